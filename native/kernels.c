@@ -1,0 +1,238 @@
+/* The compiled twin of solah/kernels/reference.py, called through ctypes.
+ *
+ * Arrays are C-contiguous and have been checked by the caller. There is no global state, so
+ * threads may call with disjoint outputs. Training works on integers only (see labels and
+ * weights below), so sums do not depend on their order.
+ *
+ * label   a reading as 32 bits: the lower focal set's number (8 bits), then the mass of the set
+ *         above it in units of 2^-24. The number one past an attribute's last set: ignorance.
+ * weight  how much of a row is in a branch, at most 2^30.
+ */
+#include "core.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#if defined(_WIN32)
+#define SOLAH_EXPORT __declspec(dllexport)
+#else
+#define SOLAH_EXPORT __attribute__((visibility("default")))
+#endif
+
+#define ABI_VERSION 1
+#define MASS_BITS 24
+#define MASS_ONE ((uint32_t)1 << MASS_BITS)
+#define MASS_MASK (MASS_ONE - 1)
+#define MASS_HALF ((int64_t)1 << (MASS_BITS - 1))
+
+enum { OK = 0, OUT_OF_MEMORY = 1 };
+
+SOLAH_EXPORT int32_t solah_abi_version(void) { return ABI_VERSION; }
+
+static uint32_t label_value(double x, const double *peak, int32_t count)
+{
+    if (x != x) {
+        return (uint32_t)count << MASS_BITS;
+    }
+    const int32_t lower = solah_lower_set(x, peak, count);
+    if (lower == count - 1 || x <= peak[lower]) {
+        return (uint32_t)lower << MASS_BITS;
+    }
+    const double upper = (x - peak[lower]) / (peak[lower + 1] - peak[lower]);
+    /* A mass that rounds to one carries into the set's number. */
+    return ((uint32_t)lower << MASS_BITS) + (uint32_t)(upper * MASS_ONE + 0.5);
+}
+
+SOLAH_EXPORT void solah_label(const double *values, int64_t n_rows, int32_t n_attributes,
+                              const double *peak, const int32_t *offset, uint32_t *labels)
+{
+    for (int64_t i = 0; i < n_rows; i++) {
+        for (int32_t a = 0; a < n_attributes; a++) {
+            *labels++ = label_value(*values++, peak + offset[a], offset[a + 1] - offset[a]);
+        }
+    }
+}
+
+static inline int64_t share(int64_t weight, uint32_t mass)
+{
+    return (weight * (int64_t)mass + MASS_HALF) >> MASS_BITS;
+}
+
+/* The integer walk: as in core.h, with labels for readings and weights that never leak (the shares
+ * of a node's children add up to its own weight). */
+typedef struct {
+    const uint32_t *cumulated; /* ignorance, summed up to and without a set, in units of 2^-24 */
+    const int32_t *offset;
+    const int32_t *attribute;
+    const int32_t *first_child;
+} walk_tree;
+
+typedef struct {
+    int64_t weight;
+    int32_t node;
+    int32_t next;
+} walk_step;
+
+static inline int64_t child_weight(const walk_tree *tree, const walk_step *step, int32_t a,
+                                   uint32_t label, int32_t *child)
+{
+    const int32_t count = tree->offset[a + 1] - tree->offset[a];
+    const int32_t set = (int32_t)(label >> MASS_BITS);
+    const int32_t k = step->next;
+
+    if (set == count) { /* ignorance: every set has its share */
+        const uint32_t *cumulated = tree->cumulated + tree->offset[a] + a;
+        *child = tree->first_child[step->node] + k;
+        return share(step->weight, cumulated[k + 1]) - share(step->weight, cumulated[k]);
+    }
+    const int64_t upper = share(step->weight, label & MASS_MASK);
+    *child = tree->first_child[step->node] + set + k;
+    return k == 0 ? step->weight - upper : upper;
+}
+
+static inline int32_t n_children(const walk_tree *tree, int32_t a, uint32_t label)
+{
+    const int32_t count = tree->offset[a + 1] - tree->offset[a];
+    if ((int32_t)(label >> MASS_BITS) == count) {
+        return count;
+    }
+    return (label & MASS_MASK) ? 2 : 1;
+}
+
+/* Go on to the next leaf that the row reaches with weight; NULL when there is none left. */
+static inline walk_step *next_leaf(const walk_tree *tree, const uint32_t *label, walk_step *steps,
+                                   int32_t *depth)
+{
+    while (*depth >= 0) {
+        walk_step *step = &steps[*depth];
+        const int32_t a = tree->attribute[step->node];
+        if (a < 0) {
+            (*depth)--;
+            return step;
+        }
+        if (step->next == n_children(tree, a, label[a])) {
+            (*depth)--;
+            continue;
+        }
+        int32_t child;
+        const int64_t weight = child_weight(tree, step, a, label[a], &child);
+        step->next++;
+        if (weight > 0) {
+            walk_step *below = &steps[++(*depth)];
+            below->weight = weight;
+            below->node = child;
+            below->next = 0;
+        }
+    }
+    return NULL;
+}
+
+static inline int32_t start_walk(walk_step *steps, int64_t weight)
+{
+    steps[0].weight = weight;
+    steps[0].node = 0;
+    steps[0].next = 0;
+    return weight > 0 ? 0 : -1;
+}
+
+static void add_row(const uint32_t *label, int32_t n_attributes, const int32_t *offset,
+                    int32_t n_goals, int64_t weight, int64_t *counts)
+{
+    for (int32_t a = 0; a < n_attributes; a++) {
+        /* An attribute has one bin more than it has sets: the last one counts ignorance. */
+        int64_t *bin = counts + ((int64_t)offset[a] + a + (int64_t)(label[a] >> MASS_BITS)) * n_goals;
+        const int64_t upper = share(weight, label[a] & MASS_MASK);
+        bin[0] += weight - upper;
+        if (upper) {
+            bin[n_goals] += upper;
+        }
+    }
+}
+
+/* Count the rows that reach the nodes with a slot: counts[slot][attribute's bins][goal]. A row's
+ * goal is a label too: a class has all the mass, a number shares it between two goal sets. */
+SOLAH_EXPORT int32_t solah_accumulate(const uint32_t *labels, const uint32_t *goals,
+                                      const int64_t *weights, int64_t n_rows, int32_t n_attributes,
+                                      const int32_t *offset, const uint32_t *cumulated,
+                                      const int32_t *attribute, const int32_t *first_child,
+                                      int32_t depth_limit, const int32_t *slots, int32_t n_goals,
+                                      int64_t *counts)
+{
+    const walk_tree tree = {cumulated, offset, attribute, first_child};
+    const int64_t slot_size = ((int64_t)offset[n_attributes] + n_attributes) * n_goals;
+    walk_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
+    if (steps == NULL) {
+        return OUT_OF_MEMORY;
+    }
+    for (int64_t i = 0; i < n_rows; i++) {
+        const uint32_t *label = labels + i * n_attributes;
+        const int32_t goal = (int32_t)(goals[i] >> MASS_BITS);
+        const uint32_t goal_mass = goals[i] & MASS_MASK;
+        int32_t depth = start_walk(steps, weights[i]);
+        const walk_step *leaf;
+        while ((leaf = next_leaf(&tree, label, steps, &depth)) != NULL) {
+            if (slots[leaf->node] < 0) {
+                continue;
+            }
+            int64_t *slot = counts + slots[leaf->node] * slot_size + goal;
+            const int64_t upper = share(leaf->weight, goal_mass);
+            add_row(label, n_attributes, offset, n_goals, leaf->weight - upper, slot);
+            if (upper) {
+                add_row(label, n_attributes, offset, n_goals, upper, slot + 1);
+            }
+        }
+    }
+    free(steps);
+    return OK;
+}
+
+/* The leaves that each row reaches, as a sparse matrix by rows. With leaf == NULL only row_start
+ * is filled, so that the caller can make room. */
+SOLAH_EXPORT int32_t solah_route(const uint32_t *labels, const int64_t *weights, int64_t n_rows,
+                                 int32_t n_attributes, const int32_t *offset,
+                                 const uint32_t *cumulated, const int32_t *attribute,
+                                 const int32_t *first_child, int32_t depth_limit,
+                                 int64_t *row_start, int32_t *leaves, int64_t *leaf_weights)
+{
+    const walk_tree tree = {cumulated, offset, attribute, first_child};
+    walk_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
+    if (steps == NULL) {
+        return OUT_OF_MEMORY;
+    }
+    int64_t entry = 0;
+    row_start[0] = 0;
+    for (int64_t i = 0; i < n_rows; i++) {
+        int32_t depth = start_walk(steps, weights[i]);
+        const walk_step *leaf;
+        while ((leaf = next_leaf(&tree, labels + i * n_attributes, steps, &depth)) != NULL) {
+            if (leaves != NULL) {
+                leaves[entry] = leaf->node;
+                leaf_weights[entry] = leaf->weight;
+            }
+            entry++;
+        }
+        row_start[i + 1] = entry;
+    }
+    free(steps);
+    return OK;
+}
+
+SOLAH_EXPORT int32_t solah_predict(const double *values, int64_t n_rows, int32_t n_attributes,
+                                   const double *peak, const double *ignorance,
+                                   const int32_t *offset, const int32_t *attribute,
+                                   const int32_t *first_child, int32_t depth_limit,
+                                   const double *belief, int32_t n_goals, double *out)
+{
+    const solah_sets sets = {peak, ignorance, offset};
+    const solah_tree tree = {attribute, first_child};
+    solah_run *runs = malloc(((size_t)n_attributes + 1) * sizeof *runs);
+    solah_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
+    const int32_t status = (runs == NULL || steps == NULL) ? OUT_OF_MEMORY : OK;
+    for (int64_t i = 0; status == OK && i < n_rows; i++) {
+        solah_evaluate(values + i * n_attributes, n_attributes, &sets, &tree, belief, n_goals, runs,
+                       steps, out + i * n_goals);
+    }
+    free(runs);
+    free(steps);
+    return status;
+}

@@ -1,0 +1,136 @@
+"""The arrays that the kernels read: focal sets laid end to end, trees as tables, and their units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Labels = NDArray[np.uint32]
+
+MASS_BITS = 24
+MASS_ONE = 1 << MASS_BITS
+MASS_MASK = MASS_ONE - 1
+WEIGHT_ONE = 1 << 30
+MAX_FOCAL_SETS = 254
+
+
+@dataclass(frozen=True, eq=False)
+class FocalSets:
+    """The focal sets of all attributes, end to end.
+
+    Attributes
+    ----------
+    peaks : (n_sets,) where a focal set has all the mass; increasing within an attribute
+    ignorance : (n_sets,) the masses of an unknown value; they sum to 1 within an attribute
+    offsets : (n_attributes + 1,) the sets of attribute ``a`` are ``offsets[a]:offsets[a + 1]``
+    """
+
+    peaks: Float
+    ignorance: Float
+    offsets: Int32
+
+    @property
+    def n_attributes(self) -> int:
+        """How many attributes there are."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def sizes(self) -> Int32:
+        """How many focal sets each attribute has."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def bins(self) -> Int32:
+        """Where each attribute's counts begin: one bin a set, and one more for ignorance."""
+        return np.asarray(self.offsets + np.arange(len(self.offsets)), dtype=np.int32)
+
+    @cached_property
+    def cumulated_ignorance(self) -> Labels:
+        """The ignorance masses summed up, in units of ``1 / MASS_ONE``, laid out like ``bins``."""
+        cumulated = np.zeros(int(self.bins[-1]), dtype=np.uint32)
+        for a in range(self.n_attributes):
+            masses = self.ignorance[self.offsets[a] : self.offsets[a + 1]]
+            sums = np.cumsum(masses)
+            sums[-1:] = 1.0
+            cumulated[self.bins[a] + 1 : self.bins[a + 1]] = np.rint(sums * MASS_ONE)
+        return cumulated
+
+
+@dataclass(frozen=True, eq=False)
+class TreeShape:
+    """A tree as a table of nodes, the root first.
+
+    Attributes
+    ----------
+    attribute : (n_nodes,) the attribute that an inner node splits on; -1 for a leaf
+    first_child : (n_nodes,) the child of the attribute's first focal set; the others follow it
+    depth : the splits on the longest branch
+    """
+
+    attribute: Int32
+    first_child: Int32
+    depth: int
+
+    @classmethod
+    def stump(cls) -> TreeShape:
+        """Return a tree that is one leaf."""
+        return cls(np.full(1, -1, np.int32), np.zeros(1, np.int32), 0)
+
+    @classmethod
+    def of(cls, attribute: Int32, first_child: Int32, sets: FocalSets) -> TreeShape:
+        """Measure the depth of a table whose nodes are each reached once from the root."""
+        depth, level = 0, np.zeros(1, dtype=np.int32)
+        while len(level := level[attribute[level] >= 0]):
+            counts = sets.sizes[attribute[level]]
+            within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            level = np.repeat(first_child[level], counts) + within
+            depth += 1
+        return cls(attribute, first_child, depth)
+
+
+@dataclass(frozen=True, eq=False)
+class Routes:
+    """The leaves that rows reach, as a sparse matrix by rows.
+
+    Row ``i`` reaches ``leaves[starts[i]:starts[i + 1]]`` with the ``weights`` beside them.
+    """
+
+    starts: Int64
+    leaves: Int32
+    weights: Int64
+
+
+class Kernel(Protocol):
+    """What both kernels do; outputs are the caller's, inputs have been checked."""
+
+    name: str
+
+    def label(self, values: Float, sets: FocalSets, out: Labels) -> None:
+        """Describe readings ``(n, attributes)`` by their focal sets; NaN is ignorance."""
+
+    def accumulate(
+        self,
+        labels: Labels,
+        goals: Labels,
+        weights: Int64,
+        sets: FocalSets,
+        tree: TreeShape,
+        slots: Int32,
+        out: Int64,
+    ) -> None:
+        """Add the rows that reach a leaf with a slot to ``out[slot, bin, goal]``."""
+
+    def route(self, labels: Labels, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
+        """Find the leaves that rows reach, and with which weight."""
+
+    def predict(
+        self, values: Float, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float
+    ) -> None:
+        """Average the leaves' beliefs over the branches that readings take (Jeffrey's rule)."""

@@ -1,0 +1,55 @@
+"""Which kernel to use, and how to spread rows over threads."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from solah.exceptions import SolahError
+from solah.kernels import native, reference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from solah.kernels.arrays import Kernel
+
+ENVIRONMENT_VARIABLE = "SOLAH_KERNEL"
+
+_T = TypeVar("_T")
+
+
+def kernel() -> Kernel:
+    """Return the kernel in use: native where it was compiled, else NumPy.
+
+    The environment variable ``SOLAH_KERNEL`` (``native`` or ``reference``) decides otherwise.
+    """
+    wish = os.environ.get(ENVIRONMENT_VARIABLE, "")
+    if wish not in ("", "native", "reference"):
+        raise SolahError(f"{ENVIRONMENT_VARIABLE} must be 'native' or 'reference'. Got {wish!r}.")
+    compiled = native.load() is not None
+    if wish == "native" and not compiled:
+        raise SolahError(
+            f"{ENVIRONMENT_VARIABLE}=native, but solah was installed without a C compiler: "
+            "install one (gcc or clang), then pip install --force-reinstall --no-deps solah"
+        )
+    use_native = compiled and wish != "reference"
+    return cast("Kernel", native if use_native else reference)
+
+
+def available_threads() -> int:
+    """Count the processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def map_slices(work: Callable[[slice], _T], n_rows: int, n_threads: int) -> list[_T]:
+    """Call ``work`` on slices that cover the rows, one a thread; results keep their order."""
+    n_slices = max(1, min(n_threads, n_rows))
+    bounds = [n_rows * i // n_slices for i in range(n_slices + 1)]
+    slices = [slice(start, stop) for start, stop in zip(bounds, bounds[1:], strict=False)]
+    if n_slices == 1:
+        return [work(slices[0])]
+    with ThreadPoolExecutor(n_slices) as pool:
+        return list(pool.map(work, slices))

@@ -1,0 +1,151 @@
+"""The kernels in C (``native/kernels.c``), called through ctypes, which lets go of the GIL."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.kernels.arrays import Routes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float, FocalSets, Int32, Int64, Labels, TreeShape
+
+name = "native"
+
+ABI_VERSION = 1
+_FILE_NAMES = ("_native.so", "_native.dylib", "_native.dll")
+
+_P = ctypes.c_void_p
+_I32 = ctypes.c_int32
+_I64 = ctypes.c_int64
+_SIGNATURES = {
+    "solah_label": [_P, _I64, _I32, _P, _P, _P],
+    "solah_accumulate": [_P, _P, _P, _I64, _I32, _P, _P, _P, _P, _I32, _P, _I32, _P],
+    "solah_route": [_P, _P, _I64, _I32, _P, _P, _P, _P, _I32, _P, _P, _P],
+    "solah_predict": [_P, _I64, _I32, _P, _P, _P, _P, _P, _I32, _P, _I32, _P],
+}
+
+
+def find_library() -> Path | None:
+    """Find the compiled library that came with the package, if one did."""
+    # An editable install keeps what is compiled apart from the sources: look in both.
+    folders = [Path(folder) for folder in sys.modules[__package__].__path__]
+    candidates = (folder / file_name for folder in folders for file_name in _FILE_NAMES)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+@cache
+def load() -> ctypes.CDLL | None:
+    """Load the compiled library; None where there is none, or one of another solah."""
+    path = find_library()
+    if path is None:
+        return None
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError:
+        return None
+    if library.solah_abi_version() != ABI_VERSION:
+        return None
+    for function, arguments in _SIGNATURES.items():
+        getattr(library, function).argtypes = arguments
+    library.solah_label.restype = None
+    return library
+
+
+def label(values: Float, sets: FocalSets, out: Labels) -> None:
+    """Describe readings by their focal sets."""
+    _library().solah_label(
+        _at(values), len(values), sets.n_attributes, _at(sets.peaks), _at(sets.offsets), _at(out)
+    )
+
+
+def accumulate(
+    labels: Labels,
+    goals: Labels,
+    weights: Int64,
+    sets: FocalSets,
+    tree: TreeShape,
+    slots: Int32,
+    out: Int64,
+) -> None:
+    """Add the rows that reach a leaf with a slot to ``out[slot, bin, goal]``."""
+    status = _library().solah_accumulate(
+        _at(labels),
+        _at(goals),
+        _at(weights),
+        len(labels),
+        sets.n_attributes,
+        _at(sets.offsets),
+        _at(sets.cumulated_ignorance),
+        _at(tree.attribute),
+        _at(tree.first_child),
+        tree.depth,
+        _at(slots),
+        out.shape[2],
+        _at(out),
+    )
+    _check(status)
+
+
+def route(labels: Labels, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
+    """Find the leaves that rows reach."""
+    starts = np.empty(len(labels) + 1, dtype=np.int64)
+    inputs = (
+        _at(labels),
+        _at(weights),
+        len(labels),
+        sets.n_attributes,
+        _at(sets.offsets),
+        _at(sets.cumulated_ignorance),
+        _at(tree.attribute),
+        _at(tree.first_child),
+        tree.depth,
+        _at(starts),
+    )
+    _check(_library().solah_route(*inputs, None, None))
+    leaves = np.empty(starts[-1], dtype=np.int32)
+    leaf_weights = np.empty(starts[-1], dtype=np.int64)
+    _check(_library().solah_route(*inputs, _at(leaves), _at(leaf_weights)))
+    return Routes(starts, leaves, leaf_weights)
+
+
+def predict(values: Float, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
+    """Average the leaves' beliefs over the branches that readings take."""
+    status = _library().solah_predict(
+        _at(values),
+        len(values),
+        sets.n_attributes,
+        _at(sets.peaks),
+        _at(sets.ignorance),
+        _at(sets.offsets),
+        _at(tree.attribute),
+        _at(tree.first_child),
+        tree.depth,
+        _at(beliefs),
+        beliefs.shape[1],
+        _at(out),
+    )
+    _check(status)
+
+
+def _library() -> ctypes.CDLL:
+    library = load()
+    assert library is not None, "choose.py offers this kernel only where it loads"
+    return library
+
+
+def _at(array: NDArray[Any]) -> int:
+    """Return where an array's values stand."""
+    return array.ctypes.data
+
+
+def _check(status: int) -> None:
+    if status != 0:
+        raise MemoryError("the native kernel could not get its working memory")

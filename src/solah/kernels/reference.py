@@ -1,0 +1,159 @@
+"""The kernels in plain NumPy: the oracle in tests, and the fallback where no compiler was.
+
+They do the same operations in the same order as ``native/``, so their results are equal bit for
+bit: integers in training, and in prediction the same float64 steps along the same walk.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.kernels.arrays import MASS_BITS, MASS_MASK, MASS_ONE, Routes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float, FocalSets, Int32, Int64, Labels, TreeShape
+
+name = "reference"
+
+
+def label(values: Float, sets: FocalSets, out: Labels) -> None:
+    """Describe readings by their focal sets."""
+    for a in range(sets.n_attributes):
+        peaks = _of(sets.peaks, sets, a)
+        lower, upper_mass, ignorant = _describe(values[:, a], peaks)
+        fixed = np.floor(upper_mass * MASS_ONE + 0.5).astype(np.int64)
+        labels = np.where(ignorant, len(peaks) << MASS_BITS, (lower << MASS_BITS) + fixed)
+        out[:, a] = labels
+
+
+def accumulate(
+    labels: Labels,
+    goals: Labels,
+    weights: Int64,
+    sets: FocalSets,
+    tree: TreeShape,
+    slots: Int32,
+    out: Int64,
+) -> None:
+    """Add the rows that reach a leaf with a slot to ``out[slot, bin, goal]``."""
+    for node, rows, weight in _walk_labels(labels, weights, sets, tree):
+        if slots[node] < 0:
+            continue
+        counts = out[slots[node]]
+        goal = goals[rows] >> MASS_BITS
+        upper = _share(weight, goals[rows] & MASS_MASK)
+        _add_rows(labels[rows], goal, weight - upper, sets, counts)
+        both = upper > 0
+        _add_rows(labels[rows[both]], goal[both] + 1, upper[both], sets, counts)
+
+
+def route(labels: Labels, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
+    """Find the leaves that rows reach."""
+    walk = list(_walk_labels(labels, weights, sets, tree))
+    rows = np.concatenate([rows for _, rows, _ in walk] or [np.empty(0, np.int64)])
+    leaves = np.repeat([node for node, _, _ in walk], [len(rows) for _, rows, _ in walk])
+    shares = np.concatenate([weight for _, _, weight in walk] or [np.empty(0, np.int64)])
+    by_row = np.argsort(rows, kind="stable")
+    starts = np.searchsorted(rows[by_row], np.arange(len(labels) + 1))
+    return Routes(starts.astype(np.int64), leaves[by_row].astype(np.int32), shares[by_row])
+
+
+def predict(values: Float, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
+    """Average the leaves' beliefs over the branches that readings take."""
+    out[:] = 0.0
+    stack = [(0, np.arange(len(values)), np.ones(len(values)))]
+    while stack:
+        node, rows, weight = stack.pop()
+        a = int(tree.attribute[node])
+        if a < 0:
+            out[rows] += weight[:, None] * beliefs[node]
+            continue
+        children = []
+        for k, mass in enumerate(_masses(values[rows, a], sets, a).T):
+            below = weight * mass
+            alive = below > 0
+            if alive.any():
+                children.append((int(tree.first_child[node]) + k, rows[alive], below[alive]))
+        stack.extend(reversed(children))
+
+
+def _of(flat: Float, sets: FocalSets, a: int) -> Float:
+    """Return one attribute's part of a flat array."""
+    return flat[sets.offsets[a] : sets.offsets[a + 1]]
+
+
+def _describe(x: Float, peaks: Float) -> tuple[Int64, Float, NDArray[np.bool_]]:
+    """Find the lower focal set, the mass of the one above it, and which values are unknown."""
+    ignorant = np.isnan(x)
+    lower = np.sum(x[:, None] >= peaks[None, 1:], axis=1, dtype=np.int64)
+    at_peak = ignorant | (lower == len(peaks) - 1) | (x <= peaks[lower])
+    above = np.minimum(lower + 1, len(peaks) - 1)
+    upper_mass = np.zeros(len(x))
+    i = ~at_peak
+    upper_mass[i] = (x[i] - peaks[lower[i]]) / (peaks[above[i]] - peaks[lower[i]])
+    return lower, upper_mass, ignorant
+
+
+def _masses(x: Float, sets: FocalSets, a: int) -> Float:
+    """Spread values over an attribute's focal sets: one row a value, summing to 1."""
+    peaks = _of(sets.peaks, sets, a)
+    lower, upper_mass, ignorant = _describe(x, peaks)
+    masses = np.zeros((len(x), len(peaks)))
+    rows = np.arange(len(x))
+    masses[rows, np.minimum(lower + 1, len(peaks) - 1)] = upper_mass
+    masses[rows, lower] = 1.0 - upper_mass
+    masses[ignorant] = _of(sets.ignorance, sets, a)
+    return masses
+
+
+def _share(weight: Int64, mass: NDArray[Any]) -> Int64:
+    """Take the share of integer weights, rounded half up."""
+    return (weight * mass.astype(np.int64) + (MASS_ONE >> 1)) >> MASS_BITS
+
+
+def _walk_labels(
+    labels: Labels, weights: Int64, sets: FocalSets, tree: TreeShape
+) -> Iterator[tuple[int, Int64, Int64]]:
+    """Yield the leaves, depth first, each with the rows that reach it and their weights."""
+    rows = np.flatnonzero(weights > 0)
+    stack = [(0, rows, weights[rows])]
+    while stack:
+        node, rows, weight = stack.pop()
+        a = int(tree.attribute[node])
+        if a < 0:
+            yield node, rows, weight
+            continue
+        children = []
+        for k, below in enumerate(_child_weights(labels[rows, a], weight, sets, a)):
+            alive = below > 0
+            if alive.any():
+                children.append((int(tree.first_child[node]) + k, rows[alive], below[alive]))
+        stack.extend(reversed(children))
+
+
+def _child_weights(label_: Labels, weight: Int64, sets: FocalSets, a: int) -> Iterator[Int64]:
+    """Split weights over the focal sets; the parts of a row add up to its weight."""
+    cumulated = sets.cumulated_ignorance[sets.bins[a] : sets.bins[a + 1]]
+    lower = label_ >> MASS_BITS
+    upper = _share(weight, label_ & MASS_MASK)
+    ignorant = lower == sets.sizes[a]
+    for k in range(sets.sizes[a]):
+        known = np.where(lower == k, weight - upper, np.where(lower + 1 == k, upper, 0))
+        unknown = _share(weight, cumulated[k + 1]) - _share(weight, cumulated[k])
+        yield np.where(ignorant, unknown, known)
+
+
+def _add_rows(labels: Labels, goal: Labels, weight: Int64, sets: FocalSets, out: Int64) -> None:
+    """Add weighted rows of known goals to the bins of one node."""
+    for a in range(sets.n_attributes):
+        bins = sets.bins[a] + (labels[:, a] >> MASS_BITS).astype(np.int64)
+        upper = _share(weight, labels[:, a] & MASS_MASK)
+        np.add.at(out, (bins, goal), weight - upper)
+        both = upper > 0
+        np.add.at(out, (bins[both] + 1, goal[both]), upper[both])
