@@ -1,0 +1,45 @@
+"""Files that are written whole or not at all: beside their place first, then renamed into it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
+    """Open a text file for writing that takes its name only when all went well."""
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.chmod(_usual_mode(target))
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file whole or not at all."""
+    with whole_file(path) as file:
+        file.write(text)
+
+
+def _usual_mode(target: Path) -> int:
+    """Keep the mode of the file that is replaced; a new one gets what the umask leaves."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    umask: Any = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask

@@ -1,0 +1,85 @@
+"""Every error that solah raises on purpose.
+
+.. code-block:: text
+
+    SolahError
+    ├── DataError (ValueError)            a table, a column or a row that cannot be used
+    │   ├── ColumnError                   a column that is not there, or is there twice
+    │   └── FileFormatError               a file that cannot be read as a table
+    ├── DatasetError (LookupError)        a named data set that is unknown or not at hand
+    ├── ModelFormatError (ValueError)     a model document that is broken
+    │   └── ModelVersionError             a model document from another age
+    └── MissingExtraError (ImportError)   an optional package that is not installed
+
+The built-in class in parentheses is a second base, so that code which knows nothing of solah
+catches what it expects.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
+
+
+class SolahError(Exception):
+    """Base of all errors that solah raises on purpose."""
+
+
+class DataError(SolahError, ValueError):
+    """A table, a column or a row cannot be used as it is."""
+
+
+class ColumnError(DataError):
+    """A column is not there, or is there twice."""
+
+    @classmethod
+    def unknown(cls, name: str, known: Iterable[str], where: str = "the data") -> ColumnError:
+        """Say which column is missing and which one was perhaps meant."""
+        return cls(f"{where} has no column {name!r}{did_you_mean(name, known)}")
+
+
+class FileFormatError(DataError):
+    """A file cannot be read as a table."""
+
+
+class DatasetError(SolahError, LookupError):
+    """A named data set is unknown, or its file is not at hand."""
+
+
+class ModelFormatError(SolahError, ValueError):
+    """A model document is broken."""
+
+
+class ModelVersionError(ModelFormatError):
+    """A model document has a format version that this solah does not read."""
+
+
+class MissingExtraError(SolahError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Name the likely meant one, or list what there is, as the end of an error message."""
+    candidates = list(known)
+    by_folded = {candidate.casefold(): candidate for candidate in candidates}
+    near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean {by_folded[near[0]]!r}?"
+    shown = ", ".join(map(repr, candidates[:8])) + (", …" if len(candidates) > 8 else "")
+    return f"; there are: {shown}" if candidates else "; there are none"
+
+
+def require(module: str, extra: str, purpose: str) -> ModuleType:
+    """Import an optional package, or say exactly how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingExtraError(
+            f"{purpose} needs the package {package!r}: pip install 'solah[{extra}]'"
+        ) from error

@@ -1,0 +1,17 @@
+"""The model document: what training writes and all that comes after reads."""
+
+from solah.model.attributes import Attribute, State, WordRange
+from solah.model.document import Goal, Model, Task, Tree
+from solah.model.files import load_document, save_document
+
+__all__ = [
+    "Attribute",
+    "Goal",
+    "Model",
+    "State",
+    "Task",
+    "Tree",
+    "WordRange",
+    "load_document",
+    "save_document",
+]

@@ -1,0 +1,140 @@
+"""How an attribute is described: its words, their focal sets, and where they peak."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.data.table import Kind
+from solah.kernels.arrays import FocalSets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+State = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class WordRange:
+    """Where a word describes an attribute: fully, and at least partly."""
+
+    word: str
+    fully: tuple[float, float]
+    partly: tuple[float, float]
+
+    def __str__(self) -> str:
+        return f"{self.word}: fully {_interval(self.fully)}, partly {_interval(self.partly)}"
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute described with words.
+
+    Attributes
+    ----------
+    name : the column's name
+    kind : continuous, binary, categorical or ordinal
+    words : the words, from low to high; one a state for a discrete attribute
+    peaks : where each focal set has all the mass. A continuous attribute with ``n`` words has
+        the ``2n - 1`` sets {w1} {w1, w2} {w2} … {wn}; a discrete one has a singleton a word
+    ignorance : the masses of an unknown value: the training rows' mean
+    states : the values behind a discrete attribute's words
+    low, high : the range of a continuous attribute's training values
+    """
+
+    name: str
+    kind: Kind
+    words: tuple[str, ...]
+    peaks: tuple[float, ...]
+    ignorance: tuple[float, ...]
+    states: tuple[State, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether neighbouring words overlap."""
+        return self.kind is Kind.CONTINUOUS
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether a value is looked up among the states rather than measured."""
+        numbers = all(isinstance(state, int | float) for state in self.states)
+        return not (self.is_continuous or (self.kind is Kind.ORDINAL and numbers))
+
+    @property
+    def n_focal_sets(self) -> int:
+        """How many focal sets describe the attribute."""
+        return len(self.peaks)
+
+    @property
+    def n_paper_edges(self) -> int:
+        """How many edges the paper counts for a split: 2n - 1, also where the pairs are empty."""
+        return 2 * len(self.words) - 1
+
+    @cached_property
+    def focal_sets(self) -> tuple[tuple[str, ...], ...]:
+        """The focal sets as tuples of words, in the order of ``peaks``."""
+        singletons = [(word,) for word in self.words]
+        if not self.is_continuous:
+            return tuple(singletons)
+        pairs = list(zip(self.words, self.words[1:], strict=False))
+        between = [part for both in zip(singletons, pairs, strict=False) for part in both]
+        return (*between, singletons[-1])
+
+    def word_ranges(self) -> tuple[WordRange, ...]:
+        """Say where each word of a continuous attribute applies."""
+        ends = (-np.inf, -np.inf, *self.peaks, np.inf, np.inf)
+        return tuple(
+            WordRange(
+                word,
+                fully=(ends[2 * i + 1], ends[2 * i + 3]),
+                partly=(ends[2 * i], ends[2 * i + 4]),
+            )
+            for i, word in enumerate(self.words)
+        )
+
+
+def discrete_attribute(
+    name: str, kind: Kind, states: tuple[State, ...], ignorance: tuple[float, ...]
+) -> Attribute:
+    """Describe an attribute with a word a state.
+
+    The states of a numeric ordinal are its peaks, so that a number between two of them shares
+    its mass; other states are told apart by their code. One that never had a value keeps a
+    single word, so that it can be split on without effect.
+    """
+    numbers = tuple(float(state) for state in states if isinstance(state, int | float))
+    measured = kind is Kind.ORDINAL and len(numbers) == len(states)
+    return Attribute(
+        name=name,
+        kind=kind,
+        words=tuple(map(str, states)) or ("unknown",),
+        peaks=(numbers if measured else tuple(map(float, range(len(states))))) or (0.0,),
+        ignorance=ignorance,
+        states=states,
+    )
+
+
+def flatten(attributes: Sequence[Attribute]) -> FocalSets:
+    """Lay the focal sets of attributes end to end, for the kernels."""
+    sizes = [attribute.n_focal_sets for attribute in attributes]
+    return FocalSets(
+        peaks=np.array([peak for a in attributes for peak in a.peaks], dtype=np.float64),
+        ignorance=np.array([mass for a in attributes for mass in a.ignorance], dtype=np.float64),
+        offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+    )
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    low, high = ends
+    if np.isinf(low) and np.isinf(high):
+        return "everywhere"
+    if np.isinf(low):
+        return f"up to {high:.4g}"
+    if np.isinf(high):
+        return f"from {low:.4g}"
+    return f"from {low:.4g} to {high:.4g}"

@@ -1,0 +1,142 @@
+"""The model document in memory: all that a decision needs, and nothing of how it was learnt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.kernels.arrays import TreeShape
+from solah.model.attributes import Attribute, State, flatten
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float, FocalSets
+
+
+class Task(StrEnum):
+    """What the goal is: one of several classes, or a number."""
+
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is decided.
+
+    Attributes
+    ----------
+    name : the goal's name
+    states : the classes, for classification
+    words, peaks : the goal's words and where its focal sets peak, for regression
+    centres : the mean goal value of each focal set, for regression
+    """
+
+    name: str
+    states: tuple[State, ...] = ()
+    words: tuple[str, ...] = ()
+    peaks: tuple[float, ...] = ()
+    centres: tuple[float, ...] = ()
+
+    @property
+    def task(self) -> Task:
+        """Classification or regression."""
+        return Task.CLASSIFICATION if self.states else Task.REGRESSION
+
+    @property
+    def size(self) -> int:
+        """How many numbers a belief about the goal has."""
+        return len(self.states) or len(self.centres)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A linguistic decision tree over some of the attributes.
+
+    Attributes
+    ----------
+    name : the name of what the tree decides
+    inputs : the attributes, in the order of ``split``'s numbers
+    split : (n_nodes,) the input that a node splits on; -1 for a leaf
+    first_child : (n_nodes,) the child of the input's first focal set; the others follow it
+    support : (n_nodes,) the training weight that reached the node
+    belief : (n_nodes, goal.size) the distribution over the goal
+    """
+
+    name: str
+    inputs: tuple[Attribute, ...]
+    split: NDArray[np.int32]
+    first_child: NDArray[np.int32]
+    support: Float
+    belief: Float
+
+    @cached_property
+    def sets(self) -> FocalSets:
+        """The inputs' focal sets, for the kernels."""
+        return flatten(self.inputs)
+
+    @cached_property
+    def shape(self) -> TreeShape:
+        """The node table, for the kernels."""
+        return TreeShape.of(self.split, self.first_child, self.sets)
+
+    @property
+    def leaves(self) -> NDArray[np.intp]:
+        """The nodes that end a branch."""
+        return np.flatnonzero(self.split < 0)
+
+    @property
+    def n_branches(self) -> int:
+        """The paper's branch number (beta): all edges counted, empty ones included."""
+        splits = self.split[self.split >= 0]
+        unseen = [self.inputs[a].n_paper_edges - self.inputs[a].n_focal_sets for a in splits]
+        return len(self.leaves) + sum(unseen)
+
+    @property
+    def n_rules(self) -> int:
+        """The branches that carry weight."""
+        return int(np.count_nonzero(self.support[self.leaves] > 0))
+
+    def children(self, node: int) -> range:
+        """Return the children of an inner node, in the order of their focal sets."""
+        first = int(self.first_child[node])
+        return range(first, first + self.inputs[self.split[node]].n_focal_sets)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return (
+            self.name == other.name
+            and self.inputs == other.inputs
+            and np.array_equal(self.split, other.split)
+            and np.array_equal(self.first_child, other.first_child)
+            and np.array_equal(self.support, other.support)
+            and np.array_equal(self.belief, other.belief)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A goal, the attributes it is decided on, and the trees that decide, from bottom to top."""
+
+    goal: Goal
+    attributes: tuple[Attribute, ...]
+    trees: tuple[Tree, ...]
+    generator: str = field(default="", compare=False)
+
+    @property
+    def n_branches(self) -> int:
+        """The paper's branch number (beta), summed over the trees."""
+        return sum(tree.n_branches for tree in self.trees)
+
+    @property
+    def n_rules(self) -> int:
+        """The branches that carry weight, summed over the trees."""
+        return sum(tree.n_rules for tree in self.trees)

@@ -1,0 +1,282 @@
+"""The model document as JSON: a model in, text out, and back, with every value checked.
+
+The format has a number, raised when a reader of the old one could misread a new file; the readers
+of old numbers stay (``docs/model-format.md`` says how). Reading runs no code and needs memory in
+proportion to the file, whose size and number of containers are bounded beforehand.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version as package_version
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data.table import Kind
+from solah.exceptions import ModelFormatError, ModelVersionError, did_you_mean
+from solah.kernels.arrays import MAX_FOCAL_SETS
+from solah.model.attributes import Attribute, State, discrete_attribute
+from solah.model.document import Goal, Model, Task, Tree
+from solah.model.reader import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+FORMAT_NAME = "solah-model"
+FORMAT_VERSION = 1
+MAX_BYTES = 64 * 1024 * 1024
+MAX_CONTAINERS = 2_000_000
+MAX_NODES = 10_000_000
+
+
+def to_json(model: Model) -> str:
+    """Write a model as JSON, a line an attribute and a line a node."""
+    generator = model.generator or f"solah {package_version('solah')}"
+    head = {
+        "format": FORMAT_NAME,
+        "version": FORMAT_VERSION,
+        "generator": generator,
+        "task": model.goal.task.value,
+        "goal": _goal_record(model.goal),
+    }
+    lines = [f"  {_dump(key)}: {_dump(value)}," for key, value in head.items()]
+    attributes = _block((_dump(_attribute_record(a)) for a in model.attributes), "    ")
+    trees = _block((_tree_text(tree) for tree in model.trees), "    ")
+    lines += [f'  "attributes": {attributes},', f'  "trees": {trees}']
+    return "\n".join(["{", *lines, "}"]) + "\n"
+
+
+def from_json(data: bytes, max_bytes: int = MAX_BYTES) -> Model:
+    """Read a model from JSON and check all of it."""
+    document = Reader(_parse(data, max_bytes))
+    if not isinstance(document.value, dict) or document.value.get("format") != FORMAT_NAME:
+        raise ModelFormatError(f"this is not a solah model: no \"format\": \"{FORMAT_NAME}\"")
+    version = Reader(document.value.get("version"), "the document.version").integer(1, 2**31)
+    if version not in _READERS:
+        raise ModelVersionError(
+            f"the model has format version {version}; this solah reads up to {FORMAT_VERSION}: "
+            "pip install --upgrade solah"
+        )
+    return _READERS[version](document)
+
+
+def _parse(data: bytes, max_bytes: int) -> Any:
+    if len(data) > max_bytes:
+        raise ModelFormatError(
+            f"the model has {len(data):,} bytes, more than the limit of {max_bytes:,}; "
+            "if you trust it, load it with a larger max_bytes"
+        )
+    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
+        raise ModelFormatError(f"the model has more than {MAX_CONTAINERS:,} lists and objects")
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ModelFormatError("the model is nested too deeply") from None
+    except UnicodeDecodeError as error:
+        raise ModelFormatError(f"the model is not text in UTF-8 (byte {error.start})") from None
+    except json.JSONDecodeError as error:
+        raise ModelFormatError(
+            f"the model is not whole JSON: {error.msg} at line {error.lineno}, "
+            f"column {error.colno}"
+        ) from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise ModelFormatError(f"the model is not readable JSON: {error}") from None
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _block(items: Iterable[str], indent: str) -> str:
+    lines = [f"{indent}{item}" for item in items]
+    return "[\n" + ",\n".join(lines) + f"\n{indent[:-2]}]"
+
+
+def _goal_record(goal: Goal) -> dict[str, Any]:
+    if goal.task is Task.CLASSIFICATION:
+        return {"name": goal.name, "states": list(goal.states)}
+    return {
+        "name": goal.name,
+        "words": list(goal.words),
+        "peaks": list(goal.peaks),
+        "centres": list(goal.centres),
+    }
+
+
+def _attribute_record(attribute: Attribute) -> dict[str, Any]:
+    record: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind.value}
+    if attribute.is_continuous:
+        record |= {
+            "words": list(attribute.words),
+            "peaks": list(attribute.peaks),
+            "low": attribute.low,
+            "high": attribute.high,
+        }
+    else:
+        record |= {"states": list(attribute.states)}
+    return record | {"ignorance": list(attribute.ignorance)}
+
+
+def _tree_text(tree: Tree) -> str:
+    names = [attribute.name for attribute in tree.inputs]
+    columns = zip(
+        tree.split.tolist(),
+        tree.first_child.tolist(),
+        tree.support.tolist(),
+        tree.belief.tolist(),
+        strict=True,
+    )
+    nodes = _block((_dump(_node_record(names, *node)) for node in columns), "      ")
+    return f'{{"name": {_dump(tree.name)}, "inputs": {_dump(names)}, "nodes": {nodes}}}'
+
+
+def _node_record(
+    names: list[str], split: int, first_child: int, support: float, belief: list[float]
+) -> dict[str, Any]:
+    leaf = {"support": support, "belief": belief}
+    return leaf if split < 0 else {"split": names[split], "first_child": first_child} | leaf
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def _read_version_1(document: Reader) -> Model:
+    fields = document.record(
+        ["format", "version", "generator", "task", "goal", "attributes", "trees"]
+    )
+    task = _read_choice(fields["task"], [task.value for task in Task])
+    goal = _read_goal(fields["goal"], Task(task))
+    attributes = {
+        attribute.name: attribute
+        for attribute in map(_read_attribute, fields["attributes"].items(least=1))
+    }
+    if len(attributes) != len(fields["attributes"].value):
+        raise ModelFormatError("the document.attributes has one name twice")
+    trees = [_read_tree(tree, attributes, goal) for tree in fields["trees"].items(1, 1)]
+    return Model(
+        goal, tuple(attributes.values()), tuple(trees), generator=fields["generator"].text()
+    )
+
+
+_READERS = {1: _read_version_1}
+
+
+def _read_choice(reader: Reader, choices: list[str]) -> str:
+    text = reader.text()
+    if text not in choices:
+        raise reader.fail("one of " + ", ".join(map(repr, choices)))
+    return text
+
+
+def _read_goal(reader: Reader, task: Task) -> Goal:
+    if task is Task.CLASSIFICATION:
+        fields = reader.record(["name", "states"])
+        return Goal(fields["name"].text(), states=_read_states(fields["states"], least=1))
+    fields = reader.record(["name", "words", "peaks", "centres"])
+    words = fields["words"].texts(least=1)
+    peaks = _read_peaks(fields["peaks"], 2 * len(words) - 1)
+    centres = fields["centres"].numbers(len(peaks))
+    return Goal(fields["name"].text(), words=words, peaks=peaks, centres=centres)
+
+
+def _read_states(reader: Reader, least: int) -> tuple[State, ...]:
+    states = tuple(item.state() for item in reader.items(least, MAX_FOCAL_SETS))
+    if len(set(map(str, states))) != len(states):
+        raise reader.fail("a list without repetition")
+    return states
+
+
+def _read_peaks(reader: Reader, count: int) -> tuple[float, ...]:
+    peaks = reader.numbers(count)
+    if not _increasing(peaks):
+        raise reader.fail("a list of increasing numbers")
+    return peaks
+
+
+def _increasing(numbers: tuple[float, ...]) -> bool:
+    return all(low < high for low, high in pairwise(numbers))
+
+
+def _read_attribute(reader: Reader) -> Attribute:
+    fields = reader.record(
+        ["name", "kind", "ignorance"], ["words", "peaks", "low", "high", "states"]
+    )
+    kind = Kind(_read_choice(fields["kind"], [kind.value for kind in Kind]))
+    if kind is Kind.CONTINUOUS:
+        return _read_continuous(reader)
+    fields = reader.record(["name", "kind", "states", "ignorance"])
+    states = _read_states(fields["states"], least=0)
+    attribute = discrete_attribute(
+        fields["name"].text(), kind, states, fields["ignorance"].shares(max(1, len(states)))
+    )
+    if not _increasing(attribute.peaks):
+        raise fields["states"].fail("a list of increasing numbers")
+    return attribute
+
+
+def _read_continuous(reader: Reader) -> Attribute:
+    fields = reader.record(["name", "kind", "words", "peaks", "low", "high", "ignorance"])
+    words = fields["words"].texts(least=1)
+    n_sets = 2 * len(words) - 1
+    if n_sets > MAX_FOCAL_SETS:
+        raise fields["words"].fail(f"at most {(MAX_FOCAL_SETS + 1) // 2} words")
+    return Attribute(
+        name=fields["name"].text(),
+        kind=Kind.CONTINUOUS,
+        words=words,
+        peaks=_read_peaks(fields["peaks"], n_sets),
+        ignorance=fields["ignorance"].shares(n_sets),
+        low=fields["low"].number(),
+        high=fields["high"].number(),
+    )
+
+
+def _read_tree(reader: Reader, attributes: Mapping[str, Attribute], goal: Goal) -> Tree:
+    fields = reader.record(["name", "inputs", "nodes"])
+    names = fields["inputs"].texts(least=1)
+    for name in names:
+        if name not in attributes:
+            raise ModelFormatError(
+                f"{fields['inputs'].place} names {name!r}, which is no attribute"
+                f"{did_you_mean(name, attributes)}"
+            )
+    inputs = tuple(attributes[name] for name in names)
+    return _read_nodes(fields["nodes"], fields["name"].text(), inputs, goal)
+
+
+def _read_nodes(
+    reader: Reader, tree_name: str, inputs: tuple[Attribute, ...], goal: Goal
+) -> Tree:
+    nodes = reader.items(least=1, most=MAX_NODES)
+    places = {attribute.name: i for i, attribute in enumerate(inputs)}
+    split = np.full(len(nodes), -1, dtype=np.int32)
+    first_child = np.zeros(len(nodes), dtype=np.int32)
+    support = np.empty(len(nodes))
+    belief = np.empty((len(nodes), goal.size))
+    has_parent = np.zeros(len(nodes), dtype=bool)
+    has_parent[0] = True
+    for i, node in enumerate(nodes):
+        fields = node.record(["support", "belief"], ["split", "first_child"])
+        support[i] = fields["support"].number(least=0.0)
+        belief[i] = fields["belief"].shares(goal.size)
+        if "split" not in fields:
+            continue
+        fields = node.record(["split", "first_child", "support", "belief"])
+        split[i] = places.get(fields["split"].text(), -1)
+        if split[i] < 0:
+            raise fields["split"].fail("one of the tree's inputs")
+        n_children = inputs[split[i]].n_focal_sets
+        # Children after their parent, and each child once: so there is no cycle.
+        first = fields["first_child"].integer(i + 1, len(nodes) - n_children)
+        if has_parent[first : first + n_children].any():
+            raise fields["first_child"].fail("the first of children that no other node has")
+        has_parent[first : first + n_children] = True
+        first_child[i] = first
+    if not has_parent.all():
+        raise ModelFormatError(f"{reader.place}[{int(np.argmin(has_parent))}] has no parent")
+    return Tree(tree_name, inputs, split, first_child, support, belief)
