@@ -1,0 +1,145 @@
+"""A table in, described attributes and labelled rows out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.data import settle, states_of
+from solah.data.table import Kind
+from solah.exceptions import DataError
+from solah.kernels.arrays import TreeShape
+from solah.kernels.choose import kernel, map_slices
+from solah.labels.placement import place_peaks, uniform_peaks
+from solah.labels.rows import LabelledRows
+from solah.labels.words import default_names, plan_words
+from solah.model.attributes import Attribute, discrete_attribute, flatten
+from solah.model.encode import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from solah.data.table import Column, Table
+    from solah.kernels.arrays import Int64, Labels
+    from solah.labels.placement import Placement
+    from solah.labels.words import WordPlan, WordsByHand
+
+_BLOCK_ROWS = 16_384
+
+
+@dataclass(frozen=True)
+class LabelSettings:
+    """How to describe a table with words."""
+
+    n_labels: int | Mapping[str, int]
+    placement: Placement
+    words: Mapping[str, WordsByHand] | None
+    kinds: Mapping[str, str | Sequence[str]] | None
+
+
+def describe_table(
+    table: Table, settings: LabelSettings, weights: Int64, n_threads: int = 1
+) -> tuple[tuple[Attribute, ...], Labels]:
+    """Describe each column with words, and each row with labels ``(n_rows, n_columns)``."""
+    table, kinds = settle(table, settings.kinds)
+    plans = plan_words(table.names, settings.n_labels, settings.words)
+    used = None if len(weights) and weights.min() == weights.max() > 0 else weights
+    attributes = tuple(
+        _describe_column(column, kind, plans[column.name], settings, used)
+        for column, kind in zip(table.columns, kinds, strict=True)
+    )
+    labels = label_table(table, attributes, n_threads)
+    return _with_ignorance(attributes, labels, weights, n_threads), labels
+
+
+def label_table(table: Table, attributes: Sequence[Attribute], n_threads: int = 1) -> Labels:
+    """Label all rows, block by block: no second copy of the table is made."""
+    sets = flatten(attributes)
+    labels = np.empty((table.n_rows, len(attributes)), dtype=np.uint32)
+    label = kernel().label
+
+    def label_rows(part: slice) -> None:
+        for start in range(part.start, part.stop, _BLOCK_ROWS):
+            stop = min(start + _BLOCK_ROWS, part.stop)
+            label(encode(table.rows(start, stop), attributes), sets, labels[start:stop])
+
+    map_slices(label_rows, table.n_rows, n_threads)
+    return labels
+
+
+def _describe_column(
+    column: Column, kind: Kind, plan: WordPlan, settings: LabelSettings, weights: Int64 | None
+) -> Attribute:
+    if kind is Kind.CONTINUOUS:
+        return _describe_continuous(column, plan, settings.placement, weights)
+    if plan.peaks is not None:
+        raise DataError(
+            f"column {column.name!r} is {kind.value}, so its words are its states; "
+            f"declare it continuous with kinds={{{column.name!r}: 'continuous'}} to give it peaks"
+        )
+    states = states_of(column, kind)
+    return discrete_attribute(column.name, kind, states, _even(max(1, len(states))))
+
+
+def _describe_continuous(
+    column: Column, plan: WordPlan, placement: Placement, weights: Int64 | None
+) -> Attribute:
+    known = ~column.missing()
+    if weights is not None:
+        known &= weights > 0
+    everything = bool(known.all())
+    values = column.values if everything else column.values[known]
+    if weights is not None and not everything:
+        weights = weights[known]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    if not np.isfinite(high - low):
+        raise DataError(f"column {column.name!r} spans more than a float can; scale it down")
+    peaks = plan.peaks
+    if peaks is None:
+        peaks = place_peaks(values, weights, plan.n_words, placement) if len(values) else (0.0,)
+        if plan.names is not None and len(peaks) < 2 * plan.n_words - 1:
+            peaks = _room_for_names(column.name, low, high, plan)
+    n_words = (len(peaks) + 1) // 2
+    return Attribute(
+        name=column.name,
+        kind=Kind.CONTINUOUS,
+        words=plan.names or default_names(n_words),
+        peaks=peaks,
+        ignorance=_even(len(peaks)),
+        low=low,
+        high=high,
+    )
+
+
+def _room_for_names(column: str, low: float, high: float, plan: WordPlan) -> tuple[float, ...]:
+    """Spread the user's words evenly where the quantiles leave no room for all of them."""
+    peaks = uniform_peaks(low, high, plan.n_words)
+    if len(peaks) < 2 * plan.n_words - 1:
+        raise DataError(
+            f"column {column!r} is constant: {plan.n_words} words cannot be placed on it; "
+            "give their peaks too"
+        )
+    return peaks
+
+
+def _with_ignorance(
+    attributes: tuple[Attribute, ...], labels: Labels, weights: Int64, n_threads: int
+) -> tuple[Attribute, ...]:
+    """Give each attribute the mean masses of its known training values."""
+    sets = flatten(attributes)
+    no_goal = np.zeros(len(labels), dtype=np.uint32)
+    rows = LabelledRows(labels, no_goal, weights, sets, n_goals=1, n_threads=n_threads)
+    counts = rows.count(TreeShape.stump(), np.zeros(1, dtype=np.int32))[0, :, 0]
+    described = []
+    for a, attribute in enumerate(attributes):
+        known = counts[sets.bins[a] : sets.bins[a + 1] - 1].astype(np.float64)
+        total = known.sum()
+        masses = tuple((known / total).tolist()) if total > 0 else _even(len(known))
+        described.append(replace(attribute, ignorance=masses))
+    return tuple(described)
+
+
+def _even(n: int) -> tuple[float, ...]:
+    return (1.0 / n,) * n

@@ -1,0 +1,60 @@
+"""Where the focal sets of a continuous attribute peak: values in, increasing peaks out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float, Int64
+
+Placement = Literal["uniform", "quantile"]
+
+
+def place_peaks(
+    values: NDArray[np.floating], weights: Int64 | None, n_words: int, placement: Placement
+) -> tuple[float, ...]:
+    """Place ``2 * n_words - 1`` peaks over known values, or fewer where values coincide."""
+    if placement == "uniform":
+        return uniform_peaks(float(values.min()), float(values.max()), n_words)
+    return merge_peaks(weighted_quantiles(values, weights, 2 * n_words - 2))
+
+
+def uniform_peaks(low: float, high: float, n_words: int) -> tuple[float, ...]:
+    """Place peaks at equal distances over a range."""
+    return merge_peaks(np.linspace(low, high, 2 * n_words - 1))
+
+
+def weighted_quantiles(
+    values: NDArray[np.floating], weights: Int64 | None, n_parts: int
+) -> Float:
+    """Return the values that cut the weight into equal parts, the smallest and largest included.
+
+    Each is one of the values, found by integer arithmetic, so that a row of weight two counts
+    exactly as two rows, and neither the order of the rows nor their partition matters.
+    """
+    total = len(values) if weights is None else int(weights.sum())
+    ranks = np.array([max(1, -(-part * total // n_parts)) for part in range(n_parts + 1)])
+    if weights is None:
+        return np.partition(values, ranks - 1)[ranks - 1].astype(np.float64)
+    order = np.argsort(values, kind="stable")
+    places = np.searchsorted(np.cumsum(weights[order]), ranks, side="left")
+    return values[order[places]].astype(np.float64)
+
+
+def merge_peaks(peaks: Float) -> tuple[float, ...]:
+    """Make peaks increase: words whose peaks coincide become one.
+
+    A pair's peak that falls on one of its words' moves midway between the two, so that a word
+    is lost only where there is no room for it.
+    """
+    merged = [float(peaks[0])]
+    for pair, word in zip(peaks[1::2], peaks[2::2], strict=True):
+        low, high = merged[-1], float(word)
+        middle = float(pair) if low < pair < high else low + (high - low) / 2
+        if low < middle < high:
+            merged += [middle, high]
+    return tuple(merged)

@@ -1,0 +1,88 @@
+"""Training rows as integers: labels, goals and weights, and the counts that training sums up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.exceptions import DataError
+from solah.kernels.arrays import WEIGHT_ONE, TreeShape
+from solah.kernels.choose import kernel, map_slices
+
+if TYPE_CHECKING:
+    from solah.kernels.arrays import Float, FocalSets, Int32, Int64, Labels
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Rows ready for growth.
+
+    Attributes
+    ----------
+    labels : (n_rows, n_attributes) readings described by focal sets
+    goals : (n_rows,) the goal, labelled in the same way
+    weights : (n_rows,) at most ``WEIGHT_ONE``
+    sets : the attributes' focal sets
+    n_goals : how many goal sets there are
+    n_threads : how many threads count
+    """
+
+    labels: Labels
+    goals: Labels
+    weights: Int64
+    sets: FocalSets
+    n_goals: int
+    n_threads: int = 1
+
+    def goal_weights(self) -> Int64:
+        """Sum the weights by goal: the counts at the root, over any attribute's bins."""
+        counts = self.count(TreeShape.stump(), np.zeros(1, dtype=np.int32))
+        return np.asarray(counts[0, : self.sets.bins[1]].sum(axis=0))
+
+    def count(self, tree: TreeShape, slots: Int32) -> Int64:
+        """Sum the weights at the leaves that have a slot: ``(slot, attribute's bin, goal)``.
+
+        Integers are summed, so the result does not depend on rows' order, threads or kernel.
+        """
+        shape = (int(slots.max()) + 1, int(self.sets.bins[-1]), self.n_goals)
+        accumulate = kernel().accumulate
+
+        def count_part(rows: slice) -> Int64:
+            counts = np.zeros(shape, dtype=np.int64)
+            accumulate(
+                self.labels[rows],
+                self.goals[rows],
+                self.weights[rows],
+                self.sets,
+                tree,
+                slots,
+                counts,
+            )
+            return counts
+
+        first, *others = map_slices(count_part, len(self.labels), self.n_threads)
+        for counts in others:
+            first += counts
+        return first
+
+
+def integer_weights(weights: Float) -> tuple[Int64, float]:
+    """Scale weights to integers of at most ``WEIGHT_ONE``; return them and the size of one unit.
+
+    The scale is a power of two, so that a row of weight two weighs exactly two rows.
+    """
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        row = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
+        raise DataError(
+            f"sample_weight must be finite and not negative. Got {weights[row]} in row {row + 1}."
+        )
+    heaviest = float(weights.max()) if len(weights) else 0.0
+    if heaviest == 0.0:
+        raise DataError("sample_weight is zero for every row: there is nothing to learn from")
+    mantissa, exponent = math.frexp(heaviest)
+    exponent -= mantissa == 0.5  # a power of two needs no room above itself
+    unit = math.ldexp(1.0, exponent) / WEIGHT_ONE
+    return np.rint(weights / unit).astype(np.int64), unit

@@ -1,0 +1,120 @@
+"""The words of an attribute: names that read well, or those that the user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from solah.exceptions import DataError, did_you_mean
+from solah.kernels.arrays import MAX_FOCAL_SETS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
+
+WordsByHand = Mapping[str, float] | Sequence[str] | tuple[Sequence[str], Sequence[float]]
+
+_NAMES = {
+    1: ("any",),
+    2: ("low", "high"),
+    3: ("low", "medium", "high"),
+    4: ("low", "fairly-low", "fairly-high", "high"),
+    5: ("very-low", "low", "medium", "high", "very-high"),
+    6: ("very-low", "low", "fairly-low", "fairly-high", "high", "very-high"),
+    7: ("lowest", "very-low", "low", "medium", "high", "very-high", "highest"),
+}
+
+
+@dataclass(frozen=True)
+class WordPlan:
+    """How to describe one attribute: its words, and their peaks where the user gave them.
+
+    ``names`` is None when the default names of ``n_words`` (or fewer, where the data have fewer
+    distinct values) will do.
+    """
+
+    n_words: int
+    names: tuple[str, ...] | None = None
+    peaks: tuple[float, ...] | None = None
+
+
+def default_names(n_words: int) -> tuple[str, ...]:
+    """Name words from low to high."""
+    return _NAMES.get(n_words) or tuple(f"level-{i}" for i in range(1, n_words + 1))
+
+
+def plan_words(
+    columns: Iterable[str],
+    n_labels: int | Mapping[str, int],
+    by_hand: Mapping[str, WordsByHand] | None,
+    default: int = 3,
+) -> dict[str, WordPlan]:
+    """Settle for each column how many words it gets, and which."""
+    columns = list(columns)
+    by_hand = by_hand or {}
+    counts = n_labels if isinstance(n_labels, Mapping) else {}
+    for parameter, names in (("n_labels", counts), ("words", by_hand)):
+        for name in names:
+            if name not in columns:
+                raise DataError(
+                    f"'{parameter}' names the column {name!r}, which is not there"
+                    f"{did_you_mean(name, columns)}"
+                )
+    usual = default if isinstance(n_labels, Mapping) else n_labels
+    return {
+        name: _given_plan(name, by_hand[name])
+        if name in by_hand
+        else _counted_plan(name, counts.get(name, usual))
+        for name in columns
+    }
+
+
+def _counted_plan(column: str, n_words: int) -> WordPlan:
+    if isinstance(n_words, bool) or not isinstance(n_words, int) or not 1 < n_words <= MAX_WORDS:
+        raise DataError(
+            f"'n_labels' must be from 2 to {MAX_WORDS}. Got {n_words!r} for column {column!r}."
+        )
+    return WordPlan(n_words)
+
+
+def _given_plan(column: str, given: WordsByHand) -> WordPlan:
+    """Read the three forms: names; names with word peaks; names with the peaks of all sets."""
+    if isinstance(given, Mapping):
+        names, peaks = tuple(given), _with_middles(tuple(map(float, given.values())))
+    elif _is_pair(given):
+        names, peaks = tuple(given[0]), tuple(map(float, given[1]))
+        if len(peaks) == len(names):
+            peaks = _with_middles(peaks)
+    else:
+        names, peaks = tuple(given), None
+    _check_names(column, names)
+    if peaks is not None and len(peaks) != 2 * len(names) - 1:
+        raise DataError(
+            f"column {column!r} has {len(names)} words, so it needs {len(names)} peaks (one a "
+            f"word) or {2 * len(names) - 1} (one a focal set). Got {len(peaks)}."
+        )
+    if peaks is not None and not all(low < high for low, high in pairwise(peaks)):
+        raise DataError(f"the peaks of column {column!r} must increase. Got {list(peaks)}.")
+    return WordPlan(len(names), names, peaks)
+
+
+def _is_pair(given: Sequence[object]) -> bool:
+    return len(given) == 2 and not any(isinstance(part, str) for part in given)
+
+
+def _check_names(column: str, names: tuple[str, ...]) -> None:
+    proper = all(isinstance(name, str) and name for name in names)
+    if not proper or len(set(names)) != len(names) or not 0 < len(names) <= MAX_WORDS:
+        raise DataError(
+            f"the words of column {column!r} must be from 1 to {MAX_WORDS} different texts. "
+            f"Got {list(names)}."
+        )
+
+
+def _with_middles(word_peaks: tuple[float, ...]) -> tuple[float, ...]:
+    """Put the peak of each pair of neighbouring words midway between theirs."""
+    pairs = pairwise(word_peaks)
+    return (*(p for low, high in pairs for p in (low, (low + high) / 2)), word_peaks[-1])
