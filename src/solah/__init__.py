@@ -1,0 +1,46 @@
+"""solah: classifiers that a person can read and a sensor can run."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from solah import datasets
+    from solah.labels import LinguisticLabeller
+    from solah.paper import PAPER
+    from solah.runtime import load_model
+    from solah.tree import LinguisticTreeClassifier, LinguisticTreeRegressor
+
+__version__ = version("solah")
+
+__all__ = [
+    "PAPER",
+    "LinguisticLabeller",
+    "LinguisticTreeClassifier",
+    "LinguisticTreeRegressor",
+    "datasets",
+    "load_model",
+]
+
+# Names are imported when they are first used: scikit-learn alone takes longer than a decision.
+_ROOM_OF = {
+    "PAPER": "solah.paper",
+    "LinguisticLabeller": "solah.labels",
+    "LinguisticTreeClassifier": "solah.tree",
+    "LinguisticTreeRegressor": "solah.tree",
+    "load_model": "solah.runtime",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("solah.datasets")
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'solah' has no attribute {name!r}")
+    return getattr(import_module(_ROOM_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

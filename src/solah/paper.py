@@ -1,0 +1,21 @@
+"""The settings that give the behaviour of the paper, for whoever wants to compare with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+PAPER: Mapping[str, Any] = MappingProxyType(
+    {
+        "n_labels": 3,
+        "placement": "uniform",
+        "criterion": "information_gain",
+        "purity": 1.0,
+        "min_support": 0.0,
+        "min_gain": None,
+        "max_depth": None,
+        "null_branch": "uniform",
+    }
+)
+"""Parameter names and the paper's values; ``Estimator.with_settings(PAPER)`` takes those it knows."""

@@ -1,0 +1,5 @@
+"""Where models run: a document in, decisions out, without what training needs."""
+
+from solah.runtime.evaluator import Evaluator, load_model
+
+__all__ = ["Evaluator", "load_model"]

@@ -1,0 +1,142 @@
+"""A model document and readings in, decisions out; needs neither scikit-learn nor the training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data import Table, from_array, from_frame, is_frame
+from solah.exceptions import DataError
+from solah.explain.rules import rules_of
+from solah.kernels.choose import kernel, map_slices
+from solah.model.document import Task
+from solah.model.encode import encode
+from solah.model.files import load_document
+from solah.model.format import MAX_BYTES
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from solah.explain.rules import Rule
+    from solah.kernels.arrays import Float
+    from solah.model.document import Model
+
+_BLOCK_ROWS = 16_384
+
+
+class Evaluator:
+    """Predicts with a model document.
+
+    Parameters
+    ----------
+    model : Model
+        The document.
+    n_threads : int, default=1
+        How many threads share the rows.
+    """
+
+    def __init__(self, model: Model, n_threads: int = 1) -> None:
+        self.model = model
+        self.n_threads = n_threads
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, in the order of ``predict_proba``'s columns."""
+        self._expect(Task.CLASSIFICATION, "classes_")
+        return np.array(self.model.goal.states)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class that is believed most, or the expected number.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+            Frames and tables are matched by column name and may have more columns.
+
+        Returns
+        -------
+        decisions : ndarray of shape (n_rows,)
+        """
+        beliefs = self.beliefs(X)
+        if self.model.goal.task is Task.REGRESSION:
+            return np.asarray((beliefs * np.array(self.model.goal.centres)).sum(axis=1))
+        return self.classes_[np.argmax(beliefs, axis=1)]
+
+    def predict_proba(self, X: Any) -> Float:
+        """Return the belief in each class.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+
+        Returns
+        -------
+        beliefs : ndarray of shape (n_rows, n_classes)
+        """
+        self._expect(Task.CLASSIFICATION, "predict_proba")
+        return self.beliefs(X)
+
+    def rules(self) -> list[Rule]:
+        """List the rules that carry weight, the strongest first."""
+        return rules_of(self.model)
+
+    def beliefs(self, X: Any) -> Float:
+        """Return the distribution over the goal's states, or over a number's focal sets."""
+        table = self._table(X)
+        (tree,) = self.model.trees
+        predict = kernel().predict
+        beliefs = np.empty((table.n_rows, self.model.goal.size))
+
+        def predict_rows(part: slice) -> None:
+            for start in range(part.start, part.stop, _BLOCK_ROWS):
+                stop = min(start + _BLOCK_ROWS, part.stop)
+                readings = encode(table.rows(start, stop), tree.inputs)
+                predict(readings, tree.sets, tree.shape, tree.belief, beliefs[start:stop])
+
+        map_slices(predict_rows, table.n_rows, self.n_threads)
+        return beliefs
+
+    def _table(self, X: Any) -> Table:
+        if isinstance(X, Table):
+            return X
+        if is_frame(X):
+            return from_frame(X)
+        names = [attribute.name for attribute in self.model.attributes]
+        array = np.asarray(X)
+        if array.ndim != 2 or array.shape[1] != len(names):
+            raise DataError(
+                f"the model expects {len(names)} columns ({', '.join(names[:4])}, …) in two "
+                f"dimensions. Got an array of shape {array.shape}."
+            )
+        return from_array(array, names)
+
+    def _expect(self, task: Task, what: str) -> None:
+        if self.model.goal.task is not task:
+            raise AttributeError(
+                f"a model of {self.model.goal.task.value} has no {what!r}"
+            )
+
+
+def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Evaluator:
+    """Load a model document, ready to predict; no code of the file is run.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that an estimator's ``save`` or ``solah fit`` wrote.
+    max_bytes : int, default=64 MiB
+        Larger files are refused before they are read.
+
+    Returns
+    -------
+    evaluator : Evaluator
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is broken, hostile or from a newer solah; the error says where.
+    """
+    return Evaluator(load_document(path, max_bytes))

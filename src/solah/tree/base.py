@@ -1,0 +1,174 @@
+"""What the tree estimators share: from a table and labelled goals to a model, and its uses."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Self
+
+import joblib
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from solah.explain import importances, rules_of
+from solah.kernels.arrays import WEIGHT_ONE
+from solah.kernels.choose import kernel
+from solah.labels.describe import LabelSettings, describe_table, label_table
+from solah.labels.inputs import read_features
+from solah.labels.labeller import LABEL_CONSTRAINTS, tolerant_tags
+from solah.labels.rows import LabelledRows
+from solah.model import Model, Tree, save_document
+from solah.model.attributes import flatten
+from solah.runtime import Evaluator
+from solah.tree.growth import GrowthSettings, grow
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike
+
+    from solah.data import Table
+    from solah.explain import Rule
+    from solah.kernels.arrays import Float, Int64, Labels
+    from solah.model import Goal
+
+TREE_CONSTRAINTS: dict[str, list[Any]] = {
+    **LABEL_CONSTRAINTS,
+    "criterion": [StrOptions({"information_gain", "gain_ratio"})],
+    "purity": [Interval(Real, 0.0, 1.0, closed="right")],
+    "min_support": [Interval(Real, 0.0, None, closed="left")],
+    "min_gain": [Interval(Real, 0.0, None, closed="left"), None],
+    "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+    "null_branch": [StrOptions({"parent", "uniform"})],
+    "n_jobs": [Integral, None],
+}
+
+
+class LinguisticTree(BaseEstimator):  # type: ignore[misc]
+    """Base of the tree estimators; not for use by itself."""
+
+    _parameter_constraints = TREE_CONSTRAINTS
+
+    model_: Model
+
+    @classmethod
+    def with_settings(cls, settings: Mapping[str, Any], **parameters: Any) -> Self:
+        """Make an estimator with those of the settings that it knows, such as ``PAPER``.
+
+        Parameters
+        ----------
+        settings : mapping of parameter name to value
+        **parameters
+            Further parameters, which win over the settings.
+
+        Returns
+        -------
+        estimator
+        """
+        known = cls._get_param_names()
+        taken = {name: value for name, value in settings.items() if name in known}
+        return cls(**(taken | parameters))
+
+    def _learn(
+        self, table: Table, goal: Goal, goals: Labels, weights: Int64, weight_unit: float
+    ) -> None:
+        """Describe, grow, and keep the result as a model document."""
+        n_threads = joblib.effective_n_jobs(self.n_jobs)
+        settings = LabelSettings(self.n_labels, self.placement, self.words, self.kinds)
+        attributes, labels = describe_table(table, settings, weights, n_threads)
+        rows = LabelledRows(labels, goals, weights, flatten(attributes), goal.size, n_threads)
+        grown = grow(rows, rows.sets, rows.goal_weights(), self._growth_settings(weights))
+        tree = Tree(
+            name=goal.name,
+            inputs=attributes,
+            split=grown.shape.attribute,
+            first_child=grown.shape.first_child,
+            support=grown.weight * weight_unit,
+            belief=grown.belief,
+        )
+        self.model_ = Model(goal, attributes, (tree,))
+
+    def _growth_settings(self, weights: Int64) -> GrowthSettings:
+        share = self.min_support < 1
+        scale = float(weights.sum()) if share else weights.sum() / np.count_nonzero(weights)
+        return GrowthSettings(
+            criterion=self.criterion,
+            purity=self.purity,
+            min_support=self.min_support * float(scale),
+            min_gain=self.min_gain,
+            max_depth=self.max_depth,
+            null_branch=self.null_branch,
+        )
+
+    @property
+    def n_branches_(self) -> int:
+        """The paper's branch number (beta): every edge of a split counted, empty ones too."""
+        check_is_fitted(self)
+        return self.model_.n_branches
+
+    @property
+    def n_rules_(self) -> int:
+        """The number of branches that carry weight."""
+        check_is_fitted(self)
+        return self.model_.n_rules
+
+    @property
+    def feature_importances_(self) -> Float:
+        """Each attribute's share of the information gained by all splits."""
+        check_is_fitted(self)
+        return importances(self.model_.trees[0])
+
+    def rules_(self) -> list[Rule]:
+        """List the rules that carry weight, the strongest first.
+
+        Returns
+        -------
+        rules : list of Rule
+            ``str(rule)`` is a sentence; its parts are attributes.
+        """
+        check_is_fitted(self)
+        return rules_of(self.model_)
+
+    def decision_path(self, X: ArrayLike) -> csr_array:
+        """Return the branches that rows take, and how much of each row takes them.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        weights : sparse array of shape (n_rows, n_nodes)
+            Rows sum to 1; the columns are the nodes of ``model_.trees[0]``.
+        """
+        check_is_fitted(self)
+        (tree,) = self.model_.trees
+        table = read_features(self, X, reset=False)
+        labels = label_table(table, tree.inputs)
+        whole = np.full(len(labels), WEIGHT_ONE, dtype=np.int64)
+        routes = kernel().route(labels, whole, tree.sets, tree.shape)
+        shape = (len(labels), len(tree.split))
+        return csr_array((routes.weights / WEIGHT_ONE, routes.leaves, routes.starts), shape=shape)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model document, whole or not at all; ``solah.load_model`` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        check_is_fitted(self)
+        save_document(self.model_, path)
+
+    def _evaluator(self) -> Evaluator:
+        check_is_fitted(self)
+        return Evaluator(self.model_, joblib.effective_n_jobs(self.n_jobs))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        return tolerant_tags(super().__sklearn_tags__())

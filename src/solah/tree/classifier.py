@@ -1,0 +1,185 @@
+"""The linguistic decision tree for classes, in scikit-learn's clothes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils import compute_sample_weight
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from solah.exceptions import DataError
+from solah.kernels.arrays import MASS_BITS, MAX_FOCAL_SETS
+from solah.labels.inputs import read_classes, read_features, read_weights
+from solah.labels.rows import integer_weights
+from solah.model import Goal
+from solah.tree.base import TREE_CONSTRAINTS, LinguisticTree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from solah.kernels.arrays import Float
+    from solah.labels.placement import Placement
+    from solah.labels.words import WordsByHand
+    from solah.tree.growth import Criterion, NullBranch
+
+
+class LinguisticTreeClassifier(ClassifierMixin, LinguisticTree):  # type: ignore[misc]
+    """A decision tree whose branches are sentences.
+
+    Attributes are described with overlapping words, and a row takes every branch to the degree
+    that the branch's words describe it (LID3, with Jeffrey's rule for inference).
+
+    Parameters
+    ----------
+    n_labels : int or mapping of column name to int, default=3
+        How many words describe a continuous attribute.
+    placement : {"quantile", "uniform"}, default="quantile"
+        Where the words peak: at equal shares of the rows, or at equal distances over the range.
+    words : mapping of column name to words, default=None
+        Words by hand; see :class:`~solah.LinguisticLabeller`.
+    kinds : mapping of column name to kind, default=None
+        Columns that are not what they seem; see :class:`~solah.LinguisticLabeller`.
+    criterion : {"information_gain", "gain_ratio"}, default="information_gain"
+        What the attribute that extends a branch has most of.
+    purity : float, default=1.0
+        A branch that believes in one class this much is not extended.
+    min_support : float, default=0.01
+        A branch of less weight is not extended: a share of the rows if below 1, else rows.
+    min_gain : float or None, default=0.0
+        An attribute must gain more than this, in bits, to extend a branch. None extends every
+        branch while attributes are left.
+    max_depth : int or None, default=None
+        The most conditions a rule may have.
+    null_branch : {"parent", "uniform"}, default="parent"
+        What a branch that no training row took believes.
+    class_weight : "balanced", mapping of class to weight, or None, default=None
+    n_jobs : int or None, default=None
+        How many threads to use; -1 for all processors. The tree does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    model_ : Model
+        The model document: words, tree and all.
+    n_branches_ : int
+        The paper's branch number (beta): every edge of a split counted, empty ones too.
+    n_rules_ : int
+        The number of branches that carry weight.
+    feature_importances_ : ndarray of shape (n_features,)
+        Each attribute's share of the information gained by all splits.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from solah import LinguisticTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = LinguisticTreeClassifier(max_depth=1).fit(X, y)
+    >>> print(tree.rules_()[0])
+    if x2 is medium then class 1 (0.90), support 37.2
+    """
+
+    _parameter_constraints = {
+        **TREE_CONSTRAINTS,
+        "class_weight": [StrOptions({"balanced"}), Mapping, None],
+    }
+
+    def __init__(
+        self,
+        n_labels: int | Mapping[str, int] = 3,
+        *,
+        placement: Placement = "quantile",
+        words: Mapping[str, WordsByHand] | None = None,
+        kinds: Mapping[str, str | Sequence[str]] | None = None,
+        criterion: Criterion = "information_gain",
+        purity: float = 1.0,
+        min_support: float = 0.01,
+        min_gain: float | None = 0.0,
+        max_depth: int | None = None,
+        null_branch: NullBranch = "parent",
+        class_weight: str | Mapping[Any, float] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_labels = n_labels
+        self.placement = placement
+        self.words = words
+        self.kinds = kinds
+        self.criterion = criterion
+        self.purity = purity
+        self.min_support = min_support
+        self.min_gain = min_gain
+        self.max_depth = max_depth
+        self.null_branch = null_branch
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the words and the tree.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            NaN and None are missing values; strings are categories.
+        y : array of shape (n_rows,)
+            The classes.
+        sample_weight : array of shape (n_rows,), default=None
+
+        Returns
+        -------
+        self
+        """
+        table = read_features(self, X, reset=True)
+        name, classes = read_classes(self, y, table.n_rows)
+        self.classes_, codes = np.unique(classes, return_inverse=True)
+        if len(self.classes_) > MAX_FOCAL_SETS:
+            raise DataError(
+                f"the goal {name!r} has {len(self.classes_)} classes, and solah tells at most "
+                f"{MAX_FOCAL_SETS} apart; if it is a number, use LinguisticTreeRegressor"
+            )
+        weights = read_weights(sample_weight, table.n_rows)
+        weights = weights * compute_sample_weight(self.class_weight, classes)
+        integers, unit = integer_weights(weights)
+        goal = Goal(name, states=tuple(map(_as_state, self.classes_.tolist())))
+        self._learn(table, goal, codes.astype(np.uint32) << MASS_BITS, integers, unit)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class that is believed most.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        classes : ndarray of shape (n_rows,)
+        """
+        beliefs = self.predict_proba(X)
+        return np.asarray(self.classes_[np.argmax(beliefs, axis=1)])
+
+    def predict_proba(self, X: ArrayLike) -> Float:
+        """Return the belief in each class.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        beliefs : ndarray of shape (n_rows, n_classes)
+            In the order of ``classes_``; rows sum to 1.
+        """
+        check_is_fitted(self)
+        return self._evaluator().beliefs(read_features(self, X, reset=False))
+
+
+def _as_state(value: Any) -> str | int | float | bool:
+    return value if isinstance(value, str | int | float | bool) else str(value)

@@ -1,0 +1,206 @@
+"""LID3: counts in, a tree out, level by level.
+
+Growth never sees a row. It asks for the counts of the branches at the frontier, chooses how to
+extend them, and asks again; whoever counts may hold the rows in memory, in files or on a cluster.
+
+For a branch B, with the weights of its rows summed by goal (the paper's symbols)::
+
+    P(c|B)   = weight of goal c in B / weight of B
+    E(B)     = - sum_c P(c|B) log2 P(c|B)
+    EE(B,x)  = sum_F (weight of B+F / weight of B) E(B+F)
+    IG(B,x)  = E(B) - EE(B,x)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from solah.kernels.arrays import TreeShape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float, FocalSets, Int32, Int64
+
+Criterion = Literal["information_gain", "gain_ratio"]
+NullBranch = Literal["parent", "uniform"]
+
+# Gains that differ by less are ties: rounding must not choose an attribute.
+_GAIN_GRAIN = 2.0**-40
+_BATCH_BYTES = 32 * 1024 * 1024
+
+
+class Counter(Protocol):
+    """Whoever can count rows at the leaves of a growing tree."""
+
+    def count(self, tree: TreeShape, slots: Int32) -> Int64:
+        """Sum the weights at the leaves that have a slot: ``(slot, attribute's bin, goal)``."""
+
+
+@dataclass(frozen=True)
+class GrowthSettings:
+    """When to split, on what, and when to stop.
+
+    ``min_support`` is in the counts' own unit; ``min_gain`` None splits even where nothing is
+    gained, as the paper does.
+    """
+
+    criterion: Criterion = "information_gain"
+    purity: float = 1.0
+    min_support: float = 0.0
+    min_gain: float | None = None
+    max_depth: int | None = None
+    null_branch: NullBranch = "parent"
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """A tree as a table of nodes, with each node's weight by goal and belief about it."""
+
+    shape: TreeShape
+    weight: Float
+    belief: Float
+
+
+def grow(
+    counter: Counter, sets: FocalSets, goal_weights: Int64, settings: GrowthSettings
+) -> GrownTree:
+    """Grow a tree from the counts of rows with the given total weight by goal."""
+    draft = _Draft(sets, goal_weights.astype(np.float64), settings)
+    while len(draft.frontier):
+        shape, level = draft.shape(), draft.next_level()
+        for batch in _batches(level, int(sets.bins[-1]) * len(goal_weights)):
+            slots = np.full(len(shape.attribute), -1, dtype=np.int32)
+            slots[batch] = np.arange(len(batch))
+            counts = _spread_ignorance(counter.count(shape, slots), sets)
+            draft.extend(batch, counts)
+    return draft.finish()
+
+
+class _Draft:
+    """The growing tree: a table of nodes, and the frontier of those that may be split."""
+
+    def __init__(self, sets: FocalSets, goal_weights: Float, settings: GrowthSettings) -> None:
+        self.sets = sets
+        self.settings = settings
+        self.depth = 0
+        self.attribute = np.full(1, -1, dtype=np.int32)
+        self.first_child = np.zeros(1, dtype=np.int32)
+        self.used = np.zeros((1, sets.n_attributes), dtype=bool)
+        self.counts = goal_weights[None, :]
+        self.belief = self._beliefs(self.counts, np.full_like(self.counts, 1 / len(goal_weights)))
+        self.frontier = np.flatnonzero(self._may_be_split(np.zeros(1, dtype=np.int64)))
+
+    def shape(self) -> TreeShape:
+        # Copied: the counter still walks this tree while a part of its level is being extended.
+        return TreeShape(self.attribute.copy(), self.first_child.copy(), self.depth)
+
+    def next_level(self) -> NDArray[np.intp]:
+        """Take the frontier; the nodes that are added from now on make the next one."""
+        level, self.frontier = self.frontier, np.empty(0, dtype=np.intp)
+        self.depth += 1
+        return level
+
+    def extend(self, nodes: NDArray[np.intp], counts: Float) -> None:
+        """Split nodes, given their counts by bin, on the attribute that gains most."""
+        gains = _gains(counts, self.counts[nodes], self.sets, self.settings.criterion)
+        gains[self.used[nodes]] = -np.inf
+        best = np.argmax(gains, axis=1)
+        if self.settings.min_gain is not None:
+            worthy = gains[np.arange(len(nodes)), best] > self.settings.min_gain
+            nodes, counts, best = nodes[worthy], counts[worthy], best[worthy]
+        self._add_children(nodes, best.astype(np.int32), counts)
+
+    def finish(self) -> GrownTree:
+        shape = TreeShape.of(self.attribute, self.first_child, self.sets)
+        return GrownTree(shape, self.counts.sum(axis=1), self.belief)
+
+    def _add_children(self, nodes: NDArray[np.intp], split: Int32, counts: Float) -> None:
+        sizes = self.sets.sizes[split].astype(np.int64)
+        n_known = len(self.attribute)
+        starts = np.cumsum(sizes) - sizes
+        parent = np.repeat(np.arange(len(nodes)), sizes)
+        bins = np.repeat(self.sets.bins[split] - starts, sizes) + np.arange(sizes.sum())
+        children = counts[parent, bins]
+
+        self.attribute[nodes] = split
+        self.first_child[nodes] = n_known + starts
+        used = self.used[nodes].copy()
+        used[np.arange(len(nodes)), split] = True
+        added = len(children)
+        self.attribute = np.append(self.attribute, np.full(added, -1, dtype=np.int32))
+        self.first_child = np.append(self.first_child, np.zeros(added, dtype=np.int32))
+        self.used = np.concatenate([self.used, used[parent]])
+        self.counts = np.concatenate([self.counts, children])
+        if self.settings.null_branch == "parent":
+            unsupported = self.belief[nodes][parent]
+        else:
+            unsupported = np.full_like(children, 1 / children.shape[1])
+        self.belief = np.concatenate([self.belief, self._beliefs(children, unsupported)])
+        new = np.arange(n_known, n_known + added)
+        self.frontier = np.concatenate([self.frontier, new[self._may_be_split(new)]])
+
+    def _may_be_split(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        settings = self.settings
+        weight = self.counts[nodes].sum(axis=1)
+        may = (weight > 0) & (weight >= settings.min_support)
+        may &= self.belief[nodes].max(axis=1) < settings.purity
+        may &= ~self.used[nodes].all(axis=1)
+        if settings.max_depth is not None and self.depth >= settings.max_depth:
+            may[:] = False
+        return may
+
+    @staticmethod
+    def _beliefs(counts: Float, unsupported: Float) -> Float:
+        """Divide counts by their sum; a branch without weight believes what it is given."""
+        weight = counts.sum(axis=1, keepdims=True)
+        return np.divide(counts, weight, out=unsupported.copy(), where=weight > 0)
+
+
+def _batches(nodes: NDArray[np.intp], numbers_per_node: int) -> Iterator[NDArray[np.intp]]:
+    """Cut a level so that the counts of a part fit into a bounded memory."""
+    size = max(1, _BATCH_BYTES // (8 * numbers_per_node))
+    for start in range(0, len(nodes), size):
+        yield nodes[start : start + size]
+
+
+def _spread_ignorance(counts: Int64, sets: FocalSets) -> Float:
+    """Share the rows that are unknown in an attribute among its focal sets."""
+    spread = counts.astype(np.float64)
+    for a in range(sets.n_attributes):
+        unknown_bin = sets.bins[a + 1] - 1
+        if counts[:, unknown_bin].any():
+            masses = sets.ignorance[sets.offsets[a] : sets.offsets[a + 1]]
+            spread[:, sets.bins[a] : unknown_bin] += (
+                spread[:, unknown_bin, None, :] * masses[None, :, None]
+            )
+            spread[:, unknown_bin] = 0.0
+    return spread
+
+
+def _gains(counts: Float, totals: Float, sets: FocalSets, criterion: Criterion) -> Float:
+    """Return IG(B, x) for every node and attribute, rounded to a grain."""
+    weight = totals.sum(axis=1)
+    shares = counts / weight[:, None, None]
+    of_sets = shares.sum(axis=2)
+    entropy = -_x_log_x(totals / weight[:, None]).sum(axis=1)
+    # weight(B+F)/weight(B) * E(B+F), with the division inside the logarithm multiplied out.
+    expected = _sum_by_attribute(_x_log_x(of_sets) - _x_log_x(shares).sum(axis=2), sets)
+    gains = entropy[:, None] - expected
+    if criterion == "gain_ratio":
+        spread = -_sum_by_attribute(_x_log_x(of_sets), sets)
+        gains = np.divide(gains, spread, out=np.zeros_like(gains), where=spread > _GAIN_GRAIN)
+    return np.rint(gains / _GAIN_GRAIN) * _GAIN_GRAIN
+
+
+def _x_log_x(x: Float) -> Float:
+    return x * np.log2(x, out=np.zeros_like(x), where=x > 0)
+
+
+def _sum_by_attribute(of_bins: Float, sets: FocalSets) -> Float:
+    return np.add.reduceat(of_bins, sets.bins[:-1], axis=1)
