@@ -1,0 +1,17 @@
+"""Named data sets: a name in, a labelled table out.
+
+>>> from solah import datasets
+>>> iris = datasets.load("iris")
+>>> iris.X.shape, sorted(iris.class_counts)
+((150, 4), ['setosa', 'versicolor', 'virginica'])
+
+``available`` lists the names, with shapes, sources, licences and whether they are at hand. The
+environment variables that matter are ``SOLAH_DATA`` (a folder of CSV files), ``SOLAH_CACHE``
+(where downloads are kept) and ``SOLAH_DATA_URL`` (a mirror of the UCI repository's files).
+"""
+
+from solah.datasets.dataset import Dataset
+from solah.datasets.listing import DatasetInfo, available
+from solah.datasets.loading import load
+
+__all__ = ["Dataset", "DatasetInfo", "available", "load"]

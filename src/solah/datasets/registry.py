@@ -1,0 +1,415 @@
+"""The data sets that solah knows by name: their shapes, sources, licences and declared kinds.
+
+A set has a ``RawFile`` only if its SHA-256 was checked twice: computed from a byte-identical copy
+of the repository's file, and found equal to a checksum that others had published for the same
+address. Sets without one must be brought along by hand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from solah.datasets.entries import GOAL, Entry, RawFile
+from solah.exceptions import DatasetError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_UCI_LICENCE = "UCI lists donated sets as CC BY 4.0; see the set's own page"
+_SKLEARN_LICENCE = f"BSD-3-Clause (scikit-learn's copy); {_UCI_LICENCE}"
+
+_HEART_ATTRIBUTES = (
+    *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg"),
+    *("thalach", "exang", "oldpeak", "slope", "ca", "thal"),
+)
+
+
+def _numbered(prefix: str, count: int, width: int = 1) -> tuple[str, ...]:
+    return tuple(f"{prefix}{number:0{width}}" for number in range(1, count + 1))
+
+
+def _sizes(names: Sequence[str], *sizes: int) -> dict[str, int]:
+    return dict(zip(names, sizes, strict=True))
+
+
+def _bands(width: int, starts: range) -> tuple[str, ...]:
+    return tuple(f"{start}-{start + width - 1}" for start in starts)
+
+
+BUNDLED = (
+    Entry(
+        name="iris",
+        classes={"setosa": 50, "versicolor": 50, "virginica": 50},
+        n_attributes=4,
+        source="scikit-learn, from UCI 'Iris'",
+        licence=_SKLEARN_LICENCE,
+        loader="load_iris",
+    ),
+    Entry(
+        name="wdbc",
+        aliases=("wisconsin_diagnostic",),
+        classes={"malignant": 212, "benign": 357},
+        n_attributes=30,
+        source="scikit-learn, from UCI 'Breast Cancer Wisconsin (Diagnostic)'",
+        licence=_SKLEARN_LICENCE,
+        loader="load_breast_cancer",
+    ),
+    Entry(
+        name="wine",
+        classes={"class_0": 59, "class_1": 71, "class_2": 48},
+        n_attributes=13,
+        source="scikit-learn, from UCI 'Wine'",
+        licence=_SKLEARN_LICENCE,
+        loader="load_wine",
+    ),
+)
+
+PAPER = (
+    Entry(
+        name="breast_cancer_ljubljana",
+        aliases=("breast", "ljubljana"),
+        classes={"no-recurrence-events": 201, "recurrence-events": 85},
+        n_attributes=9,
+        source="UCI 'Breast Cancer'",
+        licence=_UCI_LICENCE,
+        kinds={
+            "age": _bands(10, range(10, 100, 10)),
+            "tumor-size": _bands(5, range(0, 60, 5)),
+            "inv-nodes": (*_bands(3, range(0, 36, 3)), "36-39"),
+        },
+        raw=RawFile(
+            path="breast-cancer/breast-cancer.data",
+            sha256="ca7d3fa97b62ff967b6894ffbb3acaaf4a51062e0149e5950b3ad6f685970b65",
+            columns=(
+                *(GOAL, "age", "menopause", "tumor-size", "inv-nodes"),
+                *("node-caps", "deg-malig", "breast", "breast-quad", "irradiat"),
+            ),
+        ),
+    ),
+    Entry(
+        name="diabetes_pima",
+        aliases=("pima", "diabetes", "pima_diabetes"),
+        classes={"tested_negative": 500, "tested_positive": 268},
+        n_attributes=8,
+        source="'Pima Indians Diabetes', withdrawn from UCI; copies at OpenML and Kaggle",
+        licence="unclear since UCI withdrew it; said to be CC0 at Kaggle",
+    ),
+    Entry(
+        name="ecoli",
+        classes={
+            "cp": 143,
+            "im": 77,
+            "imL": 2,
+            "imS": 2,
+            "imU": 35,
+            "om": 20,
+            "omL": 5,
+            "pp": 52,
+        },
+        n_attributes=7,
+        source="UCI 'Ecoli'",
+        licence=_UCI_LICENCE,
+        raw=RawFile(
+            path="ecoli/ecoli.data",
+            sha256="008bd8fbb1d8b34040c3c8c4e987cac2a7ebf116e008b140cc6441be5261ba1d",
+            columns=("sequence", "mcg", "gvh", "lip", "chg", "aac", "alm1", "alm2", GOAL),
+            drop=("sequence",),
+            separator=None,
+        ),
+    ),
+    Entry(
+        name="glass",
+        classes={
+            "building_windows_float": 70,
+            "building_windows_non_float": 76,
+            "vehicle_windows_float": 17,
+            "containers": 13,
+            "tableware": 9,
+            "headlamps": 29,
+        },
+        n_attributes=9,
+        source="UCI 'Glass Identification'",
+        licence=_UCI_LICENCE,
+        raw=RawFile(
+            path="glass/glass.data",
+            sha256="dd67373f4baf2807345df02cbfef2093d342e61ad0d82a4fb79af43ef8ce449d",
+            columns=("Id", "RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe", GOAL),
+            drop=("Id",),
+            words={
+                GOAL: {
+                    "1": "building_windows_float",
+                    "2": "building_windows_non_float",
+                    "3": "vehicle_windows_float",
+                    "5": "containers",
+                    "6": "tableware",
+                    "7": "headlamps",
+                },
+            },
+        ),
+    ),
+    Entry(
+        name="heart_c_cleveland",
+        aliases=("cleveland", "heart_cleveland"),
+        classes={"absent": 164, "present": 139},
+        n_attributes=13,
+        source="UCI 'Heart Disease' (processed.cleveland.data)",
+        licence=_UCI_LICENCE,
+        kinds={"slope": ("upsloping", "flat", "downsloping")},
+        raw=RawFile(
+            path="heart-disease/processed.cleveland.data",
+            sha256="a74b7efa387bc9d108d7d0115d831fe9b414b29ae7124f331b622b4efa0427c8",
+            columns=(*_HEART_ATTRIBUTES, GOAL),
+            words={
+                "sex": {"0.0": "female", "1.0": "male"},
+                "cp": {
+                    "1.0": "typical ang",
+                    "2.0": "atypical ang",
+                    "3.0": "non-anginal",
+                    "4.0": "asymptomatic",
+                },
+                "restecg": {
+                    "0.0": "normal",
+                    "1.0": "ST-T abnormal",
+                    "2.0": "left vent hypertrophy",
+                },
+                "slope": {"1.0": "upsloping", "2.0": "flat", "3.0": "downsloping"},
+                "thal": {"3.0": "normal", "6.0": "fixed defect", "7.0": "reversable defect"},
+                GOAL: {"0": "absent", **dict.fromkeys("1234", "present")},
+            },
+        ),
+    ),
+    Entry(
+        name="heart_c_weka",
+        aliases=("heart_weka",),
+        classes={"<50": 165, ">50_1": 138},
+        n_attributes=13,
+        source="Weka's heart-c.arff, from UCI 'Heart Disease' with one row changed",
+        licence=_UCI_LICENCE,
+        kinds={"slope": ("up", "flat", "down")},
+    ),
+    Entry(
+        name="heart_statlog",
+        aliases=("heart", "statlog", "statlog_heart"),
+        classes={"absent": 150, "present": 120},
+        n_attributes=13,
+        source="UCI 'Statlog (Heart)'",
+        licence=_UCI_LICENCE,
+        kinds=dict.fromkeys(("cp", "restecg", "thal"), "categorical"),
+        raw=RawFile(
+            path="statlog/heart/heart.dat",
+            sha256="f5f3b4204c285bafadd85cb735f38b47689f2be7047feb172dcbeab648110bf9",
+            columns=(*_HEART_ATTRIBUTES, GOAL),
+            words={GOAL: {"1": "absent", "2": "present"}},
+            separator=None,
+        ),
+    ),
+    Entry(
+        name="hepatitis",
+        classes={"DIE": 32, "LIVE": 123},
+        n_attributes=19,
+        source="UCI 'Hepatitis'",
+        licence=_UCI_LICENCE,
+        raw=RawFile(
+            path="hepatitis/hepatitis.data",
+            sha256="9971f9d18abb4fc9dd6749eefb0f864b36fa7bdd59f54188c0b148a5c28214bc",
+            columns=(
+                *(GOAL, "age", "sex", "steroid", "antivirals", "fatigue", "malaise", "anorexia"),
+                *("liver_big", "liver_firm", "spleen_palpable", "spiders", "ascites", "varices"),
+                *("bilirubin", "alk_phosphate", "sgot", "albumin", "protime", "histology"),
+            ),
+            words={GOAL: {"1": "DIE", "2": "LIVE"}},
+        ),
+    ),
+    Entry(
+        name="ionosphere",
+        classes={"b": 126, "g": 225},
+        n_attributes=34,
+        source="UCI 'Ionosphere'",
+        licence=_UCI_LICENCE,
+        raw=RawFile(
+            path="ionosphere/ionosphere.data",
+            sha256="46d52186b84e20be52918adb93e8fb9926b34795ff7504c24350ae0616a04bbd",
+            columns=(*_numbered("a", 34, width=2), GOAL),
+        ),
+    ),
+    Entry(
+        name="liver_disorders",
+        aliases=("liver", "bupa"),
+        classes={"1": 145, "2": 200},
+        n_attributes=6,
+        source="UCI 'Liver Disorders' (bupa.data)",
+        licence=_UCI_LICENCE,
+    ),
+    Entry(
+        name="sonar",
+        classes={"mine": 111, "rock": 97},
+        n_attributes=60,
+        source="UCI 'Connectionist Bench (Sonar, Mines vs. Rocks)'",
+        licence=_UCI_LICENCE,
+        raw=RawFile(
+            path="undocumented/connectionist-bench/sonar/sonar.all-data",
+            sha256="e90434cdbf00fcf93ffa911fe447ae25606979658e60f1d32e155c3b5240234d",
+            columns=(*_numbered("band", 60, width=2), GOAL),
+            words={GOAL: {"M": "mine", "R": "rock"}},
+        ),
+    ),
+    Entry(
+        name="sms_spam",
+        aliases=("sms", "spam"),
+        classes={"ham": 4827, "spam": 747},
+        n_attributes=1,
+        source="UCI 'SMS Spam Collection', by Almeida and Gomez Hidalgo",
+        licence=f"free to use if cited, by its readme; {_UCI_LICENCE}",
+    ),
+    Entry(
+        name="wisconsin_original",
+        aliases=("wisconsin", "wbc"),
+        classes={"benign": 458, "malignant": 241},
+        n_attributes=9,
+        source="UCI 'Breast Cancer Wisconsin (Original)'",
+        licence=_UCI_LICENCE,
+        raw=RawFile(
+            path="breast-cancer-wisconsin/breast-cancer-wisconsin.data",
+            sha256="402c585309c399237740f635ef9919dc512cca12cbeb20de5e563a4593f22b64",
+            columns=(
+                *("id", "clump_thickness", "uniformity_cell_size", "uniformity_cell_shape"),
+                *("marginal_adhesion", "single_epithelial_cell_size", "bare_nuclei"),
+                *("bland_chromatin", "normal_nucleoli", "mitoses", GOAL),
+            ),
+            drop=("id",),
+            words={GOAL: {"2": "benign", "4": "malignant"}},
+        ),
+    ),
+)
+
+SENSORS = (
+    Entry(
+        name="iot_gas_sensor_drift_part",
+        aliases=("gas_drift",),
+        classes={
+            "acetaldehyde": 592,
+            "acetone": 1779,
+            "ammonia": 681,
+            "ethanol": 1316,
+            "ethylene": 1664,
+            "toluene": 665,
+        },
+        n_attributes=128,
+        source="UCI 'Gas Sensor Array Drift Dataset', batches 1-6, 8 and 9 of 10",
+        licence=_UCI_LICENCE,
+        groups=_sizes(
+            tuple(f"batch{number}" for number in (1, 2, 3, 4, 5, 6, 8, 9)),
+            *(445, 1244, 1586, 161, 197, 2300, 294, 470),
+        ),
+    ),
+    Entry(
+        name="iot_hapt_windows",
+        aliases=("hapt",),
+        classes={
+            "LAYING": 1910,
+            "SITTING": 1736,
+            "STANDING": 1926,
+            "WALKING": 1660,
+            "WALKING_DOWNSTAIRS": 1317,
+            "WALKING_UPSTAIRS": 1468,
+            "LIE_TO_SIT": 54,
+            "LIE_TO_STAND": 50,
+            "SIT_TO_LIE": 77,
+            "SIT_TO_STAND": 12,
+            "STAND_TO_LIE": 112,
+            "STAND_TO_SIT": 39,
+        },
+        n_attributes=64,
+        source=(
+            "statistics of 2.56 s windows of UCI 'Smartphone-Based Recognition of Human "
+            "Activities and Postural Transitions'"
+        ),
+        licence=_UCI_LICENCE,
+        groups=_sizes(
+            _numbered("user", 30),
+            *(350, 304, 340, 315, 306, 322, 298, 274, 288, 288, 320, 325, 330, 328, 327),
+            *(358, 381, 386, 358, 363, 416, 322, 370, 394, 415, 393, 378, 376, 345, 391),
+        ),
+    ),
+    Entry(
+        name="iot_occupancy",
+        aliases=("occupancy",),
+        classes={"empty": 15810, "occupied": 4750},
+        n_attributes=5,
+        source="UCI 'Occupancy Detection'",
+        licence=_UCI_LICENCE,
+        groups={"datatraining": 8143, "datatest": 2665, "datatest2": 9752},
+    ),
+    Entry(
+        name="iot_room_occupancy",
+        aliases=("room_occupancy",),
+        classes={"0": 8228, "1": 459, "2": 748, "3": 694},
+        n_attributes=16,
+        source="UCI 'Room Occupancy Estimation'",
+        licence=_UCI_LICENCE,
+    ),
+    Entry(
+        name="iot_shuttle",
+        aliases=("shuttle",),
+        classes={
+            "Bpv.Close": 10,
+            "Bpv.Open": 13,
+            "Bypass": 3267,
+            "Fpv.Close": 50,
+            "Fpv.Open": 171,
+            "High": 8903,
+            "Rad.Flow": 45586,
+        },
+        n_attributes=9,
+        source="UCI 'Statlog (Shuttle)', training and test rows, as in R's mlbench",
+        licence=f"GPL-2 (mlbench's copy); {_UCI_LICENCE}",
+    ),
+    Entry(
+        name="iot_skab_water_pump",
+        aliases=("skab", "water_pump"),
+        classes={"anomaly": 13067, "normal": 24334},
+        n_attributes=8,
+        source="SKAB, the Skoltech Anomaly Benchmark (GitHub waico/SKAB)",
+        licence="GPL-3.0, as its repository says",
+        groups=_sizes(
+            (
+                *(f"other/{number}.csv" for number in range(1, 15)),
+                *(f"valve1/{number}.csv" for number in range(16)),
+                *(f"valve2/{number}.csv" for number in range(4)),
+            ),
+            *(745, 780, 1137, 1191, 1155, 1147, 1090, 1147, 1144, 1327, 1190, 1048, 923, 905),
+            *(1147, 1145, 1075, 1148, 1095, 1154, 1154, 1094),
+            *(1144, 1148, 1146, 1141, 1140, 1140, 1139, 1150),
+            *(1125, 1063, 1129, 995),
+        ),
+    ),
+    Entry(
+        name="iot_wall_following_robot",
+        aliases=("wall_following_robot", "robot"),
+        classes={
+            "Move-Forward": 2205,
+            "Sharp-Right-Turn": 2097,
+            "Slight-Left-Turn": 328,
+            "Slight-Right-Turn": 826,
+        },
+        n_attributes=24,
+        source="UCI 'Wall-Following Robot Navigation Data' (24 sensors)",
+        licence=_UCI_LICENCE,
+        raw=RawFile(
+            path="00194/sensor_readings_24.data",
+            sha256="6e9728dedef8b35e31ba0be11aea85aa53bd248ab33652777df81b95a4cc8c00",
+            columns=(*_numbered("US", 24), GOAL),
+        ),
+    ),
+)
+
+ENTRIES = (*BUNDLED, *PAPER, *SENSORS)
+
+
+def find_entry(name: str) -> Entry:
+    """Return the entry of that name or alias; case, hyphens and blanks do not matter."""
+    by_name = {known: entry for entry in ENTRIES for known in (entry.name, *entry.aliases)}
+    try:
+        return by_name[name.casefold().replace("-", "_").replace(" ", "_")]
+    except KeyError:
+        raise DatasetError(f"there is no data set {name!r}{did_you_mean(name, by_name)}") from None
