@@ -6,7 +6,7 @@ import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,6 @@ def _usual_mode(target: Path) -> int:
     """Keep the mode of the file that is replaced; a new one gets what the umask leaves."""
     if target.exists():
         return target.stat().st_mode & 0o777
-    umask: Any = os.umask(0)
+    umask = os.umask(0)
     os.umask(umask)
     return 0o666 & ~umask

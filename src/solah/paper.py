@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PAPER: Mapping[str, Any] = MappingProxyType(
     {
@@ -18,4 +20,4 @@ PAPER: Mapping[str, Any] = MappingProxyType(
         "null_branch": "uniform",
     }
 )
-"""Parameter names and the paper's values; ``Estimator.with_settings(PAPER)`` takes those it knows."""
+"""Parameters and the paper's values; ``Estimator.with_settings(PAPER)`` takes those it knows."""

@@ -1,4 +1,4 @@
-"""The arrays that the kernels read: focal sets laid end to end, trees as tables, and their units."""
+"""The arrays that the kernels read: focal sets end to end, trees as tables, and their units."""
 
 from __future__ import annotations
 

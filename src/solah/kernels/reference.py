@@ -46,7 +46,7 @@ def accumulate(
         if slots[node] < 0:
             continue
         counts = out[slots[node]]
-        goal = goals[rows] >> MASS_BITS
+        goal = (goals[rows] >> MASS_BITS).astype(np.int64)
         upper = _share(weight, goals[rows] & MASS_MASK)
         _add_rows(labels[rows], goal, weight - upper, sets, counts)
         both = upper > 0
@@ -91,7 +91,7 @@ def _of(flat: Float, sets: FocalSets, a: int) -> Float:
 def _describe(x: Float, peaks: Float) -> tuple[Int64, Float, NDArray[np.bool_]]:
     """Find the lower focal set, the mass of the one above it, and which values are unknown."""
     ignorant = np.isnan(x)
-    lower = np.sum(x[:, None] >= peaks[None, 1:], axis=1, dtype=np.int64)
+    lower = np.asarray((x[:, None] >= peaks[None, 1:]).sum(axis=1), dtype=np.int64)
     at_peak = ignorant | (lower == len(peaks) - 1) | (x <= peaks[lower])
     above = np.minimum(lower + 1, len(peaks) - 1)
     upper_mass = np.zeros(len(x))
@@ -149,7 +149,7 @@ def _child_weights(label_: Labels, weight: Int64, sets: FocalSets, a: int) -> It
         yield np.where(ignorant, unknown, known)
 
 
-def _add_rows(labels: Labels, goal: Labels, weight: Int64, sets: FocalSets, out: Int64) -> None:
+def _add_rows(labels: Labels, goal: Int64, weight: Int64, sets: FocalSets, out: Int64) -> None:
     """Add weighted rows of known goals to the bins of one node."""
     for a in range(sets.n_attributes):
         bins = sets.bins[a] + (labels[:, a] >> MASS_BITS).astype(np.int64)

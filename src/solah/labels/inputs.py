@@ -50,9 +50,9 @@ def read_weights(sample_weight: Any, n_rows: int) -> Float:
 def read_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, NDArray[Any]]:
     """Read the goal's name (of a named series, else ``class``) and its classes."""
     classes = _read_goal(estimator, y, n_rows)
-    check_classification_targets(classes)
-    if classes.dtype.kind in "OUS":
+    if classes.dtype == object:
         _refuse_missing(np.array([value is None or value != value for value in classes], bool))
+    check_classification_targets(classes)
     return _goal_name(y, "class"), classes
 
 

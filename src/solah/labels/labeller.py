@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
@@ -38,7 +38,7 @@ LABEL_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Describe attributes with overlapping words.
+    r"""Describe attributes with overlapping words.
 
     A value becomes masses on *focal sets* (sets of words that all and only describe it): at
     most two neighbouring ones have any, and they sum to 1.
@@ -68,14 +68,14 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     --------
     >>> from solah import LinguisticLabeller
     >>> labeller = LinguisticLabeller(n_labels=2, placement="uniform").fit([[0.5], [10.5], [20.5]])
-    >>> print(*labeller.describe("x0"), sep="\\n")
+    >>> print(*labeller.describe("x0"), sep="\n")
     low: fully up to 10.5, partly up to 20.5
     high: fully from 10.5, partly from 0.5
     >>> labeller.transform([[5.5]])
     array([[0.5, 0.5, 0. ]])
     """
 
-    _parameter_constraints = LABEL_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = LABEL_CONSTRAINTS
 
     def __init__(
         self,

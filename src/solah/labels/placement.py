@@ -28,9 +28,7 @@ def uniform_peaks(low: float, high: float, n_words: int) -> tuple[float, ...]:
     return merge_peaks(np.linspace(low, high, 2 * n_words - 1))
 
 
-def weighted_quantiles(
-    values: NDArray[np.floating], weights: Int64 | None, n_parts: int
-) -> Float:
+def weighted_quantiles(values: NDArray[np.floating], weights: Int64 | None, n_parts: int) -> Float:
     """Return the values that cut the weight into equal parts, the smallest and largest included.
 
     Each is one of the values, found by integer arithmetic, so that a row of weight two counts
@@ -39,10 +37,10 @@ def weighted_quantiles(
     total = len(values) if weights is None else int(weights.sum())
     ranks = np.array([max(1, -(-part * total // n_parts)) for part in range(n_parts + 1)])
     if weights is None:
-        return np.partition(values, ranks - 1)[ranks - 1].astype(np.float64)
+        return np.asarray(np.partition(values, ranks - 1)[ranks - 1], dtype=np.float64)
     order = np.argsort(values, kind="stable")
     places = np.searchsorted(np.cumsum(weights[order]), ranks, side="left")
-    return values[order[places]].astype(np.float64)
+    return np.asarray(values[order[places]], dtype=np.float64)
 
 
 def merge_peaks(peaks: Float) -> tuple[float, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from solah.exceptions import DataError, did_you_mean
 from solah.kernels.arrays import MAX_FOCAL_SETS
@@ -89,7 +89,7 @@ def _given_plan(column: str, given: WordsByHand) -> WordPlan:
         if len(peaks) == len(names):
             peaks = _with_middles(peaks)
     else:
-        names, peaks = tuple(given), None
+        names, peaks = tuple(cast("Sequence[str]", given)), None
     _check_names(column, names)
     if peaks is not None and len(peaks) != 2 * len(names) - 1:
         raise DataError(

@@ -93,8 +93,8 @@ class Tree:
     @property
     def n_branches(self) -> int:
         """The paper's branch number (beta): all edges counted, empty ones included."""
-        splits = self.split[self.split >= 0]
-        unseen = [self.inputs[a].n_paper_edges - self.inputs[a].n_focal_sets for a in splits]
+        splits: list[int] = self.split[self.split >= 0].tolist()
+        unseen = (self.inputs[a].n_paper_edges - self.inputs[a].n_focal_sets for a in splits)
         return len(self.leaves) + sum(unseen)
 
     @property

@@ -52,7 +52,7 @@ def from_json(data: bytes, max_bytes: int = MAX_BYTES) -> Model:
     """Read a model from JSON and check all of it."""
     document = Reader(_parse(data, max_bytes))
     if not isinstance(document.value, dict) or document.value.get("format") != FORMAT_NAME:
-        raise ModelFormatError(f"this is not a solah model: no \"format\": \"{FORMAT_NAME}\"")
+        raise ModelFormatError(f'this is not a solah model: no "format": "{FORMAT_NAME}"')
     version = Reader(document.value.get("version"), "the document.version").integer(1, 2**31)
     if version not in _READERS:
         raise ModelVersionError(
@@ -78,8 +78,7 @@ def _parse(data: bytes, max_bytes: int) -> Any:
         raise ModelFormatError(f"the model is not text in UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
         raise ModelFormatError(
-            f"the model is not whole JSON: {error.msg} at line {error.lineno}, "
-            f"column {error.colno}"
+            f"the model is not whole JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         ) from None
     except ValueError as error:  # an integer of thousands of digits
         raise ModelFormatError(f"the model is not readable JSON: {error}") from None
@@ -249,9 +248,7 @@ def _read_tree(reader: Reader, attributes: Mapping[str, Attribute], goal: Goal) 
     return _read_nodes(fields["nodes"], fields["name"].text(), inputs, goal)
 
 
-def _read_nodes(
-    reader: Reader, tree_name: str, inputs: tuple[Attribute, ...], goal: Goal
-) -> Tree:
+def _read_nodes(reader: Reader, tree_name: str, inputs: tuple[Attribute, ...], goal: Goal) -> Tree:
     nodes = reader.items(least=1, most=MAX_NODES)
     places = {attribute.name: i for i, attribute in enumerate(inputs)}
     split = np.full(len(nodes), -1, dtype=np.int32)

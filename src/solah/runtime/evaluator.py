@@ -63,7 +63,7 @@ class Evaluator:
         beliefs = self.beliefs(X)
         if self.model.goal.task is Task.REGRESSION:
             return np.asarray((beliefs * np.array(self.model.goal.centres)).sum(axis=1))
-        return self.classes_[np.argmax(beliefs, axis=1)]
+        return np.asarray(self.classes_[np.argmax(beliefs, axis=1)])
 
     def predict_proba(self, X: Any) -> Float:
         """Return the belief in each class.
@@ -115,9 +115,7 @@ class Evaluator:
 
     def _expect(self, task: Task, what: str) -> None:
         if self.model.goal.task is not task:
-            raise AttributeError(
-                f"a model of {self.model.goal.task.value} has no {what!r}"
-            )
+            raise AttributeError(f"a model of {self.model.goal.task.value} has no {what!r}")
 
 
 def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Evaluator:

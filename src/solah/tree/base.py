@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import joblib
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from solah.explain import importances, rules_of
 from solah.kernels.arrays import WEIGHT_ONE
-from solah.kernels.choose import kernel
+from solah.kernels.choose import count_threads, kernel
 from solah.labels.describe import LabelSettings, describe_table, label_table
 from solah.labels.inputs import read_features
 from solah.labels.labeller import LABEL_CONSTRAINTS, tolerant_tags
@@ -50,7 +49,7 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
 class LinguisticTree(BaseEstimator):  # type: ignore[misc]
     """Base of the tree estimators; not for use by itself."""
 
-    _parameter_constraints = TREE_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = TREE_CONSTRAINTS
 
     model_: Model
 
@@ -76,11 +75,13 @@ class LinguisticTree(BaseEstimator):  # type: ignore[misc]
         self, table: Table, goal: Goal, goals: Labels, weights: Int64, weight_unit: float
     ) -> None:
         """Describe, grow, and keep the result as a model document."""
-        n_threads = joblib.effective_n_jobs(self.n_jobs)
+        n_threads = count_threads(self.n_jobs)
         settings = LabelSettings(self.n_labels, self.placement, self.words, self.kinds)
         attributes, labels = describe_table(table, settings, weights, n_threads)
         rows = LabelledRows(labels, goals, weights, flatten(attributes), goal.size, n_threads)
-        grown = grow(rows, rows.sets, rows.goal_weights(), self._growth_settings(weights))
+        grown = grow(
+            rows, rows.sets, rows.goal_weights(), self._growth_settings(weights, weight_unit)
+        )
         tree = Tree(
             name=goal.name,
             inputs=attributes,
@@ -91,13 +92,13 @@ class LinguisticTree(BaseEstimator):  # type: ignore[misc]
         )
         self.model_ = Model(goal, attributes, (tree,))
 
-    def _growth_settings(self, weights: Int64) -> GrowthSettings:
-        share = self.min_support < 1
-        scale = float(weights.sum()) if share else weights.sum() / np.count_nonzero(weights)
+    def _growth_settings(self, weights: Int64, weight_unit: float) -> GrowthSettings:
+        one_row = 1 / weight_unit
+        whole = float(weights.sum()) if self.min_support < 1 else one_row
         return GrowthSettings(
             criterion=self.criterion,
             purity=self.purity,
-            min_support=self.min_support * float(scale),
+            min_support=self.min_support * whole,
             min_gain=self.min_gain,
             max_depth=self.max_depth,
             null_branch=self.null_branch,
@@ -165,7 +166,7 @@ class LinguisticTree(BaseEstimator):  # type: ignore[misc]
 
     def _evaluator(self) -> Evaluator:
         check_is_fitted(self)
-        return Evaluator(self.model_, joblib.effective_n_jobs(self.n_jobs))
+        return Evaluator(self.model_, count_threads(self.n_jobs))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

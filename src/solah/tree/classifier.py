@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
@@ -86,7 +86,7 @@ class LinguisticTreeClassifier(ClassifierMixin, LinguisticTree):  # type: ignore
     if x2 is medium then class 1 (0.90), support 37.2
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **TREE_CONSTRAINTS,
         "class_weight": [StrOptions({"balanced"}), Mapping, None],
     }
@@ -148,7 +148,8 @@ class LinguisticTreeClassifier(ClassifierMixin, LinguisticTree):  # type: ignore
         weights = weights * compute_sample_weight(self.class_weight, classes)
         integers, unit = integer_weights(weights)
         goal = Goal(name, states=tuple(map(_as_state, self.classes_.tolist())))
-        self._learn(table, goal, codes.astype(np.uint32) << MASS_BITS, integers, unit)
+        goals = np.asarray(codes << MASS_BITS, dtype=np.uint32)
+        self._learn(table, goal, goals, integers, unit)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

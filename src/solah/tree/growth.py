@@ -147,8 +147,8 @@ class _Draft:
 
     def _may_be_split(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
         settings = self.settings
-        weight = self.counts[nodes].sum(axis=1)
-        may = (weight > 0) & (weight >= settings.min_support)
+        weight: Float = self.counts[nodes].sum(axis=1)
+        may: NDArray[np.bool_] = (weight > 0) & (weight >= settings.min_support)
         may &= self.belief[nodes].max(axis=1) < settings.purity
         may &= ~self.used[nodes].all(axis=1)
         if settings.max_depth is not None and self.depth >= settings.max_depth:
@@ -159,7 +159,9 @@ class _Draft:
     def _beliefs(counts: Float, unsupported: Float) -> Float:
         """Divide counts by their sum; a branch without weight believes what it is given."""
         weight = counts.sum(axis=1, keepdims=True)
-        return np.divide(counts, weight, out=unsupported.copy(), where=weight > 0)
+        beliefs = unsupported.copy()
+        np.divide(counts, weight, out=beliefs, where=weight > 0)
+        return beliefs
 
 
 def _batches(nodes: NDArray[np.intp], numbers_per_node: int) -> Iterator[NDArray[np.intp]]:
@@ -191,11 +193,13 @@ def _gains(counts: Float, totals: Float, sets: FocalSets, criterion: Criterion) 
     entropy = -_x_log_x(totals / weight[:, None]).sum(axis=1)
     # weight(B+F)/weight(B) * E(B+F), with the division inside the logarithm multiplied out.
     expected = _sum_by_attribute(_x_log_x(of_sets) - _x_log_x(shares).sum(axis=2), sets)
-    gains = entropy[:, None] - expected
+    gains: Float = entropy[:, None] - expected
     if criterion == "gain_ratio":
         spread = -_sum_by_attribute(_x_log_x(of_sets), sets)
-        gains = np.divide(gains, spread, out=np.zeros_like(gains), where=spread > _GAIN_GRAIN)
-    return np.rint(gains / _GAIN_GRAIN) * _GAIN_GRAIN
+        gains[spread <= _GAIN_GRAIN] = 0.0
+        np.divide(gains, spread, out=gains, where=spread > _GAIN_GRAIN)
+    rounded: Float = np.rint(gains / _GAIN_GRAIN) * _GAIN_GRAIN
+    return rounded
 
 
 def _x_log_x(x: Float) -> Float:

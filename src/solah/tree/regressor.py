@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
@@ -61,7 +61,7 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
     array([0.25])
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **TREE_CONSTRAINTS,
         "goal_labels": [Interval(Integral, 2, MAX_WORDS, closed="both")],
     }

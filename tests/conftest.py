@@ -1,0 +1,40 @@
+"""What all tests share."""
+
+import os
+import shutil
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# Tests must say the same on every machine and every run.
+hypothesis.settings.register_profile("solah", deadline=None, derandomize=True, max_examples=50)
+hypothesis.settings.load_profile("solah")
+
+
+@pytest.fixture(scope="session")
+def find_tool():
+    """Return a function that finds a program of the system, or skips the test.
+
+    Where SOLAH_REQUIRE_TOOLS is set (after ``make test-system``), a missing tool is a failure.
+    """
+
+    def find(name: str) -> str:
+        path = shutil.which(name)
+        if path is not None:
+            return path
+        message = f"{name} is not installed: make test-system"
+        if os.environ.get("SOLAH_REQUIRE_TOOLS"):
+            pytest.fail(message)
+        pytest.skip(message)
+
+    return find
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """Return the folder of the real data sets, or skip."""
+    folder = os.environ.get("SOLAH_DATA")
+    if not folder:
+        pytest.skip("SOLAH_DATA is not set: the real data sets are not at hand")
+    return Path(folder)

@@ -1,0 +1,76 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from solah import LinguisticTreeClassifier
+from solah.explain import Condition, Rule, importances, rules_of
+
+
+@pytest.fixture(scope="module")
+def tree():
+    X, y = load_iris(return_X_y=True)
+    return LinguisticTreeClassifier(max_depth=2).fit(X, y)
+
+
+def test_a_rule_reads_as_a_sentence():
+    rule = Rule(
+        tree="class",
+        conditions=(Condition("flavanoids", ("high",)), Condition("hue", ("medium", "high"))),
+        goal="class",
+        belief=(0.97, 0.03),
+        support=41.23,
+        decision=0,
+    )
+    assert str(rule) == (
+        "if flavanoids is high and hue is medium-or-high then class 0 (0.97), support 41.2"
+    )
+    assert rule.certainty == 0.97
+
+
+def test_there_is_a_rule_a_branch_with_weight_and_their_supports_sum_to_the_rows(tree):
+    rules = tree.rules_()
+    assert len(rules) == tree.n_rules_
+    assert sum(rule.support for rule in rules) == pytest.approx(150)
+    assert [rule.support for rule in rules] == sorted((r.support for r in rules), reverse=True)
+
+
+def test_the_rules_are_the_model(tree):
+    """Jeffrey's rule over the rules gives the prediction."""
+    X, _ = load_iris(return_X_y=True)
+    ranges = {attribute.name: attribute for attribute in tree.model_.attributes}
+    row = X[77]
+    belief = np.zeros(3)
+    for rule in rules_of(tree.model_):
+        weight = 1.0
+        for condition in rule.conditions:
+            attribute = ranges[condition.attribute]
+            peaks = np.array(attribute.peaks)
+            place = attribute.focal_sets.index(condition.words)
+            value = row[int(condition.attribute[1:])]
+            weight *= np.interp(value, peaks, np.eye(len(peaks))[place])
+        belief += weight * np.array(rule.belief)
+    np.testing.assert_allclose(belief, tree.predict_proba(row[None])[0], atol=1e-9)
+
+
+def test_no_attribute_is_asked_twice_in_a_rule(tree):
+    for rule in tree.rules_():
+        asked = [condition.attribute for condition in rule.conditions]
+        assert len(set(asked)) == len(asked)
+
+
+def test_strange_names_reach_the_sentence_unchanged():
+    frame = pd.DataFrame({"<b>größe & 大きさ": ["a|b", "c"] * 5})
+    tree = LinguisticTreeClassifier().fit(frame, ["Ja", "Nein"] * 5)
+    assert {str(rule) for rule in tree.rules_()} == {
+        "if <b>größe & 大きさ is a|b then class Ja (1.00), support 5.0",
+        "if <b>größe & 大きさ is c then class Nein (1.00), support 5.0",
+    }
+
+
+def test_importances_follow_the_gain(tree):
+    shares = importances(tree.model_.trees[0])
+    assert shares.sum() == pytest.approx(1.0)
+    assert set(shares.argsort()[-2:]) == {2, 3}
+    stump = LinguisticTreeClassifier().fit([[1.5], [2.5]], [0, 0])
+    assert stump.feature_importances_.tolist() == [0.0]

@@ -1,0 +1,79 @@
+/* Drives every kernel over buffers of exactly the size it may touch, for ASan and UBSan to watch.
+ * Prints the sum of each row's belief. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void solah_label(const double *, int64_t, int32_t, const double *, const int32_t *, uint32_t *);
+int32_t solah_accumulate(const uint32_t *, const uint32_t *, const int64_t *, int64_t, int32_t,
+                         const int32_t *, const uint32_t *, const int32_t *, const int32_t *,
+                         int32_t, const int32_t *, int32_t, int64_t *);
+int32_t solah_route(const uint32_t *, const int64_t *, int64_t, int32_t, const int32_t *,
+                    const uint32_t *, const int32_t *, const int32_t *, int32_t, int64_t *,
+                    int32_t *, int64_t *);
+int32_t solah_predict(const double *, int64_t, int32_t, const double *, const double *,
+                      const int32_t *, const int32_t *, const int32_t *, int32_t, const double *,
+                      int32_t, double *);
+
+enum { ROWS = 200, ATTRIBUTES = 2, SETS = 5, NODES = 8, GOALS = 2, BINS = SETS + ATTRIBUTES };
+
+static void *copy_of(const void *source, size_t size)
+{
+    void *copy = malloc(size);
+    if (copy == NULL) {
+        exit(1);
+    }
+    memcpy(copy, source, size);
+    return copy;
+}
+
+#define HEAP(array) copy_of(array, sizeof(array))
+
+int main(void)
+{
+    static const double peaks[SETS] = {0.0, 1.0, 2.0, -1.0, 1.0};
+    static const double ignorance[SETS] = {0.25, 0.5, 0.25, 0.5, 0.5};
+    static const int32_t offsets[ATTRIBUTES + 1] = {0, 3, 5};
+    static const uint32_t cumulated[BINS] = {0, 1u << 22, 3u << 22, 1u << 24, 0, 1u << 23, 1u << 24};
+    static const int32_t attribute[NODES] = {0, -1, 1, 1, -1, -1, -1, -1};
+    static const int32_t first_child[NODES] = {1, 0, 4, 6, 0, 0, 0, 0};
+    static const int32_t slots[NODES] = {-1, 0, -1, -1, 1, 2, -1, 3};
+    double values[ROWS * ATTRIBUTES], belief[NODES * GOALS];
+    uint32_t goals[ROWS];
+    int64_t weights[ROWS];
+
+    for (int i = 0; i < ROWS; i++) {
+        values[i * ATTRIBUTES] = i % 13 == 0 ? (double)NAN : i * 0.02 - 1.0;
+        values[i * ATTRIBUTES + 1] = i % 7 == 0 ? (double)INFINITY : 1.5 - i * 0.02;
+        goals[i] = (uint32_t)(i * 83886);
+        weights[i] = i % 5 == 0 ? 0 : (int64_t)1 << 30;
+    }
+    for (int n = 0; n < NODES; n++) {
+        belief[n * GOALS] = n / 10.0;
+        belief[n * GOALS + 1] = 1.0 - n / 10.0;
+    }
+    double *x = HEAP(values), *p = HEAP(peaks), *ig = HEAP(ignorance), *b = HEAP(belief);
+    int32_t *off = HEAP(offsets), *att = HEAP(attribute), *first = HEAP(first_child), *sl = HEAP(slots);
+    uint32_t *cum = HEAP(cumulated), *g = HEAP(goals);
+    int64_t *w = HEAP(weights);
+    uint32_t *labels = malloc(ROWS * ATTRIBUTES * sizeof *labels);
+    int64_t *counts = calloc(4 * BINS * GOALS, sizeof *counts);
+    int64_t *starts = malloc((ROWS + 1) * sizeof *starts);
+    double *out = malloc(ROWS * GOALS * sizeof *out);
+
+    solah_label(x, ROWS, ATTRIBUTES, p, off, labels);
+    int32_t status = solah_accumulate(labels, g, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, sl, GOALS, counts);
+    status |= solah_route(labels, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, starts, NULL, NULL);
+    int32_t *leaves = malloc((size_t)starts[ROWS] * sizeof *leaves);
+    int64_t *leaf_weights = malloc((size_t)starts[ROWS] * sizeof *leaf_weights);
+    status |= solah_route(labels, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, starts, leaves, leaf_weights);
+    status |= solah_predict(x, ROWS, ATTRIBUTES, p, ig, off, att, first, 2, b, GOALS, out);
+    for (int i = 0; i < ROWS; i++) {
+        printf("%.17g\n", out[i * GOALS] + out[i * GOALS + 1]);
+    }
+    free(x), free(p), free(ig), free(b), free(off), free(att), free(first), free(sl), free(cum);
+    free(g), free(w), free(labels), free(counts), free(starts), free(out), free(leaves), free(leaf_weights);
+    return (int)status;
+}

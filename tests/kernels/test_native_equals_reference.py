@@ -1,0 +1,55 @@
+"""The C kernels do what the NumPy kernels do, bit for bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kernel_strategies import focal_sets, random_tree, random_values, training_rows
+
+from solah.kernels import native, reference
+
+pytestmark = pytest.mark.skipif(native.load() is None, reason="solah was built without a compiler")
+
+
+@given(focal_sets(), st.integers(0, 2**32 - 1))
+def test_labels_are_equal(sets, seed):
+    values = random_values(sets, np.random.default_rng(seed), 50)
+    ours, oracle = (np.empty(values.shape, dtype=np.uint32) for _ in range(2))
+    native.label(values, sets, ours)
+    reference.label(values, sets, oracle)
+    np.testing.assert_array_equal(ours, oracle)
+
+
+@given(training_rows())
+def test_counts_are_equal(case):
+    sets, labels, goals, weights, tree, n_goals = case
+    leaves = np.flatnonzero(tree.attribute < 0)
+    slots = np.full(len(tree.attribute), -1, dtype=np.int32)
+    slots[leaves[::2]] = np.arange(len(leaves[::2]))
+    shape = (len(leaves[::2]), int(sets.bins[-1]), n_goals)
+    ours, oracle = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    native.accumulate(labels, goals, weights, sets, tree, slots, ours)
+    reference.accumulate(labels, goals, weights, sets, tree, slots, oracle)
+    np.testing.assert_array_equal(ours, oracle)
+
+
+@given(training_rows())
+def test_routes_are_equal(case):
+    sets, labels, _, weights, tree, _ = case
+    ours = native.route(labels, weights, sets, tree)
+    oracle = reference.route(labels, weights, sets, tree)
+    np.testing.assert_array_equal(ours.starts, oracle.starts)
+    np.testing.assert_array_equal(ours.leaves, oracle.leaves)
+    np.testing.assert_array_equal(ours.weights, oracle.weights)
+
+
+@given(focal_sets(), st.integers(0, 2**32 - 1))
+def test_predictions_are_equal(sets, seed):
+    rng = np.random.default_rng(seed)
+    tree = random_tree(sets, rng)
+    values = random_values(sets, rng, 30)
+    beliefs = rng.dirichlet(np.ones(3), len(tree.attribute))
+    ours, oracle = np.empty((30, 3)), np.empty((30, 3))
+    native.predict(values, sets, tree, beliefs, ours)
+    reference.predict(values, sets, tree, beliefs, oracle)
+    np.testing.assert_array_equal(ours, oracle)

@@ -1,0 +1,49 @@
+"""The C text itself: free of warnings, and clean under the sanitizers."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+NATIVE = Path(__file__).parents[2] / "native"
+WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
+
+
+@pytest.fixture
+def compile_c(find_tool):
+    compiler = find_tool("cc")
+
+    def run(*arguments):
+        command = [compiler, *WARNINGS, f"-I{NATIVE}", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def test_the_kernels_compile_without_a_warning(compile_c, tmp_path):
+    result = compile_c("-c", NATIVE / "kernels.c", "-o", tmp_path / "kernels.o")
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_core_compiles_for_float_without_a_warning(compile_c, tmp_path):
+    source = tmp_path / "core.c"
+    source.write_text('#include "core.h"\nint main(void) { return 0; }\n')
+    result = compile_c("-DSOLAH_REAL=float", "-Wdouble-promotion", source, "-o", tmp_path / "core")
+    assert result.returncode == 0, result.stderr
+
+
+def test_runs_clean_under_the_sanitizers(compile_c, tmp_path):
+    """Run all four kernels, with exact buffers on the heap, under ASan and UBSan."""
+    program = tmp_path / "driver"
+    built = compile_c(
+        *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1"),
+        *(NATIVE / "kernels.c", Path(__file__).with_name("sanitize_driver.c")),
+        *("-o", program),
+    )
+    assert built.returncode == 0, built.stderr
+    run = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    beliefs = np.array(run.stdout.split(), dtype=float)
+    assert len(beliefs) == 200
+    np.testing.assert_allclose(beliefs, 1.0, atol=1e-12)

@@ -1,0 +1,54 @@
+import pytest
+
+from solah.exceptions import DataError
+from solah.labels.words import MAX_WORDS, WordPlan, default_names, plan_words
+
+
+@pytest.mark.parametrize("n_words", range(1, 12))
+def test_default_names_are_different_and_as_many_as_asked(n_words):
+    names = default_names(n_words)
+    assert len(set(names)) == len(names) == n_words
+
+
+def test_the_usual_names_read_well():
+    assert default_names(2) == ("low", "high")
+    assert default_names(3) == ("low", "medium", "high")
+    assert default_names(5) == ("very-low", "low", "medium", "high", "very-high")
+    assert default_names(9)[0] == "level-1"
+
+
+def test_counts_for_some_columns_leave_the_others_at_the_default():
+    plans = plan_words(["a", "b"], {"a": 5}, None)
+    assert plans == {"a": WordPlan(5), "b": WordPlan(3)}
+
+
+@pytest.mark.parametrize(
+    ("given", "plan"),
+    [
+        (["cold", "hot"], WordPlan(2, ("cold", "hot"))),
+        ({"cold": 0, "hot": 10}, WordPlan(2, ("cold", "hot"), (0.0, 5.0, 10.0))),
+        ((["cold", "hot"], [0, 10]), WordPlan(2, ("cold", "hot"), (0.0, 5.0, 10.0))),
+        ((["cold", "hot"], [0, 2, 10]), WordPlan(2, ("cold", "hot"), (0.0, 2.0, 10.0))),
+        ({"any": 3}, WordPlan(1, ("any",), (3.0,))),
+    ],
+)
+def test_words_by_hand_come_in_three_forms(given, plan):
+    assert plan_words(["t"], 3, {"t": given}) == {"t": plan}
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "words", "message"),
+    [
+        ({"temprature": 5}, None, "'n_labels' names the column 'temprature'.*'temperature'"),
+        (3, {"temprature": ["a"]}, "'words' names the column 'temprature'.*'temperature'"),
+        ({"temperature": 1}, None, f"must be from 2 to {MAX_WORDS}. Got 1 for column"),
+        ({"temperature": 2.5}, None, "Got 2.5 for column 'temperature'"),
+        (3, {"temperature": ["hot", "hot"]}, "different texts"),
+        (3, {"temperature": []}, "different texts"),
+        (3, {"temperature": {"hot": 2, "cold": 1}}, "must increase"),
+        (3, {"temperature": (["a", "b"], [1, 2, 3, 4])}, "needs 2 peaks .* or 3 .*Got 4"),
+    ],
+)
+def test_wrong_words_are_named(n_labels, words, message):
+    with pytest.raises(DataError, match=message):
+        plan_words(["temperature"], n_labels, words)

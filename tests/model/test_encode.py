@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+from solah.data import Column, Kind, Table
+from solah.exceptions import ColumnError, DataError
+from solah.model.attributes import Attribute, discrete_attribute
+from solah.model.encode import encode
+
+
+def text(*values):
+    return np.array(values, dtype=object)
+
+
+def discrete(kind, *states):
+    return discrete_attribute("c", kind, states, (1 / len(states),) * len(states))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "values", "codes"),
+    [
+        (discrete(Kind.CATEGORICAL, "a", "b"), text("b", None, "a", "z"), [1, np.nan, 0, np.nan]),
+        (discrete(Kind.BINARY, 0, 1), np.array([1.0, np.nan, 0.0, 0.5]), [1, np.nan, 0, np.nan]),
+        (discrete(Kind.BINARY, 0, 1), text("1", "0", "1.0"), [1, 0, np.nan]),
+        (discrete(Kind.BINARY, False, True), np.array([True, False]), [1, 0]),
+        (discrete(Kind.CATEGORICAL, "1", "2"), np.array([2, 1, 3]), [1, 0, np.nan]),
+        (discrete(Kind.ORDINAL, "low", "high"), text("high", "low"), [1, 0]),
+        (discrete(Kind.ORDINAL, 1, 2, 4), np.array([4, 3]), [4, 3]),
+    ],
+)
+def test_states_become_codes_and_readings_stay(attribute, values, codes):
+    table = Table((Column("c", values),), len(values))
+    np.testing.assert_array_equal(encode(table, [attribute])[:, 0], codes)
+
+
+def test_text_of_a_continuous_attribute_is_parsed_or_refused():
+    peaks = (0.0, 1.0, 2.0)
+    attribute = Attribute("c", Kind.CONTINUOUS, ("low", "high"), peaks, (0.2, 0.3, 0.5), (), 0, 2)
+    good = Table((Column("c", text("1.5", None)),), 2)
+    np.testing.assert_array_equal(encode(good, [attribute])[:, 0], [1.5, np.nan])
+    bad = Table((Column("c", text("1.5", "warm")),), 2)
+    with pytest.raises(
+        DataError, match="column 'c' has 1 value that is not a number.*'warm', row 2"
+    ):
+        encode(bad, [attribute])
+
+
+def test_a_missing_column_is_named():
+    table = Table((Column("hue ", np.zeros(1)),), 1)
+    with pytest.raises(ColumnError, match="no column 'hue'; did you mean 'hue '"):
+        encode(table, [Attribute("hue", Kind.CONTINUOUS, ("any",), (0.0,), (1.0,), (), 0, 0)])

@@ -1,0 +1,180 @@
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes, load_iris
+
+from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
+from solah.exceptions import ModelFormatError, ModelVersionError, SolahError
+from solah.model.format import MAX_BYTES, from_json, to_json
+from solah.model.schema import model_schema
+
+IRIS = LinguisticTreeClassifier(max_depth=2).fit(*load_iris(return_X_y=True)).model_
+DIABETES = LinguisticTreeRegressor(max_depth=2).fit(*load_diabetes(return_X_y=True)).model_
+
+
+def documents():
+    mixed = LinguisticTreeClassifier(kinds={"x1": "categorical"}).fit(
+        [["a", 1, 2.5, None], ["b", 2, np.nan, None], ["c", 3, 4.5, None], ["a", 2, 0.5, None]],
+        [True, False, True, False],
+    )
+    return [IRIS, DIABETES, mixed.model_]
+
+
+@pytest.mark.parametrize("model", documents())
+def test_a_document_survives_the_round_trip(model):
+    text = to_json(model)
+    assert from_json(text.encode()) == model
+    assert to_json(from_json(text.encode())) == text
+
+
+@pytest.mark.parametrize("model", documents())
+def test_the_schema_that_ships_accepts_what_is_written(model):
+    jsonschema.Draft202012Validator.check_schema(model_schema())
+    jsonschema.validate(json.loads(to_json(model)), model_schema())
+
+
+def test_a_document_is_read_line_by_line_by_people():
+    lines = to_json(IRIS).splitlines()
+    assert lines[1] == '  "format": "solah-model",'
+    assert sum('"split"' in line or '"support"' in line for line in lines) == len(
+        IRIS.trees[0].split
+    )
+
+
+def iris_document():
+    return json.loads(to_json(IRIS))
+
+
+def change(path, value):
+    """Return the iris document with one value replaced."""
+    document = iris_document()
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return json.dumps(document).encode()
+
+
+NODES = ("trees", 0, "nodes")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("format",), "pickle", "not a solah model"),
+        (("version",), "1", "version must be an integer"),
+        (("version",), True, "version must be an integer"),
+        (("task",), "clustering", "task must be one of 'classification', 'regression'"),
+        (("colour",), 1, "has 'colour'"),
+        (("attributes",), [], "must have at least 1 items"),
+        (("attributes", 0, "name"), "x1", "one name twice"),
+        (("attributes", 0, "name"), 7, r"attributes\[0\].name must be a text"),
+        (("attributes", 0, "kind"), "vague", "kind must be one of"),
+        (("attributes", 0, "peaks"), [1, 2], "must have 5 items. Got 2"),
+        (("attributes", 0, "peaks"), [1, 2, 2, 3, 4], "increasing"),
+        (("attributes", 0, "peaks"), [1, 2, "3", 4, 5], r"peaks\[2\] must be a number"),
+        (("attributes", 0, "peaks"), [1, 2, 3, 4, 10**400], r"peaks\[4\] must be a number of at"),
+        (("attributes", 0, "ignorance"), [1, 1, 1, 1, 1], "sum to 1"),
+        (("attributes", 0, "ignorance"), [2, -1, 0, 0, 0], "finite number from 0"),
+        (("attributes", 0, "words"), ["low", "low", "high"], "without repetition"),
+        (("goal", "states"), [], "must have between 1 and 254 items"),
+        (("goal", "states"), [0, 1], "must have 2 items"),
+        (("goal", "states"), [0, 1, None], r"states\[2\] must be a number"),
+        (("trees",), [], "must have 1 items"),
+        (("trees", 0, "inputs"), ["x0", "x9"], "names 'x9', which is no attribute"),
+        ((*NODES, 0, "first_child"), 0, "first_child must be an integer from 1"),
+        ((*NODES, 0, "first_child"), 10**9, "first_child must be an integer from 1"),
+        ((*NODES, 0, "first_child"), 2, "has no parent|no other node has"),
+        ((*NODES, 0, "split"), "x9", "one of the tree's inputs"),
+        ((*NODES, 0, "belief"), [1.0], "must have 3 items"),
+        ((*NODES, 0, "support"), -1, "finite number from 0"),
+        ((*NODES, 0, "support"), float("nan"), "finite number"),
+        (NODES, [], "must have between 1 and"),
+        (NODES, {"a": 1}, "must be a list"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_place(path, value, message):
+    with pytest.raises(ModelFormatError, match=message):
+        from_json(change(path, value))
+
+
+def test_a_cycle_and_a_shared_child_are_refused():
+    document = iris_document()
+    nodes = document["trees"][0]["nodes"]
+    splits = [i for i, node in enumerate(nodes) if "split" in node]
+    nodes[splits[2]]["first_child"] = nodes[splits[1]]["first_child"]
+    with pytest.raises(ModelFormatError, match="no other node has"):
+        from_json(json.dumps(document).encode())
+    nodes[splits[2]]["first_child"] = splits[2]
+    with pytest.raises(ModelFormatError, match="first_child must be an integer"):
+        from_json(json.dumps(document).encode())
+
+
+def test_a_missing_key_is_named():
+    document = iris_document()
+    del document["goal"]
+    with pytest.raises(ModelFormatError, match="has no 'goal'"):
+        from_json(json.dumps(document).encode())
+
+
+def test_a_newer_version_asks_for_a_newer_solah():
+    with pytest.raises(ModelVersionError, match="format version 99.*pip install --upgrade solah"):
+        from_json(change(("version",), 99))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "not whole JSON"),
+        (b"[" * 1_000_000, "nested too deeply"),
+        (b'{"a":' * 100_000, "nested too deeply"),
+        (b"[" * 3_000_000, "more than 2,000,000 lists"),
+        (b" " * (MAX_BYTES + 1), "more than the limit"),
+        (b"\xff\xfe\x00", "UTF-8|not whole JSON"),
+        (b"\x80abc", "UTF-8"),
+        (b"9" * 10_000, "readable JSON"),
+        (b"null", "not a solah model"),
+        (b'"solah-model"', "not a solah model"),
+    ],
+)
+def test_hostile_bytes_get_a_clear_error(data, message):
+    with pytest.raises(ModelFormatError, match=message):
+        from_json(data)
+
+
+@given(st.integers(0, len(to_json(IRIS)) - 3))
+def test_every_truncation_is_noticed(length):
+    with pytest.raises(ModelFormatError):
+        from_json(to_json(IRIS).encode()[:length])
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+def places(value, path=()):
+    """List the paths to all values of a document."""
+    found = [path] if path else []
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        found += [place for key, inner in items for place in places(inner, (*path, key))]
+    return found
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(places(iris_document())), json_values)
+def test_any_value_anywhere_either_loads_or_is_refused_clearly(path, value):
+    try:
+        model = from_json(change(path, value))
+    except SolahError:
+        return
+    assert from_json(to_json(model).encode()) == model

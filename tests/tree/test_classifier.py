@@ -1,0 +1,179 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import InvalidParameterError
+
+from solah import PAPER, LinguisticTreeClassifier, load_model
+from solah.exceptions import DataError
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True, as_frame=True)
+
+
+def test_learns_to_tell_wines_apart(wine):
+    X, y = wine
+    folds = StratifiedKFold(10, shuffle=True, random_state=0)
+    assert np.mean(cross_val_predict(LinguisticTreeClassifier(), X, y, cv=folds) == y) > 0.93
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_rules_speak_with_the_names_of_the_frame(wine, library):
+    X, y = wine
+    frame = library.DataFrame(X.to_dict("list"))
+    tree = LinguisticTreeClassifier().fit(frame, y.rename("cultivar"))
+    strongest = tree.rules_()[0]
+    assert str(strongest) == (
+        "if flavanoids is low and color_intensity is medium-or-high then cultivar 2 (1.00), "
+        "support 12.1"
+    )
+    assert list(tree.feature_names_in_) == list(X.columns)
+
+
+def test_pandas_polars_and_arrays_give_the_same_tree(wine):
+    X, y = wine
+    beliefs = LinguisticTreeClassifier().fit(X, y).predict_proba(X)
+    polars = pl.DataFrame(X.to_dict("list"))
+    np.testing.assert_array_equal(
+        LinguisticTreeClassifier().fit(polars, y).predict_proba(polars), beliefs
+    )
+    array = X.to_numpy()
+    np.testing.assert_array_equal(
+        LinguisticTreeClassifier().fit(array, y).predict_proba(array), beliefs
+    )
+    single = array.astype(np.float32)
+    assert LinguisticTreeClassifier().fit(single, y).score(single, y) > 0.95
+
+
+def test_takes_categories_missing_values_and_unseen_states():
+    frame = pd.DataFrame(
+        {
+            "Wetter": ["sonnig", "Regen", None, "sonnig", "Regen", "Nebel"] * 5,
+            "Wärme": [20.5, 12.0, 15.5, np.nan, 9.0, 11.0] * 5,
+        }
+    )
+    y = np.array(["raus", "heim", "raus", "raus", "heim", "heim"] * 5)
+    tree = LinguisticTreeClassifier(min_support=0).fit(frame, y)
+    assert tree.score(frame, y) == 1.0
+    strange = pd.DataFrame({"Wetter": ["Hagel", None], "Wärme": [np.nan, np.nan]})
+    beliefs = tree.predict_proba(strange)
+    np.testing.assert_array_equal(beliefs[0], beliefs[1])
+    np.testing.assert_allclose(beliefs.sum(axis=1), 1.0)
+    assert any("Wetter is sonnig" in str(rule) for rule in tree.rules_())
+
+
+def test_all_unknown_is_the_mean_belief_of_independent_words():
+    X, y = load_iris(return_X_y=True)
+    tree = LinguisticTreeClassifier(max_depth=1).fit(X, y)
+    unknown = np.full((1, 4), np.nan)
+    np.testing.assert_allclose(tree.predict_proba(unknown), [[1 / 3, 1 / 3, 1 / 3]], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [["no", "yes"], [False, True], [-1, 1], [0.0, 1.0], ["ä", "ß"]],
+    ids=lambda classes: str(classes[0]),
+)
+def test_classes_of_any_plain_type_come_back_as_they_were(classes, tmp_path):
+    y = np.array([classes[i % 2] for i in range(20)])
+    X = np.column_stack([np.arange(20) % 2 + np.linspace(0, 0.1, 20), np.linspace(0.5, 9.1, 20)])
+    tree = LinguisticTreeClassifier().fit(X, y)
+    assert tree.predict(X).dtype == y.dtype
+    np.testing.assert_array_equal(tree.predict(X), y)
+    tree.save(tmp_path / "m.json")
+    np.testing.assert_array_equal(load_model(tmp_path / "m.json").predict(X), y)
+
+
+def test_one_class_and_one_row_are_enough_to_stand():
+    one_class = LinguisticTreeClassifier().fit([[1.5], [2.5], [4.5]], ["a", "a", "a"])
+    assert one_class.predict([[3.0]]) == ["a"]
+    assert (one_class.n_rules_, one_class.n_branches_) == (1, 1)
+    assert str(one_class.rules_()[0]) == "class a (1.00), support 3.0"
+    one_row = LinguisticTreeClassifier().fit([[1.5, 2.5]], [7])
+    assert one_row.predict([[0.0, np.nan]]) == [7]
+
+
+def test_class_weight_moves_the_belief(wine):
+    X, y = wine
+    rare = (y == 2).astype(int)
+    plain = LinguisticTreeClassifier(max_depth=1).fit(X, rare)
+    balanced = LinguisticTreeClassifier(max_depth=1, class_weight="balanced").fit(X, rare)
+    assert (balanced.predict_proba(X)[:, 1] > plain.predict_proba(X)[:, 1]).mean() > 0.9
+    by_hand = {0: 178 / (2 * 130), 1: 178 / (2 * 48)}
+    same = LinguisticTreeClassifier(max_depth=1, class_weight=by_hand).fit(X, rare)
+    np.testing.assert_array_equal(same.predict_proba(X), balanced.predict_proba(X))
+    with pytest.raises(InvalidParameterError, match="'class_weight' parameter"):
+        LinguisticTreeClassifier(class_weight="even").fit(X, y)
+
+
+def test_the_path_of_a_row_sums_to_one_and_ends_in_leaves(wine):
+    X, y = wine
+    tree = LinguisticTreeClassifier().fit(X, y)
+    path = tree.decision_path(X)
+    np.testing.assert_allclose(np.asarray(path.sum(axis=1)).ravel(), 1.0, atol=1e-7)
+    np.testing.assert_allclose(path @ tree.model_.trees[0].belief, tree.predict_proba(X), atol=1e-6)
+
+
+def test_importances_are_shares_and_know_the_useful_attribute():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 1] > 0).astype(int)
+    importances = LinguisticTreeClassifier(max_depth=2).fit(X, y).feature_importances_
+    assert importances.sum() == pytest.approx(1.0)
+    assert importances.argmax() == 1
+
+
+def test_settings_are_taken_as_far_as_they_are_known():
+    known = LinguisticTreeClassifier.with_settings({**PAPER, "level_gap": 0.1}, max_depth=4)
+    assert known.get_params()["placement"] == "uniform"
+    assert known.max_depth == 4
+    with pytest.raises(TypeError, match="item assignment"):
+        PAPER["purity"] = 0.5
+
+
+def test_survives_pickling_cloning_grids_and_pipelines(wine):
+    X, y = wine
+    tree = LinguisticTreeClassifier(max_depth=3).fit(X, y)
+    again = pickle.loads(pickle.dumps(tree))
+    np.testing.assert_array_equal(again.predict_proba(X), tree.predict_proba(X))
+    assert clone(tree).get_params() == tree.get_params()
+    grid = GridSearchCV(LinguisticTreeClassifier(), {"n_labels": [2, 3], "max_depth": [1, 2]}, cv=3)
+    assert grid.fit(X, y).best_params_["max_depth"] == 2
+    assert make_pipeline(StandardScaler(), LinguisticTreeClassifier()).fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[1.0], [2.0]], [0, 1, 1], "X has 2 rows, but y has 3 values"),
+        ([[1.0], [np.inf]], [0, 1], "x0.*infinite.*row 2"),
+        ([[1.0], [2.0]], [0.0, np.nan], "Input y contains NaN or infinity in 1 rows .first: row 2"),
+        ([[1.0], [2.0]], ["a", None], "row 2"),
+        ([[i / 7] for i in range(900)], list(range(300)) * 3, "300 classes"),
+        ([[f"id{i}"] for i in range(300)], [0, 1] * 150, "x0.*300"),
+    ],
+)
+def test_bad_data_is_named(X, y, message):
+    with pytest.raises(DataError, match=message):
+        LinguisticTreeClassifier().fit(np.array(X), y)
+
+
+def test_an_empty_frame_is_refused():
+    with pytest.raises(DataError, match="0 sample"):
+        LinguisticTreeClassifier().fit(pd.DataFrame({"a": []}), [])
+
+
+def test_a_column_lost_between_fit_and_predict_is_named(wine):
+    X, y = wine
+    tree = LinguisticTreeClassifier(max_depth=1).fit(X, y)
+    with pytest.raises(ValueError, match="yet now missing:\n- hue"):
+        tree.predict(X.drop(columns="hue"))

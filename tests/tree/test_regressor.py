@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+
+from solah import LinguisticTreeRegressor, load_model
+from solah.exceptions import DataError
+
+
+@pytest.fixture(scope="module")
+def curve():
+    x = np.linspace(-1, 1, 400)[:, None]
+    return x, np.sin(3 * x[:, 0])
+
+
+def test_follows_a_curve_more_closely_with_more_words(curve):
+    scores = [LinguisticTreeRegressor(n).fit(*curve).score(*curve) for n in (2, 3, 7)]
+    assert scores == sorted(scores)
+    assert scores[-1] > 0.98
+
+
+def test_the_goal_is_described_by_words(curve):
+    goal = LinguisticTreeRegressor(goal_labels=3).fit(*curve).model_.goal
+    assert goal.words == ("low", "medium", "high")
+    assert len(goal.peaks) == len(goal.centres) == 5
+    assert all(low < high for low, high in zip(goal.centres, goal.centres[1:], strict=False))
+
+
+def test_a_mean_of_centres_never_leaves_their_range(curve):
+    tree = LinguisticTreeRegressor().fit(*curve)
+    predictions = tree.predict([[-100.0], [100.0], [np.nan]])
+    assert (predictions >= tree.model_.goal.centres[0]).all()
+    assert (predictions <= tree.model_.goal.centres[-1]).all()
+
+
+def test_rules_name_the_expected_number():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    rule = LinguisticTreeRegressor(max_depth=1).fit(X, y.rename("progression")).rules_()[0]
+    assert str(rule) == "if s5 is low-or-medium then progression about 111, support 142.3"
+
+
+def test_the_order_of_rows_does_not_change_a_bit():
+    X, y = load_diabetes(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    tree = LinguisticTreeRegressor(max_depth=2).fit(X, y)
+    shuffled = LinguisticTreeRegressor(max_depth=2).fit(X[order], y[order])
+    assert shuffled.model_ == tree.model_
+
+
+def test_saves_and_loads(curve, tmp_path):
+    tree = LinguisticTreeRegressor().fit(*curve)
+    tree.save(tmp_path / "curve.json")
+    loaded = load_model(tmp_path / "curve.json")
+    np.testing.assert_array_equal(loaded.predict(curve[0]), tree.predict(curve[0]))
+    with pytest.raises(AttributeError, match="a model of regression has no 'predict_proba'"):
+        loaded.predict_proba(curve[0])
+
+
+def test_a_constant_goal_is_predicted():
+    tree = LinguisticTreeRegressor().fit([[1.5], [2.5], [3.5]], [7.0, 7.0, 7.0])
+    assert tree.predict([[9.0]]) == [7.0]
+
+
+def test_a_goal_that_is_not_a_number_is_refused():
+    with pytest.raises(DataError, match="first: row 2"):
+        LinguisticTreeRegressor().fit([[1.5], [2.5]], [1.0, np.nan])
