@@ -1,0 +1,41 @@
+"""Tables: arrays, frames and files come in; named columns with a settled kind go out.
+
+    frames.py    a data frame        -> Table
+    files.py     a file, by suffix   -> Table, or a stream of them
+      delimited.py (dialect.py, textfile.py) · arff.py · parquet.py
+    arrays.py    a NumPy array       -> Table
+    kinds.py     Table               -> Table and a Kind for each column
+    spelling.py  text                -> numbers, and back
+
+Missing values are NaN in numbers and None in text, whatever they were before.
+"""
+
+from solah.data.arrays import as_column, from_array
+from solah.data.files import iter_tables, read_table
+from solah.data.frames import from_frame, is_frame
+from solah.data.kinds import MAX_CATEGORIES, MAX_STATES, Declared, State, settle, states_of
+from solah.data.options import MISSING_WORDS, ReadOptions
+from solah.data.spelling import to_numbers, to_text
+from solah.data.table import Column, Kind, Table
+
+__all__ = [
+    "MAX_CATEGORIES",
+    "MAX_STATES",
+    "MISSING_WORDS",
+    "Column",
+    "Declared",
+    "Kind",
+    "ReadOptions",
+    "State",
+    "Table",
+    "as_column",
+    "from_array",
+    "from_frame",
+    "is_frame",
+    "iter_tables",
+    "read_table",
+    "settle",
+    "states_of",
+    "to_numbers",
+    "to_text",
+]

@@ -1,0 +1,121 @@
+"""NumPy arrays in, columns and tables out: finds what Python objects hold."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data.table import Column, Table
+from solah.exceptions import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_NUMBERS = (Real, Decimal, np.bool_)
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+# pandas' own missing values, known by name so that pandas need not be imported.
+_MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
+
+
+def as_column(name: str, values: NDArray[Any]) -> Column:
+    """Make a column of an array of numbers, truth values, strings or Python objects.
+
+    Numbers and truth values are taken without a copy. Objects become numbers when all are
+    numbers, truth values when all are, and text when strings are among them. Truth values with
+    some missing become the text "True" and "False", so that the states keep their names.
+
+    Raises
+    ------
+    DataError
+        If the values are times, complex numbers or something nested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_column("age", np.array([7, None, 9], dtype=object)).values
+    array([ 7., nan,  9.])
+    """
+    kind = values.dtype.kind
+    if kind in "biuf":
+        return Column(name, values)
+    if kind in "UT":
+        return _from_objects(name, values.astype(object))
+    if kind == "O":
+        return _from_objects(name, values)
+    if kind in "mM":
+        raise no_times(name)
+    raise no_use(name, str(values.dtype))
+
+
+def from_array(values: NDArray[Any], names: Sequence[str]) -> Table:
+    """Make a table of a two-dimensional array; columns of numbers are not copied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from_array(np.array([["7", "red"], [8, None]], dtype=object), ["age", "colour"]).names
+    ('age', 'colour')
+    """
+    columns = tuple(as_column(name, values[:, j]) for j, name in enumerate(names))
+    return Table(columns, len(values))
+
+
+def no_times(name: str) -> DataError:
+    """Say that a column holds dates or times, and what to do."""
+    return DataError(
+        f"column {name!r} holds dates or times; make numbers of it, such as the hour or the day "
+        f"of the week, or drop it (--drop {name})"
+    )
+
+
+def no_use(name: str, what: str) -> DataError:
+    """Say that a column holds something that is neither number nor text, and what to do."""
+    return DataError(
+        f"column {name!r} holds values of type {what}; make numbers or text of it, "
+        f"or drop it (--drop {name})"
+    )
+
+
+def _from_objects(name: str, values: NDArray[Any]) -> Column:
+    """Decide by the types that occur, of which there are few."""
+    if set(map(type, values)) <= {str, type(None)}:
+        return Column(name, values)
+    cells = [None if _is_missing(value) else value for value in values]
+    types = {type(cell) for cell in cells if cell is not None}
+    if types and _all(types, (bool, np.bool_)) and None not in cells:
+        return Column(name, np.array(cells, dtype=bool))
+    if types and _all(types, _NUMBERS) and not _all(types, (bool, np.bool_)):
+        return Column(name, _numbers(name, cells))
+    if _all(types, (str, *_NUMBERS)):
+        return Column(name, _text(cells))
+    strange = next(t for t in types if not issubclass(t, (str, *_NUMBERS)))
+    raise no_times(name) if issubclass(strange, _TIMES) else no_use(name, strange.__name__)
+
+
+def _is_missing(value: object) -> bool:
+    if isinstance(value, (float, np.floating, Decimal)):
+        return bool(np.isnan(float(value)))
+    return type(value).__name__ in _MISSING_TYPES
+
+
+def _all(types: set[type], allowed: tuple[type, ...]) -> bool:
+    return all(issubclass(t, allowed) for t in types)
+
+
+def _numbers(name: str, cells: list[Any]) -> NDArray[np.float64]:
+    try:
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    except OverflowError:
+        raise DataError(f"column {name!r} holds a whole number too large for a float") from None
+
+
+def _text(cells: list[Any]) -> NDArray[Any]:
+    text = np.empty(len(cells), dtype=object)
+    text[:] = [None if cell is None else str(cell) for cell in cells]
+    return text

@@ -1,0 +1,149 @@
+"""A delimited text file in (CSV, TSV and their kin), a table or a stream of tables out.
+
+The file is cut into small pieces of a few thousand cells, which stay in the processor's cache and
+are converted column by column in bulk.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.data.dialect import Dialect, detect
+from solah.data.fields import cut
+from solah.data.growing import Growing, Text
+from solah.data.spelling import count
+from solah.data.table import Column, Table
+from solah.data.textfile import first_lines, lines_of, open_text
+from solah.exceptions import FileFormatError
+
+if TYPE_CHECKING:
+    from _csv import Reader
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from solah.data.growing import Cells
+    from solah.data.options import ReadOptions
+
+_SAMPLE_LINES = 200
+_PIECE_CELLS = 10_000
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def read_delimited(path: Path, options: ReadOptions) -> Table:
+    """Read a whole file; columns that are numbers throughout become float64, others stay text.
+
+    A column that turns out to be text only after some pieces is read again in a second pass, since
+    numbers do not remember how they were spelt.
+    """
+    dialect = _dialect(path, options)
+    columns = [Growing(name, options.missing) for name in dialect.names]
+    _fill(path, dialect, options, columns)
+    late = {j for j, column in enumerate(columns) if column.failed_late}
+    if late:
+        for j in late:
+            columns[j] = Growing(columns[j].name, options.missing, is_text=True)
+        _fill(path, dialect, options, columns, only=late)
+    built = tuple(column.build() for column in columns)
+    return Table(built, len(built[0].values))
+
+
+def iter_delimited(path: Path, options: ReadOptions, rows: int) -> Iterator[Table]:
+    """Stream a file as tables of text with at most that many rows."""
+    dialect = _dialect(path, options)
+    piece_rows = min(rows, _piece_rows(dialect))
+    pieces = _pieces(path, dialect, options, piece_rows)
+    texts = [Text(options.missing) for _ in dialect.names]
+    while batch := list(islice(pieces, rows // piece_rows)):
+        columns = tuple(
+            Column(name, np.concatenate([text.of(piece[j]) for piece in batch]))
+            for j, (name, text) in enumerate(zip(dialect.names, texts, strict=True))
+        )
+        if len(columns[0].values):  # else there were only blank lines
+            yield Table(columns, len(columns[0].values))
+
+
+def _dialect(path: Path, options: ReadOptions) -> Dialect:
+    return detect(first_lines(path, options.encoding, _SAMPLE_LINES), path, options)
+
+
+def _piece_rows(dialect: Dialect) -> int:
+    return max(1, _PIECE_CELLS // dialect.n_fields)
+
+
+def _fill(
+    path: Path,
+    dialect: Dialect,
+    options: ReadOptions,
+    columns: list[Growing],
+    only: Collection[int] | None = None,
+) -> None:
+    """Read the file once, into these columns."""
+    chosen = range(len(columns)) if only is None else only
+    for piece in _pieces(path, dialect, options, _piece_rows(dialect)):
+        for j in chosen:
+            columns[j].add(piece[j])
+
+
+def _pieces(path: Path, dialect: Dialect, options: ReadOptions, rows: int) -> Iterator[list[Cells]]:
+    """Cut the file into pieces: the cells of each column, for some rows."""
+    with open_text(path, options.encoding) as stream:
+        reader = cut(lines_of(stream, path), dialect.delimiter)
+        if dialect.has_header:
+            _skip_header(reader, path)
+        line = reader.line_num
+        while records := _take(reader, rows, path, line):
+            yield _cells(records, dialect, path, line)
+            line = reader.line_num
+
+
+def _skip_header(reader: Reader, path: Path) -> None:
+    while _take(reader, 1, path, reader.line_num) == [[]]:
+        pass  # blank lines before the header
+
+
+def _take(reader: Reader, rows: int, path: Path, line: int) -> list[list[str]]:
+    """Take the next records; ``line`` is the number of the last line before them."""
+    records: list[list[str]] = []
+    try:
+        records.extend(islice(reader, rows))
+    except csv.Error as error:
+        raise FileFormatError(
+            f"{path}, line {_line_after(records, line)}: {error}; "
+            f"a quote is probably missing or stray"
+        ) from error
+    return records
+
+
+def _cells(records: list[list[str]], dialect: Dialect, path: Path, line: int) -> list[Cells]:
+    """Turn records into columns of cells, blank lines left out."""
+    rows = records
+    if set(map(len, records)) != {dialect.n_fields}:
+        rows = [record for record in records if record]
+        if any(len(row) != dialect.n_fields for row in rows):
+            raise _ragged(records, dialect, path, line)
+    cells: list[Cells] = list(zip(*rows, strict=True)) or [()] * dialect.n_fields
+    if dialect.trailing and any(cells.pop()):
+        raise _ragged(records, dialect, path, line)
+    return [dialect.respell(one) for one in cells]
+
+
+def _ragged(records: list[list[str]], dialect: Dialect, path: Path, line: int) -> FileFormatError:
+    """Name the first record that has another number of fields than it should."""
+    odd = next(j for j, record in enumerate(records) if record and not dialect.fits(record))
+    end = " and a delimiter at the end" if dialect.trailing else ""
+    return FileFormatError(
+        f"{path}, line {_line_after(records[:odd], line)}: {count(len(records[odd]), 'field')} "
+        f"where {len(dialect.names)}{end} should be; "
+        f"mend the line, or say what the delimiter is (--delimiter)"
+    )
+
+
+def _line_after(records: list[list[str]], line: int) -> int:
+    """Return the number of the line behind some records, which may span several lines each."""
+    breaks = sum(len(_LINE_END.findall(cell)) for record in records for cell in record)
+    return line + len(records) + breaks + 1

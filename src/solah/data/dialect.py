@@ -1,0 +1,163 @@
+"""The first lines of a delimited file in, its dialect out: delimiter, header, decimal sign.
+
+The delimiter is the one of tab ``;`` ``|`` ``,`` that gives most rows the same number of fields,
+more than one, and among equals the first in this order: a decimal comma can also cut each row into
+the same number of pieces. Runs of spaces are tried last. A file where none fits has one column.
+
+The first row is a header unless it has a number or a word for missing in it. An empty name in it
+(pandas leaves the index without one) is allowed when a column below another name is numeric, which
+shows that the row is a header; such a column is named by its place, as all are without a header:
+``x0``, ``x1``, …
+
+The decimal sign is a comma when the delimiter is not, and when some cells look like ``-1,5`` and
+none like ``-1.5``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from solah.data.fields import SPACES, cut
+from solah.data.options import MISSING_WORDS
+from solah.data.spelling import count, is_number
+from solah.exceptions import ColumnError, FileFormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from solah.data.options import ReadOptions
+    from solah.data.textfile import Lines
+
+_NO_DELIMITER = "\x1f"
+_LIKELY = ("\t", ";", "|", ",")
+_MOSTLY = 0.5
+_MOSTLY_SPACES = 0.9
+_COMMA_NUMBER = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_POINT_NUMBER = re.compile(r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the rows of a delimited file are written.
+
+    ``trailing`` says that every row ends with a delimiter, so has one field more than names.
+    """
+
+    delimiter: str
+    names: tuple[str, ...]
+    has_header: bool
+    trailing: bool
+    decimal_comma: bool
+
+    @property
+    def n_fields(self) -> int:
+        """The number of fields that a row must have."""
+        return len(self.names) + self.trailing
+
+    def fits(self, row: list[str]) -> bool:
+        """Tell whether a row has the fields it must have."""
+        return len(row) == self.n_fields and not (self.trailing and row[-1])
+
+    def respell(self, cells: Sequence[str]) -> Sequence[str]:
+        """Spell numbers with a decimal comma as numbers with a point."""
+        return [_with_point(cell) for cell in cells] if self.decimal_comma else cells
+
+
+def detect(sample: Lines, path: Path, options: ReadOptions) -> Dialect:
+    """Find out how a file is written, from its first lines and what the user says."""
+    delimiter = options.delimiter or _find_delimiter(sample)
+    rows = _rows(sample, delimiter)
+    if not rows:
+        raise FileFormatError(f"{path} is empty")
+    first, body = rows[0], rows[1:]
+    n_fields = _typical_width(rows)
+    trailing = _has_trailing(first, body, n_fields)
+    n_columns = n_fields - trailing
+    comma = _has_decimal_comma(rows, delimiter, options.decimal)
+    has_header = options.header
+    if has_header is None:
+        has_header = _has_header(first[:n_columns], body, comma)
+    names = tuple(f"x{j}" for j in range(n_columns))
+    if has_header:
+        names = _names(first, n_columns, path)
+    return Dialect(delimiter, names, has_header, trailing, comma)
+
+
+def _with_point(cell: str) -> str:
+    return cell.replace(",", ".") if _COMMA_NUMBER.fullmatch(cell) else cell
+
+
+def _rows(sample: Lines, delimiter: str) -> list[list[str]]:
+    """Cut the sample into rows; the last one, perhaps cut off, is left out."""
+    rows = [row for row in cut(sample.lines, delimiter, strict=False) if row]
+    return rows if sample.is_whole or len(rows) < 2 else rows[:-1]
+
+
+def _find_delimiter(sample: Lines) -> str:
+    agreement = {delimiter: _agreement(_rows(sample, delimiter)) for delimiter in _LIKELY}
+    best = max(_LIKELY, key=lambda delimiter: agreement[delimiter])
+    if agreement[best] >= _MOSTLY:
+        return best
+    return SPACES if _has_spaces(_rows(sample, SPACES)) else _NO_DELIMITER
+
+
+def _agreement(rows: list[list[str]]) -> float:
+    """Return the share of the rows that have the typical number of fields, if that is over one."""
+    width = _typical_width(rows)
+    return sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0
+
+
+def _has_spaces(rows: list[list[str]]) -> bool:
+    """Tell spaces that delimit from those of free text, below a name or with changing numbers."""
+    return _agreement(rows) >= _MOSTLY_SPACES and len(rows[0]) == _typical_width(rows)
+
+
+def _typical_width(rows: list[list[str]]) -> int:
+    """Return the most common number of fields; among equals that of the earliest row."""
+    return Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+
+
+def _has_trailing(first: list[str], body: list[list[str]], n_fields: int) -> bool:
+    full = [row for row in body if len(row) == n_fields]
+    if n_fields < 2 or any(row[-1] for row in full):
+        return False
+    return first[-1] == "" or (len(first) == n_fields - 1 and bool(full))
+
+
+def _has_decimal_comma(rows: list[list[str]], delimiter: str, decimal: str | None) -> bool:
+    if decimal is not None or delimiter == ",":
+        return decimal == ","
+    cells = [cell for row in rows for cell in row]
+    return any(map(_COMMA_NUMBER.fullmatch, cells)) and not any(map(_POINT_NUMBER.fullmatch, cells))
+
+
+def _has_header(first: list[str], body: list[list[str]], comma: bool) -> bool:
+    def is_numeric(cell: str) -> bool:
+        return is_number(_with_point(cell) if comma else cell)
+
+    if any(is_numeric(cell) or (cell and cell in MISSING_WORDS) for cell in first):
+        return False
+    if "" not in first:
+        return True
+    named = [j for j, name in enumerate(first) if name]
+    return any(is_numeric(row[j]) for row in body for j in named if j < len(row))
+
+
+def _names(header: list[str], n_columns: int, path: Path) -> tuple[str, ...]:
+    # The empty field behind a trailing delimiter is no name.
+    while len(header) > n_columns and header[-1] == "":
+        header = header[:-1]
+    if len(header) != n_columns:
+        raise FileFormatError(
+            f"{path}: the header has {count(len(header), 'field')} "
+            f"where the rows have {n_columns}; mend it, or say what the delimiter is (--delimiter)"
+        )
+    names = tuple(name or f"x{j}" for j, name in enumerate(header))
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if twice is not None:
+        raise ColumnError(f"{path}: column {twice!r} is there twice; rename one of them")
+    return names

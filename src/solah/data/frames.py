@@ -1,0 +1,145 @@
+"""A data frame of any library in (pandas, Polars, PyArrow, through narwhals), a table out.
+
+How a frame's types are taken:
+
+- numbers as they are, without a copy where the library allows; nullable ones with nulls as
+  float64 with NaN; decimals as float64;
+- truth values as bool; with nulls among them as the text "True" and "False", so that the states
+  keep readable names;
+- strings as text; categoricals as text that is ``nominal``, ordered ones (a pandas ordered
+  categorical, a Polars Enum, a PyArrow ordered dictionary) with their ``order``;
+- pandas' object columns by what they hold, see :func:`solah.data.arrays.as_column`;
+- a column of nulls only and of no type as text;
+- dates, times, durations, bytes and nested values are refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data.arrays import as_column, no_times, no_use
+from solah.data.spelling import spell, to_text
+from solah.data.table import Column, Table
+from solah.exceptions import ColumnError
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+    from numpy.typing import NDArray
+
+
+def is_frame(obj: object) -> bool:
+    """Tell whether an object is a data frame that :func:`from_frame` takes.
+
+    Examples
+    --------
+    >>> is_frame([[1.0, 2.0]])
+    False
+    """
+    if isinstance(obj, (np.ndarray, list, tuple)):
+        return False  # the common case needs no import
+    import narwhals.stable.v2 as nw
+
+    return bool(nw.dependencies.is_into_dataframe(obj))
+
+
+def from_frame(frame: Any) -> Table:
+    """Take the columns of a data frame, by their names where all of these are strings.
+
+    Parameters
+    ----------
+    frame : data frame
+        Any eager data frame that narwhals knows, such as one of pandas, Polars or PyArrow.
+
+    Returns
+    -------
+    Table
+        The columns in their order. When some name is not a string, as with pandas' default
+        names, all are named ``x0``, ``x1``, … instead.
+
+    Raises
+    ------
+    ColumnError
+        If a name is there twice.
+    DataError
+        If a column holds neither numbers nor text.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from_frame(pl.DataFrame({"height": [1, None]})).column("height").values
+    array([ 1., nan])
+    """
+    import narwhals.stable.v2 as nw
+
+    try:
+        native = nw.from_native(frame, eager_only=True)
+        series = list(native.iter_columns())
+    except nw.exceptions.DuplicateError as error:
+        raise ColumnError(f"a column name of the frame is there twice: {error}") from None
+    names = _names([one.name for one in series])
+    columns = tuple(_column(name, one) for name, one in zip(names, series, strict=True))
+    return Table(columns, len(native))
+
+
+def _names(names: list[Any]) -> list[str]:
+    if all(isinstance(name, str) for name in names):
+        return [str(name) for name in names]
+    return [f"x{j}" for j in range(len(names))]
+
+
+def _column(name: str, series: nw.Series[Any]) -> Column:
+    """Choose the way in by the column's type."""
+    import narwhals.stable.v2 as nw
+
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return Column(name, _numbers(series))
+    if dtype == nw.Boolean and not series.null_count():
+        return Column(name, series.to_numpy().astype(bool, copy=False))
+    if isinstance(dtype, (nw.Categorical, nw.Enum)):
+        return _categorical(name, series)
+    if dtype.is_temporal():
+        raise no_times(name)
+    if dtype.is_nested() or dtype == nw.Binary:
+        raise no_use(name, str(dtype))
+    return as_column(name, _with_none(series))
+
+
+def _numbers(series: nw.Series[Any]) -> NDArray[Any]:
+    """Take numbers as NumPy has them, and as float64 those that it has not."""
+    import narwhals.stable.v2 as nw
+
+    if isinstance(series.dtype, (nw.Decimal, nw.Int128, nw.UInt128)):
+        series = series.cast(nw.Float64)
+    values: NDArray[Any] = series.to_numpy()
+    return values if values.dtype.kind in "iuf" else values.astype(np.float64)
+
+
+def _with_none(series: nw.Series[Any]) -> NDArray[Any]:
+    """Return the values as they are, or as objects with None where some are null."""
+    values: NDArray[Any] = series.to_numpy()
+    if not series.null_count():
+        return values
+    values = values.astype(object)
+    # PyArrow's dictionaries forget their nulls on the way to NumPy, so the mask is always applied.
+    values[np.asarray(series.is_null().to_list(), dtype=bool)] = None
+    return values
+
+
+def _categorical(name: str, series: nw.Series[Any]) -> Column:
+    text = to_text(as_column(name, _with_none(series)))
+    return Column(name, text.values, _order(series), nominal=True)
+
+
+def _order(series: nw.Series[Any]) -> tuple[str, ...] | None:
+    """Return the states of an ordered categorical."""
+    import narwhals.stable.v2 as nw
+
+    if isinstance(series.dtype, nw.Enum):
+        return tuple(spell(state) for state in series.dtype.categories)
+    native = series.to_native()
+    if getattr(getattr(native, "type", None), "ordered", False):
+        return tuple(spell(state) for state in native.combine_chunks().dictionary.to_pylist())
+    return None

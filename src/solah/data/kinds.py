@@ -1,0 +1,270 @@
+"""What each column is: a table in, the same table with settled values and their kinds out.
+
+The rules, the first that fits:
+
+1. A kind that the user declares holds. A sequence of states, in order, declares an ordinal column.
+2. Text that came with an order is ordinal; text that its source calls nominal is categorical.
+3. Text that spells numbers throughout is taken as numbers. Where at least half of the values are
+   numbers and some are not, nobody can know what is meant, so the user is asked.
+4. Two distinct values, of any type, are binary.
+5. Other text is categorical.
+6. Whole numbers with at most ``MAX_STATES`` distinct values are ordinal, a word per value: a
+   continuous attribute with the default three words has five focal sets, so describing five values
+   with such words would blur them and make nothing smaller.
+7. Other numbers are continuous.
+
+A column without any value is continuous when it is numeric, else categorical with no states. A
+discrete column has at most ``MAX_CATEGORIES`` distinct values, which a byte can number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from solah.data.spelling import (
+    is_number,
+    not_numbers,
+    parse_numbers,
+    plain,
+    spell,
+    to_numbers,
+    to_text,
+)
+from solah.data.table import Column, Kind, Table
+from solah.exceptions import ColumnError, DataError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_STATES = 5
+MAX_CATEGORIES = 254
+
+State: TypeAlias = str | int | float | bool
+Declared: TypeAlias = Mapping[str, Kind | str | Sequence[State]]
+
+_FIRST_LOOK = 1_000
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+def settle(table: Table, declared: Declared | None = None) -> tuple[Table, tuple[Kind, ...]]:
+    """Decide what each column is.
+
+    Parameters
+    ----------
+    table : Table
+        The columns as they came in.
+    declared : mapping, optional
+        From a column's name to its kind, or to its states in order (then it is ordinal).
+
+    Returns
+    -------
+    table : Table
+        The columns with the values that their kind asks for: continuous ones are numbers,
+        ordinal text carries its order.
+    kinds : tuple of Kind
+        One for each column.
+
+    Raises
+    ------
+    ColumnError
+        If a declared column is not there.
+    DataError
+        If a column cannot be what it is declared to be, or cannot be used as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> size = Column("size", np.array(["M", "S", "L", None], dtype=object))
+    >>> table, kinds = settle(Table((size,), 4), {"size": ["S", "M", "L"]})
+    >>> kinds[0].value, table.column("size").order
+    ('ordinal', ('S', 'M', 'L'))
+    """
+    wanted = dict(declared or {})
+    for name in wanted:
+        if name not in table.names:
+            raise ColumnError.unknown(name, table.names)
+    settled = [_settle_column(column, wanted.get(column.name)) for column in table.columns]
+    columns = tuple(column for column, _ in settled)
+    return Table(columns, table.n_rows), tuple(kind for _, kind in settled)
+
+
+def states_of(column: Column, kind: Kind) -> tuple[State, ...]:
+    """List the states of a settled column in their order; a continuous one has none.
+
+    Text is sorted, or stands in its declared order, whole, seen or not. Numbers are sorted; whole
+    numbers are given as ``int``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> states_of(Column("doors", np.array([4.0, 2.0, np.nan, 4.0])), Kind.BINARY)
+    (2, 4)
+    """
+    if kind == Kind.CONTINUOUS:
+        return ()
+    if column.order is not None:
+        return column.order
+    if column.is_text:
+        return tuple(sorted(_distinct_text(column)))
+    distinct = np.unique(column.values[~column.missing()])
+    return tuple(plain(value) for value in distinct.tolist())
+
+
+def _settle_column(
+    column: Column, wanted: Kind | str | Sequence[State] | None
+) -> tuple[Column, Kind]:
+    _check_finite(column)
+    if wanted is None:
+        column, kind = _inferred(column)
+    elif isinstance(wanted, str) or not isinstance(wanted, (Sequence, np.ndarray)):
+        column, kind = _declared(column, _kind(column.name, wanted))
+    else:
+        column, kind = _in_order(column, list(wanted)), Kind.ORDINAL
+    _check_states(column, kind)
+    return column, kind
+
+
+def _kind(name: str, word: str) -> Kind:
+    try:
+        return Kind(word)
+    except ValueError:
+        known = ", ".join(kind.value for kind in Kind)
+        raise DataError(
+            f"column {name!r} cannot be declared {word!r}; the kinds are: {known}"
+        ) from None
+
+
+def _inferred(column: Column) -> tuple[Column, Kind]:
+    if column.order is not None:
+        return column, Kind.ORDINAL
+    if column.is_text and not column.nominal:
+        column = _numbers_or_text(column)
+    if column.is_text:
+        return column, Kind.BINARY if len(_distinct_text(column)) == 2 else Kind.CATEGORICAL
+    return column, _numeric_kind(column)
+
+
+def _numbers_or_text(column: Column) -> Column:
+    """Take text that spells numbers as numbers, leave other text, refuse a mixture."""
+    present = [cell for cell in column.values if cell is not None]
+    if not present:
+        return column
+    numbers = parse_numbers(column.values)
+    if numbers is not None:
+        return replace(column, values=numbers)
+    numeric = {cell for cell in set(present) if is_number(cell)}
+    if 2 * sum(cell in numeric for cell in present) >= len(present):
+        raise not_numbers(column)
+    return column
+
+
+def _numeric_kind(column: Column) -> Kind:
+    distinct = _few_distinct(column.values)
+    if distinct is None or len(distinct) == 0:
+        return Kind.CONTINUOUS
+    if len(distinct) == 2:
+        return Kind.BINARY
+    if column.values.dtype.kind == "b":
+        return Kind.CATEGORICAL
+    return Kind.ORDINAL if _are_whole(distinct) else Kind.CONTINUOUS
+
+
+def _few_distinct(values: NDArray[Any]) -> NDArray[Any] | None:
+    """Find the distinct values; give up, with None, when they are too many to be states.
+
+    The pieces looked at grow, so that a continuous column is left after its first piece and never
+    sorted as a whole.
+    """
+    distinct = values[:0]
+    start, size = 0, _FIRST_LOOK
+    while start < len(values):
+        piece = values[start : start + size]
+        distinct = np.unique(np.concatenate([distinct, piece[~np.isnan(piece)]]))
+        if len(distinct) > MAX_STATES or (len(distinct) > 2 and not _are_whole(distinct)):
+            return None
+        start, size = start + size, 2 * size
+    return distinct
+
+
+def _are_whole(numbers: NDArray[Any]) -> bool:
+    return bool(np.all(numbers == np.floor(numbers)))
+
+
+def _declared(column: Column, kind: Kind) -> tuple[Column, Kind]:
+    """Give the column the values that its declared kind asks for."""
+    if kind is Kind.CONTINUOUS:
+        return to_numbers(column), kind
+    if kind is Kind.ORDINAL and column.is_text and column.order is None:
+        return _sorted_states(column), kind
+    return column, kind
+
+
+def _sorted_states(column: Column) -> Column:
+    """Order text by the numbers it spells, or else as a person would."""
+    numbers = None if column.nominal else parse_numbers(column.values)
+    if numbers is not None:
+        return replace(column, values=numbers)
+    return replace(column, order=tuple(sorted(_distinct_text(column), key=_natural)))
+
+
+def _natural(text: str) -> tuple[tuple[int, str], ...]:
+    """Make a key by which "level 9" comes before "level 10"."""
+    # The pieces are text and digits in turn; of two numbers without leading zeros, the one with
+    # more digits is larger, and no int is needed, however long they are.
+    pieces = [piece.lstrip("0") if j % 2 else piece for j, piece in enumerate(_DIGITS.split(text))]
+    return (*((len(p) * (j % 2), p) for j, p in enumerate(pieces)), (0, text))
+
+
+def _in_order(column: Column, states: Sequence[State]) -> Column:
+    order = tuple(spell(state) for state in states)
+    if not order or len(set(order)) < len(order):
+        raise DataError(
+            f"the states of column {column.name!r} must be at least one and all different: "
+            f"got {states}"
+        )
+    text = to_text(column)
+    known = {*order, None}
+    strange = next((row for row, cell in enumerate(text.values) if cell not in known), None)
+    if strange is not None:
+        raise DataError(
+            f"column {column.name!r} has the value {text.values[strange]!r} (row {strange + 1}), "
+            f"which is not among its declared states: {', '.join(map(repr, order))}"
+        )
+    return replace(text, order=order)
+
+
+def _check_states(column: Column, kind: Kind) -> None:
+    """Refuse a discrete column with more states than it may have."""
+    n_states = len(states_of(column, kind))
+    if kind is Kind.BINARY and n_states > 2:
+        raise DataError(
+            f"column {column.name!r} is declared binary but has {n_states} distinct values; "
+            f"declare it categorical with kinds={{{column.name!r}: 'categorical'}} "
+            f"(--categorical {column.name})"
+        )
+    if n_states > MAX_CATEGORIES:
+        raise DataError(
+            f"column {column.name!r} has {n_states} distinct values, more than {MAX_CATEGORIES}; "
+            f"it looks like an identifier or free text: drop it (--drop {column.name}) "
+            f"or group its rare values"
+        )
+
+
+def _check_finite(column: Column) -> None:
+    if column.values.dtype.kind != "f":
+        return
+    infinite = np.isinf(column.values)
+    if infinite.any():
+        raise DataError(
+            f"column {column.name!r} has an infinite value (row {int(infinite.argmax()) + 1}); "
+            f"replace it with a number or mark it as missing"
+        )
+
+
+def _distinct_text(column: Column) -> set[str]:
+    return set(column.values) - {None}

@@ -1,0 +1,60 @@
+"""How a file is to be read: what the user says in, checked options out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from solah.exceptions import DataError
+
+MISSING_WORDS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
+"""The words that stand for a missing value in a delimited file."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    r"""What the user knows about a file; whatever is None is found out from its first lines.
+
+    Parameters
+    ----------
+    header : bool or None
+        Whether the first row holds the columns' names.
+    delimiter : str or None
+        The character between two fields; a space stands for any run of spaces and tabs.
+    decimal : {".", ","} or None
+        The decimal sign of the numbers.
+    encoding : str or None
+        The encoding of the text. None reads UTF-8, and UTF-16 or UTF-32 that begin with their mark.
+    missing : frozenset of str
+        Further words for a missing value, such as "-999". They are compared as they are spelt.
+
+    Examples
+    --------
+    >>> ReadOptions(delimiter=";", missing=frozenset({"-999"})).delimiter
+    ';'
+    """
+
+    header: bool | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    missing: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n\0'):
+            raise DataError(
+                f"the delimiter must be one character such as ',' or ';' or a tab: "
+                f"got {self.delimiter!r}"
+            )
+        if self.decimal not in (None, ".", ","):
+            raise DataError(f"the decimal sign must be '.' or ',': got {self.decimal!r}")
+        if self.encoding is not None:
+            _check_encoding(self.encoding)
+
+
+def _check_encoding(encoding: str) -> None:
+    try:
+        "".encode(encoding)
+    except (LookupError, ValueError):  # ValueError: a name with a NUL in it
+        raise DataError(
+            f"the encoding {encoding!r} is not known; common ones are utf-8, latin-1 and cp1252"
+        ) from None

@@ -1,0 +1,126 @@
+"""What reads as a number: text cells in, float64 arrays out, and the spelling back again.
+
+A cell is a number when ``float()`` reads it, except that underscores (``1_000``) and infinities
+(``inf``, ``1e999``) are text: the first is rather a name, the second cannot be described with
+words. What ``float()`` reads as not-a-number (``NAN``) is missing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.exceptions import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.data.table import Column
+
+
+def is_number(cell: str) -> bool:
+    """Tell whether a cell reads as a number."""
+    try:
+        return "_" not in cell and not math.isinf(float(cell))
+    except ValueError:
+        return False
+
+
+def parse_numbers(cells: Sequence[str | None] | NDArray[Any]) -> NDArray[np.float64] | None:
+    """Read the cells as numbers, None as NaN; return None if one of them is not a number."""
+    if isinstance(cells, np.ndarray):
+        cells = cells.tolist()  # of which the items are at hand, where an array makes each anew
+    try:
+        numbers = np.array(cells, dtype=np.float64)
+    except ValueError:
+        return None
+    # Looking for the rare exceptions in bulk keeps the loop over the cells inside NumPy.
+    if "_" in "".join(filter(None, cells)) or np.isinf(numbers).any():
+        return None
+    return numbers
+
+
+def to_numbers(column: Column, *, first_row: int = 1) -> Column:
+    """Return the column as float64 numbers, with NaN for missing.
+
+    Parameters
+    ----------
+    column : Column
+        Any column; text must spell numbers.
+    first_row : int, default=1
+        The number of the column's first row, for the error message.
+
+    Raises
+    ------
+    DataError
+        If there is text that is not a number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solah.data import Column
+    >>> to_numbers(Column("age", np.array(["7", None], dtype=object))).values
+    array([ 7., nan])
+    """
+    if not column.is_text:
+        return replace(column, values=column.values.astype(np.float64, copy=False))
+    numbers = parse_numbers(column.values)
+    if numbers is None:
+        raise not_numbers(column, first_row)
+    return replace(column, values=numbers, order=None, nominal=False)
+
+
+def to_text(column: Column) -> Column:
+    """Return the column as text, with None for missing; whole numbers are spelt without a point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solah.data import Column
+    >>> to_text(Column("age", np.array([7.0, np.nan, 0.5]))).values
+    array(['7', None, '0.5'], dtype=object)
+    """
+    if column.is_text:
+        return column
+    missing = column.missing()
+    distinct, where = np.unique(column.values[~missing], return_inverse=True)
+    text = np.full(len(missing), None, dtype=object)
+    text[~missing] = np.array([spell(value) for value in distinct], dtype=object)[where]
+    return replace(column, values=text)
+
+
+def spell(value: Any) -> str:
+    """Spell a value as text, a whole number without a point."""
+    return str(plain(value))
+
+
+def plain(value: Any) -> Any:
+    """Make an int of a float that is a whole number, exactly; leave anything else."""
+    is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    return int(value) if is_whole and abs(value) < 2**53 else value
+
+
+def not_numbers(column: Column, first_row: int = 1) -> DataError:
+    """Say which values of a text column are not numbers, and what can be done about it."""
+    strange = [
+        row for row, cell in enumerate(column.values) if cell is not None and not is_number(cell)
+    ]
+    name, word = column.name, column.values[strange[0]]
+    values = "1 value that is not a number"
+    if len(strange) > 1:
+        values = f"{len(strange)} values that are not numbers"
+    return DataError(
+        f"column {name!r} has {values} (first: {word!r}, row {first_row + strange[0]}); "
+        f"declare it categorical with kinds={{{name!r}: 'categorical'}} (--categorical {name}), "
+        f"or mark the word as missing (--missing {word})"
+    )
+
+
+def count(number: int, noun: str) -> str:
+    """Say how many there are."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,115 @@
+"""A table of named columns: what comes in from arrays, frames and files, before any meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.exceptions import ColumnError, DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+
+class Kind(StrEnum):
+    """What the values of a column are."""
+
+    CONTINUOUS = "continuous"
+    BINARY = "binary"
+    CATEGORICAL = "categorical"
+    ORDINAL = "ordinal"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One named column.
+
+    ``values`` is either numeric (any bool, integer or float dtype; NaN is missing) or an object
+    array of ``str`` with ``None`` for missing. ``order`` carries the states of a column that
+    came with an order of its own (an ordered categorical of a frame). ``nominal`` says that the
+    source calls the values names, whatever they look like (a categorical of a frame, an ARFF
+    nominal): the text "7" then stays text.
+    """
+
+    name: str
+    values: NDArray[Any]
+    order: tuple[str, ...] | None = None
+    nominal: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the values are strings."""
+        return bool(self.values.dtype == object)
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Tell which rows have no value."""
+        if self.is_text:
+            return np.fromiter((v is None for v in self.values), bool, len(self.values))
+        if self.values.dtype.kind == "f":
+            return np.asarray(np.isnan(self.values))
+        return np.zeros(len(self.values), dtype=bool)
+
+    def rows(self, start: int, stop: int) -> Column:
+        """Return a slice of the column, without copying."""
+        return replace(self, values=self.values[start:stop])
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Named columns of one length.
+
+    ``first_row`` is the number of the first row in the data that the table is a piece of, so
+    that errors name the right row.
+    """
+
+    columns: tuple[Column, ...]
+    n_rows: int
+    first_row: int = 1
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for column in self.columns:
+            if column.name in seen:
+                raise ColumnError(f"column {column.name!r} is there twice; rename one of them")
+            seen.add(column.name)
+            if len(column.values) != self.n_rows:
+                raise DataError(
+                    f"column {column.name!r} has {len(column.values)} values "
+                    f"where the table has {self.n_rows} rows"
+                )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    def column(self, name: str) -> Column:
+        """Return the column of that name."""
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise ColumnError.unknown(name, self.names) from None
+
+    def select(self, names: Iterable[str]) -> Table:
+        """Keep these columns, in this order."""
+        return replace(self, columns=tuple(self.column(name) for name in names))
+
+    def drop(self, names: Iterable[str]) -> Table:
+        """Leave these columns out; each must be there."""
+        gone = {self.column(name).name for name in names}
+        return replace(self, columns=tuple(c for c in self.columns if c.name not in gone))
+
+    def rows(self, start: int, stop: int) -> Table:
+        """Return a slice of the rows, without copying."""
+        columns = tuple(column.rows(start, stop) for column in self.columns)
+        return Table(columns, max(0, min(stop, self.n_rows) - start), self.first_row + start)

@@ -1,0 +1,122 @@
+"""A path in, lines of text out: compression, encodings, and every low-level error made plain."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import dropwhile
+from typing import IO, TYPE_CHECKING, cast
+
+from solah.exceptions import FileFormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import TextIO
+
+# A line longer than this is taken for something that is not a table, before it fills the memory.
+MAX_LINE = 1 << 24
+
+_BLOCK = 1 << 20
+# The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The first lines of a file, and whether they are all it has."""
+
+    lines: tuple[str, ...]
+    is_whole: bool
+
+
+def first_lines(path: Path, encoding: str | None, count: int) -> Lines:
+    """Read the first lines from the first that is not blank on, fewer when they are long."""
+    taken: list[str] = []
+    size = 0
+    with open_text(path, encoding) as stream:
+        for line in dropwhile(str.isspace, lines_of(stream, path)):
+            if len(taken) == count or size > _BLOCK:
+                return Lines(tuple(taken), is_whole=False)
+            taken.append(line)
+            size += len(line)
+    return Lines(tuple(taken), is_whole=True)
+
+
+@contextmanager
+def open_text(path: Path, encoding: str | None) -> Iterator[TextIO]:
+    """Open a file as text, decompressed; whatever fails within becomes a FileFormatError."""
+    try:
+        with _open_bytes(path) as raw:
+            yield io.TextIOWrapper(raw, _choose_encoding(raw, encoding), newline="")
+    except UnicodeError:
+        raise _undecodable(path, encoding) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileFormatError(f"{path} is not a whole gzip file: {error}") from error
+    except OSError as error:
+        raise FileFormatError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def lines_of(stream: TextIO, path: Path) -> Iterator[str]:
+    """Yield the lines, each with its end; a file that is not text is refused."""
+    for number, line in enumerate(iter(partial(stream.readline, MAX_LINE), ""), start=1):
+        if "\0" in line:
+            raise FileFormatError(f"{path}, line {number}: has a NUL character; is it a text file?")
+        if line[-1] in "\r\n":
+            yield line
+        elif len(line) < MAX_LINE:
+            yield line + "\n"  # the last line
+        else:
+            raise FileFormatError(
+                f"{path}, line {number}: is longer than {MAX_LINE:,} characters; is it a table?"
+            )
+
+
+def _open_bytes(path: Path) -> io.BufferedReader:
+    if path.suffix.lower() == ".gz":
+        # GzipFile reads and peeks as a BufferedReader does, without being one.
+        return cast("io.BufferedReader", gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+def _choose_encoding(raw: io.BufferedReader, encoding: str | None) -> str:
+    if encoding is not None:
+        return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+    start = raw.peek(4)
+    return next((name for mark, name in _MARKS if start.startswith(mark)), "utf-8-sig")
+
+
+def _undecodable(path: Path, encoding: str | None) -> FileFormatError:
+    """Find the first byte that cannot be decoded, which the error itself tells only by block."""
+    with _open_bytes(path) as raw:
+        # Without -sig: that decoder counts from behind the mark.
+        name = _choose_encoding(raw, encoding).removesuffix("-sig")
+        position, byte = _first_bad_byte(raw, name)
+    return FileFormatError(
+        f"{path} is not {name.upper()} text: the byte at position {position} is 0x{byte:02x}; "
+        f"say which encoding it has, for example --encoding latin-1"
+    )
+
+
+def _first_bad_byte(raw: IO[bytes], encoding: str) -> tuple[int, int]:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    position, block = 0, b"-"
+    while block:
+        block = raw.read(_BLOCK)
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            return position - pending + error.start, error.object[error.start]
+        position += len(block)
+    return position, 0

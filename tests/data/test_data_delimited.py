@@ -1,0 +1,448 @@
+"""Delimited files: every dialect is read back as it was written, every flaw is named."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from solah.data import MISSING_WORDS, ReadOptions, Table, iter_tables, read_table
+from solah.exceptions import ColumnError, DataError, FileFormatError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    def write(content: str | bytes, name: str = "data.csv") -> Path:
+        path = tmp_path / name
+        data = content.encode() if isinstance(content, str) else content
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return write
+
+
+def content(table: Table) -> dict[str, list[Any]]:
+    return {
+        column.name: [
+            None if gone else value
+            for value, gone in zip(column.values.tolist(), column.missing(), strict=True)
+        ]
+        for column in table.columns
+    }
+
+
+def read(path: Path, **options: Any) -> dict[str, list[Any]]:
+    return content(read_table(path, options=ReadOptions(**options)))
+
+
+def stream(path: Path, rows: int = 50_000, **options: Any) -> list[dict[str, list[Any]]]:
+    return [content(t) for t in iter_tables(path, options=ReadOptions(**options), rows=rows)]
+
+
+# Delimiters, headers, decimal signs
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "txt", "dat", "CSV", "csv.gz", "tsv.gz"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " ", "   "])
+def test_delimiters_are_found(write: Any, delimiter: str, suffix: str) -> None:
+    rows = [["age", "colour"], ["1.5", "red"], ["2", "dark-blue"]]
+    path = write("\n".join(delimiter.join(row) for row in rows), f"data.{suffix}")
+    assert read(path) == {"age": [1.5, 2.0], "colour": ["red", "dark-blue"]}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends(write: Any, end: str) -> None:
+    path = write(end.join(["a,b", "1,x", "", "2,y", "  ", ""]))
+    assert read(path) == {"a": [1.0, 2.0], "b": ["x", "y"]}
+
+
+def test_a_single_column(write: Any) -> None:
+    assert read(write("a\n1\n2\n")) == {"a": [1.0, 2.0]}
+    assert read(write("text\nhello, you\nhello\nwell, well, well\nso\n")) == {
+        "text": ["hello, you", "hello", "well, well, well", "so"]
+    }
+
+
+def test_columns_of_padded_numbers(write: Any) -> None:
+    path = write("  1   2.5  a\n 10  20.5  b\n\t-1\t-2.5\tc  \n", "data.dat")
+    assert read(path) == {"x0": [1.0, 10.0, -1.0], "x1": [2.5, 20.5, -2.5], "x2": ["a", "b", "c"]}
+
+
+def test_spaces_as_delimiter_with_quotes(write: Any) -> None:
+    path = write('name   size\n"big  red"   7\n"x" 8\n', "data.txt")
+    assert read(path) == {"name": ["big  red", "x"], "size": [7.0, 8.0]}
+
+
+def test_semicolons_win_over_decimal_commas(write: Any) -> None:
+    assert read(write("1,5;2,5\n3,5;-4,5e1\n")) == {"x0": [1.5, 3.5], "x1": [2.5, -45.0]}
+    assert read(write("a;b\n1,5;x,y\n2;z\n")) == {"a": [1.5, 2.0], "b": ["x,y", "z"]}
+
+
+def test_decimal_commas_are_spelt_with_points_in_a_stream_too(write: Any) -> None:
+    assert stream(write("a;b\n1,5;v1,5\n2;z\n")) == [{"a": ["1.5", "2"], "b": ["v1,5", "z"]}]
+
+
+def test_points_beside_commas_are_no_decimal_commas(write: Any) -> None:
+    assert read(write("a;b\n1,5;1.5\n")) == {"a": ["1,5"], "b": [1.5]}
+    assert read(write("a;b\n1,5;1.5\n"), decimal=",") == {"a": [1.5], "b": [1.5]}
+    assert read(write("a;b\n1,5;2\n"), decimal=".") == {"a": ["1,5"], "b": [2.0]}
+    assert read(write('a,b\n"1,5",2\n'), decimal=",") == {"a": [1.5], "b": [2.0]}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("1,2\n3,4\n", ("x0", "x1")),
+        ("a,2\nb,4\n", ("x0", "x1")),
+        ("a,?\nb,c\n", ("x0", "x1")),
+        ("a,\nb,c\n", ("x0", "x1")),
+        ("red,blue\ngreen,red\n", ("red", "blue")),
+        (",a\n0,1.5\n", ("x0", "a")),
+        ("Ωhm,名前\n1,2\n", ("Ωhm", "名前")),
+    ],
+)
+def test_headers_are_found(write: Any, text: str, names: tuple[str, ...]) -> None:
+    assert read_table(write(text)).names == names
+
+
+def test_headers_are_declared(write: Any) -> None:
+    assert read(write("2019,2020\n1,2\n"), header=True) == {"2019": [1.0], "2020": [2.0]}
+    assert read(write("a,b\nc,d\n"), header=False) == {"x0": ["a", "c"], "x1": ["b", "d"]}
+
+
+def test_delimiters_are_declared(write: Any) -> None:
+    assert read(write("a,b;c\n1,2;3\n"), delimiter=",") == {"a": [1.0], "b;c": ["2;3"]}
+    assert read(write("a^b\n1 ^2\n"), delimiter="^") == {"a": [1.0], "b": [2.0]}
+
+
+@pytest.mark.parametrize("text", ["a,b,\n1,2,\n3,4,\n", "a,b\n1,2,\n3,4,\n"])
+def test_a_delimiter_at_the_end_of_every_row(write: Any, text: str) -> None:
+    path = write(text)
+    assert read(path) == {"a": [1.0, 3.0], "b": [2.0, 4.0]}
+    assert stream(path) == [{"a": ["1", "3"], "b": ["2", "4"]}]
+    assert read(write("1,2,\n3,4,\n")) == {"x0": [1.0, 3.0], "x1": [2.0, 4.0]}
+
+
+def test_an_empty_last_column_stays(write: Any) -> None:
+    assert read(write("a,b\n1,\n2,\n")) == {"a": [1.0, 2.0], "b": [None, None]}
+
+
+# Cells
+
+
+def test_quotes(write: Any) -> None:
+    path = write('a,b\n"x, ""y""",1\n"two\r\nlines" , 2\n" kept ",3\n  bare  ,4\n5" pipe,5\n')
+    assert read(path) == {
+        "a": ['x, "y"', "two\r\nlines", " kept ", "bare", '5" pipe'],
+        "b": [1.0, 2.0, 3.0, 4.0, 5.0],
+    }
+
+
+@pytest.mark.parametrize("word", sorted(MISSING_WORDS))
+def test_missing_words(write: Any, word: str) -> None:
+    path = write(f"a,b\n1,x\n {word} , {word} \n")
+    assert read(path) == {"a": [1.0, None], "b": ["x", None]}
+    assert stream(path) == [{"a": ["1", None], "b": ["x", None]}]
+
+
+def test_further_missing_words(write: Any) -> None:
+    path = write("a,b\n-999,x\n1,gone\n")
+    missing = frozenset({"-999", "gone"})
+    assert read(path, missing=missing) == {"a": [None, 1.0], "b": ["x", None]}
+    assert stream(path, missing=missing) == [{"a": [None, "1"], "b": ["x", None]}]
+
+
+def test_text_keeps_its_spelling(write: Any) -> None:
+    path = write("id,n\n007,1_000\nx,inf\n")
+    assert read(path) == {"id": ["007", "x"], "n": ["1_000", "inf"]}
+
+
+def test_a_column_that_turns_out_to_be_text_late_is_read_again(write: Any) -> None:
+    rows = [f"{j:05},{j},a" for j in range(30_000)] + ["x,1,a"]
+    table = read_table(write("\n".join(["id,n,t", *rows])))
+    assert table.column("id").values[:2].tolist() == ["00000", "00001"]
+    assert table.column("id").values[-1] == "x"
+    assert table.column("n").values.dtype == np.float64
+    assert table.n_rows == 30_001
+
+
+def test_equal_words_share_one_string(write: Any) -> None:
+    values = read_table(write("a\n" + "some colour\n" * 100)).columns[0].values
+    assert len({id(value) for value in values}) == 1
+
+
+# Encodings
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding"),
+    [
+        ("größe\n1\n".encode(), None),
+        (codecs.BOM_UTF8 + "größe\n1\n".encode(), None),
+        (codecs.BOM_UTF8 + "größe\n1\n".encode(), "UTF8"),
+        ("größe\n1\n".encode("utf-16"), None),
+        (codecs.BOM_UTF16_BE + "größe\n1\n".encode("utf-16-be"), None),
+        ("größe\n1\n".encode("utf-32"), None),
+        ("größe\n1\n".encode("latin-1"), "latin-1"),
+    ],
+)
+@pytest.mark.parametrize("name", ["data.csv", "data.csv.gz"])
+def test_encodings(write: Any, data: bytes, encoding: str | None, name: str) -> None:
+    assert read(write(data, name), encoding=encoding) == {"größe": [1.0]}
+
+
+@pytest.mark.parametrize("lines", [0, 300_000])
+def test_the_byte_that_cannot_be_decoded_is_named(write: Any, lines: int) -> None:
+    start = b"a,b\n" + b"1,\xc3\xbc\n" * lines
+    path = write(start + b"\xfc,1\n")
+    with pytest.raises(
+        FileFormatError,
+        match=rf"data.csv is not UTF-8 text: the byte at position {len(start)} is 0xfc; "
+        r".*--encoding latin-1",
+    ):
+        list(iter_tables(path))
+    if lines == 0:
+        assert read(path, encoding="latin-1") == {"a": ["ü"], "b": [1.0]}
+
+
+def test_text_that_ends_within_a_character(write: Any) -> None:
+    with pytest.raises(FileFormatError, match="position 4 is 0xc3"):
+        read_table(write(b"a\n1\n\xc3"))
+    with pytest.raises(FileFormatError, match="is not UTF-16 text"):
+        read_table(write("a\n1\n".encode("utf-16") + b"\x00"))
+
+
+# Streams
+
+
+def test_a_stream_is_the_whole_in_pieces(write: Any) -> None:
+    path = write("a,b\n" + "".join(f"{j},{j % 3}\n\n" for j in range(10_000)))
+    tables = list(iter_tables(path, rows=999))
+    assert max(table.n_rows for table in tables) <= 999
+    assert sum(table.n_rows for table in tables) == 10_000
+    cells = [cell for table in tables for cell in table.column("a").values]
+    assert cells == [str(j) for j in range(10_000)]
+    assert list(map(float, cells)) == read(path)["a"]
+
+
+def test_a_piece_has_at_least_one_row(write: Any) -> None:
+    with pytest.raises(DataError, match="at least one row: got rows=0"):
+        iter_tables(write("a\n1\n"), rows=0)
+    assert len(list(iter_tables(write("a\n1\n2\n"), rows=1))) == 2
+
+
+def test_a_stream_may_be_left_early(write: Any) -> None:
+    pieces = iter_tables(write("a\n1\n2\n"), rows=1)
+    assert next(pieces).n_rows == 1
+    pieces.close()  # type: ignore[attr-defined]
+
+
+# Flaws
+
+
+def test_a_row_with_another_number_of_fields_is_named(write: Any) -> None:
+    path = write('a,b\n\n1,"x\ny"\n3\n')
+    with pytest.raises(FileFormatError, match=r"data.csv, line 5: 1 field where 2 should be"):
+        read_table(path)
+    many = "a,b\n" + "1,2\n" * 20_000 + "1,2,3\n"
+    with pytest.raises(FileFormatError, match=r"line 20002: 3 fields where 2 should be"):
+        list(iter_tables(write(many)))
+
+
+def test_a_row_without_the_others_trailing_delimiter_is_named(write: Any) -> None:
+    rows = "a,b,\n" + "1,2,\n" * 300
+    with pytest.raises(FileFormatError, match="line 302: 3 fields where 2 and a delimiter at the"):
+        read_table(write(rows + "1,2,3\n"))
+    with pytest.raises(FileFormatError, match="line 302: 2 fields where 2 and a delimiter at the"):
+        read_table(write(rows + "1,2\n"))
+
+
+def test_a_header_of_another_length_is_named(write: Any) -> None:
+    with pytest.raises(FileFormatError, match="the header has 1 field where the rows have 3"):
+        read_table(write("my data\n1;2;3\n4;5;6\n7;8;9\n"))
+
+
+def test_a_name_that_is_there_twice_is_refused(write: Any) -> None:
+    with pytest.raises(ColumnError, match=r"data.csv: column 'a' is there twice"):
+        read_table(write("a,b,a\n1,2,3\n"))
+
+
+@pytest.mark.parametrize("text", ['a,b\n1,x\n2,"never closed\n3,y\n', 'a,b\n1,x\n2,"one"two\n'])
+def test_stray_quotes_are_named(write: Any, text: str) -> None:
+    with pytest.raises(FileFormatError, match="line 3: .*; a quote is probably missing or stray"):
+        read_table(write(text))
+
+
+def test_a_stray_quote_in_the_header(write: Any) -> None:
+    with pytest.raises(FileFormatError, match="line 1: .*quote"):
+        read_table(write('"a"b,c\n1,2\n'))
+
+
+@pytest.mark.parametrize("data", ["", "\n\n  \n", codecs.BOM_UTF8])
+@pytest.mark.parametrize("name", ["data.csv", "data.csv.gz"])
+def test_empty_files(write: Any, data: str | bytes, name: str) -> None:
+    path = write(data, name)
+    with pytest.raises(FileFormatError, match=r"data.csv.* is empty"):
+        read_table(path)
+    with pytest.raises(FileFormatError, match=r"data.csv.* is empty"):
+        list(iter_tables(path))
+
+
+def test_a_header_without_rows(write: Any) -> None:
+    path = write("a,b\n\n")
+    with pytest.raises(DataError, match=r"data.csv has columns but no rows.*--no-header"):
+        read_table(path)
+    with pytest.raises(DataError, match=r"data.csv has columns but no rows"):
+        list(iter_tables(path))
+    assert read(path, header=False) == {"x0": ["a"], "x1": ["b"]}
+
+
+def test_blank_lines_at_the_start(write: Any) -> None:
+    assert read(write("\n" * 500 + "a,b\n1,2\n")) == {"a": [1.0], "b": [2.0]}
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,\0\n", "\0\0\0", "a\n" + "1\n" * 300 + "\0\n"])
+def test_nul_characters(write: Any, text: str) -> None:
+    with pytest.raises(FileFormatError, match=r"line \d+: has a NUL character; is it a text file"):
+        read_table(write(text))
+
+
+def test_a_line_without_an_end(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solah.data.textfile.MAX_LINE", 1000)
+    assert read(write("a\n" + "x" * 999)) == {"a": ["x" * 999]}
+    with pytest.raises(FileFormatError, match="line 2: is longer than 1,000 characters"):
+        read_table(write("a\n" + "x" * 1000))
+
+
+def test_huge_fields(write: Any) -> None:
+    word = "x" * 1_000_000
+    assert read(write(f'a,b\n"{word}\n{word}",1\n')) == {"a": [f"{word}\n{word}"], "b": [1.0]}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"a,b\n1,2\n",
+        gzip.compress(b"a,b\n1,2\n" * 1000)[:-20],
+        gzip.compress(b"a,b\n1,2\n")[:12] + b"garbage garbage",
+        gzip.compress(b"a,b\n1,2\n") + b"garbage",
+    ],
+    ids=["plain", "cut off", "broken", "garbage behind"],
+)
+def test_broken_gzip(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "data.csv.gz"
+    path.write_bytes(data)
+    with pytest.raises(FileFormatError, match=r"data.csv.gz is not a whole gzip file"):
+        read_table(path)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@given(
+    st.binary(max_size=200) | st.text(alphabet='ab1,;"\n\r \t|-.é\0', max_size=60).map(str.encode)
+)
+def test_whatever_is_in_a_file_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(data)
+    try:
+        whole = read_table(path)
+    except DataError as error:
+        assert "data.csv" in str(error)  # noqa: PT017
+        with pytest.raises(DataError):
+            list(iter_tables(path))
+    else:
+        pieces = list(iter_tables(path, rows=2))
+        assert sum(piece.n_rows for piece in pieces) == whole.n_rows
+        assert {piece.names for piece in pieces} == {whole.names}
+
+
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@given(
+    rows=st.integers(1, 4).flatmap(
+        lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1, max_size=8)
+    ),
+    delimiter=st.sampled_from([",", ";", "\t", "|"]),
+    end=st.sampled_from(["\n", "\r\n"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_text_survives_a_round_trip(
+    tmp_path: Path, rows: list[list[str]], delimiter: str, end: str, encoding: str
+) -> None:
+    names = [f"näme {j}" for j in range(len(rows[0]))]
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL)
+    writer.writerows([names, *rows])
+    path = tmp_path / "data.csv"
+    path.write_bytes(buffer.getvalue().encode(encoding))
+    # Declared, because the words themselves may hide the dialect: ("," and ";" as all the cells).
+    options = ReadOptions(delimiter=delimiter, header=True, decimal=".")
+    (table,) = iter_tables(path, options=options)
+    expected = [[None if cell in MISSING_WORDS else cell for cell in row] for row in rows]
+    assert table.names == tuple(names)
+    assert [list(row) for row in zip(*(c.values for c in table.columns), strict=True)] == expected
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
+@given(
+    rows=st.integers(2, 4).flatmap(
+        lambda n: st.lists(
+            st.lists(st.floats(allow_infinity=False), min_size=n, max_size=n),
+            min_size=1,
+            max_size=8,
+        )
+    ),
+    delimiter=st.sampled_from([",", ";", "\t", "|", " "]),
+    comma=st.booleans(),
+    header=st.booleans(),
+    quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+)
+def test_numbers_survive_a_round_trip(
+    tmp_path: Path,
+    rows: list[list[float]],
+    delimiter: str,
+    comma: bool,
+    header: bool,
+    quoting: Any,
+) -> None:
+    comma = comma and delimiter not in ", "
+    cells = [[repr(x).replace(".", ",") if comma else repr(x) for x in row] for row in rows]
+    names = [f"c{j}" for j in range(len(rows[0]))]
+    path = tmp_path / "data.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, quoting=quoting)
+        writer.writerows(([names] if header else []) + cells)
+    table = read_table(path)
+    expected = names if header else [f"x{j}" for j in range(len(names))]
+    assert table.names == tuple(expected)
+    found = np.column_stack([column.values for column in table.columns])
+    np.testing.assert_array_equal(found, np.array(rows))
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"delimiter": ",,"}, "the delimiter must be one character"),
+        ({"delimiter": '"'}, "the delimiter must be one character"),
+        ({"decimal": "x"}, "the decimal sign must be '.' or ','"),
+        ({"encoding": "klingon"}, "the encoding 'klingon' is not known"),
+        ({"encoding": "hex"}, "the encoding 'hex' is not known"),
+    ],
+)
+def test_options_are_checked(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        ReadOptions(**options)

@@ -1,0 +1,225 @@
+"""Frames of pandas, Polars and PyArrow become the same table."""
+
+from __future__ import annotations
+
+import datetime
+import subprocess
+import sys
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from solah.data import Column, from_frame, is_frame
+from solah.exceptions import ColumnError, DataError
+
+FRAMES = [pd.DataFrame, pl.DataFrame, pa.table]
+DAY = datetime.datetime(2020, 1, 1)
+
+
+def column_of(frame: Any) -> Column:
+    (column,) = from_frame(frame).columns
+    return column
+
+
+@pytest.mark.parametrize("make", FRAMES)
+def test_frames_are_known(make: Any) -> None:
+    assert is_frame(make({"a": [1.0]}))
+
+
+@pytest.mark.parametrize(
+    "obj", [np.zeros((2, 2)), [[1]], None, "a", pl.LazyFrame({"a": [1]}), pd.Series([1]), {"a": 1}]
+)
+def test_other_things_are_no_frames(obj: object) -> None:
+    assert not is_frame(obj)
+
+
+def test_looking_at_an_array_imports_no_frame_library() -> None:
+    code = (
+        "import sys, numpy as np; from solah.data import is_frame; is_frame(np.zeros(2)); "
+        "assert 'narwhals' not in sys.modules; is_frame(object()); "
+        "assert not {'pandas', 'polars', 'pyarrow', 'sklearn', 'scipy'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("make", FRAMES)
+def test_names_and_types_are_kept(make: Any) -> None:
+    table = from_frame(
+        make(
+            {
+                "température °C": [1.5, None, 2.5],
+                "n": [1, 2, 3],
+                "gaps": [1, None, 3],
+                "on": [True, False, True],
+                "farbe": ["rot", None, "grün"],
+            }
+        )
+    )
+    assert table.names == ("température °C", "n", "gaps", "on", "farbe")
+    assert table.n_rows == 3
+    assert table.column("température °C").missing().tolist() == [False, True, False]
+    assert table.column("n").values.dtype.kind == "i"
+    assert table.column("gaps").values.dtype == np.float64
+    assert table.column("gaps").missing().tolist() == [False, True, False]
+    assert table.column("on").values.dtype == bool
+    assert table.column("farbe").values.tolist() == ["rot", None, "grün"]
+    assert not table.column("farbe").nominal
+
+
+def test_floats_are_not_copied() -> None:
+    values = np.arange(4.0)
+    assert np.shares_memory(column_of(pl.DataFrame({"a": values})).values, values)
+    frame = pd.DataFrame({"a": values})
+    assert np.shares_memory(column_of(frame).values, frame["a"].to_numpy())
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"a": [True, None]}),
+        pa.table({"a": [True, None]}),
+        pd.DataFrame({"a": pd.array([True, None], dtype="boolean")}),
+        pd.DataFrame({"a": np.array([True, None], dtype=object)}),
+    ],
+    ids=["polars", "pyarrow", "pandas", "objects"],
+)
+def test_truth_values_with_nulls_keep_their_names(frame: Any) -> None:
+    assert column_of(frame).values.tolist() == ["True", None]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": pd.Categorical(["y", None, "x"])}),
+        pl.DataFrame({"a": pl.Series(["y", None, "x"], dtype=pl.Categorical)}),
+        pa.table({"a": pa.array(["y", None, "x"]).dictionary_encode()}),
+    ],
+    ids=["pandas", "polars", "pyarrow"],
+)
+def test_categoricals_are_nominal_text(frame: Any) -> None:
+    column = column_of(frame)
+    assert column.values.tolist() == ["y", None, "x"]
+    assert column.order is None
+    assert column.nominal
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame(
+            {"a": pd.Categorical(["M", None], categories=["S", "M", "L"], ordered=True)},
+        ),
+        pl.DataFrame({"a": pl.Series(["M", None], dtype=pl.Enum(["S", "M", "L"]))}),
+        pa.table(
+            {"a": pa.DictionaryArray.from_arrays([1, None], ["S", "M", "L"], ordered=True)},
+        ),
+    ],
+    ids=["pandas", "polars", "pyarrow"],
+)
+def test_ordered_categoricals_keep_their_order(frame: Any) -> None:
+    column = column_of(frame)
+    assert column.order == ("S", "M", "L")
+    assert column.values.tolist() == ["M", None]
+
+
+def test_categoricals_of_numbers_are_spelt_as_whole_numbers() -> None:
+    column = column_of(pd.DataFrame({"a": pd.Categorical([3, None, 1], ordered=True)}))
+    assert column.values.tolist() == ["3", None, "1"]
+    assert column.order == ("1", "3")
+
+
+def test_frames_of_one_kind_of_object() -> None:
+    frame = pd.DataFrame(
+        {
+            "numbers": np.array([1, None], dtype=object),
+            "decimals": np.array([Decimal("1.5"), None], dtype=object),
+            "mixed": np.array(["a", 3], dtype=object),
+            "nothing": np.array([None, None], dtype=object),
+        }
+    )
+    table = from_frame(frame)
+    assert table.column("numbers").values[0] == 1.0
+    assert table.column("decimals").values.dtype == np.float64
+    assert table.column("mixed").values.tolist() == ["a", "3"]
+    assert table.column("nothing").values.tolist() == [None, None]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"a": pl.Series([Decimal("1.5"), None])}),
+        pa.table({"a": pa.array([Decimal("1.5"), None])}),
+        pl.DataFrame({"a": pl.Series([1.5, None], dtype=pl.Float32)}),
+        pd.DataFrame({"a": pd.array([1.5, None], dtype="Float64")}),
+        pd.DataFrame({"a": pd.arrays.SparseArray([1.5, np.nan])}),
+    ],
+    ids=["polars decimal", "pyarrow decimal", "float32", "nullable", "sparse"],
+)
+def test_numbers_of_every_make(frame: Any) -> None:
+    values = column_of(frame).values
+    assert values.dtype.kind == "f"
+    assert values[0] == 1.5
+    assert np.isnan(values[1])
+
+
+def test_integers_wider_than_numpy_s() -> None:
+    column = column_of(pl.DataFrame({"a": pl.Series([1, 2], dtype=pl.Int128)}))
+    assert column.values.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame({"a": [None, None]}), pa.table({"a": pa.nulls(2)})])
+def test_a_column_of_nulls_has_no_value(frame: Any) -> None:
+    assert column_of(frame).missing().all()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"when": [DAY]}),
+        pd.DataFrame({"when": pd.to_timedelta([1])}),
+        pd.DataFrame({"when": [DAY.date()]}),
+        pl.DataFrame({"when": [DAY.date()]}),
+        pl.DataFrame({"when": [DAY.time()]}),
+        pa.table({"when": [DAY]}),
+    ],
+)
+def test_times_are_refused(frame: Any) -> None:
+    with pytest.raises(DataError, match=r"'when' holds dates or times; .*hour.*--drop when"):
+        from_frame(frame)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"odd": [[1], [2]]}),
+        pd.DataFrame({"odd": [1j]}),
+        pl.DataFrame({"odd": [[1], [2]]}),
+        pl.DataFrame({"odd": [{"a": 1}]}),
+        pl.DataFrame({"odd": [b"a"]}),
+        pa.table({"odd": [{"a": 1}]}),
+    ],
+)
+def test_nested_values_are_refused(frame: Any) -> None:
+    with pytest.raises(DataError, match="column 'odd' holds values of type"):
+        from_frame(frame)
+
+
+@pytest.mark.parametrize("names", [[0, 1], ["a", 1], [("a", 1), ("b", 2)]])
+def test_names_that_are_not_all_strings_are_made_anew(names: list[Any]) -> None:
+    frame = pd.DataFrame([[1, 2]])
+    frame.columns = pd.Index(names)
+    assert from_frame(frame).names == ("x0", "x1")
+
+
+def test_a_name_that_is_there_twice_is_refused() -> None:
+    with pytest.raises(ColumnError, match="'a'"):
+        from_frame(pd.DataFrame([[1, 2]], columns=["a", "a"]))
+
+
+def test_an_empty_frame_is_an_empty_table() -> None:
+    assert from_frame(pd.DataFrame({"a": np.empty(0)})).n_rows == 0

@@ -1,0 +1,178 @@
+"""What each column is taken for."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solah.data import Column, Kind, Table, settle, states_of
+from solah.data.kinds import MAX_CATEGORIES
+from solah.exceptions import ColumnError, DataError
+
+
+def column(*values: Any, name: str = "age", **known: Any) -> Column:
+    is_text = any(isinstance(value, str) for value in values) or set(values) == {None}
+    return Column(name, np.array(values, dtype=object if is_text else None), **known)
+
+
+def settled(column: Column, declared: Any = None) -> tuple[Column, Kind]:
+    table = Table((column,), len(column.values))
+    table, (kind,) = settle(table, None if declared is None else {column.name: declared})
+    return table.columns[0], kind
+
+
+@pytest.mark.parametrize(
+    ("one", "kind", "states"),
+    [
+        (column(1.5, 2.5, 3.5), Kind.CONTINUOUS, ()),
+        (column(1, 2, 3, 4, 5, 6), Kind.CONTINUOUS, ()),
+        (column(1, 2, 3, 4, 5), Kind.ORDINAL, (1, 2, 3, 4, 5)),
+        (column(3.0, 1.0, np.nan, 2.0), Kind.ORDINAL, (1, 2, 3)),
+        (column(7, 7), Kind.ORDINAL, (7,)),
+        (column(0.5, 0.5), Kind.CONTINUOUS, ()),
+        (column(0.5, 1.5, np.nan), Kind.BINARY, (0.5, 1.5)),
+        (column(1, 0), Kind.BINARY, (0, 1)),
+        (column(True, False), Kind.BINARY, (False, True)),
+        (column(True, True), Kind.CATEGORICAL, (True,)),
+        (column(np.nan, np.nan), Kind.CONTINUOUS, ()),
+        (column("b", "a", None), Kind.BINARY, ("a", "b")),
+        (column("b", "a", "c"), Kind.CATEGORICAL, ("a", "b", "c")),
+        (column("a", "a"), Kind.CATEGORICAL, ("a",)),
+        (column(None, None), Kind.CATEGORICAL, ()),
+        (column("1.5", "2.5", "3.5", None), Kind.CONTINUOUS, ()),
+        (column("3", "1", "2"), Kind.ORDINAL, (1, 2, 3)),
+        (column("0", "1"), Kind.BINARY, (0, 1)),
+        (column("a", "b", "c", "1"), Kind.CATEGORICAL, ("1", "a", "b", "c")),
+        (column("3", "1", "2", nominal=True), Kind.CATEGORICAL, ("1", "2", "3")),
+        (column("3", "1", nominal=True), Kind.BINARY, ("1", "3")),
+        (column("M", "L", order=("S", "M", "L")), Kind.ORDINAL, ("S", "M", "L")),
+    ],
+)
+def test_inferred(one: Column, kind: Kind, states: tuple[Any, ...]) -> None:
+    found, found_kind = settled(one)
+    assert found_kind is kind
+    assert states_of(found, kind) == states
+    assert list(map(type, states_of(found, kind))) == list(map(type, states))
+
+
+def test_text_that_spells_numbers_becomes_float64() -> None:
+    found, _ = settled(column("1.5", None, "007", "3"))
+    assert found.values.dtype == np.float64
+    assert found.missing().tolist() == [False, True, False, False]
+
+
+def test_numbers_with_a_few_words_are_asked_about() -> None:
+    with pytest.raises(
+        DataError, match=r"column 'age' has 2 values that are not numbers \(first: 'n/a', row 2\)"
+    ):
+        settled(column("1", "n/a", None, "2", "n/a"))
+
+
+@pytest.mark.parametrize(
+    ("one", "declared", "kind", "states"),
+    [
+        (column(1.5, 2.5, 3.5), "categorical", Kind.CATEGORICAL, (1.5, 2.5, 3.5)),
+        (column(3, 1), Kind.CONTINUOUS, Kind.CONTINUOUS, ()),
+        (column(True, False), "continuous", Kind.CONTINUOUS, ()),
+        (column("1", "2"), "continuous", Kind.CONTINUOUS, ()),
+        (column("007", "8", "9"), "categorical", Kind.CATEGORICAL, ("007", "8", "9")),
+        (column(9.0, 10.0, np.nan), "ordinal", Kind.ORDINAL, (9, 10)),
+        (column("9", "10", "-1"), "ordinal", Kind.ORDINAL, (-1, 9, 10)),
+        (column("v10", "v9", "v09"), "ordinal", Kind.ORDINAL, ("v09", "v9", "v10")),
+        (column("b10a", "b10", "a"), "ordinal", Kind.ORDINAL, ("a", "b10", "b10a")),
+        (column("10", "9", nominal=True), "ordinal", Kind.ORDINAL, ("9", "10")),
+        (column("M", order=("S", "M")), "ordinal", Kind.ORDINAL, ("S", "M")),
+        (column("M", "S", None), ["S", "M", "L"], Kind.ORDINAL, ("S", "M", "L")),
+        (column(1.0, 3.0, np.nan), [3, 2, 1], Kind.ORDINAL, ("3", "2", "1")),
+        (column(True, False), (True, False), Kind.ORDINAL, ("True", "False")),
+        (column("a", "a"), "binary", Kind.BINARY, ("a",)),
+    ],
+)
+def test_declared(one: Column, declared: Any, kind: Kind, states: tuple[Any, ...]) -> None:
+    found, found_kind = settled(one, declared)
+    assert found_kind is kind
+    assert states_of(found, kind) == states
+    assert kind is not Kind.CONTINUOUS or found.values.dtype == np.float64
+
+
+def test_declared_continuous_must_be_numbers() -> None:
+    with pytest.raises(DataError, match="column 'age' has 2 values that are not numbers"):
+        settled(column("a", "b", "1"), "continuous")
+
+
+def test_declared_binary_must_have_two_values() -> None:
+    with pytest.raises(DataError, match="'age' is declared binary but has 3 distinct values"):
+        settled(column(1, 2, 3), "binary")
+
+
+def test_declared_states_must_cover_the_values() -> None:
+    with pytest.raises(DataError, match=r"value 'XL' \(row 2\), which is not among .*: 'S', 'M'"):
+        settled(column("S", "XL"), ["S", "M"])
+
+
+@pytest.mark.parametrize("states", [[], ["a", "a"], [1, 1.0]])
+def test_declared_states_must_be_different(states: list[Any]) -> None:
+    with pytest.raises(DataError, match="states of column 'age' must be at least one and all diff"):
+        settled(column("a"), states)
+
+
+def test_unknown_columns_and_kinds_are_named() -> None:
+    table = Table((column(1, 2),), 2)
+    with pytest.raises(ColumnError, match="no column 'aged'; did you mean 'age'"):
+        settle(table, {"aged": "continuous"})
+    with pytest.raises(
+        DataError, match="'numeric'; the kinds are: continuous, binary, categorical, ordinal"
+    ):
+        settle(table, {"age": "numeric"})
+    with pytest.raises(DataError, match="column 'age' cannot be declared \\{1\\}; the kinds are"):
+        settle(table, {"age": {1}})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("declared", [None, "categorical", "ordinal"])
+def test_identifiers_are_refused(declared: str | None) -> None:
+    words = [f"id {j}" for j in range(MAX_CATEGORIES + 1)]
+    with pytest.raises(
+        DataError,
+        match=r"'age' has 255 distinct values, .* identifier or free text: drop it \(--drop age\)",
+    ):
+        settled(column(*words), declared)
+    settled(column(*words[1:]), declared)
+
+
+def test_infinite_values_are_refused() -> None:
+    with pytest.raises(DataError, match=r"column 'age' has an infinite value \(row 3\)"):
+        settled(column(1.0, 2.0, -np.inf, np.inf))
+
+
+@given(st.lists(st.integers(-3, 3) | st.none(), min_size=1, max_size=3000))
+def test_few_numbers_are_found_wherever_they_are(numbers: list[int | None]) -> None:
+    values = np.array([np.nan if n is None else n for n in numbers], dtype=np.float64)
+    distinct = sorted({n for n in numbers if n is not None})
+    found, kind = settled(Column("x", values))
+    if kind is Kind.CONTINUOUS:
+        assert len(distinct) in (0, 6, 7)
+    else:
+        assert list(states_of(found, kind)) == distinct
+
+
+def test_a_value_at_the_end_is_not_overlooked() -> None:
+    values = np.zeros(100_000)
+    values[-1] = 0.25
+    assert settled(Column("x", values))[1] is Kind.BINARY
+    values[-2] = 0.5
+    assert settled(Column("x", values))[1] is Kind.CONTINUOUS
+
+
+def test_a_continuous_column_is_not_sorted() -> None:
+    values = np.random.default_rng(0).normal(size=1_000_000)
+    start = time.process_time()
+    settled(Column("x", values))
+    looking = time.process_time() - start
+    start = time.process_time()
+    np.sort(values)
+    assert looking < time.process_time() - start

@@ -1,0 +1,82 @@
+"""What reads as a number, and how numbers are spelt."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solah.data import Column, to_numbers, to_text
+from solah.data.spelling import is_number, parse_numbers
+from solah.exceptions import DataError
+
+
+def text(*cells: str | None, name: str = "age") -> Column:
+    return Column(name, np.array(cells, dtype=object))
+
+
+@pytest.mark.parametrize("cell", ["1", "-1.5", "+.5", "1e-3", " 7 ", "007", "nan", "٣"])
+def test_numbers(cell: str) -> None:
+    assert is_number(cell)
+    assert parse_numbers([cell]) is not None
+
+
+@pytest.mark.parametrize("cell", ["", "a", "1_000", "inf", "-Infinity", "1e999", "1,5", "0x1F"])
+def test_not_numbers(cell: str) -> None:
+    assert not is_number(cell)
+    assert parse_numbers([cell]) is None
+
+
+@given(st.lists(st.one_of(st.none(), st.text(max_size=8), st.floats().map(str))))
+def test_bulk_and_single_agree(cells: list[str | None]) -> None:
+    expected = all(cell is None or is_number(cell) for cell in cells)
+    assert (parse_numbers(cells) is not None) == expected
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=20))
+def test_numbers_survive_being_spelt(numbers: list[float]) -> None:
+    column = Column("x", np.array(numbers, dtype=np.float64))
+    assert to_numbers(to_text(column)).values.tolist() == numbers
+
+
+def test_to_numbers_of_text_and_numbers() -> None:
+    assert to_numbers(text("7", None, "1.5")).values.tolist()[::2] == [7.0, 1.5]
+    assert np.isnan(to_numbers(text("7", None)).values[1])
+    floats = np.array([1.0, 2.0])
+    assert to_numbers(Column("x", floats)).values is floats
+    assert to_numbers(Column("x", np.array([True, False]))).values.tolist() == [1.0, 0.0]
+
+
+def test_to_numbers_names_the_word_the_row_and_the_ways_out() -> None:
+    column = text("1", "n/a", None, "n/a", "x")
+    with pytest.raises(
+        DataError,
+        match=r"column 'age' has 3 values that are not numbers \(first: 'n/a', row 12\); "
+        r"declare it categorical with kinds=\{'age': 'categorical'\} \(--categorical age\), "
+        r"or mark the word as missing \(--missing n/a\)",
+    ):
+        to_numbers(column, first_row=11)
+    with pytest.raises(DataError, match="has 1 value that is not a number"):
+        to_numbers(text("x"))
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (np.array([1.0, np.nan, 0.5]), ["1", None, "0.5"]),
+        (np.array([True, False]), ["True", "False"]),
+        (np.array([3, -1]), ["3", "-1"]),
+        (np.array([0.1, 1.0], dtype=np.float32), ["0.1", "1"]),
+        (np.array([1e300]), ["1e+300"]),
+        (np.array([np.nan]), [None]),
+        (np.array([]), []),
+    ],
+)
+def test_to_text(values: np.ndarray, expected: list[str | None]) -> None:
+    assert to_text(Column("x", values)).values.tolist() == expected
+
+
+def test_to_text_leaves_text() -> None:
+    column = text("a")
+    assert to_text(column) is column
