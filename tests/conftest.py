@@ -7,6 +7,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+# Without this scikit-learn skips one of its checks of every estimator.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 # Tests must say the same on every machine and every run.
 hypothesis.settings.register_profile("solah", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("solah")

@@ -20,7 +20,7 @@ def discrete(kind, *states):
     [
         (discrete(Kind.CATEGORICAL, "a", "b"), text("b", None, "a", "z"), [1, np.nan, 0, np.nan]),
         (discrete(Kind.BINARY, 0, 1), np.array([1.0, np.nan, 0.0, 0.5]), [1, np.nan, 0, np.nan]),
-        (discrete(Kind.BINARY, 0, 1), text("1", "0", "1.0"), [1, 0, np.nan]),
+        (discrete(Kind.BINARY, 0, 1), text("1", "0", "1.0", "one"), [1, 0, 1, np.nan]),
         (discrete(Kind.BINARY, False, True), np.array([True, False]), [1, 0]),
         (discrete(Kind.CATEGORICAL, "1", "2"), np.array([2, 1, 3]), [1, 0, np.nan]),
         (discrete(Kind.ORDINAL, "low", "high"), text("high", "low"), [1, 0]),

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from solah import LinguisticTreeClassifier, load_model
-from solah.data import Table, from_frame
+from solah.data import Column, Table, from_frame, iter_tables
 from solah.exceptions import ColumnError, DataError
 from solah.runtime import Evaluator
 
@@ -84,8 +84,6 @@ def test_rules_come_from_the_document_alone(evaluator, tree):
 def test_text_from_a_file_is_read_as_the_model_needs_it():
     frame = pd.DataFrame({"size": [1.5, 2.5, 9.5, 8.5], "on": ["yes", "no", "no", "yes"]})
     tree = LinguisticTreeClassifier(min_support=0).fit(frame, [0, 0, 1, 1])
-    from solah.data import Column
-
     values = np.array(["1.5", None], dtype=object)
     table = Table((Column("size", values), Column("on", np.array(["yes", "?"], object))), 2)
     assert tree.model_.goal.size == 2
@@ -93,3 +91,12 @@ def test_text_from_a_file_is_read_as_the_model_needs_it():
         Evaluator(tree.model_).predict_proba(table),
         tree.predict_proba(pd.DataFrame({"size": [1.5, np.nan], "on": ["yes", "?"]})),
     )
+
+
+def test_an_error_in_a_later_piece_names_the_row_of_the_whole(tmp_path):
+    tree = LinguisticTreeClassifier().fit(pd.DataFrame({"a": [1.5, 2.5, 3.5, 9.5]}), [0, 0, 1, 1])
+    path = tmp_path / "long.csv"
+    path.write_text("a\n" + "1.5\n" * 120 + "warm\n" + "2.5\n" * 10)
+    with pytest.raises(DataError, match="'warm', row 121"):
+        for table in iter_tables(path, rows=50):
+            Evaluator(tree.model_).predict(table)

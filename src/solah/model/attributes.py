@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.data.table import Kind
+from solah.data import Kind, State
 from solah.kernels.arrays import FocalSets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-State = str | int | float | bool
 
 
 @dataclass(frozen=True)

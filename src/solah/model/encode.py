@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import to_numbers
+from solah.data.spelling import is_number, spell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,16 +26,18 @@ def encode(table: Table, attributes: Sequence[Attribute]) -> NDArray[np.float64]
         matrix[:, j] = (
             encode_states(column, attribute.states)
             if attribute.is_coded
-            else to_numbers(column).values
+            else to_numbers(column, first_row=table.first_row).values
         )
     return matrix
 
 
 def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64]:
     """Replace each value by its place among the states; NaN where it is missing or unseen."""
-    lookup = {_key(state): float(code) for code, state in enumerate(states)}
+    numeric = any(isinstance(state, int | float) for state in states)
+    lookup = {_spelling(state, numeric): float(code) for code, state in enumerate(states)}
     values, places = _distinct(column)
-    codes = np.array([lookup.get(_key(value), np.nan) for value in values], dtype=np.float64)
+    spellings = [_spelling(value, numeric) for value in values]
+    codes = np.array([lookup.get(spelling, np.nan) for spelling in spellings], dtype=np.float64)
     return codes[places] if len(codes) else np.full(len(column.values), np.nan)
 
 
@@ -50,8 +53,8 @@ def _distinct(column: Column) -> tuple[list[Any], NDArray[np.intp]]:
     return list(seen), places
 
 
-def _key(value: State | None) -> str | None:
-    """Spell a state so that 1, 1.0, True-as-1 and the text '1' of a file mean the same."""
-    if isinstance(value, bool | str) or value is None:
-        return None if value is None else str(value)
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def _spelling(value: State | None, numeric: bool) -> str | None:
+    """Spell a state so that 1, 1.0 and, among numbers, the text '1.0' of a file mean the same."""
+    if numeric and isinstance(value, str) and is_number(value):
+        value = float(value)
+    return None if value is None else spell(value)
