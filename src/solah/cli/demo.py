@@ -1,0 +1,122 @@
+"""``solah demo``: the main job on a small data set, from the table to the report."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from solah.cli.options import ColumnOptions, TreeOptions
+from solah.cli.screen import Screen, output_option
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from solah.evaluation import CrossValidation
+    from solah.model import Model
+
+_DATA = "wine"
+_N_RULES = 3
+
+Folder = Annotated[
+    Path,
+    output_option(
+        "-o",
+        "--output",
+        metavar="DIR",
+        help="Where to write the model and the report.",
+        file_okay=False,
+    ),
+]
+
+
+def demo(screen: Screen, output: Folder = Path("solah-demo")) -> None:
+    """Learn from the wine data, show what was learnt, measure it, and write a report.
+
+    Example: solah demo --output my-folder
+    """
+    from solah.cli.evaluate import measure
+    from solah.cli.problems import pose
+    from solah.cli.sources import read_source
+    from solah.cli.trees import make_tree
+    from solah.cli.views import heading
+    from solah.data import ReadOptions
+    from solah.evaluation import Plan
+
+    problem = pose(read_source(_DATA, ReadOptions()), ColumnOptions())
+    screen.say(
+        heading("Which of three growers made this wine?"),
+        f"{problem.attributes.n_rows} wines, {len(problem.kinds)} measurements of each.",
+    )
+    tree = make_tree(problem, TreeOptions(), None).fit(problem.attributes, problem.goal)
+    _show_model(screen, tree.model_)
+    scores = measure(problem, {"tree": tree}, Plan(), screen)
+    _show_scores(screen, scores)
+    _write(screen, output, tree.model_, scores)
+    _show_next(screen, output)
+
+
+def _show_model(screen: Screen, model: "Model") -> None:
+    from solah.cli.views import heading, rule_sentence, words_of
+    from solah.explain import rules_of
+    from solah.report import importance_by_name
+
+    rules, shares = rules_of(model), importance_by_name(model)
+    most = max(model.attributes, key=lambda attribute: shares[attribute.name])
+    screen.say("", heading(f"1. Learn: {len(rules)} rules, the strongest first"))
+    screen.say(*(_indented(rule_sentence(rule), hanging=True) for rule in rules[:_N_RULES]))
+    share = f"{100 * shares[most.name]:.0f} %"
+    screen.say("", f"{most.name} matters most ({share} of what was learnt). Its words:")
+    screen.say(_indented(words_of([most])))
+
+
+def _show_scores(screen: Screen, scores: "CrossValidation") -> None:
+    from solah.cli.views import heading, scores_of
+
+    screen.say("", heading(f"2. Measure on unseen wines: {scores.plan.folds} folds"))
+    screen.result(_indented(scores_of(scores)))
+
+
+def _write(screen: Screen, folder: Path, model: "Model", scores: "CrossValidation") -> None:
+    from solah.atomic import write_whole
+    from solah.cli.views import heading
+    from solah.model import save_document
+    from solah.report import render_markdown, summarise
+
+    model_file, report_file = folder / "model.json", folder / "report.md"
+    summary = summarise(model, scores)
+    folder.mkdir(parents=True, exist_ok=True)
+    save_document(model, model_file)
+    write_whole(report_file, render_markdown(summary))
+    if screen.json:
+        files = {"model": str(model_file), "report": str(report_file)}
+        screen.document({**files, "summary": summary})
+    screen.say("", heading("3. Written"))
+    screen.say(f"  {model_file}  the model", f"  {report_file}   its words, rules and scores")
+
+
+def _show_next(screen: Screen, folder: Path) -> None:
+    from solah.cli.views import heading
+
+    model = folder / "model.json"
+    screen.say("", heading("Try next"))
+    screen.say(
+        *(
+            f"  {command}"
+            for command in (
+                f"solah rules {model} --class class_0 --limit 5",
+                f"solah predict {model} wine",
+                "solah evaluate wine --labels 5",
+                "solah fit your.csv --target COLUMN -o model.json",
+            )
+        )
+    )
+
+
+def _indented(content: "RenderableType", *, hanging: bool = False) -> "RenderableType":
+    """Move content to the right; its further lines too, behind a bullet if they hang."""
+    from rich.padding import Padding
+    from rich.table import Table
+
+    if not hanging:
+        return Padding(content, (0, 0, 0, 2), expand=False)
+    grid = Table.grid(padding=(0, 1))
+    grid.add_row(" -", content)
+    return grid

@@ -1,0 +1,90 @@
+"""``solah evaluate``: a table in, scores on unseen rows out."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from solah.cli.options import ColumnOptions, Data, Jobs, ReadingOptions, TreeOptions
+from solah.cli.screen import Screen
+from solah.cli.verb import options_in
+
+if TYPE_CHECKING:
+    from solah.cli.problems import Problem
+    from solah.cli.trees import Tree
+    from solah.evaluation import CrossValidation, Plan
+
+_split_option = options_in("Splitting")
+
+Folds = Annotated[
+    int, _split_option(min=2, metavar="N", help="How many parts; each is tested once.")
+]
+Repeats = Annotated[int, _split_option(min=1, metavar="N", help="How often to shuffle and split.")]
+Seed = Annotated[int, _split_option(min=0, metavar="N", help="What the shuffling starts from.")]
+Groups = Annotated[
+    str | None,
+    _split_option(
+        metavar="COL", help="Rows with the same value here, such as a user, stay together."
+    ),
+]
+
+
+def evaluate(
+    data: Data,
+    columns: ColumnOptions,
+    tree: TreeOptions,
+    reading: ReadingOptions,
+    screen: Screen,
+    folds: Folds = 10,
+    repeats: Repeats = 1,
+    seed: Seed = 0,
+    groups: Groups = None,
+    jobs: Jobs = None,
+) -> None:
+    """Measure how well a tree decides on rows that it did not learn from.
+
+    The rows are split into folds: each fold is tested with a tree learnt from the others.
+
+    Example: solah evaluate patients.csv --target diagnosis --drop id --folds 5
+    """
+    from solah.cli.problems import pose
+    from solah.cli.sources import read_source
+    from solah.cli.trees import make_tree
+    from solah.evaluation import Plan
+
+    problem = pose(read_source(data, reading.read_options()), columns, groups)
+    estimator = make_tree(problem, tree, jobs)
+    scores = measure(problem, {"tree": estimator}, Plan(folds, repeats, seed), screen)
+    _show(screen, problem, scores)
+
+
+def measure(
+    problem: "Problem", estimators: "dict[str, Tree]", plan: "Plan", screen: Screen
+) -> "CrossValidation":
+    """Cross-validate with a progress bar."""
+    from solah.evaluation import cross_validate
+
+    with screen.progress(plan.folds * plan.repeats * len(estimators), "folds") as advance:
+        return cross_validate(
+            estimators,
+            problem.attributes,
+            problem.goal.values,
+            plan,
+            groups=problem.groups,
+            on_fold=lambda _: advance(1),
+        )
+
+
+def _show(screen: Screen, problem: "Problem", scores: "CrossValidation") -> None:
+    from solah.cli.views import facts, scores_of
+    from solah.cli.wording import plural
+    from solah.report import describe_scores
+
+    plan = scores.plan
+    times = "" if plan.repeats == 1 else f", {plural(plan.repeats, 'time')}"
+    split = f"{plural(plan.folds, 'fold')}{times} ({scores.method}), seed {plan.seed}"
+    for note in scores.notes:
+        screen.note(note)
+    if screen.json:
+        shape = {"data": problem.source, "rows": problem.attributes.n_rows}
+        screen.document({**shape, **describe_scores(scores)})
+    screen.say(facts({"data": problem.shape, "goal": problem.aim, "split": split}), "")
+    screen.result(scores_of(scores))
+    screen.say("", "Mean ± standard deviation over the folds.")

@@ -1,0 +1,159 @@
+"""The words of the user in, a verb done out; what goes wrong is said in one line."""
+
+import io
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Annotated, TextIO
+
+import typer
+from typer.main import get_command
+
+from solah.cli.datasets import datasets
+from solah.cli.demo import demo
+from solah.cli.evaluate import evaluate
+from solah.cli.fit import fit
+from solah.cli.helptext import VerbCommand, VerbGroup
+from solah.cli.info import info
+from solah.cli.predict import predict
+from solah.cli.rules import rules
+from solah.cli.screen import Quiet, Verbose
+from solah.cli.verb import verb
+from solah.exceptions import SolahError
+
+_FAILED = 2
+_CLOSED = 1
+_INTERRUPTED = 130
+_LINE_BREAK = re.compile(r"\s*\n\s*")
+
+_VERBS = {
+    "Start here": (demo, datasets),
+    "Learn and decide": (fit, evaluate, predict, rules),
+    "About": (info,),
+}
+
+app = typer.Typer(
+    name="solah",
+    help="Classifiers a person can read and a sensor can run.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+    cls=VerbGroup,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from solah import __version__
+
+        print(f"solah {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _flags(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Take the flags that hold for every verb; they keep themselves in the context."""
+
+
+for _panel, _functions in _VERBS.items():
+    for _function in _functions:
+        app.command(cls=VerbCommand, rich_help_panel=_panel)(verb(_function))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, default=None
+        The words behind ``solah``; None takes those of the process.
+
+    Returns
+    -------
+    code : int
+        0 if all went well, 1 if nobody reads the output any more, 2 for an error, 130 if the
+        user interrupted.
+    """
+    _prepare_streams()
+    flags: dict[str, bool] = {}
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    code = _attempt(lambda: _run(words or ["--help"], flags), flags)
+    # What is still on its way to a pipe may fail too, and must not do so at the interpreter's end.
+    return _attempt(sys.stdout.flush, flags) or code
+
+
+def _run(words: list[str], flags: dict[str, bool]) -> int:
+    outcome = get_command(app).main(words, prog_name="solah", standalone_mode=False, obj=flags)
+    if outcome == _INTERRUPTED:  # Typer has caught it
+        raise KeyboardInterrupt
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _attempt(work: Callable[[], int | None], flags: dict[str, bool]) -> int:
+    """Do some work; return the exit code, after saying in one line what went wrong."""
+    try:
+        return work() or 0
+    except SystemExit as leaving:  # Rich, Typer: stdout was closed, or the shell completes a word
+        return leaving.code if isinstance(leaving.code, int) else 0
+    except (KeyboardInterrupt, typer.Abort):
+        print("solah: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        _let_go(sys.stdout)
+        return _CLOSED
+    except Exception as error:
+        message = _message(error)
+        if message is None:
+            raise
+        if flags.get("verbose"):
+            traceback.print_exc()
+        print(f"solah: error: {_LINE_BREAK.sub(' ', message)}", file=sys.stderr)
+        _let_go(sys.stdout)
+        return _FAILED
+
+
+def _message(error: Exception) -> str | None:
+    """Say what the user can do about an error; None for those that are our own fault."""
+    # Known by their looks: Typer has renamed the first, and importing the last takes a second.
+    if hasattr(error, "format_message"):
+        context = getattr(error, "ctx", None)
+        hint = f" (see '{context.command_path} --help')" if context else ""
+        return str(error.format_message()).replace("Value error, ", "") + hint
+    if isinstance(error, OSError) and not isinstance(error, SolahError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    is_parameter = type(error).__module__ == "sklearn.utils._param_validation"
+    return str(error) if is_parameter or isinstance(error, (SolahError, OSError)) else None
+
+
+def _prepare_streams() -> None:
+    """Make sure that there are streams, and that no character of a name stops them."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the shell, with >&-
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _let_go(stream: TextIO) -> None:
+    """Drop what a stream still holds if it cannot be written."""
+    try:
+        stream.flush()
+    except OSError:
+        with suppress(OSError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""Every option that more than one verb has, declared once: single ones, and groups."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from solah.cli.screen import output_option
+from solah.cli.verb import options_in
+
+if TYPE_CHECKING:
+    from solah.data import ReadOptions
+
+_column_option = options_in("Columns")
+_reading_option = options_in("Reading the file")
+_tree_option = options_in("The tree")
+_work_option = options_in("Work")
+
+STDOUT = Path("-")
+_SPELT_DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " "}
+
+
+def _writable(path: Path) -> Path:
+    """Refuse early what could not be written in the end."""
+    if path == STDOUT:
+        raise typer.BadParameter("a file name is needed here")
+    if path.is_dir():
+        raise typer.BadParameter(f"{path} is a folder; give a file name")
+    if path.exists() and not path.is_file():
+        raise typer.BadParameter(f"{path} is not a plain file")
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"the folder {path.parent} is not there; make it first")
+    return path
+
+
+def _writable_or_stdout(path: Path) -> Path:
+    return path if path == STDOUT else _writable(path)
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A file (CSV, TSV, Parquet, ARFF; text also as .gz), or a name that "
+        "'solah datasets' lists.",
+        show_default=False,
+    ),
+]
+ModelFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL", help="A model document that 'solah fit' wrote.", show_default=False
+    ),
+]
+OutputFile = Annotated[
+    Path,
+    output_option("-o", "--output", metavar="FILE", help="The file to write.", callback=_writable),
+]
+OutputFileOrStdout = Annotated[
+    Path,
+    output_option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="The file to write; '-' for stdout.",
+        callback=_writable_or_stdout,
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    _work_option(
+        min=1,
+        metavar="N",
+        help="How many threads to use; by default all processors. Results do not depend on it.",
+    ),
+]
+
+
+def _columns(flag: str, text: str) -> Any:
+    return _column_option(flag, metavar="COL", help=f"{text} Repeat it, or use commas.")
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the columns of a table are for, and what they hold."""
+
+    target: Annotated[
+        str | None,
+        _column_option(
+            "-t",
+            "--target",
+            metavar="COL",
+            help="The column to decide on. A data set by name knows its own.",
+        ),
+    ] = None
+    task: Annotated[
+        Literal["auto", "classification", "regression"],
+        _column_option(
+            help="Auto: text, true/false and whole numbers with at most 20 different values are "
+            "classes; other numbers are numbers.",
+        ),
+    ] = "auto"
+    categorical: Annotated[
+        list[str] | None, _columns("--categorical", "Columns with a word for each value.")
+    ] = None
+    continuous: Annotated[
+        list[str] | None, _columns("--continuous", "Columns of measurements.")
+    ] = None
+    ordinal: Annotated[list[str] | None, _columns("--ordinal", "Columns of ordered states.")] = None
+    binary: Annotated[list[str] | None, _columns("--binary", "Columns with two states.")] = None
+    drop: Annotated[
+        list[str] | None, _columns("--drop", "Columns to leave out, such as an id.")
+    ] = None
+
+    @property
+    def kinds(self) -> Mapping[str, list[str]]:
+        """What the user wrote behind each kind's flag."""
+        return {
+            "categorical": self.categorical or [],
+            "continuous": self.continuous or [],
+            "ordinal": self.ordinal or [],
+            "binary": self.binary or [],
+        }
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """What the user knows about a file; the rest is found out from its first lines."""
+
+    delimiter: Annotated[
+        str | None,
+        _reading_option(
+            metavar="CHAR", help="What stands between two fields; also 'tab' or 'space'."
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        _reading_option(
+            "--header/--no-header", help="Whether the first row holds the columns' names."
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None, _reading_option(metavar="SIGN", help="The decimal sign: . or ,")
+    ] = None
+    encoding: Annotated[
+        str | None,
+        _reading_option(metavar="NAME", help="The encoding of the text, such as latin-1."),
+    ] = None
+    missing: Annotated[
+        list[str] | None,
+        _reading_option(
+            metavar="WORD",
+            help="A further word for a missing value, such as -999. Repeat it for more.",
+        ),
+    ] = None
+
+    def read_options(self) -> "ReadOptions":
+        """Check them, and hand them over to the reader."""
+        from solah.data import ReadOptions
+
+        return ReadOptions(
+            header=self.header,
+            delimiter=_SPELT_DELIMITERS.get(self.delimiter or "", self.delimiter),
+            decimal=self.decimal,
+            encoding=self.encoding,
+            missing=frozenset(self.missing or ()),
+        )
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """How a tree is grown; what is None stays as the estimator has it."""
+
+    labels: Annotated[
+        int | None, _tree_option(metavar="N", help="Words for each measurement; 3 by default.")
+    ] = None
+    placement: Annotated[
+        Literal["quantile", "uniform"] | None,
+        _tree_option(help="Words at equal shares of the rows (default), or at equal distances."),
+    ] = None
+    criterion: Annotated[
+        Literal["information_gain", "gain_ratio"] | None,
+        _tree_option(help="What the next attribute of a branch has most of."),
+    ] = None
+    purity: Annotated[
+        float | None,
+        _tree_option(metavar="SHARE", help="Stop where one class has this share; 1 by default."),
+    ] = None
+    min_support: Annotated[
+        float | None,
+        _tree_option(
+            metavar="ROWS",
+            help="Stop below this many rows, or below this share if less than 1; 0.01 by default.",
+        ),
+    ] = None
+    max_depth: Annotated[
+        int | None,
+        _tree_option(metavar="N", help="The most conditions a rule may have; no limit by default."),
+    ] = None
+    class_weight: Annotated[
+        Literal["balanced"] | None,
+        _tree_option(help="Let rare classes weigh as much as others."),
+    ] = None
+    paper: Annotated[
+        bool, _tree_option("--paper", help="Settings of the paper; options beside it win.")
+    ] = False
+
+    def given(self) -> dict[str, Any]:
+        """Return what the user set, under the names of the estimators' parameters."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        del values["paper"]
+        values["n_labels"] = values.pop("labels")
+        return {name: value for name, value in values.items() if value is not None}

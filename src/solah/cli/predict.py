@@ -1,0 +1,84 @@
+"""``solah predict``: a model and rows in, a decision a row out; rows are streamed."""
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+from solah.cli.options import (
+    STDOUT,
+    Data,
+    Jobs,
+    ModelFile,
+    OutputFileOrStdout,
+    ReadingOptions,
+)
+from solah.cli.screen import Advance, Screen, output_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from solah.cli.decisions import Decider, Writer
+    from solah.data import Table
+
+Keep = Annotated[
+    list[str] | None,
+    output_option(
+        metavar="COL",
+        help="Copy this column of the data, such as an id. Repeat it, or use commas.",
+    ),
+]
+
+
+def predict(
+    model: ModelFile,
+    data: Data,
+    reading: ReadingOptions,
+    screen: Screen,
+    output: OutputFileOrStdout = STDOUT,
+    keep: Keep = None,
+    jobs: Jobs = None,
+) -> None:
+    """Decide on every row of a table, and write the decisions as CSV.
+
+    The columns are 'prediction' and, for classes, a probability each: 'P(yes)', 'P(no)'. Rows
+    are streamed, so the file may be larger than the memory. With --json a line is a row.
+
+    Example: solah predict model.json new.csv --keep id -o decisions.csv
+    """
+    from solah.cli.decisions import Decider, csv_writer, json_writer
+    from solah.cli.sources import iter_source
+    from solah.cli.wording import plural
+    from solah.kernels.choose import available_threads
+
+    decider = Decider.load(model, jobs or available_threads(), keep or [], screen.note)
+    tables = iter_source(data, reading.read_options())
+    with _opened(output) as file, _progress(screen, output) as advance:
+        writer = (json_writer if screen.json else csv_writer)(file)
+        n_rows = _stream(tables, decider, writer, advance)
+    if output != STDOUT:
+        screen.say(f"{plural(n_rows, 'row')} written to {output}")
+
+
+def _stream(
+    tables: "Iterator[Table]", decider: "Decider", writer: "Writer", advance: Advance
+) -> int:
+    """Decide piece by piece; return the number of rows."""
+    n_rows = 0
+    for table in tables:
+        writer(decider.decide(table))
+        advance(table.n_rows)
+        n_rows += table.n_rows
+    return n_rows
+
+
+def _progress(screen: Screen, output: Path) -> AbstractContextManager[Advance]:
+    """Show the rows that are done, except among the rows themselves."""
+    return screen.progress(None, "rows") if output != STDOUT else nullcontext(lambda rows: None)
+
+
+def _opened(output: Path) -> AbstractContextManager[IO[str]]:
+    """Open stdout, or a file that takes its name only when all rows are written."""
+    from solah.atomic import whole_file
+
+    return nullcontext(sys.stdout) if output == STDOUT else whole_file(output)

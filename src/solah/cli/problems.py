@@ -1,0 +1,202 @@
+"""A table and the column options in; the attributes, the goal and the task out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.cli.wording import plural
+from solah.data import Column, Kind, settle, to_numbers, to_text
+from solah.exceptions import ColumnError, DataError
+from solah.model import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from solah.cli.options import ColumnOptions
+    from solah.cli.sources import Source
+    from solah.data import Table
+
+MAX_CLASS_NUMBERS = 20
+"""Whole numbers with more different values than this are a number to estimate, not classes."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be learnt.
+
+    Attributes
+    ----------
+    source : what the data are called
+    attributes : the columns to decide with, settled
+    kinds : what each of them is
+    goal : the classes or numbers to decide on
+    task : classification or regression
+    reason : why this task, if it was not the user's choice
+    groups : what rows belong together, one value a row
+    """
+
+    source: str
+    attributes: Table
+    kinds: Mapping[str, Kind]
+    goal: Column
+    task: Task
+    reason: str
+    groups: NDArray[Any] | None
+
+    @property
+    def shape(self) -> str:
+        """The data's size and kinds as text."""
+        counts = Counter(self.kinds.values())
+        kinds = ", ".join(f"{counts[kind]} {kind.value}" for kind in Kind if counts[kind])
+        n_columns = len(self.attributes.columns)
+        rows, columns = plural(self.attributes.n_rows, "row"), plural(n_columns, "attribute")
+        return f"{self.source}: {rows}, {columns} ({kinds})"
+
+    @property
+    def aim(self) -> str:
+        """The goal and the task as text."""
+        what = f"{self.goal.name}, a number"
+        if self.task is Task.CLASSIFICATION:
+            n_classes = len(set(self.goal.values.tolist()))
+            what = f"{self.goal.name}, {plural(n_classes, 'class', 'classes')}"
+        return f"{what} ({self.task.value}{self.reason})"
+
+
+def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> Problem:
+    """Part a table into attributes and goal, as the user says.
+
+    Raises
+    ------
+    ColumnError
+        If a column is not there, or is used for two things.
+    DataError
+        If the target has missing values or only one class, or is no number where one is needed.
+    """
+    table, target = source.table, _target(source, columns)
+    goal = table.column(target)
+    task, reason = _task(goal, columns.task)
+    declared = _declared(columns, table.names)
+    apart = [target] if groups is None else [target, groups]
+    _refuse_overlap(declared, apart)
+    gone = {*split_names(columns.drop, table.names), *apart}
+    known = {name: kind for name, kind in source.kinds.items() if name not in gone}
+    attributes, kinds = settle(table.drop(gone), known | declared)
+    if not attributes.columns:
+        raise DataError(f"no column is left to decide {target!r} with")
+    return Problem(
+        source=source.name,
+        attributes=attributes,
+        kinds=dict(zip(attributes.names, kinds, strict=True)),
+        goal=Column(target, _goal(goal, task)),
+        task=task,
+        reason=reason,
+        groups=source.groups if groups is None else _groups(table.column(groups)),
+    )
+
+
+def split_names(given: Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """Split lists of names at commas, except where a column has a comma in its name."""
+    whole = set(known)
+    return [
+        name.strip() if name not in whole else name
+        for text in given or ()
+        for name in ([text] if text in whole else text.split(","))
+        if name.strip()
+    ]
+
+
+def _target(source: Source, columns: ColumnOptions) -> str:
+    target = columns.target or source.target
+    if target is None:
+        names = ", ".join(map(repr, source.table.names[:8]))
+        more = ", …" if len(source.table.names) > 8 else ""
+        raise ColumnError(
+            f"which column is to be decided on? Say it with --target; there are: {names}{more}"
+        )
+    return target
+
+
+def _declared(columns: ColumnOptions, names: Iterable[str]) -> dict[str, str]:
+    """Turn the kinds' flags into a mapping from column to kind."""
+    declared: dict[str, str] = {}
+    for kind, given in columns.kinds.items():
+        for name in split_names(given, names):
+            if declared.setdefault(name, kind) != kind:
+                raise ColumnError(
+                    f"column {name!r} is declared both {declared[name]} and {kind}; choose one"
+                )
+    return declared
+
+
+def _refuse_overlap(declared: Mapping[str, str], apart: list[str]) -> None:
+    for name in apart:
+        if name in declared:
+            raise ColumnError(
+                f"column {name!r} is not an attribute, so it cannot be declared "
+                f"{declared[name]}; for the target there is --task"
+            )
+
+
+def _task(column: Column, wish: str) -> tuple[Task, str]:
+    """Choose the task; the reason is empty where the user chose."""
+    if wish != "auto":
+        return Task(wish), ""
+    if column.is_text or column.values.dtype.kind == "b":
+        return Task.CLASSIFICATION, ""
+    known = column.values[~column.missing()]
+    distinct = np.unique(known)
+    if len(distinct) <= MAX_CLASS_NUMBERS and _are_whole(distinct):
+        return Task.CLASSIFICATION, "; if it is a number: --task regression"
+    return Task.REGRESSION, "; if it is not: --task classification"
+
+
+def _goal(column: Column, task: Task) -> NDArray[Any]:
+    _refuse_missing(column, "target")
+    return _classes(column) if task is Task.CLASSIFICATION else _numbers(column)
+
+
+def _groups(column: Column) -> NDArray[Any]:
+    _refuse_missing(column, "groups' column")
+    return to_text(column).values
+
+
+def _refuse_missing(column: Column, what: str) -> None:
+    missing = column.missing()
+    if missing.any():
+        raise DataError(
+            f"the {what} {column.name!r} has no value in {plural(int(missing.sum()), 'row')} "
+            f"(first: row {int(missing.argmax()) + 1}); leave such rows out of the data"
+        )
+
+
+def _classes(column: Column) -> NDArray[Any]:
+    """Take the classes; whole numbers stay numbers, others are known by their spelling."""
+    values = column.values
+    if values.dtype.kind == "f":
+        values = values.astype(np.int64) if _are_whole(values) else to_text(column).values
+    if len(set(values.tolist())) < 2:
+        raise DataError(
+            f"the target {column.name!r} has only one class ({str(values[0])!r}): "
+            "there is nothing to tell apart"
+        )
+    return values
+
+
+def _numbers(column: Column) -> NDArray[Any]:
+    try:
+        return to_numbers(column).values
+    except DataError:
+        raise DataError(
+            f"the target {column.name!r} has values that are not numbers; "
+            "classes are learnt with --task classification"
+        ) from None
+
+
+def _are_whole(numbers: NDArray[Any]) -> bool:
+    return bool(np.all(np.isfinite(numbers)) and np.all(numbers == np.floor(numbers)))

@@ -1,0 +1,41 @@
+"""A number of things to do in, a bar on the terminal out."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, ProgressColumn, TimeRemainingColumn
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+    from rich.progress import Task
+
+    from solah.cli.screen import Advance
+
+
+class _Count(ProgressColumn):
+    """How many are done, of how many, and how many a second where the end is unknown."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self._unit = unit
+
+    def render(self, task: Task) -> Text:
+        """Write the count of a task."""
+        if task.total is not None:
+            return Text(f"{task.completed:,.0f}/{task.total:,.0f} {self._unit}")
+        speed = f"   {task.speed:,.0f} {self._unit}/s" if task.speed else ""
+        return Text(f"{task.completed:,.0f} {self._unit}{speed}")
+
+
+@contextmanager
+def show_progress(console: Console, total: int | None, unit: str) -> Iterator[Advance]:
+    """Show a bar that goes away when the work is done; yield what moves it on."""
+    columns = [BarColumn(), _Count(unit)] + ([TimeRemainingColumn()] if total else [])
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(unit, total=total)
+        yield lambda steps: progress.advance(task, steps)

@@ -1,0 +1,110 @@
+"""What a verb has to say in; results on stdout, everything else on stderr, JSON if asked for."""
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from solah.cli.verb import options_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console, RenderableType
+
+Advance = Callable[[int], None]
+
+# Nothing that is not a terminal has a width; Rich would cut at 80 columns.
+_ENDLESS = 100_000
+_TRAILING_BLANKS = re.compile(r" +$", re.MULTILINE)
+output_option = options_in("Output")
+
+
+def _inherit(context: typer.Context, parameter: typer.CallbackParam, value: bool) -> bool:
+    """Let a flag hold for the verb, whether it stands before or behind its name."""
+    flags = context.ensure_object(dict)
+    name = str(parameter.name)
+    flags[name] = flags.get(name, False) or value
+    return bool(flags[name])
+
+
+Quiet = Annotated[
+    bool, output_option("-q", "--quiet", help="Print only results and errors.", callback=_inherit)
+]
+Verbose = Annotated[
+    bool,
+    output_option(
+        "-v", "--verbose", help="Print more, and a traceback behind an error.", callback=_inherit
+    ),
+]
+AsJson = Annotated[bool, output_option("--json", help="Print JSON for machines instead.")]
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Where a verb prints to; an option group, so its fields are the user's flags."""
+
+    json: AsJson = False
+    quiet: Quiet = False
+    verbose: Verbose = False
+
+    def result(self, *lines: "RenderableType") -> None:
+        """Print what the user asked for, unless it is asked for as JSON."""
+        if not self.json:
+            _print(console(), lines)
+
+    def say(self, *lines: "RenderableType") -> None:
+        """Print what is good to know beside the result."""
+        if not self.quiet:
+            self.result(*lines)
+
+    def note(self, text: str) -> None:
+        """Tell the user something on stderr."""
+        if not self.quiet:
+            _print(console(stderr=True), [f"solah: note: {text}"])
+
+    def document(self, content: Any) -> None:
+        """Print a JSON document."""
+        text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
+        sys.stdout.write(f"{text}\n")
+
+    def progress(self, total: int | None, unit: str) -> AbstractContextManager[Advance]:
+        """Show on stderr how far the work is, if somebody is there to see it."""
+        screen = console(stderr=True)
+        if self.quiet or not screen.is_terminal:
+            return nullcontext(lambda steps: None)
+        from solah.cli.progress import show_progress
+
+        return show_progress(screen, total, unit)
+
+
+def console(*, stderr: bool = False) -> "Console":
+    """Make a console that neither cuts nor decorates what goes into a pipe."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _ENDLESS
+    return Console(
+        file=stream, width=width, markup=False, highlight=False, emoji=False, soft_wrap=False
+    )
+
+
+def _print(screen: "Console", lines: "Iterable[RenderableType]") -> None:
+    """Print text as it is, never broken, and the rest as Rich lays it out."""
+    from rich.text import Text
+
+    for line in lines:
+        is_text = isinstance(line, (str, Text))
+        if screen.is_terminal:
+            screen.print(line, soft_wrap=is_text)
+        elif is_text:  # Rich would take its time, and a model may have many thousand rules
+            screen.file.write(f"{line}\n")
+        else:
+            with screen.capture() as laid_out:
+                screen.print(line)
+            screen.file.write(_TRAILING_BLANKS.sub("", laid_out.get()))

@@ -1,0 +1,72 @@
+"""Models, rules and scores in, what is shown of them on a terminal out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from solah.report import describe_attribute, describe_scores, name_measure, spell_spread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from solah.evaluation import CrossValidation
+    from solah.explain import Rule
+    from solah.model import Attribute
+
+
+def heading(text: str) -> Text:
+    """Make a heading."""
+    return Text(text, style="bold")
+
+
+def facts(pairs: Mapping[str, Any]) -> Table:
+    """Show names and values below each other."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    for name, value in pairs.items():
+        grid.add_row(name, value if isinstance(value, Text) else Text(str(value)))
+    return grid
+
+
+def rule_sentence(rule: Rule) -> Text:
+    """Show a rule as a sentence, its decision in bold."""
+    said = Text()
+    if rule.conditions:
+        said = Text.assemble(("if ", "dim"), rule.premise, (" then ", "dim"))
+    return said.append(rule.conclusion, "bold").append(f", support {rule.support:.1f}", "dim")
+
+
+def words_of(attributes: Iterable[Attribute]) -> Table:
+    """Show where the words of attributes apply; states speak for themselves."""
+    grid = Table.grid(padding=(0, 2))
+    for attribute in attributes:
+        if not attribute.is_continuous:
+            continue
+        name = attribute.name
+        for word in describe_attribute(attribute)["words"]:
+            grid.add_row(Text(name), Text(word["word"], "bold"), Text(word["text"], "dim"))
+            name = ""
+    return grid
+
+
+def scores_of(scores: CrossValidation) -> Table:
+    """Show the spread of every measure, a column an estimator."""
+    by_estimator = describe_scores(scores)["estimators"]
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column()
+    for _ in by_estimator:
+        grid.add_column(justify="right")
+    if len(by_estimator) > 1:
+        grid.add_row("", *(Text(name, "bold") for name in by_estimator))
+    measures = dict.fromkeys(m for spreads in by_estimator.values() for m in spreads)
+    for measure in measures:
+        spelt = [
+            spell_spread(measure, spreads[measure]) if measure in spreads else "-"
+            for spreads in by_estimator.values()
+        ]
+        grid.add_row(Text(name_measure(measure), "dim"), *map(Text, spelt))
+    return grid

@@ -1,0 +1,107 @@
+"""The truth and what was believed in, scores out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score, roc_auc_score
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """How well classes were told apart.
+
+    Attributes
+    ----------
+    accuracy : the share of rows whose class was believed most
+    auc : the rank AUC; for several classes the mean over one class against the others
+    log_loss : the mean surprise, in nats; lower is better
+    """
+
+    accuracy: float
+    auc: float
+    log_loss: float
+
+
+@dataclass(frozen=True)
+class NumberScores:
+    """How well numbers were estimated.
+
+    Attributes
+    ----------
+    r2 : the share of the variance that is explained
+    mae : the mean absolute error, in the goal's unit; lower is better
+    """
+
+    r2: float
+    mae: float
+
+
+def score_beliefs(truth: NDArray[Any], beliefs: Float, classes: NDArray[Any]) -> ClassScores:
+    """Compare beliefs with the true classes.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_rows,)
+    beliefs : ndarray of shape (n_rows, n_classes)
+    classes : ndarray of shape (n_classes,)
+        The class of each column, sorted; every true class is among them.
+
+    Returns
+    -------
+    scores : ClassScores
+        The AUC is over the classes that appear in the truth, and NaN if it has only one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> beliefs = np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]])
+    >>> score_beliefs(np.array(["a", "b", "b"]), beliefs, np.array(["a", "b"])).auc
+    1.0
+    """
+    decisions = classes[np.argmax(beliefs, axis=1)]
+    return ClassScores(
+        accuracy=float(accuracy_score(truth, decisions)),
+        auc=_rank_auc(truth, beliefs, classes),
+        log_loss=_log_loss(truth, beliefs, classes),
+    )
+
+
+def score_numbers(truth: Float, estimates: Float) -> NumberScores:
+    """Compare estimates with the true numbers.
+
+    Parameters
+    ----------
+    truth, estimates : ndarray of shape (n_rows,)
+
+    Returns
+    -------
+    scores : NumberScores
+        R² is NaN for a single row.
+    """
+    return NumberScores(
+        r2=float(r2_score(truth, estimates)) if len(truth) > 1 else float("nan"),
+        mae=float(mean_absolute_error(truth, estimates)),
+    )
+
+
+def _rank_auc(truth: NDArray[Any], beliefs: Float, classes: NDArray[Any]) -> float:
+    present = [c for c in range(len(classes)) if (truth == classes[c]).any()]
+    if len(present) < 2:
+        return float("nan")
+    areas = [roc_auc_score(truth == classes[c], beliefs[:, c]) for c in present]
+    return float(np.mean(areas))
+
+
+def _log_loss(truth: NDArray[Any], beliefs: Float, classes: NDArray[Any]) -> float:
+    """Return the mean surprise; a class that was thought impossible costs a finite amount."""
+    in_truth = beliefs[np.arange(len(truth)), np.searchsorted(classes, truth)]
+    # Sums of many branches may end a rounding error above 1, which scikit-learn refuses.
+    return float(-np.log(np.clip(in_truth, np.finfo(np.float64).eps, 1.0)).mean())

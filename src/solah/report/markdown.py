@@ -1,0 +1,51 @@
+"""A summary in, a Markdown page out; names from the data are escaped."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from solah.report.measures import name_measure, spell_spread
+
+_SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~&$!]|(?<![^\W_])_|_(?![^\W_]))")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
+
+
+def render_markdown(summary: dict[str, Any]) -> str:
+    """Write the report as Markdown.
+
+    Parameters
+    ----------
+    summary : dict
+        As :func:`solah.report.summarise` returns it.
+
+    Returns
+    -------
+    page : str
+    """
+    return _environment().get_template("report.md.j2").render(**summary)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("solah.report"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # Markdown, not HTML: every name goes through the filter below
+    )
+    environment.filters["md"] = escape
+    environment.filters["measure_name"] = name_measure
+    environment.filters["spread_of"] = spell_spread
+    return environment
+
+
+def escape(text: object) -> str:
+    """Write text so that Markdown shows it as it is, on one line.
+
+    An underscore within a word means nothing to Markdown, so it stays readable.
+    """
+    return _SPECIAL.sub(r"\\\1", _UNPRINTABLE.sub(" ", str(text)))

@@ -1,0 +1,49 @@
+"""``solah demo``: what it writes, against a golden file of what must not change by itself."""
+
+import re
+from pathlib import Path
+
+from solah import load_model
+
+GOLDEN = Path(__file__).parent / "golden" / "demo_report.md"
+
+
+def skeleton(report: str) -> str:
+    """Keep what does not depend on floating point: no numbers, no rules, no ranks, no ranges."""
+    kept = []
+    for line in report.splitlines():
+        if re.match(r"\d+\. if ", line) or re.match(r"\| [^|]+ \| [\d.]+ % \|", line):
+            continue
+        line = re.sub(r"(fully|partly) [^|]*(?= \|)", "…", line)
+        kept.append(re.sub(r"(?<![\w/])\d[\d.,]*", "#", line))
+    return "\n".join(kept) + "\n"
+
+
+def test_the_demo_learns_measures_and_reports(run, tmp_path):
+    folder = tmp_path / "here" / "demo"
+    outcome = run("demo", "--output", folder)
+    assert outcome.code == 0
+    assert outcome.err == ""
+    for part in ("1. Learn", "matters most", "2. Measure", "accuracy", "3. Written", "Try next"):
+        assert part in outcome.out
+    assert f"solah rules {folder / 'model.json'}" in outcome.out
+    assert load_model(folder / "model.json").model.goal.states == ("class_0", "class_1", "class_2")
+    assert skeleton((folder / "report.md").read_text("utf-8")) == GOLDEN.read_text("utf-8")
+
+
+def test_json(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    document = run("demo", "--json").document
+    assert Path(document["model"]) == Path("solah-demo/model.json")
+    assert (tmp_path / document["report"]).is_file()
+    assert document["summary"]["scores"]["estimators"]["tree"]["accuracy"]["mean"] > 0.9
+
+
+def test_quiet_prints_the_scores_alone(run, tmp_path):
+    lines = run("demo", "-q", "-o", tmp_path).out.splitlines()
+    assert lines[0].startswith("  accuracy")
+    assert len(lines) == 6
+
+
+def test_a_file_is_no_folder(run, write):
+    run("demo", "--output", write("file", "x")).check_error("file")

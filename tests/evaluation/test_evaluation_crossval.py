@@ -1,0 +1,78 @@
+"""Cross-validation: the same folds for all, the same numbers every time."""
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.tree import DecisionTreeClassifier
+
+from solah import LinguisticTreeClassifier, LinguisticTreeRegressor, datasets
+from solah.evaluation import CrossValidation, Plan, cross_validate
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return datasets.load("iris")
+
+
+def test_scores_are_those_of_scikit_learn(iris):
+    tree = LinguisticTreeClassifier(max_depth=2)
+    result = cross_validate({"tree": tree}, iris.table, iris.goal, Plan(5, seed=3))
+    folds = StratifiedKFold(5, shuffle=True, random_state=3)
+    expected = cross_val_score(tree, iris.X, iris.goal, cv=folds)
+    assert [fold.scores.accuracy for fold in result.folds] == expected.tolist()
+    accuracy = result.spreads("tree")["accuracy"]
+    assert accuracy.mean == pytest.approx(expected.mean())
+    assert accuracy.deviation == pytest.approx(expected.std(ddof=1))
+
+
+def test_estimators_stand_side_by_side_and_stay_unfitted(iris):
+    estimators = {"ours": LinguisticTreeClassifier(), "theirs": DecisionTreeClassifier()}
+    result = cross_validate(estimators, iris.X, iris.goal, Plan(3))
+    assert result.estimators == ("ours", "theirs")
+    assert [fold.estimator for fold in result.folds] == ["ours", "theirs"] * 3
+    assert "n_rules" in result.spreads("ours")
+    assert "n_rules" not in result.spreads("theirs")
+    assert not hasattr(estimators["ours"], "model_")
+
+
+def test_folds_are_told_as_they_come(iris):
+    told = []
+    result = cross_validate(
+        {"guess": DummyClassifier()}, iris.X, iris.goal, Plan(2, 2), on_fold=told.append
+    )
+    assert tuple(told) == result.folds
+    assert [(fold.repeat, fold.fold) for fold in told] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_numbers():
+    x = np.linspace(0, 1, 80)[:, None]
+    result = cross_validate({"tree": LinguisticTreeRegressor()}, x, x[:, 0] ** 2, Plan(4))
+    assert set(result.spreads("tree")) == {"r2", "mae", "n_rules", "n_branches", "seconds"}
+    assert result.spreads("tree")["r2"].mean > 0.9
+
+
+def test_a_class_that_was_not_learnt_is_not_believed():
+    x = np.arange(30.0)[:, None]
+    goal = np.array(["a", "b"] * 14 + ["b", "lonely"])
+    result = cross_validate({"tree": LinguisticTreeClassifier()}, x, goal, Plan(5))
+    assert np.isfinite(result.spreads("tree")["log_loss"].mean)
+    assert result.notes
+
+
+def test_folds_without_a_score_do_not_count():
+    x = np.arange(12.0)[:, None]
+    groups = np.repeat([0, 1, 2], 4)
+    goal = np.array(list("aaaabbbbabab"))
+    result = cross_validate({"t": LinguisticTreeClassifier()}, x, goal, Plan(3), groups=groups)
+    assert sum(np.isnan(fold.scores.auc) for fold in result.folds) == 2
+    assert np.isfinite(result.spreads("t")["auc"].mean)
+    alone = CrossValidation(result.task, result.plan, "", result.folds[:1])
+    assert alone.spreads("t")["accuracy"].deviation == 0.0
+
+
+def test_all_folds_without_a_score_are_unknown():
+    x = np.arange(8.0)[:, None]
+    goal, groups = np.array(list("aaaabbbb")), np.repeat([0, 1], 4)
+    result = cross_validate({"t": LinguisticTreeClassifier()}, x, goal, Plan(2), groups=groups)
+    assert np.isnan(result.spreads("t")["auc"].mean)

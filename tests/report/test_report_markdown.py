@@ -1,0 +1,76 @@
+"""The Markdown report: nothing from the data can break it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
+from solah.data import Column, Table
+from solah.evaluation import Plan, cross_validate
+from solah.report import render_markdown, summarise
+from solah.report.markdown import escape
+
+
+def shown(markdown: str) -> str:
+    """Return the text that a reader of the rendered page sees."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
+    inline = [child for token in tokens for child in token.children or ()]
+    assert {child.type for child in inline} <= {"text", "text_special", "softbreak"}, inline
+    return "".join(child.content for child in inline)
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp", "Zs"]), min_size=1))
+def test_what_is_escaped_is_shown_as_it_was(name):
+    assert shown(f"a {escape(name)} b") == f"a {name} b"
+    cells = MarkdownIt("commonmark").enable("table").parse(f"| h |\n|---|\n| {escape(name)} |")
+    texts = ["".join(c.content for c in t.children) for t in cells if t.type == "inline"]
+    assert texts == ["h", name]
+
+
+@pytest.mark.parametrize(
+    ("name", "escaped"),
+    [
+        ("malic_acid", "malic_acid"),
+        ("_x_", r"\_x\_"),
+        ("a|b", r"a\|b"),
+        ("<script>", r"\<script\>"),
+        ("*größe*\n色", "\\*größe\\* 色"),
+    ],
+)
+def test_names_stay_readable(name, escaped):
+    assert escape(name) == escaped
+
+
+def nasty_model():
+    values = np.array(["x|y", "<b>", "x|y", "*"] * 6, dtype=object)
+    columns = (Column("|<script>|_色_", values), Column("größe [cm]", np.arange(24.0)))
+    goal = np.array(["ja|`", "nein_", "ja|`", "nein_"] * 6)
+    table = Table(columns, 24)
+    tree = LinguisticTreeClassifier().fit(table, goal)
+    scores = cross_validate({"tr|ee": tree}, table, goal, Plan(3, 2))
+    return tree.model_, scores
+
+
+def test_special_characters_break_no_table():
+    page = render_markdown(summarise(*nasty_model()))
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(page)
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert html.count("<table>") == 3
+    assert "<td>|&lt;script&gt;|_色_</td>" in html
+    assert "<strong>ja|`</strong>" in html
+    assert "3 folds (stratified), 2 times, seed 0" in page
+
+
+def test_scores_are_left_out_where_there_are_none():
+    model, _ = nasty_model()
+    assert "How well it decides" not in render_markdown(summarise(model))
+
+
+def test_a_number_and_its_words():
+    x = np.linspace(0, 1, 60)[:, None]
+    page = render_markdown(summarise(LinguisticTreeRegressor().fit(x, x[:, 0]).model_))
+    assert "The model estimates a number" in page
+    assert "very-low, low, medium, high, very-high" in page
