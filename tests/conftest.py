@@ -34,7 +34,7 @@ def find_tool():
     return find
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Return the folder of the real data sets, or skip."""
     folder = os.environ.get("SOLAH_DATA")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from solah.runtime import load_model
     from solah.tree import LinguisticTreeClassifier, LinguisticTreeRegressor
 
-__version__ = version("solah")
+    __version__: str
 
 __all__ = [
     "PAPER",
@@ -37,6 +36,8 @@ _ROOM_OF = {
 def __getattr__(name: str) -> Any:
     if name == "datasets":
         return import_module("solah.datasets")
+    if name == "__version__":
+        return import_module("importlib.metadata").version("solah")
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'solah' has no attribute {name!r}")
     return getattr(import_module(_ROOM_OF[name]), name)

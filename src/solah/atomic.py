@@ -15,8 +15,13 @@ if TYPE_CHECKING:
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
     """Open a text file for writing that takes its name only when all went well."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    target = Path(path).resolve()  # a link stays, and what it leads to is replaced
+    if target.exists() and not target.is_file():
+        raise OSError(f"{path} is not an ordinary file, so it cannot be replaced")
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".part")
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(target)) from None
     draft = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:

@@ -7,6 +7,7 @@
     │   ├── ColumnError                   a column that is not there, or is there twice
     │   └── FileFormatError               a file that cannot be read as a table
     ├── DatasetError (LookupError)        a named data set that is unknown or not at hand
+    ├── ParameterError (ValueError)       a parameter that makes no sense
     ├── ModelFormatError (ValueError)     a model document that is broken
     │   └── ModelVersionError             a model document from another age
     └── MissingExtraError (ImportError)   an optional package that is not installed
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,13 +40,17 @@ class ColumnError(DataError):
     """A column is not there, or is there twice."""
 
     @classmethod
-    def unknown(cls, name: str, known: Iterable[str], where: str = "the data") -> ColumnError:
+    def unknown(cls, name: object, known: Iterable[str], where: str = "the data") -> ColumnError:
         """Say which column is missing and which one was perhaps meant."""
-        return cls(f"{where} has no column {name!r}{did_you_mean(name, known)}")
+        return cls(f"{where} has no column {shorten(name)}{did_you_mean(name, known)}")
 
 
 class FileFormatError(DataError):
     """A file cannot be read as a table."""
+
+
+class ParameterError(SolahError, ValueError):
+    """A parameter makes no sense."""
 
 
 class DatasetError(SolahError, LookupError):
@@ -63,15 +69,22 @@ class MissingExtraError(SolahError, ImportError):
     """An optional package is needed and not installed."""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Name the likely meant one, or list what there is, as the end of an error message."""
-    candidates = list(known)
-    by_folded = {candidate.casefold(): candidate for candidate in candidates}
-    near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    # Bounded, since both may come from a hostile file.
+    candidates = list(islice(known, 1000))
+    by_folded = {candidate[:60].casefold(): candidate for candidate in candidates}
+    near = difflib.get_close_matches(str(name)[:60].casefold(), by_folded, n=1, cutoff=0.6)
     if near:
-        return f"; did you mean {by_folded[near[0]]!r}?"
-    shown = ", ".join(map(repr, candidates[:8])) + (", …" if len(candidates) > 8 else "")
+        return f"; did you mean {shorten(by_folded[near[0]])}?"
+    shown = ", ".join(map(shorten, candidates[:8])) + (", …" if len(candidates) > 8 else "")
     return f"; there are: {shown}" if candidates else "; there are none"
+
+
+def shorten(value: object, most: int = 60) -> str:
+    """Show a value in an error message, cut where it is long."""
+    shown = repr(value[:most] if isinstance(value, str) else value)
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:

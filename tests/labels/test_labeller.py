@@ -115,8 +115,9 @@ def test_words_without_peaks_are_placed_and_must_fit():
 
 def test_peaks_for_states_are_refused():
     frame = pd.DataFrame({"colour": ["red", "blue", "green"]})
-    with pytest.raises(DataError, match="'colour' is categorical.*declare it continuous"):
-        LinguisticLabeller(words={"colour": {"pale": 0, "deep": 1}}).fit(frame)
+    for words in ({"pale": 0, "deep": 1}, ["pale", "deep"]):
+        with pytest.raises(DataError, match="'colour' is categorical.*declare it continuous"):
+            LinguisticLabeller(words={"colour": words}).fit(frame)
 
 
 def test_parameters_are_checked():

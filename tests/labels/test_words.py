@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from solah.exceptions import DataError
@@ -17,6 +18,10 @@ def test_the_usual_names_read_well():
     assert default_names(9)[0] == "level-1"
 
 
+def test_numpy_integers_count():
+    assert plan_words(["a"], {"a": np.int64(5)}, None) == {"a": WordPlan(5)}
+
+
 def test_counts_for_some_columns_leave_the_others_at_the_default():
     plans = plan_words(["a", "b"], {"a": 5}, None)
     assert plans == {"a": WordPlan(5), "b": WordPlan(3)}
@@ -29,7 +34,6 @@ def test_counts_for_some_columns_leave_the_others_at_the_default():
         ({"cold": 0, "hot": 10}, WordPlan(2, ("cold", "hot"), (0.0, 5.0, 10.0))),
         ((["cold", "hot"], [0, 10]), WordPlan(2, ("cold", "hot"), (0.0, 5.0, 10.0))),
         ((["cold", "hot"], [0, 2, 10]), WordPlan(2, ("cold", "hot"), (0.0, 2.0, 10.0))),
-        ({"any": 3}, WordPlan(1, ("any",), (3.0,))),
     ],
 )
 def test_words_by_hand_come_in_three_forms(given, plan):
@@ -45,6 +49,14 @@ def test_words_by_hand_come_in_three_forms(given, plan):
         ({"temperature": 2.5}, None, "Got 2.5 for column 'temperature'"),
         (3, {"temperature": ["hot", "hot"]}, "different texts"),
         (3, {"temperature": []}, "different texts"),
+        (3, {"temperature": {}}, "different texts"),
+        (3, {"temperature": ["any"]}, "from 2 to"),
+        (3, {"temperature": "cold"}, "must be a list of names, a mapping.*Got 'cold'"),
+        (3, {"temperature": 5}, "Got 5"),
+        (3, {"temperature": {"a": "x", "b": "y"}}, "must be numbers"),
+        (3, {"temperature": {"a": float("-inf"), "b": 0}}, "must increase"),
+        (3, {"temperature": {"a": -1.7e308, "b": 1.7e308}}, "must be finite"),
+        ({0: 3}, None, "'n_labels' names the column 0, which is not there; there are"),
         (3, {"temperature": {"hot": 2, "cold": 1}}, "must increase"),
         (3, {"temperature": (["a", "b"], [1, 2, 3, 4])}, "needs 2 peaks .* or 3 .*Got 4"),
     ],

@@ -70,7 +70,7 @@ NODES = ("trees", 0, "nodes")
         (("version",), True, "version must be an integer"),
         (("task",), "clustering", "task must be one of 'classification', 'regression'"),
         (("colour",), 1, "has 'colour'"),
-        (("attributes",), [], "must have at least 1 items"),
+        (("attributes",), [], "must have between 1 and .* items"),
         (("attributes", 0, "name"), "x1", "one name twice"),
         (("attributes", 0, "name"), 7, r"attributes\[0\].name must be a text"),
         (("attributes", 0, "kind"), "vague", "kind must be one of"),
@@ -83,6 +83,8 @@ NODES = ("trees", 0, "nodes")
         (("attributes", 0, "words"), ["low", "low", "high"], "without repetition"),
         (("goal", "states"), [], "must have between 1 and 254 items"),
         (("goal", "states"), [0, 1], "must have 2 items"),
+        (("goal", "states"), [0, 1, "a"], "texts or of numbers"),
+        (("goal", "states"), [0, 1, 10**400], "an integer from"),
         (("goal", "states"), [0, 1, None], r"states\[2\] must be a number"),
         (("trees",), [], "must have 1 items"),
         (("trees", 0, "inputs"), ["x0", "x9"], "names 'x9', which is no attribute"),
@@ -93,6 +95,18 @@ NODES = ("trees", 0, "nodes")
         ((*NODES, 0, "belief"), [1.0], "must have 3 items"),
         ((*NODES, 0, "support"), -1, "finite number from 0"),
         ((*NODES, 0, "support"), float("nan"), "finite number"),
+        ((*NODES, 1, "first_child"), 3, "has 'first_child'"),
+        (("attributes", 0, "words"), [0] * 1000, "between 1 and 127 items. Got 1000"),
+        (("attributes", 0, "words"), ["low", "", "high"], r"words\[1\] must be a text"),
+        (("attributes", 0, "words"), ["low", "\ud800", "high"], "whole characters"),
+        (("attributes", 0, "low"), 100, "high must be a finite number from 100"),
+        (("attributes", 0, "peaks"), [-1.7e308, 0, 1, 2, 1.7e308], "span is finite"),
+        (
+            ("attributes", 0),
+            {"name": "x0", "kind": "binary", "states": [1, 2, 3], "ignorance": [0.2, 0.3, 0.5]},
+            "at most two states",
+        ),
+        (("x" * 100_000,), 1, "has 'x{58}…; there are|has 'xxxx"),
         (NODES, [], "must have between 1 and"),
         (NODES, {"a": 1}, "must be a list"),
     ],
@@ -114,6 +128,23 @@ def test_a_cycle_and_a_shared_child_are_refused():
         from_json(json.dumps(document).encode())
 
 
+def test_a_branch_longer_than_there_are_inputs_is_refused():
+    """Nobody learns it, and its rules would take time that grows with the square of the file."""
+    leaf = {"support": 1.0, "belief": [1.0, 0.0, 0.0]}
+    nodes = [
+        leaf | {"split": "x0", "first_child": i + 1} if i % 5 == 0 and i < 100 else leaf
+        for i in range(101)
+    ]
+    with pytest.raises(ModelFormatError, match="a branch has at most 4 splits"):
+        from_json(change(NODES, nodes))
+
+
+def test_a_key_that_is_there_twice_is_refused():
+    text = to_json(IRIS).replace('"task":', '"version": 1, "task":')
+    with pytest.raises(ModelFormatError, match="a key twice"):
+        from_json(text.encode())
+
+
 def test_a_missing_key_is_named():
     document = iris_document()
     del document["goal"]
@@ -132,7 +163,7 @@ def test_a_newer_version_asks_for_a_newer_solah():
         (b"", "not whole JSON"),
         (b"[" * 1_000_000, "nested too deeply"),
         (b'{"a":' * 100_000, "nested too deeply"),
-        (b"[" * 3_000_000, "more than 2,000,000 lists"),
+        (b"[" * 5_000_000, "more lists and objects"),
         (b" " * (MAX_BYTES + 1), "more than the limit"),
         (b"\xff\xfe\x00", "UTF-8|not whole JSON"),
         (b"\x80abc", "UTF-8"),

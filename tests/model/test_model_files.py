@@ -52,3 +52,28 @@ def test_a_file_over_the_limit_is_not_read_whole(tmp_path):
 def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_model(tmp_path / "nothing.json")
+
+
+def test_a_link_stays_and_a_device_is_left_alone(tmp_path):
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("old")
+    link.symlink_to(real)
+    with whole_file(link) as file:
+        file.write("new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    with pytest.raises(OSError, match="not an ordinary file"), whole_file("/dev/null"):
+        pass
+
+
+def test_a_folder_that_is_not_there_is_named_by_its_target(tmp_path):
+    target = tmp_path / "nowhere" / "model.json"
+    with pytest.raises(FileNotFoundError, match="nowhere/model.json"), whole_file(target):
+        pass
+
+
+def test_a_model_over_the_usual_limit_is_saved_with_a_warning(tmp_path, monkeypatch):
+    monkeypatch.setattr("solah.model.files.MAX_BYTES", 100)
+    tree = LinguisticTreeClassifier(max_depth=1).fit(*load_iris(return_X_y=True))
+    with pytest.warns(UserWarning, match="load_model needs max_bytes="):
+        tree.save(tmp_path / "model.json")

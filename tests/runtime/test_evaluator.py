@@ -100,3 +100,14 @@ def test_an_error_in_a_later_piece_names_the_row_of_the_whole(tmp_path):
     with pytest.raises(DataError, match="'warm', row 121"):
         for table in iter_tables(path, rows=50):
             Evaluator(tree.model_).predict(table)
+
+
+def test_an_extra_column_of_any_type_does_no_harm(evaluator, wine):
+    X, _ = wine
+    dated = X.assign(bottled=pd.Timestamp("2026-01-01"))
+    np.testing.assert_array_equal(evaluator.predict(dated), evaluator.predict(X))
+
+
+def test_ragged_rows_are_refused(evaluator):
+    with pytest.raises(DataError, match="not of one length"):
+        evaluator.predict([[1.0], [1.0, 2.0]])

@@ -177,3 +177,76 @@ def test_a_column_lost_between_fit_and_predict_is_named(wine):
     tree = LinguisticTreeClassifier(max_depth=1).fit(X, y)
     with pytest.raises(ValueError, match="yet now missing:\n- hue"):
         tree.predict(X.drop(columns="hue"))
+
+
+def test_missing_values_do_not_pass_for_a_gain():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(400, 2)), np.full(400, 7.0)])
+    X[:, :2][rng.random((400, 2)) < 0.3] = np.nan
+    y = (rng.random(400) < 0.5).astype(int)
+    tree = LinguisticTreeClassifier(max_depth=4).fit(X, y).model_.trees[0]
+    assert 2 not in tree.split  # the constant column tells nothing
+
+
+def test_a_failed_fit_leaves_the_old_model_whole(wine):
+    X, y = wine
+    tree = LinguisticTreeClassifier(max_depth=2).fit(X, y)
+    with pytest.raises(DataError, match="infinite"):
+        tree.fit(X.assign(hue=np.inf), y > 1)
+    assert set(tree.predict(X)) == {0, 1, 2}
+
+
+def test_lists_may_mix_text_numbers_and_nan():
+    rows = [["a", 1.5], ["b", 2.5], [float("nan"), 3.5], [None, 4.5]] * 5
+    tree = LinguisticTreeClassifier().fit(rows, [0, 1, 0, 1] * 5)
+    assert tree.model_.attributes[0].words == ("a", "b")
+    assert tree.model_.attributes[1].is_continuous
+
+
+def test_named_columns_go_by_position_where_fit_knew_no_names(wine):
+    X, y = wine
+    tree = LinguisticTreeClassifier(max_depth=2).fit(X.to_numpy(), y)
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        named = tree.predict_proba(X)
+    np.testing.assert_array_equal(named, tree.predict_proba(X.to_numpy()))
+
+
+def test_numpy_integers_are_integers(wine):
+    X, y = wine
+    grid = GridSearchCV(LinguisticTreeClassifier(), {"n_labels": np.arange(2, 4)}, cv=2)
+    assert grid.fit(X, y).best_params_["n_labels"] in (2, 3)
+
+
+def test_integers_too_large_for_a_float_are_told_apart(tmp_path):
+    X = np.array([[2**60], [2**60 + 1], [2**60 + 2]] * 5)
+    tree = LinguisticTreeClassifier().fit(X, ["a", "b", "c"] * 5)
+    assert tree.score(X, ["a", "b", "c"] * 5) == 1.0
+    tree.save(tmp_path / "m.json")
+    np.testing.assert_array_equal(load_model(tmp_path / "m.json").predict(X), tree.predict(X))
+
+
+def test_nullable_classes_read_well():
+    y = pd.Series([1, 0] * 5, dtype="Int64", name="on")
+    tree = LinguisticTreeClassifier().fit(pd.DataFrame({"a": [1.5, 9.5] * 5}), y)
+    assert {rule.conclusion for rule in tree.rules_()} == {"on 0 (1.00)", "on 1 (1.00)"}
+    with pytest.raises(DataError, match="first: row 2"):
+        missing = pd.Series(["x", None] * 5, dtype="string")
+        LinguisticTreeClassifier().fit(pd.DataFrame({"a": [1.5, 9.5] * 5}), missing)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (pl.LazyFrame({"a": [1.5, 2.5]}), "lazy; call its collect"),
+        (pd.DataFrame([[1.5, 2.5], [3.5, 4.5]], columns=["a", "a"]), "there twice"),
+    ],
+    ids=["lazy", "twice"],
+)
+def test_frames_that_cannot_be_read_are_named(X, message):
+    with pytest.raises(DataError, match=message):
+        LinguisticTreeClassifier().fit(X, [0, 1])
+
+
+def test_dates_as_classes_are_refused():
+    with pytest.raises(DataError, match="dates or times"):
+        LinguisticTreeClassifier().fit([[1.5], [2.5]], np.array(["2026-01-01"] * 2, "M8[D]"))

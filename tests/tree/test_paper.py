@@ -18,7 +18,7 @@ SMS_14 = [
 
 
 @pytest.fixture(scope="module")
-def sms_14():
+def sms_14(shared_data):
     messages = datasets.load("sms_spam")
     texts = messages.table.column("text").values
     features = [[bool(re.search(pattern, text.lower())) for pattern in SMS_14] for text in texts]

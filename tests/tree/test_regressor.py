@@ -63,3 +63,23 @@ def test_a_constant_goal_is_predicted():
 def test_a_goal_that_is_not_a_number_is_refused():
     with pytest.raises(DataError, match="first: row 2"):
         LinguisticTreeRegressor().fit([[1.5], [2.5]], [1.0, np.nan])
+
+
+def test_an_outlier_does_not_blur_the_other_centres():
+    x = np.linspace(0.01, 1, 300)[:, None]
+    y = x[:, 0].copy()
+    y[-1] = 1e12
+    tree = LinguisticTreeRegressor(n_labels=7).fit(x, y)
+    assert tree.predict([[0.5]])[0] == pytest.approx(0.5, abs=0.1)
+
+
+def test_the_centres_average_to_the_mean():
+    X, y = load_diabetes(return_X_y=True)
+    tree = LinguisticTreeRegressor(max_depth=1).fit(X, y)
+    root = tree.model_.trees[0].belief[0]
+    assert root @ np.array(tree.model_.goal.centres) == pytest.approx(y.mean(), rel=1e-6)
+
+
+def test_a_goal_too_wide_for_a_float_is_refused():
+    with pytest.raises(DataError, match="the goal 'y' spans more than a float can"):
+        LinguisticTreeRegressor().fit([[1.5], [2.5], [3.5]], [-1.7e308, 0.0, 1.7e308])

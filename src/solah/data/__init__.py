@@ -10,7 +10,7 @@
 Missing values are NaN in numbers and None in text, whatever they were before.
 """
 
-from solah.data.arrays import as_column, from_array
+from solah.data.arrays import as_array, as_column, from_array
 from solah.data.files import iter_tables, read_table
 from solah.data.frames import from_frame, is_frame
 from solah.data.kinds import MAX_CATEGORIES, MAX_STATES, Declared, State, settle, states_of
@@ -28,6 +28,7 @@ __all__ = [
     "ReadOptions",
     "State",
     "Table",
+    "as_array",
     "as_column",
     "from_array",
     "from_frame",

@@ -53,6 +53,12 @@ def as_column(name: str, values: NDArray[Any]) -> Column:
     raise no_use(name, str(values.dtype))
 
 
+def as_array(values: Any) -> NDArray[Any]:
+    """Make an array of nested lists without turning numbers beside text into text."""
+    array = np.asarray(values)
+    return np.asarray(values, dtype=object) if array.dtype.kind in "US" else array
+
+
 def from_array(values: NDArray[Any], names: Sequence[str]) -> Table:
     """Make a table of a two-dimensional array; columns of numbers are not copied.
 

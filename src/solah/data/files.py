@@ -135,14 +135,14 @@ def _with_rows(tables: Iterator[Table], file: Path) -> Iterator[Table]:
 
 def _format(file: Path) -> _Format:
     """Choose the format by the suffix, and see that the file is there."""
+    if file.is_dir():
+        raise FileFormatError(f"{file} is a folder, not a file")
     name = file.name.lower()
     suffix = "".join(Path(name).suffixes[-2:]) if name.endswith(".gz") else Path(name).suffix
     if suffix not in _FORMATS:
         raise FileFormatError(
             f"{file} has no suffix that is known; files that are read: {', '.join(_FORMATS)}"
         )
-    if file.is_dir():
-        raise FileFormatError(f"{file} is a folder, not a file")
     if not file.exists():
         raise FileFormatError(f"{file} is not there")
     if file.stat().st_size == 0:

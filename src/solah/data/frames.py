@@ -25,6 +25,8 @@ from solah.data.table import Column, Table
 from solah.exceptions import ColumnError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import narwhals.stable.v2 as nw
     from numpy.typing import NDArray
 
@@ -44,13 +46,15 @@ def is_frame(obj: object) -> bool:
     return bool(nw.dependencies.is_into_dataframe(obj))
 
 
-def from_frame(frame: Any) -> Table:
+def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
     """Take the columns of a data frame, by their names where all of these are strings.
 
     Parameters
     ----------
     frame : data frame
         Any eager data frame that narwhals knows, such as one of pandas, Polars or PyArrow.
+    only : collection of str, optional
+        The columns to take; what others hold does not matter.
 
     Returns
     -------
@@ -79,7 +83,11 @@ def from_frame(frame: Any) -> Table:
     except nw.exceptions.DuplicateError as error:
         raise ColumnError(f"a column name of the frame is there twice: {error}") from None
     names = _names([one.name for one in series])
-    columns = tuple(_column(name, one) for name, one in zip(names, series, strict=True))
+    series_of = dict(zip(names, series, strict=True))
+    for name in only or ():
+        if name not in series_of:
+            raise ColumnError.unknown(name, names)
+    columns = tuple(_column(name, series_of[name]) for name in only or names)
     return Table(columns, len(native))
 
 

@@ -157,7 +157,7 @@ def _numbers_or_text(column: Column) -> Column:
     numbers = parse_numbers(column.values)
     if numbers is not None:
         return replace(column, values=numbers)
-    numeric = {cell for cell in set(present) if is_number(cell)}
+    numeric = {cell for cell in set(present) if is_number(cell) and cell.lower() != "nan"}
     if 2 * sum(cell in numeric for cell in present) >= len(present):
         raise not_numbers(column)
     return column

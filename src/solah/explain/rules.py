@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from solah.data.spelling import spell
 from solah.model.document import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from solah.model.attributes import State
+    from solah.data import State
     from solah.model.document import Goal, Model, Tree
 
 
@@ -49,12 +50,12 @@ class Rule:
 
     @property
     def certainty(self) -> float:
-        """The belief in the decision."""
+        """The largest belief: for classes, that in the decision."""
         return max(self.belief)
 
     @property
     def premise(self) -> str:
-        """The conditions as text; ``always`` when there is none."""
+        """The conditions as text; empty when there is none."""
         return " and ".join(map(str, self.conditions))
 
     @property
@@ -62,7 +63,7 @@ class Rule:
         """The decision as text."""
         if self.task is Task.REGRESSION:
             return f"{self.goal} about {self.decision:.4g}"
-        return f"{self.goal} {self.decision} ({self.certainty:.2f})"
+        return f"{self.goal} {spell(self.decision)} ({self.certainty:.2f})"
 
     def __str__(self) -> str:
         said = f"if {self.premise} then {self.conclusion}" if self.conditions else self.conclusion

@@ -19,6 +19,7 @@ MASS_ONE = 1 << MASS_BITS
 MASS_MASK = MASS_ONE - 1
 WEIGHT_ONE = 1 << 30
 MAX_FOCAL_SETS = 254
+MAX_DEPTH = 255
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from solah.exceptions import SolahError
+from solah.exceptions import ParameterError, SolahError
 from solah.kernels import native, reference
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def count_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if n_jobs == 0:
-        raise SolahError("The 'n_jobs' parameter must not be 0; None is one thread, -1 all of them.")
+        raise ParameterError("'n_jobs' must not be 0; None is one thread, -1 all of them")
     return n_jobs if n_jobs > 0 else max(1, available_threads() + 1 + n_jobs)
 
 

@@ -75,12 +75,24 @@ def predict(values: Float, sets: FocalSets, tree: TreeShape, beliefs: Float, out
             out[rows] += weight[:, None] * beliefs[node]
             continue
         children = []
-        for k, mass in enumerate(_masses(values[rows, a], sets, a).T):
+        for k, mass in enumerate(masses(values[rows, a], sets, a).T):
             below = weight * mass
             alive = below > 0
             if alive.any():
                 children.append((int(tree.first_child[node]) + k, rows[alive], below[alive]))
         stack.extend(reversed(children))
+
+
+def masses(x: Float, sets: FocalSets, a: int) -> Float:
+    """Spread values over an attribute's focal sets: one row a value, summing to 1."""
+    peaks = _of(sets.peaks, sets, a)
+    lower, upper_mass, ignorant = _describe(x, peaks)
+    masses = np.zeros((len(x), len(peaks)))
+    rows = np.arange(len(x))
+    masses[rows, np.minimum(lower + 1, len(peaks) - 1)] = upper_mass
+    masses[rows, lower] = 1.0 - upper_mass
+    masses[ignorant] = _of(sets.ignorance, sets, a)
+    return masses
 
 
 def _of(flat: Float, sets: FocalSets, a: int) -> Float:
@@ -98,18 +110,6 @@ def _describe(x: Float, peaks: Float) -> tuple[Int64, Float, NDArray[np.bool_]]:
     i = ~at_peak
     upper_mass[i] = (x[i] - peaks[lower[i]]) / (peaks[above[i]] - peaks[lower[i]])
     return lower, upper_mass, ignorant
-
-
-def _masses(x: Float, sets: FocalSets, a: int) -> Float:
-    """Spread values over an attribute's focal sets: one row a value, summing to 1."""
-    peaks = _of(sets.peaks, sets, a)
-    lower, upper_mass, ignorant = _describe(x, peaks)
-    masses = np.zeros((len(x), len(peaks)))
-    rows = np.arange(len(x))
-    masses[rows, np.minimum(lower + 1, len(peaks) - 1)] = upper_mass
-    masses[rows, lower] = 1.0 - upper_mass
-    masses[ignorant] = _of(sets.ignorance, sets, a)
-    return masses
 
 
 def _share(weight: Int64, mass: NDArray[Any]) -> Int64:

@@ -12,7 +12,7 @@ from solah.data.table import Kind
 from solah.exceptions import DataError
 from solah.kernels.arrays import TreeShape
 from solah.kernels.choose import kernel, map_slices
-from solah.labels.placement import place_peaks, uniform_peaks
+from solah.labels.placement import check_span, place_peaks, uniform_peaks
 from solah.labels.rows import LabelledRows
 from solah.labels.words import default_names, plan_words
 from solah.model.attributes import Attribute, discrete_attribute, flatten
@@ -74,10 +74,10 @@ def _describe_column(
 ) -> Attribute:
     if kind is Kind.CONTINUOUS:
         return _describe_continuous(column, plan, settings.placement, weights)
-    if plan.peaks is not None:
+    if plan.names is not None:
         raise DataError(
-            f"column {column.name!r} is {kind.value}, so its words are its states; "
-            f"declare it continuous with kinds={{{column.name!r}: 'continuous'}} to give it peaks"
+            f"column {column.name!r} is {kind.value}, so its words are its states; declare it "
+            f"continuous with kinds={{{column.name!r}: 'continuous'}} to give it words of your own"
         )
     states = states_of(column, kind)
     return discrete_attribute(column.name, kind, states, _even(max(1, len(states))))
@@ -93,9 +93,7 @@ def _describe_continuous(
     values = column.values if everything else column.values[known]
     if weights is not None and not everything:
         weights = weights[known]
-    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-    if not np.isfinite(high - low):
-        raise DataError(f"column {column.name!r} spans more than a float can; scale it down")
+    low, high = check_span(f"column {column.name!r}", values)
     peaks = plan.peaks
     if peaks is None:
         peaks = place_peaks(values, weights, plan.n_words, placement) if len(values) else (0.0,)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
-from solah.data import Table, from_array, from_frame, is_frame
-from solah.exceptions import ColumnError, DataError
+from solah.data import Column, Table, as_array, as_column, from_array, from_frame, is_frame
+from solah.exceptions import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,17 +28,18 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
     if isinstance(X, Table):
         return _read_table(estimator, X, reset=reset)
     if is_frame(X):
-        validate_data(estimator, X, "no_validation", skip_check_array=True, reset=reset)
         table = from_frame(X)
+        validate_data(estimator, X, "no_validation", skip_check_array=True, reset=reset)
         _check_size(table.n_rows, len(table.columns))
-        return table
+        return table if reset else _rename(table, _known_names(estimator))
+    if hasattr(X, "collect_schema"):
+        raise DataError("this frame is lazy; call its collect() first")
     array = validate_data(
         estimator, X, "no_validation", dtype=None, ensure_all_finite=False, reset=reset
     )
-    names = list(getattr(estimator, "feature_names_in_", ())) or [
-        f"x{j}" for j in range(array.shape[1])
-    ]
-    return from_array(array, names)
+    if array.dtype.kind in "US":
+        array = as_array(X)
+    return from_array(array, _known_names(estimator))
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Float:
@@ -51,7 +53,7 @@ def read_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, ND
     """Read the goal's name (of a named series, else ``class``) and its classes."""
     classes = _read_goal(estimator, y, n_rows)
     if classes.dtype == object:
-        _refuse_missing(np.array([value is None or value != value for value in classes], bool))
+        _refuse_missing(as_column("y", classes).missing())
     check_classification_targets(classes)
     return _goal_name(y, "class"), classes
 
@@ -69,9 +71,11 @@ def _read_goal(estimator: BaseEstimator, y: Any, n_rows: int) -> NDArray[Any]:
             f"This {type(estimator).__name__} estimator requires y to be passed, "
             "but the target y is None."
         )
-    goal: NDArray[Any] = column_or_1d(y, warn=True)
+    goal: NDArray[Any] = column_or_1d(y.values if isinstance(y, Column) else y, warn=True)
     if len(goal) != n_rows:
         raise DataError(f"X has {n_rows} rows, but y has {len(goal)} values")
+    if goal.dtype.kind in "mM":
+        raise DataError("y holds dates or times; make classes or numbers of them")
     if goal.dtype.kind == "f":
         _refuse_missing(~np.isfinite(goal))
     return goal
@@ -90,16 +94,25 @@ def _goal_name(y: Any, default: str) -> str:
     return name if isinstance(name, str) and name else default
 
 
+def _known_names(estimator: BaseEstimator) -> list[str]:
+    """Return the names of the attributes: x0, x1 and so on for arrays."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return [f"x{j}" for j in range(estimator.n_features_in_)] if names is None else list(names)
+
+
+def _rename(table: Table, names: list[str]) -> Table:
+    """Go by position, as scikit-learn does where the names of fit are not known."""
+    columns = zip(table.columns, names, strict=True)
+    return replace(table, columns=tuple(replace(column, name=name) for column, name in columns))
+
+
 def _read_table(estimator: BaseEstimator, table: Table, *, reset: bool) -> Table:
     _check_size(table.n_rows, len(table.columns))
     if reset:
         estimator.feature_names_in_ = np.array(table.names, dtype=object)
         estimator.n_features_in_ = len(table.columns)
         return table
-    known = getattr(estimator, "feature_names_in_", None)
-    if known is None:
-        raise ColumnError("the model was fitted on columns without names; give it an array")
-    return table.select(known)
+    return table.select(_known_names(estimator))
 
 
 def _check_size(n_rows: int, n_columns: int) -> None:

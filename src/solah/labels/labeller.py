@@ -12,12 +12,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from solah.exceptions import ColumnError, DataError
-from solah.kernels.arrays import MASS_BITS, MASS_MASK, MASS_ONE
-from solah.labels.describe import LabelSettings, describe_table, label_table
+from solah.kernels.reference import masses
+from solah.labels.describe import LabelSettings, describe_table
 from solah.labels.inputs import read_features, read_weights
 from solah.labels.rows import integer_weights
 from solah.labels.words import MAX_WORDS
 from solah.model.attributes import flatten
+from solah.model.encode import encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
-    from solah.model.attributes import Attribute, WordRange
+    from solah.model.attributes import WordRange
 
 LABEL_CONSTRAINTS: dict[str, list[Any]] = {
     "n_labels": [Interval(Integral, 2, MAX_WORDS, closed="both"), Mapping],
@@ -125,7 +126,8 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = read_features(self, X, reset=False)
-        return _masses(label_table(table, self.attributes_), self.attributes_)
+        readings, sets = encode(table, self.attributes_), flatten(self.attributes_)
+        return np.hstack([masses(readings[:, a], sets, a) for a in range(sets.n_attributes)])
 
     def describe(self, attribute: str) -> tuple[WordRange, ...]:
         """Say where each word of a continuous attribute applies, fully and partly.
@@ -170,18 +172,3 @@ def tolerant_tags(tags: Any) -> Any:
     tags.input_tags.string = True
     tags.input_tags.categorical = True
     return tags
-
-
-def _masses(labels: Any, attributes: tuple[Attribute, ...]) -> Float:
-    sets = flatten(attributes)
-    masses = np.zeros((len(labels), len(sets.peaks)))
-    rows = np.arange(len(labels))
-    for a in range(sets.n_attributes):
-        lower = (labels[:, a] >> MASS_BITS).astype(np.int64)
-        upper_mass = (labels[:, a] & MASS_MASK) / MASS_ONE
-        known, last = lower < sets.sizes[a], sets.sizes[a] - 1
-        part = masses[:, sets.offsets[a] : sets.offsets[a + 1]]
-        part[rows, np.minimum(lower + 1, last)] = upper_mass
-        part[rows[known], lower[known]] = 1.0 - upper_mass[known]
-        part[~known] = sets.ignorance[sets.offsets[a] : sets.offsets[a + 1]]
-    return masses

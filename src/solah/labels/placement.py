@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+
+from solah.exceptions import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +24,16 @@ def place_peaks(
     if placement == "uniform":
         return uniform_peaks(float(values.min()), float(values.max()), n_words)
     return merge_peaks(weighted_quantiles(values, weights, 2 * n_words - 2))
+
+
+def check_span(what: str, values: NDArray[np.floating]) -> tuple[float, float]:
+    """Return the range of values; refuse one that a float cannot hold."""
+    if len(values) == 0:
+        return 0.0, 0.0
+    low, high = float(values.min()), float(values.max())
+    if not math.isfinite(high - low):
+        raise DataError(f"{what} spans more than a float can; scale it down")
+    return low, high
 
 
 def uniform_peaks(low: float, high: float, n_words: int) -> tuple[float, ...]:

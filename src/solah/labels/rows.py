@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.exceptions import DataError
-from solah.kernels.arrays import WEIGHT_ONE, TreeShape
+from solah.kernels.arrays import MASS_BITS, MASS_MASK, MASS_ONE, WEIGHT_ONE
 from solah.kernels.choose import kernel, map_slices
 
 if TYPE_CHECKING:
-    from solah.kernels.arrays import Float, FocalSets, Int32, Int64, Labels
+    from solah.kernels.arrays import Float, FocalSets, Int32, Int64, Labels, TreeShape
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +38,12 @@ class LabelledRows:
     n_threads: int = 1
 
     def goal_weights(self) -> Int64:
-        """Sum the weights by goal: the counts at the root, over any attribute's bins."""
-        counts = self.count(TreeShape.stump(), np.zeros(1, dtype=np.int32))
-        return np.asarray(counts[0, : self.sets.bins[1]].sum(axis=0))
+        """Sum the weights by goal."""
+        lower, shares = split_weights(self.goals, self.weights)
+        sums = np.zeros(self.n_goals + 1, dtype=np.int64)
+        for place, share in enumerate(shares):
+            np.add.at(sums, lower + place, share)
+        return sums[:-1]
 
     def count(self, tree: TreeShape, slots: Int32) -> Int64:
         """Sum the weights at the leaves that have a slot: ``(slot, attribute's bin, goal)``.
@@ -69,19 +72,29 @@ class LabelledRows:
         return first
 
 
+def split_weights(labels: Labels, weights: Int64) -> tuple[Int64, tuple[Int64, Int64]]:
+    """Share weights between the lower focal sets of labels and the sets above them."""
+    upper = (weights * (labels & MASS_MASK).astype(np.int64) + (MASS_ONE >> 1)) >> MASS_BITS
+    return (labels >> MASS_BITS).astype(np.int64), (weights - upper, upper)
+
+
 def integer_weights(weights: Float) -> tuple[Int64, float]:
     """Scale weights to integers of at most ``WEIGHT_ONE``; return them and the size of one unit.
 
     The scale is a power of two, so that a row of weight two weighs exactly two rows.
     """
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        row = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
+    wrong = ~np.isfinite(weights) | (weights < 0)
+    if wrong.any():
+        row = int(np.argmax(wrong))
         raise DataError(
             f"sample_weight must be finite and not negative. Got {weights[row]} in row {row + 1}."
         )
-    heaviest = float(weights.max()) if len(weights) else 0.0
-    if heaviest == 0.0:
-        raise DataError("sample_weight is zero for every row: there is nothing to learn from")
+    heaviest = float(weights.max())
+    if not 1e-200 < heaviest < 1e200:
+        raise DataError(
+            "the heaviest row (sample_weight times class_weight) must weigh between 1e-200 and "
+            f"1e200. Got {heaviest:g}."
+        )
     mantissa, exponent = math.frexp(heaviest)
     exponent -= mantissa == 0.5  # a power of two needs no room above itself
     unit = math.ldexp(1.0, exponent) / WEIGHT_ONE

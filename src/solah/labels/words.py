@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, cast
 
 from solah.exceptions import DataError, did_you_mean
@@ -72,46 +74,62 @@ def plan_words(
     }
 
 
-def _counted_plan(column: str, n_words: int) -> WordPlan:
-    if isinstance(n_words, bool) or not isinstance(n_words, int) or not 1 < n_words <= MAX_WORDS:
+def _counted_plan(column: str, n_words: object) -> WordPlan:
+    proper = isinstance(n_words, Integral) and not isinstance(n_words, bool)
+    if not proper or not 1 < int(cast("int", n_words)) <= MAX_WORDS:
         raise DataError(
             f"'n_labels' must be from 2 to {MAX_WORDS}. Got {n_words!r} for column {column!r}."
         )
-    return WordPlan(n_words)
+    return WordPlan(int(cast("int", n_words)))
 
 
-def _given_plan(column: str, given: WordsByHand) -> WordPlan:
+def _given_plan(column: str, given: object) -> WordPlan:
     """Read the three forms: names; names with word peaks; names with the peaks of all sets."""
-    if isinstance(given, Mapping):
-        names, peaks = tuple(given), _with_middles(tuple(map(float, given.values())))
-    elif _is_pair(given):
-        names, peaks = tuple(given[0]), tuple(map(float, given[1]))
-        if len(peaks) == len(names):
-            peaks = _with_middles(peaks)
-    else:
-        names, peaks = tuple(cast("Sequence[str]", given)), None
+    names, peaks = _names_and_peaks(column, given)
     _check_names(column, names)
-    if peaks is not None and len(peaks) != 2 * len(names) - 1:
+    if peaks is None:
+        return WordPlan(len(names), tuple(names))
+    numbers = _numbers(column, peaks)
+    if len(numbers) == len(names):
+        numbers = _with_middles(numbers)
+    if len(numbers) != 2 * len(names) - 1:
         raise DataError(
             f"column {column!r} has {len(names)} words, so it needs {len(names)} peaks (one a "
-            f"word) or {2 * len(names) - 1} (one a focal set). Got {len(peaks)}."
+            f"word) or {2 * len(names) - 1} (one a focal set). Got {len(numbers)}."
         )
-    if peaks is not None and not all(low < high for low, high in pairwise(peaks)):
-        raise DataError(f"the peaks of column {column!r} must increase. Got {list(peaks)}.")
-    return WordPlan(len(names), names, peaks)
+    if not all(low < high for low, high in pairwise(numbers)):
+        raise DataError(f"the peaks of column {column!r} must increase. Got {list(numbers)}.")
+    if not math.isfinite(numbers[-1] - numbers[0]):
+        raise DataError(f"the peaks of column {column!r} must be finite. Got {list(numbers)}.")
+    return WordPlan(len(names), tuple(names), numbers)
 
 
-def _is_pair(given: Sequence[object]) -> bool:
-    return len(given) == 2 and not any(isinstance(part, str) for part in given)
+def _names_and_peaks(column: str, given: object) -> tuple[Sequence[str], Sequence[object] | None]:
+    if isinstance(given, Mapping):
+        return list(given), list(given.values())
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        if len(given) == 2 and all(isinstance(part, list | tuple) for part in given):
+            return given[0], given[1]
+        return given, None
+    raise DataError(
+        f"the words of column {column!r} must be a list of names, a mapping of names to peaks, or "
+        f"a pair of names and peaks. Got {given!r}."
+    )
 
 
-def _check_names(column: str, names: tuple[str, ...]) -> None:
+def _check_names(column: str, names: Sequence[object]) -> None:
     proper = all(isinstance(name, str) and name for name in names)
-    if not proper or len(set(names)) != len(names) or not 0 < len(names) <= MAX_WORDS:
+    if not proper or len(set(names)) != len(names) or not 2 <= len(names) <= MAX_WORDS:
         raise DataError(
-            f"the words of column {column!r} must be from 1 to {MAX_WORDS} different texts. "
+            f"the words of column {column!r} must be from 2 to {MAX_WORDS} different texts. "
             f"Got {list(names)}."
         )
+
+
+def _numbers(column: str, peaks: Sequence[object]) -> tuple[float, ...]:
+    if not all(isinstance(peak, Real) for peak in peaks):
+        raise DataError(f"the peaks of column {column!r} must be numbers. Got {list(peaks)}.")
+    return tuple(float(cast("float", peak)) for peak in peaks)
 
 
 def _with_middles(word_peaks: tuple[float, ...]) -> tuple[float, ...]:

@@ -1,6 +1,6 @@
 """The model document: what training writes and all that comes after reads."""
 
-from solah.model.attributes import Attribute, State, WordRange
+from solah.model.attributes import Attribute, WordRange
 from solah.model.document import Goal, Model, Task, Tree
 from solah.model.files import load_document, save_document
 
@@ -8,7 +8,6 @@ __all__ = [
     "Attribute",
     "Goal",
     "Model",
-    "State",
     "Task",
     "Tree",
     "WordRange",

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.data import Kind, State
+from solah.data import Kind
 from solah.kernels.arrays import FocalSets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from solah.data import State
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,7 @@ class Attribute:
     @property
     def is_coded(self) -> bool:
         """Whether a value is looked up among the states rather than measured."""
-        numbers = all(isinstance(state, int | float) for state in self.states)
-        return not (self.is_continuous or (self.kind is Kind.ORDINAL and numbers))
+        return not (self.is_continuous or _measured(self.kind, self.states))
 
     @property
     def n_focal_sets(self) -> int:
@@ -79,8 +81,9 @@ class Attribute:
         singletons = [(word,) for word in self.words]
         if not self.is_continuous:
             return tuple(singletons)
-        pairs = list(zip(self.words, self.words[1:], strict=False))
-        between = [part for both in zip(singletons, pairs, strict=False) for part in both]
+        between = [
+            part for both in zip(singletons, pairwise(self.words), strict=False) for part in both
+        ]
         return (*between, singletons[-1])
 
     def word_ranges(self) -> tuple[WordRange, ...]:
@@ -105,16 +108,22 @@ def discrete_attribute(
     its mass; other states are told apart by their code. One that never had a value keeps a
     single word, so that it can be split on without effect.
     """
-    numbers = tuple(float(state) for state in states if isinstance(state, int | float))
-    measured = kind is Kind.ORDINAL and len(numbers) == len(states)
+    places = states if _measured(kind, states) else range(len(states))
     return Attribute(
         name=name,
         kind=kind,
         words=tuple(map(str, states)) or ("unknown",),
-        peaks=(numbers if measured else tuple(map(float, range(len(states))))) or (0.0,),
+        peaks=tuple(map(float, places)) or (0.0,),
         ignorance=ignorance,
         states=states,
     )
+
+
+def _measured(kind: Kind, states: Sequence[State]) -> bool:
+    """Whether states are numbers that floats can tell apart and put in order."""
+    if kind is not Kind.ORDINAL or not all(isinstance(state, int | float) for state in states):
+        return False
+    return all(float(low) < float(high) for low, high in pairwise(states))
 
 
 def flatten(attributes: Sequence[Attribute]) -> FocalSets:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.kernels.arrays import TreeShape
-from solah.model.attributes import Attribute, State, flatten
+from solah.model.attributes import flatten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from solah.data import State
     from solah.kernels.arrays import Float, FocalSets
+    from solah.model.attributes import Attribute
 
 
 class Task(StrEnum):

@@ -10,12 +10,12 @@ from solah.data import to_numbers
 from solah.data.spelling import is_number, spell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from solah.data import Column, Table
-    from solah.model.attributes import Attribute, State
+    from solah.data import Column, State, Table
+    from solah.model.attributes import Attribute
 
 
 def encode(table: Table, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
@@ -32,13 +32,25 @@ def encode(table: Table, attributes: Sequence[Attribute]) -> NDArray[np.float64]
 
 
 def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64]:
-    """Replace each value by its place among the states; NaN where it is missing or unseen."""
-    numeric = any(isinstance(state, int | float) for state in states)
-    lookup = {_spelling(state, numeric): float(code) for code, state in enumerate(states)}
+    """Replace each value by its place among the states; NaN where it is missing or unseen.
+
+    Numbers are known by seven digits, so that a float32 means the same as the float64 it was, and
+    truth values are the numbers 0 and 1.
+    """
+    numeric = all(isinstance(state, int | float) for state in states)
+    spell_state = _spell_number if numeric else _spell_text
+    lookup = {spell_state(state): float(code) for code, state in enumerate(states)}
+    if len(lookup) < len(states):  # states that differ in a later digit
+        spell_state = _spell_text
+        lookup = {spell_state(state): float(code) for code, state in enumerate(states)}
     values, places = _distinct(column)
-    spellings = [_spelling(value, numeric) for value in values]
-    codes = np.array([lookup.get(spelling, np.nan) for spelling in spellings], dtype=np.float64)
+    codes = np.array([_look_up(value, spell_state, lookup) for value in values], dtype=np.float64)
     return codes[places] if len(codes) else np.full(len(column.values), np.nan)
+
+
+def _look_up(value: Any, spell_state: Callable[[Any], str], lookup: dict[str, float]) -> float:
+    missing = value is None or value != value
+    return np.nan if missing else lookup.get(spell_state(value), np.nan)
 
 
 def _distinct(column: Column) -> tuple[list[Any], NDArray[np.intp]]:
@@ -53,8 +65,17 @@ def _distinct(column: Column) -> tuple[list[Any], NDArray[np.intp]]:
     return list(seen), places
 
 
-def _spelling(value: State | None, numeric: bool) -> str | None:
-    """Spell a state so that 1, 1.0 and, among numbers, the text '1.0' of a file mean the same."""
-    if numeric and isinstance(value, str) and is_number(value):
-        value = float(value)
-    return None if value is None else spell(value)
+def _spell_number(value: State) -> str:
+    """Spell a number, a truth value, or the text of either."""
+    if isinstance(value, str):
+        value = _TRUTH.get(value, value)
+    if isinstance(value, str) and not is_number(value):
+        return value
+    return f"{float(value):.7g}" if abs(float(value)) < 1e7 else spell(float(value))
+
+
+def _spell_text(value: State) -> str:
+    return spell(value)
+
+
+_TRUTH = {"True": 1.0, "true": 1.0, "False": 0.0, "false": 0.0}

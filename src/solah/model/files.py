@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,16 @@ if TYPE_CHECKING:
 
 
 def save_document(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model document."""
-    write_whole(path, to_json(model))
+    """Write a model document; warn about one that is larger than what is read by default."""
+    text = to_json(model)
+    size = len(text.encode())
+    if size > MAX_BYTES:
+        warnings.warn(
+            f"the model has {size:,} bytes: load_model needs max_bytes={size}; a higher "
+            "min_support or a max_depth makes it smaller",
+            stacklevel=2,
+        )
+    write_whole(path, text)
 
 
 def load_document(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Model:

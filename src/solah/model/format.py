@@ -8,6 +8,7 @@ proportion to the file, whose size and number of containers are bounded beforeha
 from __future__ import annotations
 
 import json
+import math
 from importlib.metadata import version as package_version
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -15,20 +16,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.table import Kind
-from solah.exceptions import ModelFormatError, ModelVersionError, did_you_mean
-from solah.kernels.arrays import MAX_FOCAL_SETS
-from solah.model.attributes import Attribute, State, discrete_attribute
+from solah.exceptions import ModelFormatError, ModelVersionError, did_you_mean, shorten
+from solah.kernels.arrays import MAX_DEPTH, MAX_FOCAL_SETS
+from solah.model.attributes import Attribute, discrete_attribute
 from solah.model.document import Goal, Model, Task, Tree
 from solah.model.reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from solah.data import State
+
 FORMAT_NAME = "solah-model"
 FORMAT_VERSION = 1
 MAX_BYTES = 64 * 1024 * 1024
-MAX_CONTAINERS = 2_000_000
-MAX_NODES = 10_000_000
+# A written document has at least this many bytes for each of its lists and objects.
+BYTES_PER_CONTAINER = 16
+MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
+MAX_ATTRIBUTES = 1_000_000
+MAX_NODES = 50_000_000
 
 
 def to_json(model: Model) -> str:
@@ -68,10 +74,10 @@ def _parse(data: bytes, max_bytes: int) -> Any:
             f"the model has {len(data):,} bytes, more than the limit of {max_bytes:,}; "
             "if you trust it, load it with a larger max_bytes"
         )
-    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS:
-        raise ModelFormatError(f"the model has more than {MAX_CONTAINERS:,} lists and objects")
+    if data.count(b"[") + data.count(b"{") > max_bytes // BYTES_PER_CONTAINER:
+        raise ModelFormatError("the model has more lists and objects than its size allows")
     try:
-        return json.loads(data)
+        return json.loads(data, object_pairs_hook=_unique_keys)
     except RecursionError:
         raise ModelFormatError("the model is nested too deeply") from None
     except UnicodeDecodeError as error:
@@ -82,6 +88,13 @@ def _parse(data: bytes, max_bytes: int) -> Any:
         ) from None
     except ValueError as error:  # an integer of thousands of digits
         raise ModelFormatError(f"the model is not readable JSON: {error}") from None
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        raise ModelFormatError(f"the model has a key twice in one object: {shorten(list(record))}")
+    return record
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -152,7 +165,7 @@ def _read_version_1(document: Reader) -> Model:
     goal = _read_goal(fields["goal"], Task(task))
     attributes = {
         attribute.name: attribute
-        for attribute in map(_read_attribute, fields["attributes"].items(least=1))
+        for attribute in map(_read_attribute, fields["attributes"].items(1, MAX_ATTRIBUTES))
     }
     if len(attributes) != len(fields["attributes"].value):
         raise ModelFormatError("the document.attributes has one name twice")
@@ -177,7 +190,7 @@ def _read_goal(reader: Reader, task: Task) -> Goal:
         fields = reader.record(["name", "states"])
         return Goal(fields["name"].text(), states=_read_states(fields["states"], least=1))
     fields = reader.record(["name", "words", "peaks", "centres"])
-    words = fields["words"].texts(least=1)
+    words = fields["words"].texts(1, MAX_WORDS)
     peaks = _read_peaks(fields["peaks"], 2 * len(words) - 1)
     centres = fields["centres"].numbers(len(peaks))
     return Goal(fields["name"].text(), words=words, peaks=peaks, centres=centres)
@@ -187,18 +200,20 @@ def _read_states(reader: Reader, least: int) -> tuple[State, ...]:
     states = tuple(item.state() for item in reader.items(least, MAX_FOCAL_SETS))
     if len(set(map(str, states))) != len(states):
         raise reader.fail("a list without repetition")
+    if any(isinstance(state, str) for state in states) and not all(
+        isinstance(state, str) for state in states
+    ):
+        raise reader.fail("a list of texts or of numbers, not of both")
     return states
 
 
 def _read_peaks(reader: Reader, count: int) -> tuple[float, ...]:
     peaks = reader.numbers(count)
-    if not _increasing(peaks):
+    if not all(low < high for low, high in pairwise(peaks)):
         raise reader.fail("a list of increasing numbers")
+    if not math.isfinite(peaks[-1] - peaks[0]):
+        raise reader.fail("a list of numbers whose span is finite")
     return peaks
-
-
-def _increasing(numbers: tuple[float, ...]) -> bool:
-    return all(low < high for low, high in pairwise(numbers))
 
 
 def _read_attribute(reader: Reader) -> Attribute:
@@ -210,34 +225,32 @@ def _read_attribute(reader: Reader) -> Attribute:
         return _read_continuous(reader)
     fields = reader.record(["name", "kind", "states", "ignorance"])
     states = _read_states(fields["states"], least=0)
-    attribute = discrete_attribute(
+    if kind is Kind.BINARY and len(states) > 2:
+        raise fields["states"].fail("at most two states")
+    return discrete_attribute(
         fields["name"].text(), kind, states, fields["ignorance"].shares(max(1, len(states)))
     )
-    if not _increasing(attribute.peaks):
-        raise fields["states"].fail("a list of increasing numbers")
-    return attribute
 
 
 def _read_continuous(reader: Reader) -> Attribute:
     fields = reader.record(["name", "kind", "words", "peaks", "low", "high", "ignorance"])
-    words = fields["words"].texts(least=1)
+    words = fields["words"].texts(1, MAX_WORDS)
     n_sets = 2 * len(words) - 1
-    if n_sets > MAX_FOCAL_SETS:
-        raise fields["words"].fail(f"at most {(MAX_FOCAL_SETS + 1) // 2} words")
+    low = fields["low"].number()
     return Attribute(
         name=fields["name"].text(),
         kind=Kind.CONTINUOUS,
         words=words,
         peaks=_read_peaks(fields["peaks"], n_sets),
         ignorance=fields["ignorance"].shares(n_sets),
-        low=fields["low"].number(),
-        high=fields["high"].number(),
+        low=low,
+        high=fields["high"].number(least=low),
     )
 
 
 def _read_tree(reader: Reader, attributes: Mapping[str, Attribute], goal: Goal) -> Tree:
     fields = reader.record(["name", "inputs", "nodes"])
-    names = fields["inputs"].texts(least=1)
+    names = fields["inputs"].texts(1, len(attributes))
     for name in names:
         if name not in attributes:
             raise ModelFormatError(
@@ -249,31 +262,38 @@ def _read_tree(reader: Reader, attributes: Mapping[str, Attribute], goal: Goal) 
 
 
 def _read_nodes(reader: Reader, tree_name: str, inputs: tuple[Attribute, ...], goal: Goal) -> Tree:
-    nodes = reader.items(least=1, most=MAX_NODES)
+    nodes = reader.items(1, MAX_NODES)
     places = {attribute.name: i for i, attribute in enumerate(inputs)}
+    most_conditions = min(MAX_DEPTH, len(inputs))
     split = np.full(len(nodes), -1, dtype=np.int32)
     first_child = np.zeros(len(nodes), dtype=np.int32)
     support = np.empty(len(nodes))
     belief = np.empty((len(nodes), goal.size))
-    has_parent = np.zeros(len(nodes), dtype=bool)
-    has_parent[0] = True
+    depth = np.full(len(nodes), -1, dtype=np.int32)
+    depth[0] = 0
     for i, node in enumerate(nodes):
-        fields = node.record(["support", "belief"], ["split", "first_child"])
+        is_inner = isinstance(node.value, dict) and "split" in node.value
+        fields = node.record(_INNER if is_inner else _LEAF)
         support[i] = fields["support"].number(least=0.0)
         belief[i] = fields["belief"].shares(goal.size)
-        if "split" not in fields:
+        if not is_inner:
             continue
-        fields = node.record(["split", "first_child", "support", "belief"])
         split[i] = places.get(fields["split"].text(), -1)
         if split[i] < 0:
             raise fields["split"].fail("one of the tree's inputs")
+        if depth[i] >= most_conditions:
+            raise node.fail(f"a leaf, for a branch has at most {most_conditions} splits")
         n_children = inputs[split[i]].n_focal_sets
         # Children after their parent, and each child once: so there is no cycle.
         first = fields["first_child"].integer(i + 1, len(nodes) - n_children)
-        if has_parent[first : first + n_children].any():
+        if (depth[first : first + n_children] >= 0).any():
             raise fields["first_child"].fail("the first of children that no other node has")
-        has_parent[first : first + n_children] = True
+        depth[first : first + n_children] = depth[i] + 1
         first_child[i] = first
-    if not has_parent.all():
-        raise ModelFormatError(f"{reader.place}[{int(np.argmin(has_parent))}] has no parent")
+    if (depth < 0).any():
+        raise ModelFormatError(f"{reader.place}[{int(np.argmin(depth))}] has no parent")
     return Tree(tree_name, inputs, split, first_child, support, belief)
+
+
+_LEAF = ("support", "belief")
+_INNER = ("split", "first_child", *_LEAF)

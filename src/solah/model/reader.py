@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
-from solah.exceptions import ModelFormatError, did_you_mean
+from solah.exceptions import ModelFormatError, did_you_mean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Reader:
@@ -20,9 +23,14 @@ class Reader:
 
     def fail(self, wish: str) -> ModelFormatError:
         """Return the error that says what the value must be."""
-        shown = repr(self.value)
-        shown = shown if len(shown) <= 60 else f"{shown[:57]}…"
-        return ModelFormatError(f"{self.place} must be {wish}. Got {shown} instead.")
+        return ModelFormatError(f"{self.place} must be {wish}. Got {self._shown()} instead.")
+
+    def _shown(self) -> str:
+        if isinstance(self.value, dict | list):
+            return (
+                f"{'an object' if isinstance(self.value, dict) else 'a list'} of {len(self.value)}"
+            )
+        return shorten(self.value)
 
     def record(self, required: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Reader]:
         """Read an object that has all required keys and no unknown ones."""
@@ -32,28 +40,29 @@ class Reader:
         known = (*required, *optional)
         for key in self.value:
             if key not in known:
-                raise ModelFormatError(f"{self.place} has {key!r}{did_you_mean(key, known)}")
+                raise ModelFormatError(f"{self.place} has {shorten(key)}{did_you_mean(key, known)}")
         for key in required:
             if key not in self.value:
                 raise ModelFormatError(f"{self.place} has no {key!r}")
         return {key: Reader(value, f"{self.place}.{key}") for key, value in self.value.items()}
 
-    def items(self, least: int = 0, most: int | None = None) -> list[Reader]:
+    def items(self, least: int, most: int) -> list[Reader]:
         """Read a list of a bounded length."""
         if not isinstance(self.value, list):
             raise self.fail("a list")
-        if len(self.value) < least or (most is not None and len(self.value) > most):
-            length = f"{least}" if least == most else f"at least {least}"
-            length = f"between {least} and {most}" if most not in (None, least) else length
+        if not least <= len(self.value) <= most:
+            length = f"{least}" if least == most else f"between {least} and {most}"
             raise ModelFormatError(
                 f"{self.place} must have {length} items. Got {len(self.value)} instead."
             )
         return [Reader(value, f"{self.place}[{i}]") for i, value in enumerate(self.value)]
 
     def text(self) -> str:
-        """Read a string."""
-        if not isinstance(self.value, str):
+        """Read a string that is not empty and can be written again."""
+        if not isinstance(self.value, str) or not self.value:
             raise self.fail("a text")
+        if not self.value.isascii() and _LONE_SURROGATE.search(self.value):
+            raise self.fail("a text of whole characters")
         return self.value
 
     def integer(self, least: int, most: int) -> int:
@@ -76,9 +85,9 @@ class Reader:
             raise self.fail(f"a finite number from {least:g} to {most:g}")
         return number
 
-    def numbers(self, count: int | None = None, least: float = -math.inf) -> tuple[float, ...]:
+    def numbers(self, count: int, least: float = -math.inf) -> tuple[float, ...]:
         """Read a list of finite numbers."""
-        return tuple(item.number(least) for item in self.items(count or 0, count))
+        return tuple(item.number(least) for item in self.items(count, count))
 
     def shares(self, count: int) -> tuple[float, ...]:
         """Read non-negative numbers that sum to one."""
@@ -87,17 +96,19 @@ class Reader:
             raise self.fail("numbers that sum to 1")
         return shares
 
-    def texts(self, least: int = 0) -> tuple[str, ...]:
+    def texts(self, least: int, most: int) -> tuple[str, ...]:
         """Read a list of strings, none of them twice."""
-        texts = tuple(item.text() for item in self.items(least))
+        texts = tuple(item.text() for item in self.items(least, most))
         if len(set(texts)) != len(texts):
             raise self.fail("a list without repetition")
         return texts
 
     def state(self) -> str | int | float | bool:
         """Read a state: a text, a finite number, or true or false."""
-        if isinstance(self.value, bool | str):
+        if isinstance(self.value, bool):
             return self.value
+        if isinstance(self.value, str):
+            return self.text()
         if isinstance(self.value, int):
-            return self.value
+            return self.integer(-(2**63), 2**64)
         return self.number()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data import Table, from_array, from_frame, is_frame
+from solah.data import Table, as_array, from_array, from_frame, is_frame
 from solah.exceptions import DataError
 from solah.explain.rules import rules_of
 from solah.kernels.choose import kernel, map_slices
@@ -97,19 +97,26 @@ class Evaluator:
                 predict(readings, tree.sets, tree.shape, tree.belief, beliefs[start:stop])
 
         map_slices(predict_rows, table.n_rows, self.n_threads)
-        return beliefs
+        # A sum of shares may round to a bit more than one.
+        return np.minimum(beliefs, 1.0, out=beliefs)
 
     def _table(self, X: Any) -> Table:
         if isinstance(X, Table):
             return X
-        if is_frame(X):
-            return from_frame(X)
         names = [attribute.name for attribute in self.model.attributes]
-        array = np.asarray(X)
+        if is_frame(X):
+            return from_frame(X, only=names)
+        if hasattr(X, "collect_schema"):
+            raise DataError("this frame is lazy; call its collect() first")
+        try:
+            array = as_array(X)
+        except ValueError as error:
+            raise DataError(f"the rows are not of one length: {error}") from None
         if array.ndim != 2 or array.shape[1] != len(names):
             raise DataError(
-                f"the model expects {len(names)} columns ({', '.join(names[:4])}, …) in two "
-                f"dimensions. Got an array of shape {array.shape}."
+                f"the model expects {len(names)} columns ({', '.join(names[:4])}"
+                f"{', …' if len(names) > 4 else ''}) in two dimensions. Got an array of shape "
+                f"{array.shape}."
             )
         return from_array(array, names)
 

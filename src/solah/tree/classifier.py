@@ -83,7 +83,7 @@ class LinguisticTreeClassifier(ClassifierMixin, LinguisticTree):  # type: ignore
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = LinguisticTreeClassifier(max_depth=1).fit(X, y)
     >>> print(tree.rules_()[0])
-    if x2 is medium then class 1 (0.90), support 37.2
+    if x3 is medium then class 1 (0.91), support 41.6
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -138,18 +138,20 @@ class LinguisticTreeClassifier(ClassifierMixin, LinguisticTree):  # type: ignore
         """
         table = read_features(self, X, reset=True)
         name, classes = read_classes(self, y, table.n_rows)
-        self.classes_, codes = np.unique(classes, return_inverse=True)
-        if len(self.classes_) > MAX_FOCAL_SETS:
+        states, codes = np.unique(classes, return_inverse=True)
+        if len(states) > MAX_FOCAL_SETS:
             raise DataError(
-                f"the goal {name!r} has {len(self.classes_)} classes, and solah tells at most "
-                f"{MAX_FOCAL_SETS} apart; if it is a number, use LinguisticTreeRegressor"
+                f"the goal {name!r} has {len(states)} classes, and solah tells at most "
+                f"{MAX_FOCAL_SETS} apart; if it is a number, use LinguisticTreeRegressor "
+                "(--task regression)"
             )
         weights = read_weights(sample_weight, table.n_rows)
         weights = weights * compute_sample_weight(self.class_weight, classes)
         integers, unit = integer_weights(weights)
-        goal = Goal(name, states=tuple(map(_as_state, self.classes_.tolist())))
+        goal = Goal(name, states=tuple(map(_as_state, states.tolist())))
         goals = np.asarray(codes << MASS_BITS, dtype=np.uint32)
         self._learn(table, goal, goals, integers, unit)
+        self.classes_ = states
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from solah.kernels.arrays import TreeShape
+from solah.kernels.arrays import MAX_DEPTH, TreeShape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ class GrowthSettings:
 
 @dataclass(frozen=True, eq=False)
 class GrownTree:
-    """A tree as a table of nodes, with each node's weight by goal and belief about it."""
+    """A tree as a table of nodes, with each node's weight and belief about the goal."""
 
     shape: TreeShape
     weight: Float
@@ -77,8 +77,7 @@ def grow(
         for batch in _batches(level, int(sets.bins[-1]) * len(goal_weights)):
             slots = np.full(len(shape.attribute), -1, dtype=np.int32)
             slots[batch] = np.arange(len(batch))
-            counts = _spread_ignorance(counter.count(shape, slots), sets)
-            draft.extend(batch, counts)
+            draft.extend(batch, counter.count(shape, slots))
     return draft.finish()
 
 
@@ -106,15 +105,21 @@ class _Draft:
         self.depth += 1
         return level
 
-    def extend(self, nodes: NDArray[np.intp], counts: Float) -> None:
+    def extend(self, nodes: NDArray[np.intp], counts: Int64) -> None:
         """Split nodes, given their counts by bin, on the attribute that gains most."""
-        gains = _gains(counts, self.counts[nodes], self.sets, self.settings.criterion)
+        # The totals of these very counts: with the parent's, whose unknown rows were shared in
+        # floats, a rounding error would pass for a gain.
+        totals = counts[:, : self.sets.bins[1]].sum(axis=1).astype(np.float64)
+        reached = totals.any(axis=1)
+        nodes, totals = nodes[reached], totals[reached]
+        shared = _spread_ignorance(counts[reached], self.sets)
+        gains = _gains(shared, totals, self.sets, self.settings.criterion)
         gains[self.used[nodes]] = -np.inf
-        best = np.argmax(gains, axis=1)
+        best = np.argmax(gains, axis=1).astype(np.int32)
         if self.settings.min_gain is not None:
             worthy = gains[np.arange(len(nodes)), best] > self.settings.min_gain
-            nodes, counts, best = nodes[worthy], counts[worthy], best[worthy]
-        self._add_children(nodes, best.astype(np.int32), counts)
+            nodes, shared, best = nodes[worthy], shared[worthy], best[worthy]
+        self._add_children(nodes, best, shared)
 
     def finish(self) -> GrownTree:
         shape = TreeShape.of(self.attribute, self.first_child, self.sets)
@@ -151,7 +156,7 @@ class _Draft:
         may: NDArray[np.bool_] = (weight > 0) & (weight >= settings.min_support)
         may &= self.belief[nodes].max(axis=1) < settings.purity
         may &= ~self.used[nodes].all(axis=1)
-        if settings.max_depth is not None and self.depth >= settings.max_depth:
+        if self.depth >= min(settings.max_depth or MAX_DEPTH, MAX_DEPTH):
             may[:] = False
         return may
 

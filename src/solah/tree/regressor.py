@@ -10,11 +10,11 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from solah.kernels.arrays import MASS_BITS, MASS_MASK, WEIGHT_ONE, FocalSets
+from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import kernel
 from solah.labels.inputs import read_features, read_numbers, read_weights
-from solah.labels.placement import place_peaks
-from solah.labels.rows import integer_weights
+from solah.labels.placement import check_span, place_peaks
+from solah.labels.rows import integer_weights, split_weights
 from solah.labels.words import MAX_WORDS, default_names
 from solah.model import Goal
 from solah.tree.base import TREE_CONSTRAINTS, LinguisticTree
@@ -58,7 +58,7 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
     >>> x = np.linspace(0, 1, 200)[:, None]
     >>> tree = LinguisticTreeRegressor(n_labels=5).fit(x, x[:, 0] ** 2)
     >>> tree.predict([[0.5]]).round(2)
-    array([0.25])
+    array([0.26])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -115,13 +115,14 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
         name, numbers = read_numbers(self, y, table.n_rows)
         weights, unit = integer_weights(read_weights(sample_weight, table.n_rows))
         counted = weights > 0
+        check_span(f"the goal {name!r}", numbers[counted])
         peaks = place_peaks(numbers[counted], weights[counted], self.goal_labels, self.placement)
         goals = _label_goal(numbers, peaks)
         goal = Goal(
             name,
             words=default_names((len(peaks) + 1) // 2),
             peaks=peaks,
-            centres=_centres(numbers, goals, weights, peaks),
+            centres=_centres(goals, weights, peaks),
         )
         self._learn(table, goal, goals, weights, unit)
         return self
@@ -152,25 +153,24 @@ def _label_goal(numbers: Float, peaks: tuple[float, ...]) -> Labels:
     return labels[:, 0].copy()
 
 
-def _centres(
-    numbers: Float, goals: Labels, weights: Int64, peaks: tuple[float, ...]
-) -> tuple[float, ...]:
+def _centres(goals: Labels, weights: Int64, peaks: tuple[float, ...]) -> tuple[float, ...]:
     """Return E(y|F): the mean number of each focal set; its peak where it has no weight.
 
-    Numbers are first rounded to a 2^-30 grid over their range and summed as integers, so that
-    the result does not depend on the order of the rows.
+    Between two peaks the mass of the upper set says where a number stands, so that only integers
+    are summed, and the result does not depend on the order of the rows.
     """
-    low, high = peaks[0], peaks[-1]
-    span = (high - low) or 1.0
-    on_grid = np.rint((numbers - low) / span * WEIGHT_ONE).astype(np.int64)
-    lower = (goals >> MASS_BITS).astype(np.int64)
-    upper = (weights * (goals & MASS_MASK).astype(np.int64)) >> MASS_BITS
+    lower, shares = split_weights(goals, weights)
     weight_of = np.zeros(len(peaks) + 1, dtype=np.int64)
-    sum_of = np.zeros(len(peaks) + 1, dtype=np.int64)
-    for place, share in ((lower, weights - upper), (lower + 1, upper)):
-        np.add.at(weight_of, place, share)
-        np.add.at(sum_of, place, (share * on_grid) // WEIGHT_ONE)
+    sum_of = np.zeros(len(peaks) + 1)
+    gaps = np.append(np.diff(peaks), 0.0)
+    for place, share in enumerate(shares):
+        _, (_, above) = split_weights(goals, share)
+        weights_here, above_here = np.zeros((2, len(peaks)), dtype=np.int64)
+        np.add.at(weights_here, lower, share)
+        np.add.at(above_here, lower, above)
+        weight_of[place : place + len(peaks)] += weights_here
+        sum_of[place : place + len(peaks)] += weights_here * np.array(peaks) + above_here * gaps
     return tuple(
-        low + span * (int(total) / int(weight)) if weight else peak
+        float(total / weight) if weight else peak
         for peak, total, weight in zip(peaks, sum_of, weight_of, strict=False)
     )
