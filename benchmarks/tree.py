@@ -12,6 +12,7 @@ import argparse
 import multiprocessing
 import re
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,9 +59,8 @@ def compare_fit(n_rows: int, repeats: int) -> None:
     print(f"  scikit-learn DecisionTreeClassifier  {peer:8.2f} s")
     for n_jobs in sorted({1, available_threads()}):
         mine = seconds(lambda n=n_jobs: ours(n).fit(X, y), repeats)
-        print(
-            f"  solah, {n_jobs} thread(s)                   {mine:8.2f} s   {peer / mine:5.1f} times faster"
-        )
+        name = f"solah, {n_jobs} thread(s)"
+        print(f"  {name:<36} {mine:8.2f} s   {peer / mine:5.1f} times faster")
 
 
 def show_growth(n_rows: int, repeats: int) -> None:
@@ -79,7 +79,7 @@ def _fit_time(n_rows: int, n_attributes: int, repeats: int) -> float:
 
 
 def _print_growth(what: str, sizes: list[int], times: list[float]) -> None:
-    steps = [f"{later / earlier:.2f}" for earlier, later in zip(times, times[1:], strict=False)]
+    steps = [f"{later / earlier:.2f}" for earlier, later in pairwise(times)]
     print(f"  {what:<11}{' -> '.join(f'{size:,}' for size in sizes):<34}{' and '.join(steps)}")
 
 
