@@ -78,14 +78,12 @@ static inline void solah_describe(solah_real x, const solah_sets *sets, int32_t 
 }
 
 /* Jeffrey's rule: add weight(branch) * belief(branch) over the branches that the row x takes.
- * `runs` (one an attribute) and `steps` (one more than the tree is deep) are the caller's scratch. */
-static inline void solah_evaluate(const solah_real *x, int32_t n_attributes, const solah_sets *sets,
+ * `runs` has one an attribute: those of count 0 are described from x when they are needed, others
+ * are given (the belief of a tree below). `steps` (one more than the tree is deep) is scratch. */
+static inline void solah_evaluate(const solah_real *x, const solah_sets *sets,
                                   const solah_tree *tree, const solah_real *belief, int32_t n_goals,
                                   solah_run *runs, solah_step *steps, solah_real *out)
 {
-    for (int32_t a = 0; a < n_attributes; a++) {
-        runs[a].count = 0;
-    }
     for (int32_t g = 0; g < n_goals; g++) {
         out[g] = (solah_real)0;
     }

@@ -6,24 +6,21 @@
  *
  * label   a reading as 32 bits: the lower focal set's number (8 bits), then the mass of the set
  *         above it in units of 2^-24. The number one past an attribute's last set: ignorance.
+ *         The number 255: the masses are spread over all sets, and stand in an array of their own.
  * weight  how much of a row is in a branch, at most 2^30.
  */
 #include "core.h"
+#include "export.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 
-#if defined(_WIN32)
-#define SOLAH_EXPORT __declspec(dllexport)
-#else
-#define SOLAH_EXPORT __attribute__((visibility("default")))
-#endif
-
-#define ABI_VERSION 1
+#define ABI_VERSION 2
 #define MASS_BITS 24
 #define MASS_ONE ((uint32_t)1 << MASS_BITS)
 #define MASS_MASK (MASS_ONE - 1)
 #define MASS_HALF ((int64_t)1 << (MASS_BITS - 1))
+#define SPREAD 255
 
 enum { OK = 0, OUT_OF_MEMORY = 1 };
 
@@ -61,11 +58,17 @@ static inline int64_t share(int64_t weight, uint32_t mass)
 /* The integer walk: as in core.h, with labels for readings and weights that never leak (the shares
  * of a node's children add up to its own weight). */
 typedef struct {
-    const uint32_t *cumulated; /* ignorance, summed up to and without a set, in units of 2^-24 */
+    const uint32_t *ignorance; /* summed up to and without a set, in units of 2^-24 */
     const int32_t *offset;
     const int32_t *attribute;
     const int32_t *first_child;
 } walk_tree;
+
+typedef struct {
+    const uint32_t *label;
+    const uint32_t *spread;       /* masses spread over all sets, summed up like ignorance */
+    const int32_t *spread_offset; /* where an attribute's stand in `spread` */
+} walk_row;
 
 typedef struct {
     int64_t weight;
@@ -73,34 +76,45 @@ typedef struct {
     int32_t next;
 } walk_step;
 
-static inline int64_t child_weight(const walk_tree *tree, const walk_step *step, int32_t a,
-                                   uint32_t label, int32_t *child)
+/* The summed-up masses where every set may have a share; NULL where a label says it all. */
+static inline const uint32_t *shares_of(const walk_tree *tree, const walk_row *row, int32_t a)
 {
-    const int32_t count = tree->offset[a + 1] - tree->offset[a];
-    const int32_t set = (int32_t)(label >> MASS_BITS);
-    const int32_t k = step->next;
-
-    if (set == count) { /* ignorance: every set has its share */
-        const uint32_t *cumulated = tree->cumulated + tree->offset[a] + a;
-        *child = tree->first_child[step->node] + k;
-        return share(step->weight, cumulated[k + 1]) - share(step->weight, cumulated[k]);
+    const int32_t set = (int32_t)(row->label[a] >> MASS_BITS);
+    if (set == SPREAD) {
+        return row->spread + row->spread_offset[a];
     }
-    const int64_t upper = share(step->weight, label & MASS_MASK);
-    *child = tree->first_child[step->node] + set + k;
-    return k == 0 ? step->weight - upper : upper;
+    const int32_t count = tree->offset[a + 1] - tree->offset[a];
+    return set == count ? tree->ignorance + tree->offset[a] + a : NULL;
 }
 
-static inline int32_t n_children(const walk_tree *tree, int32_t a, uint32_t label)
+static inline int64_t share_between(int64_t weight, const uint32_t *cumulated, int32_t k)
 {
-    const int32_t count = tree->offset[a + 1] - tree->offset[a];
-    if ((int32_t)(label >> MASS_BITS) == count) {
-        return count;
+    return share(weight, cumulated[k + 1]) - share(weight, cumulated[k]);
+}
+
+static inline int64_t child_weight(const walk_tree *tree, const walk_step *step,
+                                   const walk_row *row, int32_t a, int32_t *child)
+{
+    const uint32_t *cumulated = shares_of(tree, row, a);
+    if (cumulated != NULL) {
+        *child = tree->first_child[step->node] + step->next;
+        return share_between(step->weight, cumulated, step->next);
     }
-    return (label & MASS_MASK) ? 2 : 1;
+    const int64_t upper = share(step->weight, row->label[a] & MASS_MASK);
+    *child = tree->first_child[step->node] + (int32_t)(row->label[a] >> MASS_BITS) + step->next;
+    return step->next == 0 ? step->weight - upper : upper;
+}
+
+static inline int32_t n_children(const walk_tree *tree, const walk_row *row, int32_t a)
+{
+    if (shares_of(tree, row, a) != NULL) {
+        return tree->offset[a + 1] - tree->offset[a];
+    }
+    return (row->label[a] & MASS_MASK) ? 2 : 1;
 }
 
 /* Go on to the next leaf that the row reaches with weight; NULL when there is none left. */
-static inline walk_step *next_leaf(const walk_tree *tree, const uint32_t *label, walk_step *steps,
+static inline walk_step *next_leaf(const walk_tree *tree, const walk_row *row, walk_step *steps,
                                    int32_t *depth)
 {
     while (*depth >= 0) {
@@ -110,12 +124,12 @@ static inline walk_step *next_leaf(const walk_tree *tree, const uint32_t *label,
             (*depth)--;
             return step;
         }
-        if (step->next == n_children(tree, a, label[a])) {
+        if (step->next == n_children(tree, row, a)) {
             (*depth)--;
             continue;
         }
         int32_t child;
-        const int64_t weight = child_weight(tree, step, a, label[a], &child);
+        const int64_t weight = child_weight(tree, step, row, a, &child);
         step->next++;
         if (weight > 0) {
             walk_step *below = &steps[++(*depth)];
@@ -135,12 +149,28 @@ static inline int32_t start_walk(walk_step *steps, int64_t weight)
     return weight > 0 ? 0 : -1;
 }
 
-static void add_row(const uint32_t *label, int32_t n_attributes, const int32_t *offset,
+static void add_spread(const uint32_t *cumulated, int32_t count, int32_t n_goals, int64_t weight,
+                       int64_t *bins)
+{
+    for (int32_t k = 0; k < count; k++) {
+        bins[(int64_t)k * n_goals] += share_between(weight, cumulated, k);
+    }
+}
+
+static void add_row(const walk_row *row, int32_t n_attributes, const int32_t *offset,
                     int32_t n_goals, int64_t weight, int64_t *counts)
 {
+    const uint32_t *label = row->label;
     for (int32_t a = 0; a < n_attributes; a++) {
         /* An attribute has one bin more than it has sets: the last one counts ignorance. */
-        int64_t *bin = counts + ((int64_t)offset[a] + a + (int64_t)(label[a] >> MASS_BITS)) * n_goals;
+        int64_t *bin = counts + ((int64_t)offset[a] + a) * n_goals;
+        const int64_t set = (int64_t)(label[a] >> MASS_BITS);
+        if (set == SPREAD) {
+            const uint32_t *cumulated = row->spread + row->spread_offset[a];
+            add_spread(cumulated, offset[a + 1] - offset[a], n_goals, weight, bin);
+            continue;
+        }
+        bin += set * n_goals;
         const int64_t upper = share(weight, label[a] & MASS_MASK);
         bin[0] += weight - upper;
         if (upper) {
@@ -153,32 +183,33 @@ static void add_row(const uint32_t *label, int32_t n_attributes, const int32_t *
  * goal is a label too: a class has all the mass, a number shares it between two goal sets. */
 SOLAH_EXPORT int32_t solah_accumulate(const uint32_t *labels, const uint32_t *goals,
                                       const int64_t *weights, int64_t n_rows, int32_t n_attributes,
-                                      const int32_t *offset, const uint32_t *cumulated,
-                                      const int32_t *attribute, const int32_t *first_child,
-                                      int32_t depth_limit, const int32_t *slots, int32_t n_goals,
-                                      int64_t *counts)
+                                      const uint32_t *spread, const int32_t *spread_offset,
+                                      int32_t spread_width, const int32_t *offset,
+                                      const uint32_t *ignorance, const int32_t *attribute,
+                                      const int32_t *first_child, int32_t depth_limit,
+                                      const int32_t *slots, int32_t n_goals, int64_t *counts)
 {
-    const walk_tree tree = {cumulated, offset, attribute, first_child};
+    const walk_tree tree = {ignorance, offset, attribute, first_child};
     const int64_t slot_size = ((int64_t)offset[n_attributes] + n_attributes) * n_goals;
     walk_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
     if (steps == NULL) {
         return OUT_OF_MEMORY;
     }
     for (int64_t i = 0; i < n_rows; i++) {
-        const uint32_t *label = labels + i * n_attributes;
+        const walk_row row = {labels + i * n_attributes, spread + i * spread_width, spread_offset};
         const int32_t goal = (int32_t)(goals[i] >> MASS_BITS);
         const uint32_t goal_mass = goals[i] & MASS_MASK;
         int32_t depth = start_walk(steps, weights[i]);
         const walk_step *leaf;
-        while ((leaf = next_leaf(&tree, label, steps, &depth)) != NULL) {
+        while ((leaf = next_leaf(&tree, &row, steps, &depth)) != NULL) {
             if (slots[leaf->node] < 0) {
                 continue;
             }
             int64_t *slot = counts + slots[leaf->node] * slot_size + goal;
             const int64_t upper = share(leaf->weight, goal_mass);
-            add_row(label, n_attributes, offset, n_goals, leaf->weight - upper, slot);
+            add_row(&row, n_attributes, offset, n_goals, leaf->weight - upper, slot);
             if (upper) {
-                add_row(label, n_attributes, offset, n_goals, upper, slot + 1);
+                add_row(&row, n_attributes, offset, n_goals, upper, slot + 1);
             }
         }
     }
@@ -189,12 +220,14 @@ SOLAH_EXPORT int32_t solah_accumulate(const uint32_t *labels, const uint32_t *go
 /* The leaves that each row reaches, as a sparse matrix by rows. With leaf == NULL only row_start
  * is filled, so that the caller can make room. */
 SOLAH_EXPORT int32_t solah_route(const uint32_t *labels, const int64_t *weights, int64_t n_rows,
-                                 int32_t n_attributes, const int32_t *offset,
-                                 const uint32_t *cumulated, const int32_t *attribute,
-                                 const int32_t *first_child, int32_t depth_limit,
-                                 int64_t *row_start, int32_t *leaves, int64_t *leaf_weights)
+                                 int32_t n_attributes, const uint32_t *spread,
+                                 const int32_t *spread_offset, int32_t spread_width,
+                                 const int32_t *offset, const uint32_t *ignorance,
+                                 const int32_t *attribute, const int32_t *first_child,
+                                 int32_t depth_limit, int64_t *row_start, int32_t *leaves,
+                                 int64_t *leaf_weights)
 {
-    const walk_tree tree = {cumulated, offset, attribute, first_child};
+    const walk_tree tree = {ignorance, offset, attribute, first_child};
     walk_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
     if (steps == NULL) {
         return OUT_OF_MEMORY;
@@ -202,9 +235,10 @@ SOLAH_EXPORT int32_t solah_route(const uint32_t *labels, const int64_t *weights,
     int64_t entry = 0;
     row_start[0] = 0;
     for (int64_t i = 0; i < n_rows; i++) {
+        const walk_row row = {labels + i * n_attributes, spread + i * spread_width, spread_offset};
         int32_t depth = start_walk(steps, weights[i]);
         const walk_step *leaf;
-        while ((leaf = next_leaf(&tree, labels + i * n_attributes, steps, &depth)) != NULL) {
+        while ((leaf = next_leaf(&tree, &row, steps, &depth)) != NULL) {
             if (leaves != NULL) {
                 leaves[entry] = leaf->node;
                 leaf_weights[entry] = leaf->weight;
@@ -217,8 +251,10 @@ SOLAH_EXPORT int32_t solah_route(const uint32_t *labels, const int64_t *weights,
     return OK;
 }
 
+/* Inputs with a given_offset of 0 or more are not read from `values`: their masses are given. */
 SOLAH_EXPORT int32_t solah_predict(const double *values, int64_t n_rows, int32_t n_attributes,
-                                   const double *peak, const double *ignorance,
+                                   const double *given, const int32_t *given_offset,
+                                   int32_t given_width, const double *peak, const double *ignorance,
                                    const int32_t *offset, const int32_t *attribute,
                                    const int32_t *first_child, int32_t depth_limit,
                                    const double *belief, int32_t n_goals, double *out)
@@ -229,8 +265,16 @@ SOLAH_EXPORT int32_t solah_predict(const double *values, int64_t n_rows, int32_t
     solah_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
     const int32_t status = (runs == NULL || steps == NULL) ? OUT_OF_MEMORY : OK;
     for (int64_t i = 0; status == OK && i < n_rows; i++) {
-        solah_evaluate(values + i * n_attributes, n_attributes, &sets, &tree, belief, n_goals, runs,
-                       steps, out + i * n_goals);
+        for (int32_t a = 0; a < n_attributes; a++) {
+            runs[a].count = 0;
+            if (given_offset[a] >= 0) {
+                runs[a].mass = given + i * given_width + given_offset[a];
+                runs[a].first = 0;
+                runs[a].count = offset[a + 1] - offset[a];
+            }
+        }
+        solah_evaluate(values + i * n_attributes, &sets, &tree, belief, n_goals, runs, steps,
+                       out + i * n_goals);
     }
     free(runs);
     free(steps);

@@ -8,14 +8,15 @@
 
 void solah_label(const double *, int64_t, int32_t, const double *, const int32_t *, uint32_t *);
 int32_t solah_accumulate(const uint32_t *, const uint32_t *, const int64_t *, int64_t, int32_t,
-                         const int32_t *, const uint32_t *, const int32_t *, const int32_t *,
-                         int32_t, const int32_t *, int32_t, int64_t *);
-int32_t solah_route(const uint32_t *, const int64_t *, int64_t, int32_t, const int32_t *,
-                    const uint32_t *, const int32_t *, const int32_t *, int32_t, int64_t *,
-                    int32_t *, int64_t *);
-int32_t solah_predict(const double *, int64_t, int32_t, const double *, const double *,
-                      const int32_t *, const int32_t *, const int32_t *, int32_t, const double *,
-                      int32_t, double *);
+                         const uint32_t *, const int32_t *, int32_t, const int32_t *,
+                         const uint32_t *, const int32_t *, const int32_t *, int32_t,
+                         const int32_t *, int32_t, int64_t *);
+int32_t solah_route(const uint32_t *, const int64_t *, int64_t, int32_t, const uint32_t *,
+                    const int32_t *, int32_t, const int32_t *, const uint32_t *, const int32_t *,
+                    const int32_t *, int32_t, int64_t *, int32_t *, int64_t *);
+int32_t solah_predict(const double *, int64_t, int32_t, const double *, const int32_t *, int32_t,
+                      const double *, const double *, const int32_t *, const int32_t *,
+                      const int32_t *, int32_t, const double *, int32_t, double *);
 
 enum { ROWS = 200, ATTRIBUTES = 2, SETS = 5, NODES = 8, GOALS = 2, BINS = SETS + ATTRIBUTES };
 
@@ -63,17 +64,35 @@ int main(void)
     int64_t *starts = malloc((ROWS + 1) * sizeof *starts);
     double *out = malloc(ROWS * GOALS * sizeof *out);
 
+    /* Every third row has the masses of attribute 0 given, spread over all its sets. */
+    static const int32_t spread_offset[ATTRIBUTES] = {0, -1}, reading[ATTRIBUTES] = {-1, -1};
+    uint32_t *spread = malloc(ROWS * 4 * sizeof *spread);
+    double *given = malloc(ROWS * 3 * sizeof *given);
     solah_label(x, ROWS, ATTRIBUTES, p, off, labels);
-    int32_t status = solah_accumulate(labels, g, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, sl, GOALS, counts);
-    status |= solah_route(labels, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, starts, NULL, NULL);
+    for (int i = 0; i < ROWS; i++) {
+        for (int k = 0; k < 4; k++) {
+            spread[i * 4 + k] = k == 3 ? 1u << 24 : (uint32_t)(k * 5000000);
+        }
+        for (int k = 0; k < 3; k++) {
+            given[i * 3 + k] = (spread[i * 4 + k + 1] - spread[i * 4 + k]) / 16777216.0;
+        }
+        if (i % 3 == 0) {
+            labels[i * ATTRIBUTES] = 255u << 24;
+        }
+    }
+    int32_t *so = HEAP(spread_offset), *none = HEAP(reading);
+    int32_t status = solah_accumulate(labels, g, w, ROWS, ATTRIBUTES, spread, so, 4, off, cum, att, first, 2, sl, GOALS, counts);
+    status |= solah_route(labels, w, ROWS, ATTRIBUTES, spread, so, 4, off, cum, att, first, 2, starts, NULL, NULL);
     int32_t *leaves = malloc((size_t)starts[ROWS] * sizeof *leaves);
     int64_t *leaf_weights = malloc((size_t)starts[ROWS] * sizeof *leaf_weights);
-    status |= solah_route(labels, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, starts, leaves, leaf_weights);
-    status |= solah_predict(x, ROWS, ATTRIBUTES, p, ig, off, att, first, 2, b, GOALS, out);
+    status |= solah_route(labels, w, ROWS, ATTRIBUTES, spread, so, 4, off, cum, att, first, 2, starts, leaves, leaf_weights);
+    status |= solah_predict(x, ROWS, ATTRIBUTES, NULL, none, 0, p, ig, off, att, first, 2, b, GOALS, out);
+    status |= solah_predict(x, ROWS, ATTRIBUTES, given, so, 3, p, ig, off, att, first, 2, b, GOALS, out);
     for (int i = 0; i < ROWS; i++) {
         printf("%.17g\n", out[i * GOALS] + out[i * GOALS + 1]);
     }
     free(x), free(p), free(ig), free(b), free(off), free(att), free(first), free(sl), free(cum);
+    free(spread), free(given), free(so), free(none);
     free(g), free(w), free(labels), free(counts), free(starts), free(out), free(leaves), free(leaf_weights);
     return (int)status;
 }

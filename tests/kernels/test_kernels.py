@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_strategies import focal_sets, random_tree, random_values, training_rows
+from kernel_strategies import focal_sets, random_readings, random_tree, training_rows
 
 from solah.exceptions import SolahError
 from solah.kernels import native, reference
@@ -73,9 +73,9 @@ def test_counts_of_every_attribute_sum_to_the_weights(kernels, case):
 def test_predictions_are_distributions(kernels, sets, seed):
     rng = np.random.default_rng(seed)
     tree = random_tree(sets, rng)
-    values = random_values(sets, rng, 20)
+    rows = random_readings(sets, rng, 20)
     out = np.empty((20, 3))
-    kernels.predict(values, sets, tree, rng.dirichlet(np.ones(3), len(tree.attribute)), out)
+    kernels.predict(rows, sets, tree, rng.dirichlet(np.ones(3), len(tree.attribute)), out)
     assert (out >= 0).all()
     np.testing.assert_allclose(out.sum(axis=1), 1.0, atol=1e-12)
 

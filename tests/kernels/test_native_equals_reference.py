@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_strategies import focal_sets, random_tree, random_values, training_rows
+from kernel_strategies import focal_sets, random_readings, random_tree, random_values, training_rows
 
 from solah.kernels import native, reference
 
@@ -47,9 +47,9 @@ def test_routes_are_equal(case):
 def test_predictions_are_equal(sets, seed):
     rng = np.random.default_rng(seed)
     tree = random_tree(sets, rng)
-    values = random_values(sets, rng, 30)
+    rows = random_readings(sets, rng, 30)
     beliefs = rng.dirichlet(np.ones(3), len(tree.attribute))
     ours, oracle = np.empty((30, 3)), np.empty((30, 3))
-    native.predict(values, sets, tree, beliefs, ours)
-    reference.predict(values, sets, tree, beliefs, oracle)
+    native.predict(rows, sets, tree, beliefs, ours)
+    reference.predict(rows, sets, tree, beliefs, oracle)
     np.testing.assert_array_equal(ours, oracle)

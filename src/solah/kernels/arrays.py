@@ -19,6 +19,7 @@ MASS_ONE = 1 << MASS_BITS
 MASS_MASK = MASS_ONE - 1
 WEIGHT_ONE = 1 << 30
 MAX_FOCAL_SETS = 254
+SPREAD = 255
 MAX_DEPTH = 255
 
 
@@ -108,6 +109,58 @@ class Routes:
     weights: Int64
 
 
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """Inputs of a tree as they come: readings, and beliefs of trees below.
+
+    Attributes
+    ----------
+    values : (n_rows, n_inputs) the readings; what stands there for a belief does not matter
+    given : (n_rows, width) the beliefs' masses on their focal sets, end to end
+    offsets : (n_inputs,) where an input's masses begin in ``given``; -1 for a reading
+    """
+
+    values: Float
+    given: Float
+    offsets: Int32
+
+    @classmethod
+    def plain(cls, values: Float) -> Readings:
+        """Return inputs that are all readings."""
+        none = np.full(values.shape[1], -1, dtype=np.int32)
+        return cls(values, np.empty((len(values), 0)), none)
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """Inputs of a tree described by their focal sets, in integers.
+
+    Attributes
+    ----------
+    labels : (n_rows, n_inputs) the lower focal set and the mass of the one above it, or ``SPREAD``
+    spread : (n_rows, width) masses on all focal sets, summed up, in units of ``1 / MASS_ONE``:
+        one number more than there are sets, from 0 to ``MASS_ONE``
+    offsets : (n_inputs,) where an input's sums begin in ``spread``; -1 for one with labels
+    """
+
+    labels: Labels
+    spread: Labels
+    offsets: Int32
+
+    @classmethod
+    def plain(cls, labels: Labels) -> Described:
+        """Return inputs that all have labels."""
+        none = np.full(labels.shape[1], -1, dtype=np.int32)
+        return cls(labels, np.empty((len(labels), 0), dtype=np.uint32), none)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def rows(self, part: slice) -> Described:
+        """Return a slice of the rows, without copying."""
+        return Described(self.labels[part], self.spread[part], self.offsets)
+
+
 class Kernel(Protocol):
     """What both kernels do; outputs are the caller's, inputs have been checked."""
 
@@ -118,7 +171,7 @@ class Kernel(Protocol):
 
     def accumulate(
         self,
-        labels: Labels,
+        rows: Described,
         goals: Labels,
         weights: Int64,
         sets: FocalSets,
@@ -128,10 +181,10 @@ class Kernel(Protocol):
     ) -> None:
         """Add the rows that reach a leaf with a slot to ``out[slot, bin, goal]``."""
 
-    def route(self, labels: Labels, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
+    def route(self, rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
         """Find the leaves that rows reach, and with which weight."""
 
     def predict(
-        self, values: Float, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float
+        self, rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float
     ) -> None:
         """Average the leaves' beliefs over the branches that readings take (Jeffrey's rule)."""

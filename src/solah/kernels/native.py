@@ -15,21 +15,32 @@ from solah.kernels.arrays import Routes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.kernels.arrays import Float, FocalSets, Int32, Int64, Labels, TreeShape
+    from solah.kernels.arrays import (
+        Described,
+        Float,
+        FocalSets,
+        Int32,
+        Int64,
+        Labels,
+        Readings,
+        TreeShape,
+    )
 
 name = "native"
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 _FILE_NAMES = ("_native.so", "_native.dylib", "_native.dll")
 
 _P = ctypes.c_void_p
 _I32 = ctypes.c_int32
 _I64 = ctypes.c_int64
+_ROWS = [_P, _P, _I32]
+_TREE = [_P, _P, _P, _P, _I32]
 _SIGNATURES = {
     "solah_label": [_P, _I64, _I32, _P, _P, _P],
-    "solah_accumulate": [_P, _P, _P, _I64, _I32, _P, _P, _P, _P, _I32, _P, _I32, _P],
-    "solah_route": [_P, _P, _I64, _I32, _P, _P, _P, _P, _I32, _P, _P, _P],
-    "solah_predict": [_P, _I64, _I32, _P, _P, _P, _P, _P, _I32, _P, _I32, _P],
+    "solah_accumulate": [_P, _P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _I32, _P],
+    "solah_route": [_P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _P, _P],
+    "solah_predict": [_P, _I64, _I32, *_ROWS, _P, *_TREE, _P, _I32, _P],
 }
 
 
@@ -67,7 +78,7 @@ def label(values: Float, sets: FocalSets, out: Labels) -> None:
 
 
 def accumulate(
-    labels: Labels,
+    rows: Described,
     goals: Labels,
     weights: Int64,
     sets: FocalSets,
@@ -77,16 +88,15 @@ def accumulate(
 ) -> None:
     """Add the rows that reach a leaf with a slot to ``out[slot, bin, goal]``."""
     status = _library().solah_accumulate(
-        _at(labels),
+        _at(rows.labels),
         _at(goals),
         _at(weights),
-        len(labels),
+        len(rows),
         sets.n_attributes,
+        *_parts(rows.spread, rows.offsets),
         _at(sets.offsets),
         _at(sets.cumulated_ignorance),
-        _at(tree.attribute),
-        _at(tree.first_child),
-        tree.depth,
+        *_nodes(tree),
         _at(slots),
         out.shape[2],
         _at(out),
@@ -94,19 +104,18 @@ def accumulate(
     _check(status)
 
 
-def route(labels: Labels, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
+def route(rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
     """Find the leaves that rows reach."""
-    starts = np.empty(len(labels) + 1, dtype=np.int64)
+    starts = np.empty(len(rows) + 1, dtype=np.int64)
     inputs = (
-        _at(labels),
+        _at(rows.labels),
         _at(weights),
-        len(labels),
+        len(rows),
         sets.n_attributes,
+        *_parts(rows.spread, rows.offsets),
         _at(sets.offsets),
         _at(sets.cumulated_ignorance),
-        _at(tree.attribute),
-        _at(tree.first_child),
-        tree.depth,
+        *_nodes(tree),
         _at(starts),
     )
     _check(_library().solah_route(*inputs, None, None))
@@ -116,23 +125,31 @@ def route(labels: Labels, weights: Int64, sets: FocalSets, tree: TreeShape) -> R
     return Routes(starts, leaves, leaf_weights)
 
 
-def predict(values: Float, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
+def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
     """Average the leaves' beliefs over the branches that readings take."""
     status = _library().solah_predict(
-        _at(values),
-        len(values),
+        _at(rows.values),
+        len(rows.values),
         sets.n_attributes,
+        *_parts(rows.given, rows.offsets),
         _at(sets.peaks),
         _at(sets.ignorance),
         _at(sets.offsets),
-        _at(tree.attribute),
-        _at(tree.first_child),
-        tree.depth,
+        *_nodes(tree),
         _at(beliefs),
         beliefs.shape[1],
         _at(out),
     )
     _check(status)
+
+
+def _parts(masses: NDArray[Any], offsets: Int32) -> tuple[int, int, int]:
+    """Return the arguments for inputs whose masses stand in an array of their own."""
+    return _at(masses), _at(offsets), masses.shape[1]
+
+
+def _nodes(tree: TreeShape) -> tuple[int, int, int]:
+    return _at(tree.attribute), _at(tree.first_child), tree.depth
 
 
 def _library() -> ctypes.CDLL:

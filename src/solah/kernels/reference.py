@@ -10,14 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.kernels.arrays import MASS_BITS, MASS_MASK, MASS_ONE, Routes
+from solah.kernels.arrays import MASS_BITS, MASS_MASK, MASS_ONE, SPREAD, Routes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from solah.kernels.arrays import Float, FocalSets, Int32, Int64, Labels, TreeShape
+    from solah.kernels.arrays import (
+        Described,
+        Float,
+        FocalSets,
+        Int32,
+        Int64,
+        Labels,
+        Readings,
+        TreeShape,
+    )
 
 name = "reference"
 
@@ -33,7 +42,7 @@ def label(values: Float, sets: FocalSets, out: Labels) -> None:
 
 
 def accumulate(
-    labels: Labels,
+    rows: Described,
     goals: Labels,
     weights: Int64,
     sets: FocalSets,
@@ -42,44 +51,44 @@ def accumulate(
     out: Int64,
 ) -> None:
     """Add the rows that reach a leaf with a slot to ``out[slot, bin, goal]``."""
-    for node, rows, weight in _walk_labels(labels, weights, sets, tree):
+    for node, here, weight in _walk(rows, weights, sets, tree):
         if slots[node] < 0:
             continue
         counts = out[slots[node]]
-        goal = (goals[rows] >> MASS_BITS).astype(np.int64)
-        upper = _share(weight, goals[rows] & MASS_MASK)
-        _add_rows(labels[rows], goal, weight - upper, sets, counts)
+        goal = (goals[here] >> MASS_BITS).astype(np.int64)
+        upper = _share(weight, goals[here] & MASS_MASK)
+        _add_rows(rows, here, goal, weight - upper, sets, counts)
         both = upper > 0
-        _add_rows(labels[rows[both]], goal[both] + 1, upper[both], sets, counts)
+        _add_rows(rows, here[both], goal[both] + 1, upper[both], sets, counts)
 
 
-def route(labels: Labels, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
+def route(rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
     """Find the leaves that rows reach."""
-    walk = list(_walk_labels(labels, weights, sets, tree))
-    rows = np.concatenate([rows for _, rows, _ in walk] or [np.empty(0, np.int64)])
-    leaves = np.repeat([node for node, _, _ in walk], [len(rows) for _, rows, _ in walk])
+    walk = list(_walk(rows, weights, sets, tree))
+    reached = np.concatenate([here for _, here, _ in walk] or [np.empty(0, np.int64)])
+    leaves = np.repeat([node for node, _, _ in walk], [len(here) for _, here, _ in walk])
     shares = np.concatenate([weight for _, _, weight in walk] or [np.empty(0, np.int64)])
-    by_row = np.argsort(rows, kind="stable")
-    starts = np.searchsorted(rows[by_row], np.arange(len(labels) + 1))
+    by_row = np.argsort(reached, kind="stable")
+    starts = np.searchsorted(reached[by_row], np.arange(len(rows) + 1))
     return Routes(starts.astype(np.int64), leaves[by_row].astype(np.int32), shares[by_row])
 
 
-def predict(values: Float, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
+def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
     """Average the leaves' beliefs over the branches that readings take."""
     out[:] = 0.0
-    stack = [(0, np.arange(len(values)), np.ones(len(values)))]
+    stack = [(0, np.arange(len(rows.values)), np.ones(len(rows.values)))]
     while stack:
-        node, rows, weight = stack.pop()
+        node, here, weight = stack.pop()
         a = int(tree.attribute[node])
         if a < 0:
-            out[rows] += weight[:, None] * beliefs[node]
+            out[here] += weight[:, None] * beliefs[node]
             continue
         children = []
-        for k, mass in enumerate(masses(values[rows, a], sets, a).T):
+        for k, mass in enumerate(_input_masses(rows, here, sets, a).T):
             below = weight * mass
             alive = below > 0
             if alive.any():
-                children.append((int(tree.first_child[node]) + k, rows[alive], below[alive]))
+                children.append((int(tree.first_child[node]) + k, here[alive], below[alive]))
         stack.extend(reversed(children))
 
 
@@ -117,43 +126,75 @@ def _share(weight: Int64, mass: NDArray[Any]) -> Int64:
     return (weight * mass.astype(np.int64) + (MASS_ONE >> 1)) >> MASS_BITS
 
 
-def _walk_labels(
-    labels: Labels, weights: Int64, sets: FocalSets, tree: TreeShape
+def _input_masses(rows: Readings, here: Int64, sets: FocalSets, a: int) -> Float:
+    """Take the masses of an input: given ones, or those of its readings."""
+    start = rows.offsets[a]
+    if start >= 0:
+        return rows.given[here, start : start + sets.sizes[a]]
+    return masses(rows.values[here, a], sets, a)
+
+
+def _walk(
+    rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape
 ) -> Iterator[tuple[int, Int64, Int64]]:
     """Yield the leaves, depth first, each with the rows that reach it and their weights."""
-    rows = np.flatnonzero(weights > 0)
-    stack = [(0, rows, weights[rows])]
+    here = np.flatnonzero(weights > 0)
+    stack = [(0, here, weights[here])]
     while stack:
-        node, rows, weight = stack.pop()
+        node, here, weight = stack.pop()
         a = int(tree.attribute[node])
         if a < 0:
-            yield node, rows, weight
+            yield node, here, weight
             continue
         children = []
-        for k, below in enumerate(_child_weights(labels[rows, a], weight, sets, a)):
+        for k, below in enumerate(_child_weights(rows, here, weight, sets, a)):
             alive = below > 0
             if alive.any():
-                children.append((int(tree.first_child[node]) + k, rows[alive], below[alive]))
+                children.append((int(tree.first_child[node]) + k, here[alive], below[alive]))
         stack.extend(reversed(children))
 
 
-def _child_weights(label_: Labels, weight: Int64, sets: FocalSets, a: int) -> Iterator[Int64]:
+def _child_weights(
+    rows: Described, here: Int64, weight: Int64, sets: FocalSets, a: int
+) -> Iterator[Int64]:
     """Split weights over the focal sets; the parts of a row add up to its weight."""
-    cumulated = sets.cumulated_ignorance[sets.bins[a] : sets.bins[a + 1]]
+    label_ = rows.labels[here, a]
     lower = label_ >> MASS_BITS
     upper = _share(weight, label_ & MASS_MASK)
-    ignorant = lower == sets.sizes[a]
+    by_share = (lower == sets.sizes[a]) | (lower == SPREAD)
+    cumulated = _cumulated(rows, here, sets, a)
     for k in range(sets.sizes[a]):
-        known = np.where(lower == k, weight - upper, np.where(lower + 1 == k, upper, 0))
-        unknown = _share(weight, cumulated[k + 1]) - _share(weight, cumulated[k])
-        yield np.where(ignorant, unknown, known)
+        labelled = np.where(lower == k, weight - upper, np.where(lower + 1 == k, upper, 0))
+        shared = _share(weight, cumulated[:, k + 1]) - _share(weight, cumulated[:, k])
+        yield np.where(by_share, shared, labelled)
 
 
-def _add_rows(labels: Labels, goal: Int64, weight: Int64, sets: FocalSets, out: Int64) -> None:
+def _cumulated(rows: Described, here: Int64, sets: FocalSets, a: int) -> Labels:
+    """Return the masses summed up, of inputs that are spread and of unknown ones."""
+    start = rows.offsets[a]
+    ignorance = sets.cumulated_ignorance[sets.bins[a] : sets.bins[a + 1]]
+    of_rows = np.broadcast_to(ignorance, (len(here), len(ignorance)))
+    if start < 0:
+        return of_rows
+    spread = rows.labels[here, a] >> MASS_BITS == SPREAD
+    own = rows.spread[here, start : start + sets.sizes[a] + 1]
+    return np.where(spread[:, None], own, of_rows)
+
+
+def _add_rows(
+    rows: Described, here: Int64, goal: Int64, weight: Int64, sets: FocalSets, out: Int64
+) -> None:
     """Add weighted rows of known goals to the bins of one node."""
     for a in range(sets.n_attributes):
-        bins = sets.bins[a] + (labels[:, a] >> MASS_BITS).astype(np.int64)
-        upper = _share(weight, labels[:, a] & MASS_MASK)
-        np.add.at(out, (bins, goal), weight - upper)
+        labels = rows.labels[here, a]
+        spread = labels >> MASS_BITS == SPREAD
+        if spread.any():
+            shares = _child_weights(rows, here[spread], weight[spread], sets, a)
+            for k, share in enumerate(shares):
+                np.add.at(out, (sets.bins[a] + k, goal[spread]), share)
+        i = ~spread
+        bins = sets.bins[a] + (labels[i] >> MASS_BITS).astype(np.int64)
+        upper = _share(weight[i], labels[i] & MASS_MASK)
+        np.add.at(out, (bins, goal[i]), weight[i] - upper)
         both = upper > 0
-        np.add.at(out, (bins[both] + 1, goal[both]), upper[both])
+        np.add.at(out, (bins[both] + 1, goal[i][both]), upper[both])

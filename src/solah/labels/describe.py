@@ -10,7 +10,7 @@ import numpy as np
 from solah.data import settle, states_of
 from solah.data.table import Kind
 from solah.exceptions import DataError
-from solah.kernels.arrays import TreeShape
+from solah.kernels.arrays import Described, TreeShape
 from solah.kernels.choose import kernel, map_slices
 from solah.labels.placement import check_span, place_peaks, uniform_peaks
 from solah.labels.rows import LabelledRows
@@ -39,10 +39,26 @@ class LabelSettings:
     kinds: Mapping[str, str | Sequence[str]] | None
 
 
+@dataclass(frozen=True, eq=False)
+class Description:
+    """A table described with words.
+
+    Attributes
+    ----------
+    table : the columns with the values that their kinds ask for
+    attributes : each column described
+    labels : (n_rows, n_columns) each row described
+    """
+
+    table: Table
+    attributes: tuple[Attribute, ...]
+    labels: Labels
+
+
 def describe_table(
     table: Table, settings: LabelSettings, weights: Int64, n_threads: int = 1
-) -> tuple[tuple[Attribute, ...], Labels]:
-    """Describe each column with words, and each row with labels ``(n_rows, n_columns)``."""
+) -> Description:
+    """Describe each column and each row with words."""
     table, kinds = settle(table, settings.kinds)
     plans = plan_words(table.names, settings.n_labels, settings.words)
     used = None if len(weights) and weights.min() == weights.max() > 0 else weights
@@ -51,7 +67,8 @@ def describe_table(
         for column, kind in zip(table.columns, kinds, strict=True)
     )
     labels = label_table(table, attributes, n_threads)
-    return _with_ignorance(attributes, labels, weights, n_threads), labels
+    attributes = _with_ignorance(attributes, labels, weights, n_threads)
+    return Description(table, attributes, labels)
 
 
 def label_table(table: Table, attributes: Sequence[Attribute], n_threads: int = 1) -> Labels:
@@ -128,7 +145,8 @@ def _with_ignorance(
     """Give each attribute the mean masses of its known training values."""
     sets = flatten(attributes)
     no_goal = np.zeros(len(labels), dtype=np.uint32)
-    rows = LabelledRows(labels, no_goal, weights, sets, n_goals=1, n_threads=n_threads)
+    inputs = Described.plain(labels)
+    rows = LabelledRows(inputs, no_goal, weights, sets, n_goals=1, n_threads=n_threads)
     counts = rows.count(TreeShape.stump(), np.zeros(1, dtype=np.int32))[0, :, 0]
     described = []
     for a, attribute in enumerate(attributes):

@@ -31,7 +31,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
         table = from_frame(X)
         validate_data(estimator, X, "no_validation", skip_check_array=True, reset=reset)
         _check_size(table.n_rows, len(table.columns))
-        return table if reset else _rename(table, _known_names(estimator))
+        return table if reset else _rename(table, known_names(estimator))
     if hasattr(X, "collect_schema"):
         raise DataError("this frame is lazy; call its collect() first")
     array = validate_data(
@@ -39,7 +39,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
     )
     if array.dtype.kind in "US":
         array = as_array(X)
-    return from_array(array, _known_names(estimator))
+    return from_array(array, known_names(estimator))
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Float:
@@ -94,7 +94,7 @@ def _goal_name(y: Any, default: str) -> str:
     return name if isinstance(name, str) and name else default
 
 
-def _known_names(estimator: BaseEstimator) -> list[str]:
+def known_names(estimator: BaseEstimator) -> list[str]:
     """Return the names of the attributes: x0, x1 and so on for arrays."""
     names = getattr(estimator, "feature_names_in_", None)
     return [f"x{j}" for j in range(estimator.n_features_in_)] if names is None else list(names)
@@ -112,7 +112,7 @@ def _read_table(estimator: BaseEstimator, table: Table, *, reset: bool) -> Table
         estimator.feature_names_in_ = np.array(table.names, dtype=object)
         estimator.n_features_in_ = len(table.columns)
         return table
-    return table.select(_known_names(estimator))
+    return table.select(known_names(estimator))
 
 
 def _check_size(n_rows: int, n_columns: int) -> None:

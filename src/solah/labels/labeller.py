@@ -110,7 +110,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = read_features(self, X, reset=True)
         weights, _ = integer_weights(read_weights(sample_weight, table.n_rows))
         settings = LabelSettings(self.n_labels, self.placement, self.words, self.kinds)
-        self.attributes_, _ = describe_table(table, settings, weights)
+        self.attributes_ = describe_table(table, settings, weights).attributes
         return self
 
     def transform(self, X: ArrayLike) -> Float:

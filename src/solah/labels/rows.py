@@ -13,7 +13,7 @@ from solah.kernels.arrays import MASS_BITS, MASS_MASK, MASS_ONE, WEIGHT_ONE
 from solah.kernels.choose import kernel, map_slices
 
 if TYPE_CHECKING:
-    from solah.kernels.arrays import Float, FocalSets, Int32, Int64, Labels, TreeShape
+    from solah.kernels.arrays import Described, Float, FocalSets, Int32, Int64, Labels, TreeShape
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class LabelledRows:
 
     Attributes
     ----------
-    labels : (n_rows, n_attributes) readings described by focal sets
+    inputs : readings, and beliefs of trees below, described by focal sets
     goals : (n_rows,) the goal, labelled in the same way
     weights : (n_rows,) at most ``WEIGHT_ONE``
     sets : the attributes' focal sets
@@ -30,7 +30,7 @@ class LabelledRows:
     n_threads : how many threads count
     """
 
-    labels: Labels
+    inputs: Described
     goals: Labels
     weights: Int64
     sets: FocalSets
@@ -56,7 +56,7 @@ class LabelledRows:
         def count_part(rows: slice) -> Int64:
             counts = np.zeros(shape, dtype=np.int64)
             accumulate(
-                self.labels[rows],
+                self.inputs.rows(rows),
                 self.goals[rows],
                 self.weights[rows],
                 self.sets,
@@ -66,7 +66,7 @@ class LabelledRows:
             )
             return counts
 
-        first, *others = map_slices(count_part, len(self.labels), self.n_threads)
+        first, *others = map_slices(count_part, len(self.inputs), self.n_threads)
         for counts in others:
             first += counts
         return first
