@@ -1,6 +1,17 @@
 """A model document in, what a person wants to know of it out."""
 
-from solah.explain.importance import importances
+from solah.explain.importance import attribute_importances, importances
 from solah.explain.rules import Condition, Rule, rules_of
+from solah.explain.semantics import FiredRule, Semantics, TreeStep, semantics_of
 
-__all__ = ["Condition", "Rule", "importances", "rules_of"]
+__all__ = [
+    "Condition",
+    "FiredRule",
+    "Rule",
+    "Semantics",
+    "TreeStep",
+    "attribute_importances",
+    "importances",
+    "rules_of",
+    "semantics_of",
+]

@@ -1,4 +1,4 @@
-"""A tree in, the share of its information gain that each input brought out."""
+"""A tree or a model in, the share of its information gain that each input brought out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from solah.kernels.arrays import Float
-    from solah.model.document import Tree
+    from solah.model.document import Model, Tree
 
 
 def importances(tree: Tree) -> Float:
@@ -23,3 +23,12 @@ def importances(tree: Tree) -> Float:
     gained = np.maximum(gained, 0.0)
     total = gained.sum()
     return gained / total if total > 0 else gained
+
+
+def attribute_importances(model: Model) -> Float:
+    """Return the attributes' shares: what a tree brings upwards is shared by its inputs."""
+    share_of = {model.root.name: 1.0}
+    for tree in reversed(model.trees):
+        for attribute, share in zip(tree.inputs, importances(tree), strict=True):
+            share_of[attribute.name] = share_of[tree.name] * float(share)
+    return np.array([share_of.get(attribute.name, 0.0) for attribute in model.attributes])

@@ -77,19 +77,25 @@ def rules_of(model: Model) -> list[Rule]:
 
 def _tree_rules(tree: Tree, goal: Goal) -> list[Rule]:
     rules = [
-        Rule(
-            tree=tree.name,
-            conditions=conditions,
-            goal=goal.name,
-            belief=tuple(tree.belief[leaf].tolist()),
-            support=float(tree.support[leaf]),
-            decision=_decision(tree.belief[leaf].tolist(), goal),
-            task=goal.task,
-        )
+        rule_of(tree, leaf, conditions, goal)
         for leaf, conditions in _branches(tree)
         if tree.support[leaf] > 0
     ]
     return sorted(rules, key=lambda rule: -rule.support)
+
+
+def rule_of(tree: Tree, leaf: int, conditions: tuple[Condition, ...], goal: Goal) -> Rule:
+    """Read a branch, given as its leaf and the conditions that lead there, as a rule."""
+    belief: list[float] = tree.belief[leaf].tolist()
+    return Rule(
+        tree=tree.name,
+        conditions=conditions,
+        goal=goal.name,
+        belief=tuple(belief),
+        support=float(tree.support[leaf]),
+        decision=_decision(belief, goal),
+        task=goal.task,
+    )
 
 
 def _branches(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:

@@ -119,6 +119,20 @@ def discrete_attribute(
     )
 
 
+def belief_attribute(
+    name: str, states: tuple[State, ...], ignorance: tuple[float, ...]
+) -> Attribute:
+    """Describe what a tree believes: a focal set a goal state, with the belief as its mass."""
+    return Attribute(
+        name=name,
+        kind=Kind.CATEGORICAL,
+        words=tuple(map(str, states)),
+        peaks=tuple(map(float, range(len(states)))),
+        ignorance=ignorance,
+        states=states,
+    )
+
+
 def _measured(kind: Kind, states: Sequence[State]) -> bool:
     """Whether states are numbers that floats can tell apart and put in order."""
     if kind is not Kind.ORDINAL or not all(isinstance(state, int | float) for state in states):

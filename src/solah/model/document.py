@@ -11,6 +11,7 @@ import numpy as np
 
 from solah.kernels.arrays import TreeShape
 from solah.model.attributes import flatten
+from solah.model.structure import Hierarchy, HierarchyNode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,6 +133,21 @@ class Model:
     attributes: tuple[Attribute, ...]
     trees: tuple[Tree, ...]
     generator: str = field(default="", compare=False)
+
+    @property
+    def root(self) -> Tree:
+        """The tree that decides."""
+        return self.trees[-1]
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """How the trees are wired."""
+        return Hierarchy(
+            tuple(
+                HierarchyNode(tree.name, tuple(attribute.name for attribute in tree.inputs))
+                for tree in self.trees
+            )
+        )
 
     @property
     def n_branches(self) -> int:

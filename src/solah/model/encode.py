@@ -22,13 +22,16 @@ def encode(table: Table, attributes: Sequence[Attribute]) -> NDArray[np.float64]
     """Turn the attributes' columns into a matrix ``(n_rows, n_attributes)`` for the kernels."""
     matrix = np.empty((table.n_rows, len(attributes)))
     for j, attribute in enumerate(attributes):
-        column = table.column(attribute.name)
-        matrix[:, j] = (
-            encode_states(column, attribute.states)
-            if attribute.is_coded
-            else to_numbers(column, first_row=table.first_row).values
-        )
+        matrix[:, j] = encode_column(table, attribute)
     return matrix
+
+
+def encode_column(table: Table, attribute: Attribute) -> NDArray[Any]:
+    """Turn an attribute's column into numbers for the kernels."""
+    column = table.column(attribute.name)
+    if attribute.is_coded:
+        return encode_states(column, attribute.states)
+    return to_numbers(column, first_row=table.first_row).values
 
 
 def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ import numpy as np
 from solah.data.table import Kind
 from solah.exceptions import ModelFormatError, ModelVersionError, did_you_mean, shorten
 from solah.kernels.arrays import MAX_DEPTH, MAX_FOCAL_SETS
-from solah.model.attributes import Attribute, discrete_attribute
+from solah.model.attributes import Attribute, belief_attribute, discrete_attribute
 from solah.model.document import Goal, Model, Task, Tree
 from solah.model.reader import Reader
 
@@ -34,6 +34,7 @@ MAX_BYTES = 64 * 1024 * 1024
 BYTES_PER_CONTAINER = 16
 MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
 MAX_ATTRIBUTES = 1_000_000
+MAX_TREES = 100_000
 MAX_NODES = 50_000_000
 
 
@@ -169,10 +170,8 @@ def _read_version_1(document: Reader) -> Model:
     }
     if len(attributes) != len(fields["attributes"].value):
         raise ModelFormatError("the document.attributes has one name twice")
-    trees = [_read_tree(tree, attributes, goal) for tree in fields["trees"].items(1, 1)]
-    return Model(
-        goal, tuple(attributes.values()), tuple(trees), generator=fields["generator"].text()
-    )
+    trees = _read_trees(fields["trees"], attributes, goal)
+    return Model(goal, tuple(attributes.values()), trees, generator=fields["generator"].text())
 
 
 _READERS = {1: _read_version_1}
@@ -248,14 +247,38 @@ def _read_continuous(reader: Reader) -> Attribute:
     )
 
 
+def _read_trees(
+    reader: Reader, attributes: Mapping[str, Attribute], goal: Goal
+) -> tuple[Tree, ...]:
+    """Read trees from bottom to top; each but the last is an input of one that follows."""
+    most = MAX_TREES if goal.task is Task.CLASSIFICATION else 1
+    trees: list[Tree] = []
+    known, free = dict(attributes), set(attributes)
+    for item in reader.items(1, most):
+        tree = _read_tree(item, known, goal)
+        if tree.name in known:
+            raise ModelFormatError(f"{item.place}.name {shorten(tree.name)} is taken already")
+        taken = {attribute.name for attribute in tree.inputs}
+        if twice := taken - free:
+            raise ModelFormatError(
+                f"{item.place} takes {shorten(min(twice))}, as another tree does"
+            )
+        free = (free - taken) | {tree.name}
+        known[tree.name] = belief_attribute(tree.name, goal.states, tuple(tree.belief[0].tolist()))
+        trees.append(tree)
+    if tops := sorted(free - attributes.keys())[:-1]:
+        raise ModelFormatError(f"{reader.place} has more than one top: {shorten(tops)}")
+    return tuple(trees)
+
+
 def _read_tree(reader: Reader, attributes: Mapping[str, Attribute], goal: Goal) -> Tree:
     fields = reader.record(["name", "inputs", "nodes"])
     names = fields["inputs"].texts(1, len(attributes))
     for name in names:
         if name not in attributes:
             raise ModelFormatError(
-                f"{fields['inputs'].place} names {name!r}, which is no attribute"
-                f"{did_you_mean(name, attributes)}"
+                f"{fields['inputs'].place} names {shorten(name)}, which is neither an attribute "
+                f"nor a tree before it{did_you_mean(name, attributes)}"
             )
     inputs = tuple(attributes[name] for name in names)
     return _read_nodes(fields["nodes"], fields["name"].text(), inputs, goal)

@@ -8,8 +8,8 @@ import numpy as np
 
 from solah.data import Table, as_array, from_array, from_frame, is_frame
 from solah.exceptions import DataError
-from solah.explain.rules import rules_of
-from solah.kernels.choose import kernel, map_slices
+from solah.explain import attribute_importances, rules_of, semantics_of
+from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
 from solah.model.encode import encode
 from solah.model.files import load_document
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.explain.rules import Rule
+    from solah.explain import Rule, Semantics
     from solah.kernels.arrays import Float
     from solah.model.document import Model
-
-_BLOCK_ROWS = 16_384
 
 
 class Evaluator:
@@ -85,20 +83,43 @@ class Evaluator:
 
     def beliefs(self, X: Any) -> Float:
         """Return the distribution over the goal's states, or over a number's focal sets."""
+        return self.all_beliefs(X)[self.model.root.name]
+
+    def all_beliefs(self, X: Any) -> dict[str, Float]:
+        """Return what each tree believes, from bottom to top, by the trees' names."""
+        return all_beliefs(self.model.trees, self._table(X), self.n_threads)
+
+    def evidence(self, X: Any) -> Float:
+        """Return the share of the model's knowledge that each row's known readings can reach.
+
+        1 when no reading is missing, 0 when all are: the importances of the attributes whose
+        reading is known.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+
+        Returns
+        -------
+        shares : ndarray of shape (n_rows,)
+        """
         table = self._table(X)
-        (tree,) = self.model.trees
-        predict = kernel().predict
-        beliefs = np.empty((table.n_rows, self.model.goal.size))
+        known = ~np.isnan(encode(table, self.model.attributes))
+        return np.asarray(known @ attribute_importances(self.model))
 
-        def predict_rows(part: slice) -> None:
-            for start in range(part.start, part.stop, _BLOCK_ROWS):
-                stop = min(start + _BLOCK_ROWS, part.stop)
-                readings = encode(table.rows(start, stop), tree.inputs)
-                predict(readings, tree.sets, tree.shape, tree.belief, beliefs[start:stop])
+    def semantics(self, X: Any) -> list[Semantics]:
+        """Return, for each row, the rules that fired in each tree, from bottom to top.
 
-        map_slices(predict_rows, table.n_rows, self.n_threads)
-        # A sum of shares may round to a bit more than one.
-        return np.minimum(beliefs, 1.0, out=beliefs)
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+
+        Returns
+        -------
+        semantics : list of Semantics
+            ``str()`` of one is a text; its parts are objects.
+        """
+        return semantics_of(self.model, self._table(X))
 
     def _table(self, X: Any) -> Table:
         if isinstance(X, Table):

@@ -1,0 +1,464 @@
+"""Trees and what feeds them in, a checked hierarchy out: levels, short text, files, a drawing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from solah.exceptions import ParameterError, did_you_mean, require, shorten
+from solah.model.drawing import Drawing
+from solah.model.shorttext import ShortText, spelled
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Collection, Sequence
+
+
+@dataclass(frozen=True)
+class HierarchyNode:
+    """A tree of a hierarchy: its name and what feeds it.
+
+    Attributes
+    ----------
+    name : what the tree's output is called
+    inputs : names of attributes and of other trees, in the order in which the tree sees them
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        name = _checked_name(self.name)
+        inputs = _checked_inputs(name, self.inputs)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "inputs", inputs)
+
+    def __str__(self) -> str:
+        return f"{spelled(self.name)} <- {', '.join(map(spelled, self.inputs))}"
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Which trees there are and what feeds them: a linguistic attribute hierarchy's shape.
+
+    An immutable value: hierarchies with the same trees in the same order are equal. Whatever a
+    tree names as an input and no tree is called by is an attribute.
+
+    Parameters
+    ----------
+    nodes : the trees in any order; they are kept bottom-up, children before parents and the root
+        last, and otherwise as given
+
+    Raises
+    ------
+    ParameterError
+        If trees feed each other in a cycle, there is not exactly one root, two trees have one
+        name, or an attribute or a tree feeds two trees.
+
+    Examples
+    --------
+    The general hierarchy of the paper's Figure 1:
+
+    >>> from solah.model.structure import Hierarchy
+    >>> hierarchy = Hierarchy.parse("z1 <- x1, x2; z2 <- x3, x4; y <- z1, z2, x5")
+    >>> hierarchy.root, hierarchy.children("y"), hierarchy.n_levels
+    ('y', ('z1', 'z2'), 3)
+    >>> hierarchy.levels
+    (('z1', 'z2'), ('y',))
+    >>> print(hierarchy.draw({"y": "12 rules"}))
+    y (12 rules) ← x5
+    ├─ z1 ← x1, x2
+    └─ z2 ← x3, x4
+    """
+
+    nodes: tuple[HierarchyNode, ...]
+
+    def __post_init__(self) -> None:
+        nodes = tuple(self.nodes)
+        parents = _parents(nodes)
+        _check_acyclic(parents)
+        _check_one_root(parents)
+        object.__setattr__(self, "nodes", _bottom_up(nodes))
+
+    @property
+    def root(self) -> str:
+        """The name of the tree that decides."""
+        return self.nodes[-1].name
+
+    @cached_property
+    def attributes(self) -> tuple[str, ...]:
+        """The inputs that are no trees, in order of appearance, bottom-up."""
+        return tuple(name for node in self.nodes for name in self.attributes_of(node.name))
+
+    def node(self, name: str) -> HierarchyNode:
+        """Return the tree of this name."""
+        try:
+            return self._by_name[name]
+        except KeyError:
+            known = did_you_mean(name, self._by_name)
+            raise ParameterError(f"the hierarchy has no tree {shorten(name)}{known}") from None
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """Name the trees that feed this one."""
+        return tuple(child for child in self.node(name).inputs if child in self._by_name)
+
+    @cached_property
+    def levels(self) -> tuple[tuple[str, ...], ...]:
+        """The trees' names by level, the lowest first.
+
+        A tree stands one level above its highest child; one without children is at the bottom.
+        """
+        by_level: dict[int, list[str]] = {}
+        for name, height in self._heights.items():
+            by_level.setdefault(height, []).append(name)
+        return tuple(tuple(by_level[height]) for height in sorted(by_level))
+
+    @property
+    def n_levels(self) -> int:
+        """The paper's iota: the levels of trees and, below them, the attributes."""
+        return len(self.levels) + 1
+
+    @property
+    def is_cascade(self) -> bool:
+        """Whether the trees form one chain, as in the paper's Figure 1a."""
+        return len(self.levels) == len(self.nodes)
+
+    @cached_property
+    def _by_name(self) -> dict[str, HierarchyNode]:
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def _heights(self) -> dict[str, int]:
+        heights: dict[str, int] = {}
+        for node in self.nodes:
+            below = (heights[child] for child in self.children(node.name))
+            heights[node.name] = 1 + max(below, default=0)
+        return heights
+
+    def attributes_of(self, name: str) -> tuple[str, ...]:
+        """Return a tree's inputs that are attributes."""
+        return tuple(one for one in self.node(name).inputs if one not in self._by_name)
+
+    def height(self, name: str) -> int:
+        """Return the level of a tree, 1 for one that no other tree feeds."""
+        return self._heights[name]
+
+    @classmethod
+    def cascade(cls, attributes: Sequence[str], name: str = "y") -> Hierarchy:
+        """Chain trees: the first takes two attributes, each next one its output and one more.
+
+        Parameters
+        ----------
+        attributes : the attributes, from the bottom to the top
+        name : the root's name; the others are z1, z2, …; a taken name gets an underscore
+
+        Examples
+        --------
+        >>> print(Hierarchy.cascade(["x1", "x2", "x3", "x4"]))
+        z1 <- x1, x2; z2 <- z1, x3; y <- z2, x4
+        """
+        if isinstance(attributes, str) or not attributes:
+            raise ParameterError(
+                f"a cascade needs a list of attributes. Got {shorten(attributes)} instead."
+            )
+        names = node_names(max(len(attributes) - 1, 1), attributes, name)
+        nodes = [HierarchyNode(names[0], tuple(attributes[:2]))]
+        for node, attribute in zip(names[1:], attributes[2:], strict=True):
+            nodes.append(HierarchyNode(node, (nodes[-1].name, attribute)))
+        return cls(tuple(nodes))
+
+    @classmethod
+    def parse(cls, text: str) -> Hierarchy:
+        """Read the short text.
+
+        A tree is ``name <- input, input``; a semicolon or the end of a line closes it, unless the
+        line ends in a comma or an arrow. ``#`` begins a comment. A name in double quotes may hold
+        anything, with JSON's escapes; one without holds no spaces and none of ``, ; " #``, ``<-``.
+
+        Examples
+        --------
+        >>> print(Hierarchy.parse('''
+        ...     warmth <- "inside, °C", outside   # two sensors
+        ...     alarm  <- warmth,
+        ...               smoke
+        ... '''))
+        warmth <- "inside, °C", outside; alarm <- warmth, smoke
+        """
+        return cls(tuple(HierarchyNode(*node) for node in ShortText(text).nodes()))
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.nodes))
+
+    @classmethod
+    def from_dict(cls, inputs: Mapping[str, Sequence[str]]) -> Hierarchy:
+        """Make a hierarchy from each tree's name and its inputs.
+
+        Examples
+        --------
+        >>> Hierarchy.from_dict({"z1": ["x1", "x2"], "y": ["z1", "x3"]}).to_dict()
+        {'z1': ['x1', 'x2'], 'y': ['z1', 'x3']}
+        """
+        return cls(_nodes_of(inputs))
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """Map each tree's name to its inputs, bottom-up."""
+        return {node.name: list(node.inputs) for node in self.nodes}
+
+    @classmethod
+    def from_json(cls, text: str) -> Hierarchy:
+        """Read what ``to_json`` wrote: an object that maps each tree's name to its inputs."""
+        try:
+            value = json.loads(text, object_pairs_hook=_once_each)
+        except RecursionError:
+            raise ParameterError("this JSON is nested too deeply for a hierarchy") from None
+        except json.JSONDecodeError as error:
+            raise ParameterError(f"this is not JSON: {error}") from None
+        return cls(_nodes_of(value))
+
+    def to_json(self) -> str:
+        """Write JSON, a tree a line.
+
+        Examples
+        --------
+        >>> print(Hierarchy.parse("z1 <- x1, x2; y <- z1, x3").to_json())
+        {
+          "z1": ["x1", "x2"],
+          "y": ["z1", "x3"]
+        }
+        """
+        lines = (f"  {_json(node.name)}: {_json(node.inputs)}" for node in self.nodes)
+        return "{\n" + ",\n".join(lines) + "\n}"
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Hierarchy:
+        """Read a hierarchy from a file: .json, .yaml, .yml, or .txt with the short text.
+
+        JSON and YAML map each tree's name to the list of its inputs. The error of a broken file
+        names the file.
+        """
+        place = Path(path)
+        readers: dict[str, Callable[[str], Hierarchy]] = {
+            ".json": cls.from_json,
+            ".yaml": cls._from_yaml,
+            ".yml": cls._from_yaml,
+            ".txt": cls.parse,
+        }
+        reader = readers.get(place.suffix.lower())
+        if reader is None:
+            raise ParameterError(
+                f"{place.name}: a hierarchy is read from {', '.join(readers)}. "
+                f"Got {shorten(place.suffix)} instead."
+            )
+        try:
+            return reader(place.read_text(encoding="utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise ParameterError(f"{place.name}: this is not UTF-8 text: {error}") from None
+        except ParameterError as error:
+            raise ParameterError(f"{place.name}: {error}") from None
+
+    @classmethod
+    def _from_yaml(cls, text: str) -> Hierarchy:
+        yaml = require("yaml", "yaml", "reading YAML hierarchies")
+        try:
+            # YAML drops the first of two equal keys in silence; the composed text still has both.
+            composed = yaml.compose(text, Loader=yaml.SafeLoader)
+            if isinstance(composed, yaml.MappingNode):
+                _once_each([(key.value, None) for key, _ in composed.value if _is_scalar(key)])
+            value = yaml.safe_load(text)
+        except RecursionError:
+            raise ParameterError("this YAML is nested too deeply for a hierarchy") from None
+        except yaml.YAMLError as error:
+            raise ParameterError(f"this is not YAML: {error}") from None
+        return cls(_nodes_of(value))
+
+    def draw(self, annotations: Mapping[str, str] | None = None, *, width: int = 80) -> str:
+        """Draw the hierarchy for a terminal, the root on top.
+
+        Parameters
+        ----------
+        annotations : what to show beside the names of trees or attributes
+        width : where lists of attributes are wrapped; a long name may go beyond
+
+        Returns
+        -------
+        str
+            A line a tree, its attributes behind an arrow and its children indented below it.
+            Where a hierarchy is so deep that this would leave no room, the highest child of a
+            tree comes last and stands unindented behind ``↑``.
+
+        Examples
+        --------
+        >>> hierarchy = Hierarchy.parse("z1 <- ash, hue; z2 <- z1; z3 <- proline; y <- z2, z3")
+        >>> print(hierarchy.draw({"z1": "9 rules", "z3": "3 rules"}))
+        y
+        ├─ z2
+        │  └─ z1 (9 rules) ← ash, hue
+        └─ z3 (3 rules) ← proline
+        """
+        return "\n".join(Drawing(self, dict(annotations or {}), width).lines())
+
+
+def node_names(n_nodes: int, attributes: Iterable[str], goal: str) -> tuple[str, ...]:
+    """Name trees z1, z2, … and the root after the goal; a taken name gets underscores.
+
+    Examples
+    --------
+    >>> node_names(3, ["x1", "z2"], "y")
+    ('z1', 'z2_', 'y')
+    """
+    taken = set(attributes)
+    root = fresh_name(goal, taken)
+    names: list[str] = []
+    for number in range(1, n_nodes):
+        names.append(fresh_name(f"z{number}", {*taken, root, *names}))
+    return (*names, root)
+
+
+def fresh_name(wish: str, taken: Collection[str]) -> str:
+    """Return the name, with as many underscores as it takes to be a new one."""
+    while wish in taken:
+        wish += "_"
+    return wish
+
+
+# Checks
+
+
+def _checked_name(name: object) -> str:
+    """Return a name as plain text, or say why it is none."""
+    if not isinstance(name, str):
+        shown = shorten(name) if isinstance(name, int | float) else _type(name)
+        raise ParameterError(f"a name must be text, in quotes where needed. Got {shown} instead.")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ParameterError(
+            f"the name {shorten(name)} has half a character (a lone surrogate)"
+        ) from None
+    return str(name)
+
+
+def _checked_inputs(name: str, inputs: object) -> tuple[str, ...]:
+    """Return a tree's inputs as a tuple, or say why they are none."""
+    # Text and mappings can be iterated as well, and would be taken for lists of something else.
+    if isinstance(inputs, str | Mapping) or not isinstance(inputs, Iterable):
+        raise ParameterError(
+            f"the inputs of {shorten(name)} must be a list of names. Got {_type(inputs)} instead."
+        )
+    names = tuple(map(_checked_name, inputs))
+    if not names:
+        raise ParameterError(f"{shorten(name)} has no inputs")
+    twice = _first_repeated(names)
+    if twice is not None:
+        raise ParameterError(f"{shorten(name)} names its input {shorten(twice)} twice")
+    return names
+
+
+def _type(value: object) -> str:
+    """Show what a value is without showing it, since it may be large."""
+    return f"a value of type {type(value).__name__}"
+
+
+def _first_repeated(names: Iterable[str]) -> str | None:
+    return next((name for name, times in Counter(names).items() if times > 1), None)
+
+
+def _parents(nodes: Sequence[HierarchyNode]) -> dict[str, str | None]:
+    """Find what each tree feeds, and check that nothing feeds two trees."""
+    if not nodes:
+        raise ParameterError("a hierarchy needs at least one tree")
+    twice = _first_repeated(node.name for node in nodes)
+    if twice is not None:
+        raise ParameterError(f"two trees are called {shorten(twice)}")
+    fed: dict[str, str] = {}
+    for node in nodes:
+        for name in node.inputs:
+            if name in fed:
+                raise ParameterError(
+                    f"{shorten(name)} feeds both {shorten(fed[name])} and {shorten(node.name)}; "
+                    "an attribute or a tree feeds one tree only"
+                )
+            fed[name] = node.name
+    return {node.name: fed.get(node.name) for node in nodes}
+
+
+def _check_acyclic(parents: Mapping[str, str | None]) -> None:
+    """Climb from each tree: who comes back to the way climbed is in a cycle."""
+    ends_well: set[str] = set()
+    for start in parents:
+        way: dict[str, None] = {}
+        name: str | None = start
+        while name is not None and name not in ends_well:
+            if name in way:
+                climbed = list(way)
+                cycle = [*climbed[climbed.index(name) :], name]
+                shown = " <- ".join(map(spelled, reversed(cycle)))
+                raise ParameterError(f"the trees feed each other in a cycle: {shown}")
+            way[name] = None
+            name = parents[name]
+        ends_well.update(way)
+
+
+def _check_one_root(parents: Mapping[str, str | None]) -> None:
+    roots = [name for name, parent in parents.items() if parent is None]
+    if len(roots) > 1:
+        shown = ", ".join(map(shorten, roots[:8])) + (", …" if len(roots) > 8 else "")
+        raise ParameterError(
+            f"a hierarchy has one root, but {len(roots)} trees feed no other: {shown}"
+        )
+
+
+def _bottom_up(nodes: Sequence[HierarchyNode]) -> tuple[HierarchyNode, ...]:
+    """Put children before parents and move nothing else.
+
+    A stack instead of recursion, since a cascade is as deep as it has attributes.
+    """
+    place = {node.name: number for number, node in enumerate(nodes)}
+    done: dict[int, HierarchyNode] = {}
+    stack = list(reversed(range(len(nodes))))
+    while stack:
+        number = stack[-1]
+        inputs = nodes[number].inputs
+        below = sorted(place[name] for name in inputs if name in place)
+        waiting = [child for child in below if child not in done]
+        if waiting:
+            stack.extend(reversed(waiting))
+        else:
+            stack.pop()
+            done.setdefault(number, nodes[number])
+    return tuple(done.values())
+
+
+# JSON and YAML
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make a dict of pairs; a key that stands there twice is an error instead of a loss."""
+    twice = _first_repeated(key for key, _ in pairs)
+    if twice is not None:
+        raise ParameterError(f"two trees are called {shorten(twice)}")
+    return dict(pairs)
+
+
+def _is_scalar(node: object) -> bool:
+    """Whether a part of a YAML text is a single value."""
+    return isinstance(getattr(node, "value", None), str)
+
+
+def _nodes_of(value: object) -> tuple[HierarchyNode, ...]:
+    """Read the trees from a mapping of their names to their inputs."""
+    if not isinstance(value, Mapping):
+        raise ParameterError(
+            "a hierarchy maps each tree's name to the list of its inputs. "
+            f"Got {_type(value)} instead."
+        )
+    return tuple(HierarchyNode(name, inputs) for name, inputs in value.items())

@@ -1,0 +1,402 @@
+import json
+import pickle
+import sys
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solah.exceptions import MissingExtraError, ParameterError
+from solah.model.structure import Hierarchy, HierarchyNode, node_names
+
+GENERAL = "z1 <- x1, x2; z2 <- x3, x4; y <- z1, z2, x5"
+SMS_339 = """
+    z14 <- x6, x11
+    z15 <- z14, x9, x4, x8, x10
+    z16 <- z15, x5, x0, x1, x2, x3, x7, x12, x13
+"""
+SMS_154 = """
+    z14 <- x6, x11
+    z15 <- x2, x1, x4, x7, x8
+    z16 <- z15, z14, x5, x0, x3, x13
+    z17 <- z16, x9, x10, x12
+"""
+
+
+@st.composite
+def hierarchies(draw):
+    """Draw a hierarchy of up to eight trees, with names of any characters."""
+    n_nodes = draw(st.integers(1, 8))
+    names = draw(st.lists(st.text(max_size=6), min_size=n_nodes * 3, max_size=30, unique=True))
+    inputs = [[name] for name in names[n_nodes : 2 * n_nodes]]
+    for number in range(n_nodes - 1):
+        inputs[draw(st.integers(number + 1, n_nodes - 1))].append(names[number])
+    for name in names[2 * n_nodes :]:
+        inputs[draw(st.integers(0, n_nodes - 1))].append(name)
+    nodes = [HierarchyNode(*pair) for pair in zip(names, inputs, strict=False)]
+    return Hierarchy(tuple(draw(st.permutations(nodes))))
+
+
+class TestValue:
+    def test_names_levels_and_children(self):
+        hierarchy = Hierarchy.parse(GENERAL)
+        assert hierarchy.root == "y"
+        assert hierarchy.attributes == ("x1", "x2", "x3", "x4", "x5")
+        assert hierarchy.node("z2") == HierarchyNode("z2", ("x3", "x4"))
+        assert hierarchy.children("y") == ("z1", "z2")
+        assert hierarchy.children("z1") == ()
+        assert hierarchy.levels == (("z1", "z2"), ("y",))
+        assert hierarchy.n_levels == 3
+        assert not hierarchy.is_cascade
+
+    def test_the_hierarchies_of_the_paper_on_sms_14(self):
+        first, second = Hierarchy.parse(SMS_339), Hierarchy.parse(SMS_154)
+        assert first.levels == (("z14",), ("z15",), ("z16",))
+        assert first.is_cascade
+        assert second.levels == (("z14", "z15"), ("z16",), ("z17",))
+        assert not second.is_cascade
+        for hierarchy in (first, second):
+            assert hierarchy.n_levels == 4
+            assert sorted(hierarchy.attributes) == sorted(f"x{i}" for i in range(14))
+
+    def test_a_level_is_one_above_the_highest_child(self):
+        hierarchy = Hierarchy.parse("a <- x1; b <- a, x2; c <- x3; y <- c, b")
+        assert hierarchy.levels == (("a", "c"), ("b",), ("y",))
+
+    def test_an_order_that_is_bottom_up_is_kept(self):
+        text = "a <- x1; c <- x3; d <- x4; b <- a, x2; y <- d, c, b"
+        assert str(Hierarchy.parse(text)) == text
+
+    def test_any_other_order_becomes_bottom_up(self):
+        hierarchy = Hierarchy.parse("y <- z2, z1, x5; z1 <- x1, z3; z2 <- x2; z3 <- x3")
+        assert [node.name for node in hierarchy.nodes] == ["z3", "z1", "z2", "y"]
+
+    def test_equal_ones_have_one_hash(self):
+        first, second = Hierarchy.parse(GENERAL), Hierarchy.parse(GENERAL)
+        assert first.levels  # what is computed and kept is no part of the value
+        assert first == second
+        assert len({first, second}) == 1
+        assert first != Hierarchy.parse(GENERAL.replace("x5", "x6"))
+
+    def test_nothing_can_be_changed(self):
+        with pytest.raises(AttributeError):
+            Hierarchy.parse(GENERAL).nodes = ()
+
+    def test_an_unknown_tree_is_named(self):
+        with pytest.raises(ParameterError, match="no tree 'Z1'; did you mean 'z1'?"):
+            Hierarchy.parse(GENERAL).node("Z1")
+
+    @given(hierarchies())
+    def test_children_come_before_parents(self, hierarchy):
+        seen = set()
+        for node in hierarchy.nodes:
+            assert seen >= set(hierarchy.children(node.name))
+            seen.add(node.name)
+
+    @given(hierarchies())
+    def test_levels_and_attributes_name_everything_once(self, hierarchy):
+        trees = [name for level in hierarchy.levels for name in level]
+        everything = [name for node in hierarchy.nodes for name in node.inputs]
+        assert sorted([*trees, *hierarchy.attributes]) == sorted([*everything, hierarchy.root])
+
+    @given(hierarchies())
+    def test_it_survives_pickling(self, hierarchy):
+        assert pickle.loads(pickle.dumps(hierarchy)) == hierarchy
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "at least one tree"),
+        ("a <- b; b <- a", "in a cycle: a <- b <- a"),
+        ("y <- y", "in a cycle: y <- y"),
+        ("y <- x; a <- c; b <- a; c <- b, x2", "in a cycle: a <- c <- b <- a"),
+        ("a <- x1; b <- x2", "2 trees feed no other: 'a', 'b'"),
+        ("a <- x1; a <- x2", "two trees are called 'a'"),
+        ("a <- x; b <- x; y <- a, b", "'x' feeds both 'a' and 'b'"),
+        ("a <- x; b <- a; y <- a, b", "'a' feeds both 'b' and 'y'"),
+        ("y <- x1, x2, x1", "'y' names its input 'x1' twice"),
+    ],
+)
+def test_what_is_no_hierarchy_is_refused(text, problem):
+    with pytest.raises(ParameterError, match=problem):
+        Hierarchy.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "problem"),
+    [
+        ({"y": []}, "'y' has no inputs"),
+        ({"y": "x1, x2"}, "inputs of 'y' must be a list of names. Got a value of type str"),
+        ({"y": {"z": ["x"]}}, "inputs of 'y' must be a list of names. Got a value of type dict"),
+        ({"y": 3}, "inputs of 'y' must be a list of names. Got a value of type int"),
+        ({"y": [14]}, "a name must be text.* Got 14"),
+        ({14: ["x"]}, "a name must be text.* Got 14"),
+        ({"y": [["x"]]}, "a name must be text.* Got a value of type list"),
+        ({"y": ["\ud800"]}, "half a character"),
+        (
+            [("y", ["x"])],
+            "maps each tree's name to the list of its inputs. Got a value of type list",
+        ),
+    ],
+)
+def test_what_is_no_mapping_of_names_is_refused(inputs, problem):
+    with pytest.raises(ParameterError, match=problem):
+        Hierarchy.from_dict(inputs)
+
+
+class TestCascade:
+    def test_each_tree_takes_the_last_output_and_one_more(self):
+        hierarchy = Hierarchy.cascade(["x1", "x2", "x3", "x4", "x5"])
+        assert str(hierarchy) == "z1 <- x1, x2; z2 <- z1, x3; z3 <- z2, x4; y <- z3, x5"
+        assert hierarchy.is_cascade
+        assert hierarchy.n_levels == 5
+
+    @pytest.mark.parametrize("attributes", [["x1"], ["x1", "x2"]])
+    def test_few_attributes_make_one_tree(self, attributes):
+        assert Hierarchy.cascade(attributes, "goal").to_dict() == {"goal": attributes}
+
+    def test_names_that_are_taken_get_underscores(self):
+        hierarchy = Hierarchy.cascade(["z1", "z1_", "y"], "y")
+        assert str(hierarchy) == "z1__ <- z1, z1_; y_ <- z1__, y"
+
+    @pytest.mark.parametrize("attributes", [[], "x1"])
+    def test_it_needs_attributes(self, attributes):
+        with pytest.raises(ParameterError, match="list of attributes"):
+            Hierarchy.cascade(attributes)
+
+    def test_no_depth_is_too_deep(self):
+        hierarchy = Hierarchy.cascade([f"x{i}" for i in range(3000)])
+        upside_down = Hierarchy(hierarchy.nodes[::-1])
+        assert upside_down == hierarchy
+        assert hierarchy.n_levels == 3000
+        assert hierarchy.draw().count("\n") == 2998
+
+
+def test_trees_are_named_around_the_attributes():
+    assert node_names(1, ["x"], "y") == ("y",)
+    assert node_names(3, ["z2", "y", "y_"], "y") == ("z1", "z2_", "y__")
+    assert node_names(2, [], "z1") == ("z1_", "z1")
+
+
+class TestShortText:
+    def test_lines_semicolons_comments_and_arrows(self):
+        text = """
+        # the paper's Figure 1b
+        z1 <- x1, x2;   # with a comment; and <- this
+        z2 ← x3 ,
+              x4
+
+        y<-z1,z2,x5"""
+        assert str(Hierarchy.parse(text)) == GENERAL
+        assert str(Hierarchy.parse(text.replace("\n", "\r\n"))) == GENERAL
+
+    def test_quoted_names_hold_anything(self):
+        hierarchy = Hierarchy.parse(r'"y; z" <- "a, b", "c <- d", "e # f", "\"g\"", "h\n", "ü", ""')
+        assert hierarchy.root == "y; z"
+        assert hierarchy.attributes == ("a, b", "c <- d", "e # f", '"g"', "h\n", "ü", "")
+
+    def test_bare_names_hold_what_cannot_be_mistaken(self):
+        names = ["x-1", "a<b", "od280/od315", "größe", "温度", "x.y(z)", "<", "-"]
+        hierarchy = Hierarchy.from_dict({"y": names})
+        assert str(hierarchy) == "y <- " + ", ".join(names)
+
+    @given(hierarchies())
+    def test_what_is_written_is_read_back(self, hierarchy):
+        assert Hierarchy.parse(str(hierarchy)) == hierarchy
+        assert str(hierarchy).isprintable()
+
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            ("z1", "line 1, column 3: expected '<-', found the end"),
+            ("z1 x1", "line 1, column 4: expected '<-', found 'x1'; a name with spaces needs"),
+            ("<- x1", "line 1, column 1: expected the name of a tree, found '<-'"),
+            ("z1 <- ;", "line 1, column 7: expected the name of an input, found ';'"),
+            ("z1 <- x1,", "line 1, column 10: expected the name of an input, found the end"),
+            ("z1 <- x1\nz2\n <- x2", "line 2, column 3: expected '<-', found the end of the line"),
+            ("a <- b\ny <- x1 x2", "line 2, column 9: expected a comma, a semicolon .* found 'x2'"),
+            ("y <- x1 <- x2", "line 1, column 9: expected a comma"),
+            ('y <- x1, "x2', "line 1, column 10: a double quote is not closed"),
+            ('y <- "a\nb"', "line 1, column 6: a double quote is not closed"),
+            (r'y <- "\q"', "line 1, column 6: .* has an escape that JSON does not know"),
+        ],
+    )
+    def test_an_error_names_the_place(self, text, problem):
+        with pytest.raises(ParameterError, match=problem):
+            Hierarchy.parse(text)
+
+    @given(st.text(st.sampled_from('xyz<-,;"\\#\n \u2190'), max_size=30))
+    def test_any_text_is_read_or_refused(self, text):
+        try:
+            hierarchy = Hierarchy.parse(text)
+        except ParameterError:
+            return
+        assert Hierarchy.parse(str(hierarchy)) == hierarchy
+
+
+class TestFiles:
+    @given(hierarchies())
+    def test_dict_and_json_survive_the_round_trip(self, hierarchy):
+        assert Hierarchy.from_dict(hierarchy.to_dict()) == hierarchy
+        assert Hierarchy.from_json(hierarchy.to_json()) == hierarchy
+        assert json.loads(hierarchy.to_json()) == hierarchy.to_dict()
+
+    @pytest.mark.parametrize(
+        ("name", "write"),
+        [
+            ("h.json", Hierarchy.to_json),
+            ("h.JSON", Hierarchy.to_json),
+            ("h.txt", str),
+            ("h.yaml", lambda h: yaml.safe_dump(h.to_dict(), sort_keys=False)),
+            ("h.yml", lambda h: "y: [z1, z2, x5]\nz1: [x1, x2]\nz2:\n  - x3\n  - x4\n"),
+        ],
+    )
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+    def test_each_format_is_read(self, tmp_path, name, write, encoding):
+        hierarchy = Hierarchy.parse(GENERAL)
+        (tmp_path / name).write_text(write(hierarchy), encoding=encoding)
+        assert Hierarchy.load(tmp_path / name) == hierarchy
+        assert Hierarchy.load(str(tmp_path / name)) == hierarchy
+
+    @pytest.mark.parametrize(
+        ("name", "content", "problem"),
+        [
+            ("h.json", '{"y": ["x"', "h.json: this is not JSON: .* line 1"),
+            ("h.json", "[]", "h.json: a hierarchy maps .* Got a value of type list"),
+            ("h.json", "[" * 100_000, "h.json: this JSON is nested too deeply"),
+            ("h.json", '{"a": ["x"], "a": ["w"]}', "h.json: two trees are called 'a'"),
+            ("h.json", '{"y": [1]}', "h.json: a name must be text"),
+            ("h.json", '{"y": ["\\ud800"]}', "h.json: .* half a character"),
+            ("h.yaml", "y: [x", "h.yaml: this is not YAML"),
+            ("h.yaml", "", "h.yaml: a hierarchy maps .* Got a value of type NoneType"),
+            ("h.yaml", "y: x", "h.yaml: the inputs of 'y' must be a list"),
+            ("h.yaml", "z: [x1]\ny: [6, no]", "h.yaml: a name must be text.* Got 6"),
+            ("h.yaml", "z: [x1]\nz: [x2]\ny: [z]", "h.yaml: two trees are called 'z'"),
+            ("h.yaml", "[1, 2]: [x1]", "h.yaml: "),
+            ("h.yaml", "y: !!python/object:os.system [x]", "h.yaml: this is not YAML"),
+            ("h.yaml", "[" * 5_000, "h.yaml: this YAML is nested too deeply"),
+            ("h.txt", "y <- ", "h.txt: line 1, column 6: expected the name of an input"),
+            ("h.csv", "y,x", "h.csv: a hierarchy is read from .json, .yaml, .yml, .txt"),
+        ],
+    )
+    def test_a_broken_file_is_named(self, tmp_path, name, content, problem):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+        with pytest.raises(ParameterError, match=problem):
+            Hierarchy.load(tmp_path / name)
+
+    def test_a_file_that_is_no_text_is_named(self, tmp_path):
+        (tmp_path / "h.txt").write_bytes(b"y <- \xff")
+        with pytest.raises(ParameterError, match="h.txt: this is not UTF-8 text"):
+            Hierarchy.load(tmp_path / "h.txt")
+
+    def test_a_file_that_is_not_there_is_named(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match="h.json"):
+            Hierarchy.load(tmp_path / "h.json")
+
+    def test_yaml_is_an_extra(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "yaml", None)
+        (tmp_path / "h.yaml").write_text("y: [x]")
+        with pytest.raises(MissingExtraError, match=r"pip install 'solah\[yaml\]'"):
+            Hierarchy.load(tmp_path / "h.yaml")
+
+
+def drawn(text):
+    """Take a drawing as it stands in a test."""
+    lines = text.strip("\n").split("\n")
+    return "\n".join(line.removeprefix("        ").rstrip() for line in lines).rstrip()
+
+
+class TestDrawing:
+    def test_children_stand_below_their_parent(self):
+        assert Hierarchy.parse(SMS_154).draw() == drawn("""
+        z17 ← x9, x10, x12
+        └─ z16 ← x5, x0, x3, x13
+           ├─ z15 ← x2, x1, x4, x7, x8
+           └─ z14 ← x6, x11
+        """)
+        assert Hierarchy.parse(SMS_339).draw() == drawn("""
+        z16 ← x5, x0, x1, x2, x3, x7, x12, x13
+        └─ z15 ← x9, x4, x8, x10
+           └─ z14 ← x6, x11
+        """)
+
+    def test_annotations_stand_beside_names(self):
+        hierarchy = Hierarchy.parse("z1 <- x1; z2 <- x2; y <- z1, z2")
+        assert hierarchy.draw({"y": "3 rules", "z2": "2 rules", "x1": "0.4"}) == drawn("""
+        y (3 rules)
+        ├─ z1 ← x1 (0.4)
+        └─ z2 (2 rules) ← x2
+        """)
+
+    def test_an_unknown_name_cannot_be_annotated(self):
+        with pytest.raises(ParameterError, match="no 'z3' to annotate"):
+            Hierarchy.parse(GENERAL).draw({"z3": "9 rules"})
+
+    def test_long_lists_are_wrapped_beside_the_lines_of_the_tree(self):
+        names = [f"sensor {i}" for i in range(12)]
+        hierarchy = Hierarchy.from_dict({"z1": names[:5], "z2": names[5:7], "y": ["z1", "z2"]})
+        assert hierarchy.draw(width=40) == drawn("""
+        y
+        ├─ z1 ← sensor 0, sensor 1, sensor 2,
+        │       sensor 3, sensor 4
+        └─ z2 ← sensor 5, sensor 6
+        """)
+        hierarchy = Hierarchy.from_dict({"z1": names[:2], "y": ["z1", *names[2:]]})
+        assert hierarchy.draw(width=40) == drawn("""
+        y ← sensor 2, sensor 3, sensor 4,
+        │   sensor 5, sensor 6, sensor 7,
+        │   sensor 8, sensor 9, sensor 10,
+        │   sensor 11
+        └─ z1 ← sensor 0, sensor 1
+        """)
+
+    def test_the_comma_at_the_end_of_a_line_fits_as_well(self):
+        names = ["a" * 12, "b" * 12, "c" * 12]
+        lines = Hierarchy.from_dict({"y": names}).draw(width=30).split("\n")
+        assert max(map(len, lines)) <= 30
+
+    def test_a_long_name_has_its_attributes_below(self):
+        hierarchy = Hierarchy.parse("a_name_that_is_quite_long <- z, humidity, pressure; z <- x3")
+        assert hierarchy.draw(width=40) == drawn("""
+        a_name_that_is_quite_long ←
+        │   humidity, pressure
+        └─ z ← x3
+        """)
+
+    def test_a_deep_hierarchy_keeps_to_the_left(self):
+        hierarchy = Hierarchy.parse("""
+        a <- x1; b <- a, x2; c <- b, w, x3; w <- v, x4; v <- x5; d <- c, x6; e <- d, x7
+        """)
+        assert hierarchy.draw(width=20) == drawn("""
+        e ← x7
+        ↑ d ← x6
+        ↑ c ← x3
+        ├─ w ← x4
+        │  ↑ v ← x5
+        ↑ b ← x2
+        ↑ a ← x1
+        """)
+
+    def test_names_that_could_be_mistaken_are_quoted(self):
+        hierarchy = Hierarchy.from_dict({"y": ["a, b", "c d", " e", "f\ng", "", "h ← i"]})
+        assert hierarchy.draw() == r'y ← "a, b", c d, " e", "f\ng", "", "h ← i"'
+
+    def test_wide_characters_are_wrapped_by_their_columns(self):
+        hierarchy = Hierarchy.from_dict({"y": ["温度" * 4, "湿度" * 4]})
+        assert hierarchy.draw(width=30) == "y ← 温度温度温度温度,\n    湿度湿度湿度湿度"
+
+    @pytest.mark.parametrize("n_attributes", [60, 600])
+    def test_many_attributes_stay_within_the_width(self, n_attributes):
+        names = [f"attribute_{i}" for i in range(n_attributes)]
+        clusters = {f"z{i}": names[i::10] for i in range(10)}
+        hierarchy = Hierarchy.from_dict({**clusters, "y": list(clusters)})
+        lines = hierarchy.draw(dict.fromkeys(clusters, "12 rules")).splitlines()
+        assert max(map(len, lines)) <= 80
+
+    @given(hierarchies(), st.integers(1, 100))
+    def test_everything_is_drawn(self, hierarchy, width):
+        text = hierarchy.draw(width=width)
+        assert all(line.isprintable() for line in text.split("\n"))
+        assert len(text.split("\n")) >= len(hierarchy.nodes)
