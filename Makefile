@@ -23,6 +23,8 @@ test-system:
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/tree.py
+	$(BIN)/python benchmarks/dependence.py
+	$(BIN)/python benchmarks/hierarchy.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -10,10 +10,15 @@ from solah.kernels.arrays import MAX_FOCAL_SETS
 
 PUBLIC = [
     "PAPER",
+    "Hierarchy",
+    "LinguisticHierarchyClassifier",
     "LinguisticLabeller",
     "LinguisticTreeClassifier",
     "LinguisticTreeRegressor",
+    "SelfOrganisedHierarchyClassifier",
     "datasets",
+    "distance_correlation",
+    "distance_correlation_matrix",
     "load_model",
 ]
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from solah import datasets
+    from solah.hierarchy import (
+        LinguisticHierarchyClassifier,
+        SelfOrganisedHierarchyClassifier,
+        distance_correlation,
+        distance_correlation_matrix,
+    )
     from solah.labels import LinguisticLabeller
+    from solah.model.structure import Hierarchy
     from solah.paper import PAPER
     from solah.runtime import load_model
     from solah.tree import LinguisticTreeClassifier, LinguisticTreeRegressor
@@ -16,19 +23,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PAPER",
+    "Hierarchy",
+    "LinguisticHierarchyClassifier",
     "LinguisticLabeller",
     "LinguisticTreeClassifier",
     "LinguisticTreeRegressor",
+    "SelfOrganisedHierarchyClassifier",
     "datasets",
+    "distance_correlation",
+    "distance_correlation_matrix",
     "load_model",
 ]
 
 # Names are imported when they are first used: scikit-learn alone takes longer than a decision.
 _ROOM_OF = {
     "PAPER": "solah.paper",
+    "Hierarchy": "solah.model.structure",
+    "LinguisticHierarchyClassifier": "solah.hierarchy",
     "LinguisticLabeller": "solah.labels",
     "LinguisticTreeClassifier": "solah.tree",
     "LinguisticTreeRegressor": "solah.tree",
+    "SelfOrganisedHierarchyClassifier": "solah.hierarchy",
+    "distance_correlation": "solah.hierarchy",
+    "distance_correlation_matrix": "solah.hierarchy",
     "load_model": "solah.runtime",
 }
 

@@ -18,6 +18,9 @@ PAPER: Mapping[str, Any] = MappingProxyType(
         "min_gain": None,
         "max_depth": None,
         "null_branch": "uniform",
+        "top": "fuse",
+        "bias_corrected": False,
+        "node": "tree",
     }
 )
 """Parameters and the paper's values; ``Estimator.with_settings(PAPER)`` takes those it knows."""

@@ -1,7 +1,5 @@
 """Figures of the paper that the single tree reproduces (they need the real data)."""
 
-import re
-
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -9,20 +7,6 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from solah import PAPER, LinguisticTreeClassifier, datasets
 
 pytestmark = [pytest.mark.shared, pytest.mark.usefixtures("shared_data")]
-
-# The paper's 14 features of a text message: whether one of the patterns occurs in it.
-SMS_14 = [
-    "urgent", "congrat", "!", "win|won", "offer", "award|prize", "sex|girl", "call",
-    "reply|send", "stop|click", "text|txt", "cash|price", "free|[0-9]p", "euro|gbp|pound|£|[$]|€",
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def sms_14(shared_data):
-    messages = datasets.load("sms_spam")
-    texts = messages.table.column("text").values
-    features = [[bool(re.search(pattern, text.lower())) for pattern in SMS_14] for text in texts]
-    return np.array(features, dtype=float), messages.goal
 
 
 def test_the_tree_on_sms_14_has_591_branches(sms_14):

@@ -1,4 +1,4 @@
-"""What the tree estimators share: from a table and labelled goals to a model, and its uses."""
+"""What the estimators share: from a table and labelled goals to a model, and its uses."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from solah.explain import importances, rules_of
-from solah.kernels.arrays import WEIGHT_ONE
+from solah.explain import attribute_importances, rules_of, semantics_of
+from solah.kernels.arrays import WEIGHT_ONE, Described
 from solah.kernels.choose import count_threads, kernel
 from solah.labels.describe import LabelSettings, describe_table, label_table
-from solah.labels.inputs import read_features
+from solah.labels.inputs import known_names, read_features
 from solah.labels.labeller import LABEL_CONSTRAINTS, tolerant_tags
 from solah.labels.rows import LabelledRows
 from solah.model import Model, Tree, save_document
 from solah.model.attributes import flatten
+from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
 from solah.tree.growth import GrowthSettings, grow
 
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from solah.data import Table
-    from solah.explain import Rule
+    from solah.explain import Rule, Semantics
     from solah.kernels.arrays import Float, Int64, Labels
+    from solah.labels.describe import Description
     from solah.model import Goal
 
 TREE_CONSTRAINTS: dict[str, list[Any]] = {
@@ -46,8 +48,8 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class LinguisticTree(BaseEstimator):  # type: ignore[misc]
-    """Base of the tree estimators; not for use by itself."""
+class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators that learn a model document; not for use by itself."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = TREE_CONSTRAINTS
 
@@ -71,26 +73,79 @@ class LinguisticTree(BaseEstimator):  # type: ignore[misc]
         taken = {name: value for name, value in settings.items() if name in known}
         return cls(**(taken | parameters))
 
-    def _learn(
-        self, table: Table, goal: Goal, goals: Labels, weights: Int64, weight_unit: float
-    ) -> None:
-        """Describe, grow, and keep the result as a model document."""
-        n_threads = count_threads(self.n_jobs)
+    @property
+    def n_branches_(self) -> int:
+        """The paper's branch number (beta): every edge of a split counted, empty ones too."""
+        return self._model().n_branches
+
+    @property
+    def n_rules_(self) -> int:
+        """The number of branches that carry weight."""
+        return self._model().n_rules
+
+    @property
+    def feature_importances_(self) -> Float:
+        """Each attribute's share of the information gained by all splits."""
+        model = self._model()
+        share_of = dict(
+            zip(
+                [attribute.name for attribute in model.attributes],
+                attribute_importances(model),
+                strict=True,
+            )
+        )
+        return np.array([share_of.get(name, 0.0) for name in known_names(self)])
+
+    def rules_(self) -> list[Rule]:
+        """List the rules that carry weight, tree by tree, the strongest first.
+
+        Returns
+        -------
+        rules : list of Rule
+            ``str(rule)`` is a sentence; its parts are attributes.
+        """
+        return rules_of(self._model())
+
+    def semantics(self, X: ArrayLike) -> list[Semantics]:
+        """Return, for each row, the rules that fired in each tree, from bottom to top.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        semantics : list of Semantics
+            ``str()`` of one is a text; its parts are objects.
+        """
+        return semantics_of(self._model(), read_features(self, X, reset=False))
+
+    def evidence(self, X: ArrayLike) -> Float:
+        """Return the share of the model's knowledge that each row's known readings can reach.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        shares : ndarray of shape (n_rows,)
+            1 when no reading is missing, 0 when all are.
+        """
+        return self._evaluator().evidence(read_features(self, X, reset=False))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model document, whole or not at all; ``solah.load_model`` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        save_document(self._model(), path)
+
+    def _describe(self, table: Table, weights: Int64) -> Description:
         settings = LabelSettings(self.n_labels, self.placement, self.words, self.kinds)
-        attributes, labels = describe_table(table, settings, weights, n_threads)
-        rows = LabelledRows(labels, goals, weights, flatten(attributes), goal.size, n_threads)
-        grown = grow(
-            rows, rows.sets, rows.goal_weights(), self._growth_settings(weights, weight_unit)
-        )
-        tree = Tree(
-            name=goal.name,
-            inputs=attributes,
-            split=grown.shape.attribute,
-            first_child=grown.shape.first_child,
-            support=grown.weight * weight_unit,
-            belief=grown.belief,
-        )
-        self.model_ = Model(goal, attributes, (tree,))
+        return describe_table(table, settings, weights, count_threads(self.n_jobs))
 
     def _growth_settings(self, weights: Int64, weight_unit: float) -> GrowthSettings:
         one_row = 1 / weight_unit
@@ -104,34 +159,41 @@ class LinguisticTree(BaseEstimator):  # type: ignore[misc]
             null_branch=self.null_branch,
         )
 
-    @property
-    def n_branches_(self) -> int:
-        """The paper's branch number (beta): every edge of a split counted, empty ones too."""
+    def _model(self) -> Model:
         check_is_fitted(self)
-        return self.model_.n_branches
+        return self.model_
 
-    @property
-    def n_rules_(self) -> int:
-        """The number of branches that carry weight."""
-        check_is_fitted(self)
-        return self.model_.n_rules
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(self._model(), count_threads(self.n_jobs))
 
-    @property
-    def feature_importances_(self) -> Float:
-        """Each attribute's share of the information gained by all splits."""
-        check_is_fitted(self)
-        return importances(self.model_.trees[0])
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
 
-    def rules_(self) -> list[Rule]:
-        """List the rules that carry weight, the strongest first.
+    def __sklearn_tags__(self) -> Any:
+        return tolerant_tags(super().__sklearn_tags__())
 
-        Returns
-        -------
-        rules : list of Rule
-            ``str(rule)`` is a sentence; its parts are attributes.
-        """
-        check_is_fitted(self)
-        return rules_of(self.model_)
+
+class LinguisticTree(LinguisticEstimator):
+    """Base of the tree estimators; not for use by itself."""
+
+    def _learn(
+        self, table: Table, goal: Goal, goals: Labels, weights: Int64, weight_unit: float
+    ) -> None:
+        """Describe, grow, and keep the result as a model document."""
+        described = self._describe(table, weights)
+        inputs, sets = Described.plain(described.labels), flatten(described.attributes)
+        n_threads = count_threads(self.n_jobs)
+        rows = LabelledRows(inputs, goals, weights, sets, goal.size, n_threads)
+        grown = grow(rows, sets, rows.goal_weights(), self._growth_settings(weights, weight_unit))
+        tree = Tree(
+            name=fresh_name(goal.name, table.names),
+            inputs=described.attributes,
+            split=grown.shape.attribute,
+            first_child=grown.shape.first_child,
+            support=grown.weight * weight_unit,
+            belief=grown.belief,
+        )
+        self.model_ = Model(goal, described.attributes, (tree,))
 
     def decision_path(self, X: ArrayLike) -> csr_array:
         """Return the branches that rows take, and how much of each row takes them.
@@ -145,31 +207,10 @@ class LinguisticTree(BaseEstimator):  # type: ignore[misc]
         weights : sparse array of shape (n_rows, n_nodes)
             Rows sum to 1; the columns are the nodes of ``model_.trees[0]``.
         """
-        check_is_fitted(self)
-        (tree,) = self.model_.trees
+        (tree,) = self._model().trees
         table = read_features(self, X, reset=False)
-        labels = label_table(table, tree.inputs)
-        whole = np.full(len(labels), WEIGHT_ONE, dtype=np.int64)
-        routes = kernel().route(labels, whole, tree.sets, tree.shape)
-        shape = (len(labels), len(tree.split))
+        rows = Described.plain(label_table(table, tree.inputs))
+        whole = np.full(len(rows), WEIGHT_ONE, dtype=np.int64)
+        routes = kernel().route(rows, whole, tree.sets, tree.shape)
+        shape = (len(rows), len(tree.split))
         return csr_array((routes.weights / WEIGHT_ONE, routes.leaves, routes.starts), shape=shape)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model document, whole or not at all; ``solah.load_model`` reads it.
-
-        Parameters
-        ----------
-        path : str or path
-        """
-        check_is_fitted(self)
-        save_document(self.model_, path)
-
-    def _evaluator(self) -> Evaluator:
-        check_is_fitted(self)
-        return Evaluator(self.model_, count_threads(self.n_jobs))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
-    def __sklearn_tags__(self) -> Any:
-        return tolerant_tags(super().__sklearn_tags__())

@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils import compute_sample_weight
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from solah.exceptions import DataError
-from solah.kernels.arrays import MASS_BITS, MAX_FOCAL_SETS
-from solah.labels.inputs import read_classes, read_features, read_weights
-from solah.labels.rows import integer_weights
-from solah.model import Goal
+from solah.labels.inputs import read_features
 from solah.tree.base import TREE_CONSTRAINTS, LinguisticTree
+from solah.tree.goals import read_class_goal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,21 +132,9 @@ class LinguisticTreeClassifier(ClassifierMixin, LinguisticTree):  # type: ignore
         self
         """
         table = read_features(self, X, reset=True)
-        name, classes = read_classes(self, y, table.n_rows)
-        states, codes = np.unique(classes, return_inverse=True)
-        if len(states) > MAX_FOCAL_SETS:
-            raise DataError(
-                f"the goal {name!r} has {len(states)} classes, and solah tells at most "
-                f"{MAX_FOCAL_SETS} apart; if it is a number, use LinguisticTreeRegressor "
-                "(--task regression)"
-            )
-        weights = read_weights(sample_weight, table.n_rows)
-        weights = weights * compute_sample_weight(self.class_weight, classes)
-        integers, unit = integer_weights(weights)
-        goal = Goal(name, states=tuple(map(_as_state, states.tolist())))
-        goals = np.asarray(codes << MASS_BITS, dtype=np.uint32)
-        self._learn(table, goal, goals, integers, unit)
-        self.classes_ = states
+        goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
+        self._learn(table, goal.goal, goal.labels, goal.weights, goal.weight_unit)
+        self.classes_ = goal.classes
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -180,9 +163,4 @@ class LinguisticTreeClassifier(ClassifierMixin, LinguisticTree):  # type: ignore
         beliefs : ndarray of shape (n_rows, n_classes)
             In the order of ``classes_``; rows sum to 1.
         """
-        check_is_fitted(self)
         return self._evaluator().beliefs(read_features(self, X, reset=False))
-
-
-def _as_state(value: Any) -> str | int | float | bool:
-    return value if isinstance(value, str | int | float | bool) else str(value)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float, FocalSets, Int32, Int64
 
-Criterion = Literal["information_gain", "gain_ratio"]
+Criterion = Literal["information_gain", "gain_ratio", "in_order"]
 NullBranch = Literal["parent", "uniform"]
 
 # Gains that differ by less are ties: rounding must not choose an attribute.
@@ -191,7 +191,12 @@ def _spread_ignorance(counts: Int64, sets: FocalSets) -> Float:
 
 
 def _gains(counts: Float, totals: Float, sets: FocalSets, criterion: Criterion) -> Float:
-    """Return IG(B, x) for every node and attribute, rounded to a grain."""
+    """Return IG(B, x) for every node and attribute, rounded to a grain.
+
+    With the criterion ``in_order`` the attribute that stands first always gains most.
+    """
+    if criterion == "in_order":
+        return np.tile(-np.arange(sets.n_attributes, dtype=np.float64), (len(totals), 1))
     weight = totals.sum(axis=1)
     shares = counts / weight[:, None, None]
     of_sets = shares.sum(axis=2)

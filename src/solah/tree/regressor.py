@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import kernel
@@ -138,7 +137,6 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
         -------
         numbers : ndarray of shape (n_rows,)
         """
-        check_is_fitted(self)
         return self._evaluator().predict(read_features(self, X, reset=False))
 
 

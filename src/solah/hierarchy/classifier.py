@@ -1,0 +1,152 @@
+"""The hierarchy of linguistic trees that a person wires, in scikit-learn's clothes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from sklearn.base import _fit_context
+
+from solah.exceptions import ColumnError, ParameterError
+from solah.hierarchy.base import HIERARCHY_CONSTRAINTS, HierarchyClassifier
+from solah.hierarchy.training import TrainingSet
+from solah.labels.inputs import read_features
+from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
+from solah.tree.goals import read_class_goal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from solah.labels.placement import Placement
+    from solah.labels.words import WordsByHand
+    from solah.tree.growth import Criterion, NullBranch
+
+
+class LinguisticHierarchyClassifier(HierarchyClassifier):
+    """A hierarchy of linguistic trees, wired by hand.
+
+    Each tree decides on a few attributes and on what the trees below it believe; what the top
+    tree believes is the decision.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy, str or mapping, default=None
+        The wiring, as a :class:`~solah.Hierarchy`, as text (``"z1 <- a, b; y <- z1, c"``) or as a
+        mapping of node name to input names. None is a single tree on all attributes.
+    node : {"tree", "cmac"}, classifier, or dict of node name to one of these, default="tree"
+        What stands at the nodes: a linguistic tree; a linguistic CMAC (a table of all word
+        combinations, for at most 8 inputs); or any scikit-learn classifier with
+        ``predict_proba``, with which the model can be used but not saved.
+    n_labels, placement, words, kinds, criterion, purity, min_support, min_gain, max_depth,
+    null_branch, class_weight, n_jobs
+        As in :class:`~solah.LinguisticTreeClassifier`, for every tree.
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+        The wiring.
+    nodes_ : tuple
+        What was trained, from bottom to top.
+    model_ : Model
+        The model document, where all nodes are linguistic.
+    n_levels_ : int
+        The paper's number of levels (iota): levels of trees, and one for the attributes.
+    classes_, n_branches_, n_rules_, feature_importances_, n_features_in_, feature_names_in_
+        As in :class:`~solah.LinguisticTreeClassifier`, summed over the trees.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from solah import LinguisticHierarchyClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinguisticHierarchyClassifier("sepal <- x0, x1; y <- sepal, x2, x3").fit(X, y)
+    >>> print(model.hierarchy_)
+    sepal <- x0, x1; y <- sepal, x2, x3
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **HIERARCHY_CONSTRAINTS,
+        "hierarchy": [Hierarchy, str, Mapping, None],
+    }
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy | str | Mapping[str, Sequence[str]] | None = None,
+        *,
+        node: Any = "tree",
+        n_labels: int | Mapping[str, int] = 3,
+        placement: Placement = "quantile",
+        words: Mapping[str, WordsByHand] | None = None,
+        kinds: Mapping[str, str | Sequence[str]] | None = None,
+        criterion: Criterion = "information_gain",
+        purity: float = 1.0,
+        min_support: float = 0.01,
+        min_gain: float | None = 0.0,
+        max_depth: int | None = None,
+        null_branch: NullBranch = "parent",
+        class_weight: str | Mapping[Any, float] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.node = node
+        self.n_labels = n_labels
+        self.placement = placement
+        self.words = words
+        self.kinds = kinds
+        self.criterion = criterion
+        self.purity = purity
+        self.min_support = min_support
+        self.min_gain = min_gain
+        self.max_depth = max_depth
+        self.null_branch = null_branch
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the words, then the trees from bottom to top.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            NaN and None are missing values; strings are categories.
+        y : array of shape (n_rows,)
+            The classes.
+        sample_weight : array of shape (n_rows,), default=None
+
+        Returns
+        -------
+        self
+        """
+        table = read_features(self, X, reset=True)
+        goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
+        hierarchy = _settled(self.hierarchy, table.names, goal.goal.name)
+        self._train(hierarchy, TrainingSet(self._describe(table, goal.weights), goal))
+        return self
+
+
+def _settled(
+    given: Hierarchy | str | Mapping[str, Sequence[str]] | None,
+    names: tuple[str, ...],
+    goal: str,
+) -> Hierarchy:
+    """Read the wiring, and see that it speaks of columns that are there."""
+    if given is None:
+        return Hierarchy((HierarchyNode(fresh_name(goal, names), names),))
+    hierarchy = given
+    if isinstance(given, str):
+        hierarchy = Hierarchy.parse(given)
+    elif isinstance(given, Mapping):
+        hierarchy = Hierarchy.from_dict(given)
+    assert isinstance(hierarchy, Hierarchy)
+    for name in hierarchy.attributes:
+        if name not in names:
+            raise ColumnError.unknown(name, names)
+    for node in hierarchy.nodes:
+        if node.name in names:
+            raise ParameterError(
+                f"the hierarchy's node {node.name!r} has the name of a column; rename the node"
+            )
+    return hierarchy

@@ -1,0 +1,110 @@
+"""The models that stand at the nodes of a hierarchy: rows and beliefs below in, beliefs out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from solah.kernels.reference import masses
+from solah.model.attributes import flatten
+from solah.model.beliefs import tree_beliefs
+from solah.model.encode import encode_column
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from solah.data import Table
+    from solah.kernels.arrays import Float
+    from solah.model import Attribute, Tree
+
+
+class NodeModel(Protocol):
+    """What stands at a node."""
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+
+    @property
+    def inputs(self) -> tuple[Attribute, ...]:
+        """The attributes and the beliefs that feed the node."""
+
+    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
+        """Return the belief in each class, given the beliefs of the nodes below."""
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A linguistic tree at a node."""
+
+    tree: Tree
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self.tree.name
+
+    @property
+    def inputs(self) -> tuple[Attribute, ...]:
+        """The attributes and the beliefs that feed the node."""
+        return self.tree.inputs
+
+    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
+        """Return the belief in each class, by Jeffrey's rule."""
+        return tree_beliefs(self.tree, table, outputs, n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorNode:
+    """Any scikit-learn classifier at a node.
+
+    It sees numbers as they are (their training mean where they are missing), a column of 0 and 1
+    a state (the states' frequencies where it is missing), and beliefs as probabilities.
+    """
+
+    name: str
+    inputs: tuple[Attribute, ...]
+    estimator: Any
+    means: Mapping[str, float]
+    n_classes: int
+
+    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
+        """Return the estimator's probabilities, zero for classes it has not seen."""
+        features = estimator_features(self.inputs, table, outputs, self.means)
+        beliefs = np.zeros((table.n_rows, self.n_classes))
+        beliefs[:, self.estimator.classes_] = self.estimator.predict_proba(features)
+        return beliefs
+
+
+def reading_means(inputs: tuple[Attribute, ...], table: Table) -> dict[str, float]:
+    """Return the means of the measured attributes, to stand in for missing readings."""
+    means = {}
+    for attribute in inputs:
+        if attribute.name in table.names and not attribute.is_coded:
+            known = encode_column(table, attribute)
+            known = known[~np.isnan(known)]
+            means[attribute.name] = float(known.mean()) if len(known) else 0.0
+    return means
+
+
+def estimator_features(
+    inputs: tuple[Attribute, ...],
+    table: Table,
+    outputs: Mapping[str, Float],
+    means: Mapping[str, float],
+) -> Float:
+    """Lay out a node's inputs as the matrix that a scikit-learn classifier takes."""
+    parts = []
+    for attribute in inputs:
+        if attribute.name in outputs:
+            parts.append(outputs[attribute.name])
+            continue
+        readings = encode_column(table, attribute).astype(np.float64)
+        if attribute.is_coded:
+            parts.append(masses(readings, flatten([attribute]), 0))
+        else:
+            known = np.where(np.isnan(readings), means[attribute.name], readings)
+            parts.append(known[:, None])
+    return np.hstack(parts)

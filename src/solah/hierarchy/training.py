@@ -1,0 +1,217 @@
+"""A wiring and described rows in, trained nodes out: bottom-up, level by level.
+
+Every node has the goal as its target. What goes up is the whole distribution: the node above takes
+it as masses on the goal's states.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from solah.exceptions import ParameterError, did_you_mean
+from solah.hierarchy.nodes import EstimatorNode, TreeNode, estimator_features, reading_means
+from solah.kernels.arrays import MASS_BITS, MASS_ONE, SPREAD, Described
+from solah.labels.rows import LabelledRows
+from solah.model import Tree
+from solah.model.attributes import belief_attribute, flatten
+from solah.tree.growth import GrowthSettings, grow
+from solah.tree.refit import refit_beliefs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from solah.data import Table
+    from solah.hierarchy.nodes import NodeModel
+    from solah.kernels.arrays import Float, Labels
+    from solah.labels.describe import Description
+    from solah.model import Attribute
+    from solah.model.structure import Hierarchy, HierarchyNode
+    from solah.tree.goals import ClassGoal
+
+NODE_KINDS = ("tree", "cmac")
+MAX_CMAC_INPUTS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """What all nodes learn from: rows described with words, with their classes and weights."""
+
+    described: Description
+    goal: ClassGoal
+
+    @property
+    def table(self) -> Table:
+        """The rows as numbers and states."""
+        return self.described.table
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The described columns."""
+        return self.described.attributes
+
+
+def train_nodes(
+    hierarchy: Hierarchy,
+    data: TrainingSet,
+    kinds: Mapping[str, Any],
+    growth: GrowthSettings,
+    n_threads: int,
+) -> tuple[NodeModel, ...]:
+    """Train the nodes of a hierarchy; the nodes of a level in parallel.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+    data : TrainingSet
+    kinds : mapping of node name to its kind
+        ``"tree"``, ``"cmac"``, or a scikit-learn classifier.
+    growth : GrowthSettings
+        How the trees grow.
+    n_threads : int
+
+    Returns
+    -------
+    nodes : tuple of NodeModel
+        In the order of ``hierarchy.nodes``.
+    """
+    outputs: dict[str, Float] = {}
+    trained: dict[str, NodeModel] = {}
+    for level in hierarchy.levels:
+        n_workers = min(n_threads, len(level))
+
+        def train(name: str, n_threads: int = n_threads // n_workers) -> tuple[NodeModel, Float]:
+            rows = _NodeRows.gather(hierarchy.node(name), data, outputs)
+            model = _train_node(rows, kinds[name], growth, n_threads)
+            is_top = name == hierarchy.root
+            nothing = np.empty((0, 0))
+            return model, nothing if is_top else model.beliefs(data.table, outputs, n_threads)
+
+        with ThreadPoolExecutor(n_workers) as pool:
+            results = list(pool.map(train, level))
+        for name, (model, beliefs) in zip(level, results, strict=True):
+            trained[name], outputs[name] = model, beliefs
+    return tuple(trained[node.name] for node in hierarchy.nodes)
+
+
+def node_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, Any]:
+    """Settle the kind of every node: one for all, or a mapping of node name to kind."""
+    names = [one.name for one in hierarchy.nodes]
+    if not isinstance(node, dict):
+        return dict.fromkeys(names, _checked_kind(node))
+    for name in node:
+        if name not in names:
+            raise ParameterError(
+                f"'node' names {name!r}, which is no node{did_you_mean(name, names)}"
+            )
+    return {name: _checked_kind(node.get(name, "tree")) for name in names}
+
+
+def _checked_kind(kind: Any) -> Any:
+    if kind in NODE_KINDS if isinstance(kind, str) else hasattr(kind, "predict_proba"):
+        return kind
+    raise ParameterError(
+        f"'node' must be 'tree', 'cmac', or a classifier with predict_proba. Got {kind!r}."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _NodeRows:
+    """The rows as one node sees them."""
+
+    name: str
+    attributes: tuple[Attribute, ...]
+    inputs: Described
+    data: TrainingSet
+    outputs: Mapping[str, Float]
+
+    @classmethod
+    def gather(
+        cls, node: HierarchyNode, data: TrainingSet, outputs: Mapping[str, Float]
+    ) -> _NodeRows:
+        places = {attribute.name: j for j, attribute in enumerate(data.attributes)}
+        labels = np.empty((data.table.n_rows, len(node.inputs)), dtype=np.uint32)
+        offsets = np.full(len(node.inputs), -1, dtype=np.int32)
+        attributes: list[Attribute] = []
+        spread = [np.empty((len(labels), 0), dtype=np.uint32)]
+        for j, name in enumerate(node.inputs):
+            if name not in outputs:
+                labels[:, j] = data.described.labels[:, places[name]]
+                attributes.append(data.attributes[places[name]])
+                continue
+            beliefs = outputs[name]
+            attributes.append(belief_attribute(name, data.goal.goal.states, data.goal.prior))
+            if beliefs.shape[1] == 2:
+                # Two states are neighbours: the label of a reading holds their masses.
+                labels[:, j] = np.rint(beliefs[:, 1] * MASS_ONE)
+            else:
+                labels[:, j] = SPREAD << MASS_BITS
+                offsets[j] = sum(part.shape[1] for part in spread)
+                spread.append(_summed_up(beliefs))
+        beside = np.ascontiguousarray(np.hstack(spread))
+        inputs = Described(labels, beside, offsets)
+        return cls(node.name, tuple(attributes), inputs, data, outputs)
+
+
+def _summed_up(beliefs: Float) -> Labels:
+    sums = np.zeros((len(beliefs), beliefs.shape[1] + 1))
+    np.cumsum(beliefs, axis=1, out=sums[:, 1:])
+    sums[:, -1] = 1.0
+    return np.asarray(np.rint(np.minimum(sums, 1.0) * MASS_ONE), dtype=np.uint32)
+
+
+def _train_node(rows: _NodeRows, kind: Any, growth: GrowthSettings, n_threads: int) -> NodeModel:
+    if kind == "tree":
+        return TreeNode(_grow_tree(rows, growth, n_threads))
+    if kind == "cmac":
+        return TreeNode(_train_cmac(rows, n_threads))
+    return _train_estimator(rows, kind)
+
+
+def _grow_tree(rows: _NodeRows, growth: GrowthSettings, n_threads: int) -> Tree:
+    goal, sets = rows.data.goal, flatten(rows.attributes)
+    labelled = LabelledRows(rows.inputs, goal.labels, goal.weights, sets, goal.goal.size, n_threads)
+    grown = grow(labelled, sets, labelled.goal_weights(), growth)
+    return Tree(
+        name=rows.name,
+        inputs=rows.attributes,
+        split=grown.shape.attribute,
+        first_child=grown.shape.first_child,
+        support=grown.weight * goal.weight_unit,
+        belief=grown.belief,
+    )
+
+
+def _train_cmac(rows: _NodeRows, n_threads: int) -> Tree:
+    """Tabulate all combinations of words, and learn each cell's belief by iteration.
+
+    The table is a tree that takes its inputs in their order, whatever they gain.
+    """
+    if len(rows.attributes) > MAX_CMAC_INPUTS:
+        raise ParameterError(
+            f"node {rows.name!r} has {len(rows.attributes)} inputs, and a CMAC tabulates the words "
+            f"of at most {MAX_CMAC_INPUTS}; make the clusters smaller, or use node='tree' there"
+        )
+    every_cell = GrowthSettings(
+        criterion="in_order", purity=np.inf, min_gain=None, max_depth=MAX_CMAC_INPUTS
+    )
+    table = _grow_tree(rows, every_cell, n_threads)
+    goal = rows.data.goal
+    return replace(table, belief=refit_beliefs(table, rows.inputs, goal.codes, goal.weights))
+
+
+def _train_estimator(rows: _NodeRows, kind: Any) -> EstimatorNode:
+    data = rows.data
+    means = reading_means(rows.attributes, data.table)
+    features = estimator_features(rows.attributes, data.table, rows.outputs, means)
+    used = data.goal.weights > 0
+    weights = {}
+    if has_fit_parameter(kind, "sample_weight"):
+        weights["sample_weight"] = data.goal.weights[used] * data.goal.weight_unit
+    estimator = clone(kind).fit(features[used], data.goal.codes[used], **weights)
+    return EstimatorNode(rows.name, rows.attributes, estimator, means, data.goal.goal.size)
