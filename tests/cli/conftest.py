@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from cli_wiring import WINE_HIERARCHY
 
 from solah.cli.main import main
 
@@ -69,6 +70,16 @@ def fruits(write):
 def fruit_model(run, fruits, tmp_path):
     """Return the model of a tree that knows the fruits."""
     path = tmp_path / "fruits.json"
-    outcome = run("fit", fruits, "-t", "geschmack 👅", "--drop", "id", "-o", path, "-q")
+    columns = ("-t", "geschmack 👅", "--drop", "id")
+    outcome = run("fit", fruits, *columns, "--model", "tree", "-o", path, "-q")
+    assert outcome.code == 0, outcome.err
+    return path
+
+
+@pytest.fixture
+def wine_model(run, tmp_path):
+    """Return the model of a hierarchy by hand that knows the wines."""
+    path = tmp_path / "wine.json"
+    outcome = run("fit", "wine", "--hierarchy", WINE_HIERARCHY, "-o", path, "-q")
     assert outcome.code == 0, outcome.err
     return path

@@ -24,8 +24,10 @@ def test_the_demo_learns_measures_and_reports(run, tmp_path):
     outcome = run("demo", "--output", folder)
     assert outcome.code == 0
     assert outcome.err == ""
-    for part in ("1. Learn", "matters most", "2. Measure", "accuracy", "3. Written", "Try next"):
+    for part in ("1. Learn", "← ", "2. Read: 3 of ", "matters most", "3. Measure", "accuracy"):
         assert part in outcome.out
+    assert any(line.split() == ["one", "tree", "hierarchy"] for line in outcome.out.splitlines())
+    assert outcome.out.index("4. Written") < outcome.out.index("Try next")
     assert f"solah rules {folder / 'model.json'}" in outcome.out
     assert load_model(folder / "model.json").model.goal.states == ("class_0", "class_1", "class_2")
     assert skeleton((folder / "report.md").read_text("utf-8")) == GOLDEN.read_text("utf-8")
@@ -36,13 +38,23 @@ def test_json(run, tmp_path, monkeypatch):
     document = run("demo", "--json").document
     assert Path(document["model"]) == Path("solah-demo/model.json")
     assert (tmp_path / document["report"]).is_file()
-    assert document["summary"]["scores"]["estimators"]["tree"]["accuracy"]["mean"] > 0.9
+    estimators = document["summary"]["scores"]["estimators"]
+    assert [e["accuracy"]["mean"] > 0.9 for e in estimators.values()] == [True, True]
+    assert document["summary"]["hierarchy"]["structure"].keys() >= {"z1", "class"}
 
 
 def test_quiet_prints_the_scores_alone(run, tmp_path):
     lines = run("demo", "-q", "-o", tmp_path).out.splitlines()
-    assert lines[0].startswith("  accuracy")
-    assert len(lines) == 6
+    assert lines[1].startswith("  accuracy")
+    assert len(lines) == 9
+
+
+def test_a_terminal_of_80_columns_is_wide_enough(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.chdir(tmp_path)
+    lines = run("demo").out.splitlines()
+    assert max(len(re.sub("\x1b\\[[0-9;]*m", "", line)) for line in lines) <= 80
 
 
 def test_a_file_is_no_folder(run, write):

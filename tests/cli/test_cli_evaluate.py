@@ -1,6 +1,7 @@
 """``solah evaluate``: scores, how rows are split, and what is said about it."""
 
 import pytest
+from cli_wiring import WINE_HIERARCHY
 
 
 def test_scores_of_a_data_set_by_name(run):
@@ -8,7 +9,8 @@ def test_scores_of_a_data_set_by_name(run):
     assert outcome.code == 0
     assert "iris: 150 rows, 4 attributes (4 continuous)" in outcome.out
     assert "3 folds (stratified), seed 0" in outcome.out
-    for measure in ("accuracy", "AUC", "log-loss", "rules", "branches", "seconds to learn"):
+    measures = ("accuracy", "AUC", "log-loss", "clusters (K)", "levels", "rules", "branches")
+    for measure in (*measures, "seconds to learn"):
         assert f"\n{measure}" in outcome.out
     assert "±" in outcome.out
 
@@ -18,17 +20,53 @@ def test_json_has_every_fold(run):
     assert (document["folds"], document["repeats"], document["seed"]) == (3, 2, 5)
     assert len(document["each_fold"]) == 6
     accuracies = [fold["accuracy"] for fold in document["each_fold"]]
-    accuracy = document["estimators"]["tree"]["accuracy"]
+    accuracy = document["estimators"]["solah"]["accuracy"]
     assert accuracy["mean"] == pytest.approx(sum(accuracies) / 6)
     assert accuracy["mean"] > 0.9
     assert accuracy["deviation"] > 0
 
 
 def test_quiet_prints_the_scores_alone(run):
-    outcome = run("evaluate", "iris", "--folds", 2, "-q")
+    outcome = run("evaluate", "iris", "--model", "tree", "--folds", 2, "-q")
     assert outcome.out.startswith("accuracy")
     assert len(outcome.out.splitlines()) == 6
     assert outcome.err == ""
+
+
+def test_models_stand_side_by_side_on_the_same_folds(run):
+    outcome = run("evaluate", "iris", "--folds", 3, "--model", "tree,solah")
+    lines = outcome.out.splitlines()
+    assert "model  tree, solah" in lines
+    assert any(line.split() == ["tree", "solah"] for line in lines)
+    (levels,) = [line for line in lines if line.startswith("levels")]
+    assert levels.split()[1] == "-"
+    repeated = run("evaluate", "iris", "--folds", 3, "--model", "tree", "--model", "solah")
+    drop_times = [line for line in lines if not line.startswith("seconds")]
+    assert [x for x in repeated.out.splitlines() if not x.startswith("seconds")] == drop_times
+
+
+def test_every_model_takes_its_own_options(run):
+    outcome = run(
+        *("evaluate", "wine", "--folds", 2, "--json", "--model", "hierarchy, solah,tree"),
+        *("--hierarchy", WINE_HIERARCHY, "--clusters", 13, "--node", "tree", "--paper"),
+        *("--max-depth", 2),
+    )
+    estimators = outcome.document["estimators"]
+    assert list(estimators) == ["hierarchy", "solah", "tree"]
+    assert estimators["hierarchy"]["n_levels"]["mean"] == 3
+    assert estimators["solah"]["n_clusters"]["mean"] > 3
+    assert "n_clusters" not in estimators["hierarchy"]
+    assert "n_levels" not in estimators["tree"]
+
+
+def test_models_that_are_none(run):
+    for models in ("forest", "tree,,solah", ""):
+        run("evaluate", "iris", "--model", models).check_error(
+            "--model", "is not one of 'tree', 'hierarchy', 'solah'"
+        )
+    run("evaluate", "iris", "--model", "tree,solah", "--hierarchy", "y <- x").check_error(
+        "--hierarchy is for --model hierarchy, not for tree, solah"
+    )
 
 
 def test_numbers(run, write):
@@ -93,6 +131,6 @@ def test_what_cannot_be_split(run, write):
 
 @pytest.mark.shared
 def test_classes_of_two_rows_in_real_data(run, shared_data):
-    outcome = run("evaluate", shared_data / "ecoli.csv", "-t", "class", "--json")
+    outcome = run("evaluate", shared_data / "ecoli.csv", "-t", "class", "--model", "tree", "--json")
     assert outcome.document["estimators"]["tree"]["accuracy"]["mean"] > 0.8
     assert "imL (2), imS (2), omL (5)" in outcome.err

@@ -10,7 +10,8 @@ import solah
 
 def test_a_file_becomes_a_model_that_decides(run, fruits, tmp_path):
     model = tmp_path / "m.json"
-    outcome = run("fit", fruits, "--target", "geschmack 👅", "--drop", "id", "-o", model)
+    columns = ("--target", "geschmack 👅", "--drop", "id")
+    outcome = run("fit", fruits, *columns, "--model", "tree", "-o", model)
     assert outcome.code == 0
     assert "früchte.csv: 24 rows, 3 attributes (1 continuous, 1 binary, 1 ordinal)" in outcome.out
     assert "geschmack 👅, 2 classes (classification)" in outcome.out
@@ -38,7 +39,8 @@ def test_a_data_set_by_name_knows_its_target(run, tmp_path):
 
 def test_options_reach_the_tree(run, tmp_path):
     def size(*options):
-        return run("fit", "iris", "-o", tmp_path / "m.json", "--json", *options).document
+        common = ("fit", "iris", "--model", "tree", "-o", tmp_path / "m.json", "--json")
+        return run(*common, *options).document
 
     assert size("--max-depth", 1)["depth"] == 1
     assert size("--labels", 5)["branches"] > size()["branches"]

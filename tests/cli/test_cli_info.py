@@ -74,7 +74,8 @@ def test_options_stand_in_sections(run):
     assert titles == [
         "Arguments:",
         "Columns:",
-        "The tree:",
+        "The model:",
+        "The trees:",
         "Reading the file:",
         "Output:",
         "Work:",

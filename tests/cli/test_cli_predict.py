@@ -72,6 +72,18 @@ def test_a_data_set_by_name(run, tmp_path):
     assert len(rows_of(run("predict", tmp_path / "m.json", "iris").out)) == 151
 
 
+def test_a_hierarchy_from_fit_to_decisions(run, tmp_path):
+    model = tmp_path / "m.json"
+    assert "├─ " in run("fit", "wine", "-o", model, "--level-gap", 2).out
+    header, *rows = rows_of(run("predict", model, "wine", "--keep", "class").out)
+    assert header == ["class", "prediction", "P(class_0)", "P(class_1)", "P(class_2)"]
+    assert sum(truth == decision for truth, decision, *_ in rows) > 0.95 * len(rows)
+    wine = solah.datasets.load("wine")
+    fitted = solah.SelfOrganisedHierarchyClassifier(level_gap=2.0).fit(wine.table, wine.goal)
+    beliefs = np.array([[float(cell) for cell in row[2:]] for row in rows])
+    assert np.array_equal(beliefs, fitted.predict_proba(wine.table))
+
+
 def test_pieces_follow_one_another(run, fruits, fruit_model, monkeypatch):
     whole = run("predict", fruit_model, fruits, "--keep", "id").out
     monkeypatch.setattr(sources, "_PIECE_ROWS", 5)

@@ -14,7 +14,7 @@ def test_rules_are_sentences_the_strongest_first(run, fruit_model):
 
 def test_long_rules_are_neither_cut_nor_broken_in_a_pipe(run, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-    run("fit", "wine", "-o", tmp_path / "m.json")
+    run("fit", "wine", "--model", "tree", "-o", tmp_path / "m.json")
     lines = run("rules", tmp_path / "m.json").out.splitlines()
     sentences = [str(rule) for rule in load_model(tmp_path / "m.json").rules()]
     assert lines[1 : 1 + len(sentences)] == sentences
@@ -23,7 +23,7 @@ def test_long_rules_are_neither_cut_nor_broken_in_a_pipe(run, tmp_path, monkeypa
 
 def test_filters(run, tmp_path):
     model = tmp_path / "m.json"
-    run("fit", "wine", "-o", model)
+    run("fit", "wine", "--model", "tree", "-o", model)
     outcome = run("rules", model, "--class", "class_1", "--attribute", "proline", "--limit", 4)
     header, *rest = outcome.out.splitlines()
     assert header.endswith("rules, 4 shown")
@@ -32,9 +32,51 @@ def test_filters(run, tmp_path):
     assert any(line.startswith("proline ") and "fully up to" in line for line in rest)
 
 
+def test_rules_are_grouped_by_tree_from_bottom_to_top(run, wine_model):
+    lines = run("rules", wine_model).out.splitlines()
+    model = load_model(wine_model).model
+    taste, look, wine = (tree.n_rules for tree in model.trees)
+    assert lines[0] == f"class: {model.n_rules} rules in 3 trees"
+    assert lines[1] == "A condition on taste, look is on what the tree of that name believes."
+    assert lines[2:4] == ["", f"taste ({taste} rules) ← alcohol, ash"]
+    assert lines[4 + taste : 6 + taste] == ["", f"look ({look} rules) ← hue, color_intensity"]
+    top = 6 + taste + look
+    assert lines[top : top + 2] == ["", f"wine ({wine} rules) ← taste, look, proline"]
+    rules = load_model(wine_model).rules()
+    assert lines[4 : 4 + taste] == [str(rule) for rule in rules if rule.tree == "taste"]
+    assert lines[top + 2 : top + 2 + wine] == [str(rule) for rule in rules if rule.tree == "wine"]
+    words = lines[lines.index("The words") + 1 :]
+    assert [line.split()[0] for line in words[::3]] == [a.name for a in model.attributes]
+
+
+def test_one_tree_of_a_hierarchy(run, wine_model):
+    lines = run("rules", wine_model, "--tree", "taste", "--limit", 2).out.splitlines()
+    assert lines[0].endswith("rules in 3 trees, 2 shown")
+    assert lines[2].startswith("taste (")
+    assert lines[2].endswith("rules, 2 shown) ← alcohol, ash")
+    assert "believes" not in "".join(lines)
+    run("rules", wine_model, "--tree", "test").check_error("no tree 'test'", "'taste'?")
+
+
+def test_rules_that_listen_to_a_tree(run, wine_model):
+    document = run("rules", wine_model, "--attribute", "look", "--json").document
+    assert {rule["tree"] for rule in document["rules"]} == {"wine"}
+    run("rules", wine_model, "--attribute", "lok").check_error("did you mean 'look'?")
+
+
+def test_the_limit_holds_for_each_tree(run, wine_model):
+    document = run("rules", wine_model, "--limit", 2, "--json").document
+    assert [rule["tree"] for rule in document["rules"]] == [
+        *("taste", "taste", "look", "look", "wine", "wine")
+    ]
+    assert [tree["name"] for tree in document["trees"]] == ["taste", "look", "wine"]
+    assert document["trees"][2]["inputs"] == ["taste", "look", "proline"]
+    assert sum(tree["rules"] for tree in document["trees"]) == document["n_rules"]
+
+
 def test_json(run, tmp_path):
     model = tmp_path / "m.json"
-    run("fit", "wine", "-o", model)
+    run("fit", "wine", "--model", "tree", "-o", model)
     document = run("rules", model, "--limit", 2, "--json").document
     assert document["n_rules"] > 2
     first, second = document["rules"]

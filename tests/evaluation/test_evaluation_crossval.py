@@ -6,8 +6,14 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
-from solah import LinguisticTreeClassifier, LinguisticTreeRegressor, datasets
-from solah.evaluation import CrossValidation, Plan, cross_validate
+from solah import (
+    LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
+    datasets,
+)
+from solah.evaluation import CrossValidation, Plan, Spread, cross_validate
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +49,22 @@ def test_folds_are_told_as_they_come(iris):
     )
     assert tuple(told) == result.folds
     assert [(fold.repeat, fold.fold) for fold in told] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_hierarchies_have_clusters_and_levels(iris):
+    by_hand = LinguisticHierarchyClassifier("z <- x0, x1; y <- z, x2, x3")
+    estimators = {"solah": SelfOrganisedHierarchyClassifier(), "by hand": by_hand}
+    result = cross_validate(estimators, iris.X, iris.goal, Plan(3))
+    assert result.spreads("solah")["n_clusters"].mean >= 1
+    assert result.spreads("by hand")["n_levels"] == Spread(3.0, 0.0)
+    assert "n_clusters" not in result.spreads("by hand")
+
+
+def test_a_hierarchy_of_other_models_has_no_rules(iris):
+    stranger = LinguisticHierarchyClassifier("y <- x0, x1", node=DecisionTreeClassifier())
+    result = cross_validate({"other": stranger}, iris.X, iris.goal, Plan(2))
+    assert {"n_levels", "accuracy"} <= set(result.spreads("other"))
+    assert "n_rules" not in result.spreads("other")
 
 
 def test_numbers():

@@ -1,12 +1,19 @@
 """The Markdown report: nothing from the data can break it."""
 
+import re
+from html import unescape
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
+from solah import (
+    LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+)
 from solah.data import Column, Table
 from solah.evaluation import Plan, cross_validate
 from solah.report import render_markdown, summarise
@@ -43,14 +50,18 @@ def test_names_stay_readable(name, escaped):
     assert escape(name) == escaped
 
 
-def nasty_model():
+NASTY_NAME = "|<script>|_色_"
+GOAL = np.array(["ja|`", "nein_", "ja|`", "nein_"] * 6)
+
+
+def nasty_table():
     values = np.array(["x|y", "<b>", "x|y", "*"] * 6, dtype=object)
-    columns = (Column("|<script>|_色_", values), Column("größe [cm]", np.arange(24.0)))
-    goal = np.array(["ja|`", "nein_", "ja|`", "nein_"] * 6)
-    table = Table(columns, 24)
-    tree = LinguisticTreeClassifier().fit(table, goal)
-    scores = cross_validate({"tr|ee": tree}, table, goal, Plan(3, 2))
-    return tree.model_, scores
+    return Table((Column(NASTY_NAME, values), Column("größe [cm]", np.arange(24.0))), 24)
+
+
+def nasty_model():
+    tree = LinguisticTreeClassifier().fit(nasty_table(), GOAL)
+    return tree.model_, cross_validate({"tr|ee": tree}, nasty_table(), GOAL, Plan(3, 2))
 
 
 def test_special_characters_break_no_table():
@@ -62,6 +73,24 @@ def test_special_characters_break_no_table():
     assert "<td>|&lt;script&gt;|_色_</td>" in html
     assert "<strong>ja|`</strong>" in html
     assert "3 folds (stratified), 2 times, seed 0" in page
+
+
+def test_special_characters_break_no_hierarchy():
+    wiring = {"```": [NASTY_NAME], "<script>|\n": ["```", "größe [cm]"]}
+    fitted = LinguisticHierarchyClassifier(wiring).fit(nasty_table(), GOAL)
+    page = render_markdown(summarise(fitted.model_))
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(page)
+    assert "<script>" not in html
+    assert html.count("<table>") == 3
+    (drawing,) = re.findall("<pre><code>(.*?)</code></pre>", html, re.DOTALL)
+    assert unescape(drawing) == f"{summarise(fitted.model_)['hierarchy']['drawing']}\n"
+    assert html.count("<h3>") == 2
+
+
+def test_one_tree_has_no_structure():
+    page = render_markdown(summarise(nasty_model()[0]))
+    assert "How it is built" not in page
+    assert "###" not in page
 
 
 def test_scores_are_left_out_where_there_are_none():

@@ -5,9 +5,22 @@ import json
 import numpy as np
 import pytest
 
-from solah import LinguisticTreeClassifier, LinguisticTreeRegressor, datasets
+from solah import (
+    LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    datasets,
+)
 from solah.evaluation import Plan, cross_validate
-from solah.report import name_measure, spell_spread, summarise
+from solah.explain import rules_of
+from solah.report import (
+    importance_by_name,
+    name_measure,
+    score_rows,
+    spell_spread,
+    strongest,
+    summarise,
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +48,50 @@ def test_it_says_what_the_model_knows(wine):
     low, *_, high = summary["attributes"][0]["words"]
     assert (low["fully"][0], high["fully"][1]) == (None, None)
     assert low["text"].startswith("fully up to ")
+
+
+def test_it_shows_how_a_hierarchy_is_wired(wine):
+    data, _ = wine
+    wiring = "z1 <- hue, ash; z2 <- alcohol; top <- z1, z2, proline"
+    model = LinguisticHierarchyClassifier(wiring).fit(data.table, data.goal).model_
+    summary = summarise(model, max_rules=7)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    hierarchy = summary["hierarchy"]
+    assert hierarchy["structure"] == model.hierarchy.to_dict()
+    assert hierarchy["levels"] == 3
+    z1, z2, top = model.trees
+    assert hierarchy["trees"][0] == {
+        "name": "z1",
+        "inputs": ["hue", "ash"],
+        "rules": z1.n_rules,
+        "branches": z1.n_branches,
+    }
+    assert hierarchy["drawing"].splitlines() == [
+        f"top ({top.n_rules} rules) ← proline",
+        f"├─ z1 ({z1.n_rules} rules) ← hue, ash",
+        f"└─ z2 ({z2.n_rules} rules) ← alcohol",
+    ]
+    assert [rule["tree"] for rule in summary["rules"]] == ["z1"] * 3 + ["z2"] * 3 + ["top"] * 3
+    assert len(summarise(model, max_rules=1)["rules"]) == 3
+    assert set(importance_by_name(model)) == {"alcohol", "ash", "hue", "proline"}
+    assert sum(importance_by_name(model).values()) == pytest.approx(1)
+
+
+def test_the_strongest_rules_of_each_tree(wine):
+    rules = rules_of(wine[1].model_)
+    assert strongest(rules, None) == rules
+    assert strongest(rules, 2) == rules[:2]
+    assert strongest([], 2) == []
+
+
+def test_estimators_are_laid_side_by_side():
+    known = {"mean": 2.0, "deviation": 0.0}
+    rows = score_rows({"a": {"seconds": known, "n_rules": known}, "b": {"n_levels": known}})
+    assert dict(rows) == {
+        "levels": ["-", "2.0 ± 0.0"],
+        "rules": ["2.0 ± 0.0", "-"],
+        "seconds to learn": ["2.000 ± 0.000", "-"],
+    }
 
 
 def test_states_have_no_ranges():

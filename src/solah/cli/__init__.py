@@ -6,7 +6,7 @@
     screen.py    what a verb says -> stdout, stderr, JSON (progress.py)
     sources.py   DATA -> a table (a file or a data set by name)
     problems.py  a table and the column options -> attributes, goal and task
-    trees.py     the tree options -> an estimator
+    models.py    the model options -> estimators by name
     views.py     models, rules and scores -> what a terminal shows (wording.py, helptext.py)
     decisions.py pieces of a table -> decisions, as CSV or JSON lines
 

@@ -1,9 +1,11 @@
 """``solah demo``: the main job on a small data set, from the table to the report."""
 
 from pathlib import Path
+from textwrap import indent
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
-from solah.cli.options import ColumnOptions, TreeOptions
+from solah.cli.options import ColumnOptions, HierarchyOptions, TreeOptions
 from solah.cli.screen import Screen, output_option
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 _DATA = "wine"
 _N_RULES = 3
+_INDENT = 2
 
 Folder = Annotated[
     Path,
@@ -33,9 +36,9 @@ def demo(screen: Screen, output: Folder = Path("solah-demo")) -> None:
     Example: solah demo --output my-folder
     """
     from solah.cli.evaluate import measure
+    from solah.cli.models import make_models
     from solah.cli.problems import pose
     from solah.cli.sources import read_source
-    from solah.cli.trees import make_tree
     from solah.cli.views import heading
     from solah.data import ReadOptions
     from solah.evaluation import Plan
@@ -45,23 +48,43 @@ def demo(screen: Screen, output: Folder = Path("solah-demo")) -> None:
         heading("Which of three growers made this wine?"),
         f"{problem.attributes.n_rows} wines, {len(problem.kinds)} measurements of each.",
     )
-    tree = make_tree(problem, TreeOptions(), None).fit(problem.attributes, problem.goal)
-    _show_model(screen, tree.model_)
-    scores = measure(problem, {"tree": tree}, Plan(), screen)
+    models = make_models(problem, ["tree", "solah"], HierarchyOptions(), TreeOptions(), None)
+    start = perf_counter()
+    model = models["solah"].fit(problem.attributes, problem.goal).model_
+    _show_structure(screen, model, perf_counter() - start)
+    _show_rules(screen, model)
+    estimators = {"one tree": models["tree"], "hierarchy": models["solah"]}
+    scores = measure(problem, estimators, Plan(), screen)
     _show_scores(screen, scores)
-    _write(screen, output, tree.model_, scores)
+    _write(screen, output, model, scores)
     _show_next(screen, output)
 
 
-def _show_model(screen: Screen, model: "Model") -> None:
-    from solah.cli.views import heading, rule_sentence, words_of
-    from solah.explain import rules_of
-    from solah.report import importance_by_name
+def _show_structure(screen: Screen, model: "Model", seconds: float) -> None:
+    from solah.cli.views import heading
+    from solah.report import draw_trees
 
-    rules, shares = rules_of(model), importance_by_name(model)
+    n_trees = len(model.trees)
+    drawing = draw_trees(model, screen.width - _INDENT)
+    screen.say("", heading(f"1. Learn: {n_trees} trees that organised themselves, {seconds:.2f} s"))
+    screen.say(indent(drawing, " " * _INDENT))
+    screen.say(
+        "",
+        "Measurements that depend on each other feed the same tree. A tree passes what",
+        "it believes to the one above it, and the top one decides.",
+    )
+
+
+def _show_rules(screen: Screen, model: "Model") -> None:
+    from solah.cli.views import facts, heading, rule_sentence, words_of
+    from solah.explain import rules_of
+    from solah.report import importance_by_name, strongest
+
+    best = strongest(rules_of(model), 1)[-_N_RULES:]
+    shares = importance_by_name(model)
     most = max(model.attributes, key=lambda attribute: shares[attribute.name])
-    screen.say("", heading(f"1. Learn: {len(rules)} rules, the strongest first"))
-    screen.say(*(_indented(rule_sentence(rule), hanging=True) for rule in rules[:_N_RULES]))
+    screen.say("", heading(f"2. Read: {len(best)} of {model.n_rules} rules"))
+    screen.say(_indented(facts({rule.tree: rule_sentence(rule) for rule in best})))
     share = f"{100 * shares[most.name]:.0f} %"
     screen.say("", f"{most.name} matters most ({share} of what was learnt). Its words:")
     screen.say(_indented(words_of([most])))
@@ -70,7 +93,7 @@ def _show_model(screen: Screen, model: "Model") -> None:
 def _show_scores(screen: Screen, scores: "CrossValidation") -> None:
     from solah.cli.views import heading, scores_of
 
-    screen.say("", heading(f"2. Measure on unseen wines: {scores.plan.folds} folds"))
+    screen.say("", heading(f"3. Measure on unseen wines: {scores.plan.folds} folds"))
     screen.result(_indented(scores_of(scores)))
 
 
@@ -88,8 +111,8 @@ def _write(screen: Screen, folder: Path, model: "Model", scores: "CrossValidatio
     if screen.json:
         files = {"model": str(model_file), "report": str(report_file)}
         screen.document({**files, "summary": summary})
-    screen.say("", heading("3. Written"))
-    screen.say(f"  {model_file}  the model", f"  {report_file}   its words, rules and scores")
+    screen.say("", heading("4. Written"))
+    screen.say(f"  {model_file}  the hierarchy", f"  {report_file}   its trees, rules and scores")
 
 
 def _show_next(screen: Screen, folder: Path) -> None:
@@ -103,20 +126,14 @@ def _show_next(screen: Screen, folder: Path) -> None:
             for command in (
                 f"solah rules {model} --class class_0 --limit 5",
                 f"solah predict {model} wine",
-                "solah evaluate wine --labels 5",
+                "solah evaluate wine --model tree,solah --labels 5",
                 "solah fit your.csv --target COLUMN -o model.json",
             )
         )
     )
 
 
-def _indented(content: "RenderableType", *, hanging: bool = False) -> "RenderableType":
-    """Move content to the right; its further lines too, behind a bullet if they hang."""
+def _indented(content: "RenderableType") -> "RenderableType":
     from rich.padding import Padding
-    from rich.table import Table
 
-    if not hanging:
-        return Padding(content, (0, 0, 0, 2), expand=False)
-    grid = Table.grid(padding=(0, 1))
-    grid.add_row(" -", content)
-    return grid
+    return Padding(content, (0, 0, 0, _INDENT), expand=False)

@@ -2,13 +2,23 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from solah.cli.options import ColumnOptions, Data, Jobs, ReadingOptions, TreeOptions
+from solah.cli.options import (
+    ColumnOptions,
+    Data,
+    HierarchyOptions,
+    Jobs,
+    ReadingOptions,
+    SeveralModels,
+    TreeOptions,
+)
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from solah.cli.models import Estimator
     from solah.cli.problems import Problem
-    from solah.cli.trees import Tree
     from solah.evaluation import CrossValidation, Plan
 
 _split_option = options_in("Splitting")
@@ -29,7 +39,9 @@ Groups = Annotated[
 def evaluate(
     data: Data,
     columns: ColumnOptions,
-    tree: TreeOptions,
+    choice: SeveralModels,
+    wiring: HierarchyOptions,
+    trees: TreeOptions,
     reading: ReadingOptions,
     screen: Screen,
     folds: Folds = 10,
@@ -38,25 +50,25 @@ def evaluate(
     groups: Groups = None,
     jobs: Jobs = None,
 ) -> None:
-    """Measure how well a tree decides on rows that it did not learn from.
+    """Measure how well models decide on rows that they did not learn from.
 
-    The rows are split into folds: each fold is tested with a tree learnt from the others.
+    The rows are split into folds: each fold is tested with a model learnt from the others.
 
-    Example: solah evaluate patients.csv --target diagnosis --drop id --folds 5
+    Example: solah evaluate patients.csv --target diagnosis --drop id --model tree,solah
     """
+    from solah.cli.models import make_models
     from solah.cli.problems import pose
     from solah.cli.sources import read_source
-    from solah.cli.trees import make_tree
     from solah.evaluation import Plan
 
     problem = pose(read_source(data, reading.read_options()), columns, groups)
-    estimator = make_tree(problem, tree, jobs)
-    scores = measure(problem, {"tree": estimator}, Plan(folds, repeats, seed), screen)
+    models = make_models(problem, choice.wishes, wiring, trees, jobs)
+    scores = measure(problem, models, Plan(folds, repeats, seed), screen)
     _show(screen, problem, scores)
 
 
 def measure(
-    problem: "Problem", estimators: "dict[str, Tree]", plan: "Plan", screen: Screen
+    problem: "Problem", estimators: "Mapping[str, Estimator]", plan: "Plan", screen: Screen
 ) -> "CrossValidation":
     """Cross-validate with a progress bar."""
     from solah.evaluation import cross_validate
@@ -73,6 +85,7 @@ def measure(
 
 
 def _show(screen: Screen, problem: "Problem", scores: "CrossValidation") -> None:
+    from solah.cli.models import spell_models
     from solah.cli.views import facts, scores_of
     from solah.cli.wording import plural
     from solah.report import describe_scores
@@ -85,6 +98,8 @@ def _show(screen: Screen, problem: "Problem", scores: "CrossValidation") -> None
     if screen.json:
         shape = {"data": problem.source, "rows": problem.attributes.n_rows}
         screen.document({**shape, **describe_scores(scores)})
-    screen.say(facts({"data": problem.shape, "goal": problem.aim, "split": split}), "")
+    models = spell_models(scores.estimators, problem)
+    shown = {"data": problem.shape, "goal": problem.aim, "model": models, "split": split}
+    screen.say(facts(shown), "")
     screen.result(scores_of(scores))
     screen.say("", "Mean ± standard deviation over the folds.")

@@ -1,43 +1,85 @@
 """``solah fit``: a table in, a model document out."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOptions, TreeOptions
+from solah.cli.options import (
+    AUTO,
+    ColumnOptions,
+    Data,
+    HierarchyOptions,
+    Jobs,
+    OneModel,
+    OutputFile,
+    ReadingOptions,
+    TreeOptions,
+)
 from solah.cli.screen import Screen
 
 if TYPE_CHECKING:
+    from solah.cli.models import Estimator
     from solah.cli.problems import Problem
     from solah.model import Model
+
+
+@dataclass(frozen=True)
+class _Learnt:
+    """What was learnt: the model's name among the models, the estimator, and what it took."""
+
+    problem: "Problem"
+    name: str
+    estimator: "Estimator"
+    seconds: float
+    output: Path
+
+    @property
+    def model(self) -> "Model":
+        return self.estimator.model_
+
+    @property
+    def depth(self) -> int:
+        return max(tree.shape.depth for tree in self.model.trees)
+
+    @property
+    def clusters(self) -> tuple[tuple[str, ...], ...] | None:
+        return getattr(self.estimator, "clusters_", None)
+
+    @property
+    def wished_clusters(self) -> int | str | None:
+        """The paper's k."""
+        return getattr(self.estimator, "n_clusters", None)
 
 
 def fit(
     data: Data,
     columns: ColumnOptions,
-    tree: TreeOptions,
+    choice: OneModel,
+    wiring: HierarchyOptions,
+    trees: TreeOptions,
     reading: ReadingOptions,
     screen: Screen,
     output: OutputFile = Path("model.json"),
     jobs: Jobs = None,
 ) -> None:
-    """Learn a linguistic decision tree and write it as a model document.
+    """Learn linguistic trees, organised in a hierarchy, and write them as a model document.
 
     Example: solah fit patients.csv --target diagnosis --drop id -o model.json
     """
+    from solah.cli.models import make_models
     from solah.cli.problems import pose
     from solah.cli.sources import read_source
-    from solah.cli.trees import make_tree
 
     problem = pose(read_source(data, reading.read_options()), columns)
-    estimator = make_tree(problem, tree, jobs)
+    ((name, estimator),) = make_models(problem, choice.wishes, wiring, trees, jobs).items()
     start = perf_counter()
     estimator.fit(problem.attributes, problem.goal)
-    seconds = perf_counter() - start
+    learnt = _Learnt(problem, name, estimator, perf_counter() - start, output)
     estimator.save(output)
     if screen.json:
-        screen.document(_document(problem, estimator.model_, seconds, output))
-    _show(screen, problem, estimator.model_, seconds, output)
+        screen.document(_document(learnt))
+    _show(screen, learnt)
     screen.say(
         "",
         f"To print it: solah rules {output}",
@@ -45,40 +87,59 @@ def fit(
     )
 
 
-def _document(problem: "Problem", model: "Model", seconds: float, output: Path) -> dict[str, Any]:
-    from solah.report import describe_goal
+def _document(learnt: _Learnt) -> dict[str, Any]:
+    from solah.report import describe_goal, describe_hierarchy
 
+    problem, model = learnt.problem, learnt.model
     return {
-        "model": str(output),
+        "model": str(learnt.output),
+        "kind": learnt.name,
         "data": problem.source,
         "rows": problem.attributes.n_rows,
         "kinds": {name: kind.value for name, kind in problem.kinds.items()},
         "goal": describe_goal(model.goal),
+        "hierarchy": describe_hierarchy(model),
+        "clusters": learnt.clusters,
+        "wished_clusters": learnt.wished_clusters,
         "rules": model.n_rules,
         "branches": model.n_branches,
-        "depth": _depth(model),
-        "seconds": seconds,
+        "depth": learnt.depth,
+        "seconds": learnt.seconds,
     }
 
 
-def _show(screen: Screen, problem: "Problem", model: "Model", seconds: float, output: Path) -> None:
+def _show(screen: Screen, learnt: _Learnt) -> None:
+    from solah.cli.models import spell_models
     from solah.cli.views import facts
     from solah.cli.wording import plural
+    from solah.report import draw_trees
 
+    problem, model = learnt.problem, learnt.model
+    is_hierarchy = hasattr(learnt.estimator, "hierarchy_")
     sizes = plural(model.n_rules, "rule"), plural(model.n_branches, "branch", "branches")
-    longest = plural(_depth(model), "condition")
-    screen.say(
-        facts(
-            {
-                "data": problem.shape,
-                "goal": problem.aim,
-                "tree": f"{', '.join(sizes)}, at most {longest} a rule",
-                "time": f"{seconds:.2f} s",
-                "written": output,
-            }
-        )
-    )
+    shown = {
+        "data": problem.shape,
+        "goal": problem.aim,
+        "model": spell_models([learnt.name], problem),
+        "trees": _spell_wiring(learnt) if is_hierarchy else None,
+        "size": f"{', '.join(sizes)}, at most {plural(learnt.depth, 'condition')} a rule",
+        "time": f"{learnt.seconds:.2f} s",
+        "written": learnt.output,
+    }
+    screen.say(facts({name: value for name, value in shown.items() if value is not None}))
+    if is_hierarchy:
+        screen.say("", draw_trees(model, screen.width))
 
 
-def _depth(model: "Model") -> int:
-    return max(tree.shape.depth for tree in model.trees)
+def _spell_wiring(learnt: _Learnt) -> str:
+    """Say how many trees, clusters and levels there are, as the paper counts them."""
+    from solah.cli.wording import plural
+
+    said = [
+        plural(len(learnt.model.trees), "tree"),
+        f"{learnt.model.hierarchy.n_levels} levels (the attributes' among them)",
+    ]
+    if learnt.clusters is not None:
+        wish = "" if learnt.wished_clusters == AUTO else f"; k was {learnt.wished_clusters}"
+        said.append(f"{plural(len(learnt.clusters), 'cluster')} (K{wish})")
+    return ", ".join(said)

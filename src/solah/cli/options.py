@@ -1,9 +1,9 @@
 """Every option that more than one verb has, declared once: single ones, and groups."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 
 _column_option = options_in("Columns")
 _reading_option = options_in("Reading the file")
-_tree_option = options_in("The tree")
+_model_option = options_in("The model")
+_tree_option = options_in("The trees")
 _work_option = options_in("Work")
 
 STDOUT = Path("-")
+AUTO = "auto"
+ModelName = Literal["tree", "hierarchy", "solah"]
+MODELS: tuple[str, ...] = get_args(ModelName)
 _SPELT_DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
@@ -169,9 +173,119 @@ class ReadingOptions:
         )
 
 
+def _several_models(given: list[str] | None) -> list[str]:
+    """Split names at commas, and refuse those that are none."""
+    names = [name.strip() for text in given or () for name in text.split(",")]
+    for name in names:
+        if name not in MODELS:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, MODELS))}")
+    return list(dict.fromkeys(names))
+
+
+@dataclass(frozen=True)
+class OneModel:
+    """Which model is learnt."""
+
+    model: Annotated[
+        ModelName | None,
+        _model_option(
+            help="One tree, a hierarchy of trees wired by hand, or one that organises itself "
+            "(solah, the default for classes). A number takes a tree.",
+        ),
+    ] = None
+
+    @property
+    def wishes(self) -> list[str]:
+        """The model that the user named, if any."""
+        return [self.model] if self.model else []
+
+
+@dataclass(frozen=True)
+class SeveralModels:
+    """Which models are measured side by side."""
+
+    model: Annotated[
+        list[str] | None,
+        _model_option(
+            metavar=f"<{'|'.join(MODELS)}>",
+            help="As in 'solah fit'; several are measured side by side, on the same folds. "
+            "Repeat it, or use commas.",
+            callback=_several_models,
+        ),
+    ] = None
+
+    @property
+    def wishes(self) -> list[str]:
+        """The models that the user named."""
+        return self.model or []
+
+
+def _or_auto(read: Callable[[str], float]) -> Callable[[str], float | str]:
+    """Make a parser of numbers that takes 'auto' as well."""
+
+    def parse(text: str) -> float | str:
+        try:
+            return text if text == AUTO else read(text)
+        except ValueError:
+            whole = "whole number" if read is int else "number"
+            raise typer.BadParameter(f"{text!r} is neither a {whole} nor {AUTO!r}") from None
+
+    return parse
+
+
+@dataclass(frozen=True)
+class HierarchyOptions:
+    """How trees are wired; what is None stays as the estimator has it."""
+
+    hierarchy: Annotated[
+        str | None,
+        _model_option(
+            metavar="FILE|TEXT",
+            help="A hierarchy by hand: a .json, .yaml or .txt file, or text such as "
+            "'z1 <- a, b; y <- z1, c'.",
+        ),
+    ] = None
+    clusters: Annotated[
+        Any,
+        _model_option(
+            metavar="N|auto",
+            parser=_or_auto(int),
+            help="The paper's k: the larger, the smaller the clusters of attributes.",
+        ),
+    ] = None
+    level_gap: Annotated[
+        Any,
+        _model_option(
+            metavar="X|auto",
+            parser=_or_auto(float),
+            help="The paper's theta: the larger, the fewer levels.",
+        ),
+    ] = None
+    top: Annotated[
+        Literal["fuse", "merge"] | None,
+        _model_option(help="Put a tree on top of the last ones (default), or make one of them."),
+    ] = None
+    bias_corrected: Annotated[
+        bool,
+        _model_option(
+            "--bias-corrected", help="Measure dependence without bias: fairer with few rows."
+        ),
+    ] = False
+    node: Annotated[
+        Literal["tree", "cmac"] | None,
+        _model_option(help="Trees (default), or tables of all combinations of words."),
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """Return what the user set."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["bias_corrected"] = self.bias_corrected or None
+        return {name: value for name, value in values.items() if value is not None}
+
+
 @dataclass(frozen=True)
 class TreeOptions:
-    """How a tree is grown; what is None stays as the estimator has it."""
+    """How trees are grown; what is None stays as the estimator has it."""
 
     labels: Annotated[
         int | None, _tree_option(metavar="N", help="Words for each measurement; 3 by default.")

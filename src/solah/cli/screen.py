@@ -21,6 +21,7 @@ Advance = Callable[[int], None]
 
 # Nothing that is not a terminal has a width; Rich would cut at 80 columns.
 _ENDLESS = 100_000
+_PAGE = 80
 _TRAILING_BLANKS = re.compile(r" +$", re.MULTILINE)
 output_option = options_in("Output")
 
@@ -52,6 +53,11 @@ class Screen:
     json: AsJson = False
     quiet: Quiet = False
     verbose: Verbose = False
+
+    @property
+    def width(self) -> int:
+        """How wide a drawing may be."""
+        return min(console().width, _PAGE)
 
     def result(self, *lines: "RenderableType") -> None:
         """Print what the user asked for, unless it is asked for as JSON."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from solah.report import describe_attribute, describe_scores, name_measure, spell_spread
+from solah.report import describe_attribute, describe_scores, score_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -57,16 +57,11 @@ def scores_of(scores: CrossValidation) -> Table:
     """Show the spread of every measure, a column an estimator."""
     by_estimator = describe_scores(scores)["estimators"]
     grid = Table.grid(padding=(0, 2))
-    grid.add_column()
+    grid.add_column(style="dim")
     for _ in by_estimator:
         grid.add_column(justify="right")
     if len(by_estimator) > 1:
         grid.add_row("", *(Text(name, "bold") for name in by_estimator))
-    measures = dict.fromkeys(m for spreads in by_estimator.values() for m in spreads)
-    for measure in measures:
-        spelt = [
-            spell_spread(measure, spreads[measure]) if measure in spreads else "-"
-            for spreads in by_estimator.values()
-        ]
-        grid.add_row(Text(name_measure(measure), "dim"), *map(Text, spelt))
+    for measure, spelt in score_rows(by_estimator):
+        grid.add_row(Text(measure), *map(Text, spelt))
     return grid

@@ -13,6 +13,7 @@ from sklearn.base import clone, is_classifier
 from solah.data import Table
 from solah.evaluation.scores import ClassScores, NumberScores, score_beliefs, score_numbers
 from solah.evaluation.splits import Plan, plan_splits
+from solah.exceptions import SolahError
 from solah.model import Task
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
 
 OnFold = Callable[["Fold"], None]
+_SIZES = ("n_clusters", "n_levels", "n_rules", "n_branches")
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Fold:
     estimator : the estimator's name
     repeat, fold : which fold it was, from 0
     scores : the scores on the test rows
-    n_rules, n_branches : the size of what was learnt; None for estimators that have no such size
+    n_clusters, n_levels, n_rules, n_branches : the size of what was learnt; None for estimators
+        that have no such size
     seconds : the time to learn
     """
 
@@ -49,6 +52,8 @@ class Fold:
     repeat: int
     fold: int
     scores: ClassScores | NumberScores
+    n_clusters: int | None
+    n_levels: int | None
     n_rules: int | None
     n_branches: int | None
     seconds: float
@@ -56,7 +61,7 @@ class Fold:
     @property
     def measures(self) -> dict[str, float]:
         """The scores, sizes and time by name; what the estimator does not have is left out."""
-        sizes = {"n_rules": self.n_rules, "n_branches": self.n_branches}
+        sizes = {name: getattr(self, name) for name in _SIZES}
         known = {name: float(size) for name, size in sizes.items() if size is not None}
         return {**vars(self.scores), **known, "seconds": self.seconds}
 
@@ -177,10 +182,16 @@ def _run_fold(
         repeat=split.repeat,
         fold=split.fold,
         scores=_score(estimator, _rows(X, split.test), np.asarray(y[split.test]), classes),
-        n_rules=getattr(estimator, "n_rules_", None),
-        n_branches=getattr(estimator, "n_branches_", None),
         seconds=seconds,
+        **{name: _size(estimator, name) for name in _SIZES},
     )
+
+
+def _size(estimator: Any, name: str) -> int | None:
+    try:
+        return getattr(estimator, f"{name}_", None)
+    except SolahError:  # a hierarchy with other nodes than linguistic ones has no rules
+        return None
 
 
 def _score(

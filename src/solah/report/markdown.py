@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from solah.report.measures import name_measure, spell_spread
+from solah.report.measures import score_rows
 
 _SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~&$!]|(?<![^\W_])_|_(?![^\W_]))")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
@@ -38,8 +38,7 @@ def _environment() -> Environment:
         autoescape=False,  # Markdown, not HTML: every name goes through the filter below
     )
     environment.filters["md"] = escape
-    environment.filters["measure_name"] = name_measure
-    environment.filters["spread_of"] = spell_spread
+    environment.filters["score_rows"] = score_rows
     return environment
 
 

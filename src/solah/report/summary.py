@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from solah.explain import importances, rules_of
+from solah.data.spelling import count
+from solah.explain import attribute_importances, rules_of
 
 if TYPE_CHECKING:
     from solah.evaluation import CrossValidation
     from solah.explain import Rule
-    from solah.model import Attribute, Goal, Model
+    from solah.model import Attribute, Goal, Model, Tree
 
 MAX_RULES = 20
+PAGE_WIDTH = 80
 
 
 def summarise(
@@ -27,7 +30,7 @@ def summarise(
     scores : CrossValidation, default=None
         How well such models decide on unseen rows.
     max_rules : int, default=20
-        How many rules to list, the strongest first.
+        How many rules to list, shared by the trees: the strongest of each, and one at least.
 
     Returns
     -------
@@ -57,19 +60,52 @@ def summarise(
             {**describe_attribute(attribute), "importance": shares[attribute.name]}
             for attribute in model.attributes
         ],
-        "rules": [describe_rule(rule) for rule in rules[:max_rules]],
+        "hierarchy": describe_hierarchy(model),
+        "rules": [
+            describe_rule(rule) for rule in strongest(rules, -(-max_rules // len(model.trees)))
+        ],
         "scores": None if scores is None else describe_scores(scores),
         "generator": model.generator,
     }
 
 
 def importance_by_name(model: Model) -> dict[str, float]:
-    """Return each attribute's share of the information gained, averaged over the trees."""
-    shares = dict.fromkeys((attribute.name for attribute in model.attributes), 0.0)
-    for tree in model.trees:
-        for attribute, share in zip(tree.inputs, importances(tree).tolist(), strict=True):
-            shares[attribute.name] += share / len(model.trees)
-    return shares
+    """Return each attribute's share of the information gained."""
+    names = [attribute.name for attribute in model.attributes]
+    return dict(zip(names, attribute_importances(model).tolist(), strict=True))
+
+
+def strongest(rules: list[Rule], most: int | None) -> list[Rule]:
+    """Keep the first rules of each tree, of rules that stand tree by tree; None keeps all."""
+    return [
+        rule for _, of_tree in groupby(rules, lambda rule: rule.tree) for rule in [*of_tree][:most]
+    ]
+
+
+def describe_hierarchy(model: Model) -> dict[str, Any]:
+    """Describe how the trees of a model are wired, and each of them, from bottom to top."""
+    return {
+        "structure": model.hierarchy.to_dict(),
+        "levels": model.hierarchy.n_levels,
+        "trees": [describe_tree(tree) for tree in model.trees],
+        "drawing": draw_trees(model),
+    }
+
+
+def describe_tree(tree: Tree) -> dict[str, Any]:
+    """Describe what feeds a tree, and its size."""
+    return {
+        "name": tree.name,
+        "inputs": [attribute.name for attribute in tree.inputs],
+        "rules": tree.n_rules,
+        "branches": tree.n_branches,
+    }
+
+
+def draw_trees(model: Model, width: int = PAGE_WIDTH) -> str:
+    """Draw how the trees are wired, with the number of their rules."""
+    sizes = {tree.name: count(tree.n_rules, "rule") for tree in model.trees}
+    return model.hierarchy.draw(sizes, width=width)
 
 
 def describe_goal(goal: Goal) -> dict[str, Any]:

@@ -1,0 +1,134 @@
+"""The model options in, estimators by name out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from solah.cli.options import MODELS
+from solah.exceptions import DataError, ParameterError
+from solah.hierarchy import LinguisticHierarchyClassifier, SelfOrganisedHierarchyClassifier
+from solah.kernels.choose import available_threads
+from solah.model import Task
+from solah.model.structure import Hierarchy
+from solah.paper import PAPER
+from solah.tree import LinguisticTreeClassifier, LinguisticTreeRegressor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from solah.cli.options import HierarchyOptions, TreeOptions
+    from solah.cli.problems import Problem
+
+Estimator = (
+    LinguisticTreeClassifier
+    | LinguisticTreeRegressor
+    | LinguisticHierarchyClassifier
+    | SelfOrganisedHierarchyClassifier
+)
+
+_TREE, _BY_HAND, _ORGANISED = MODELS
+_MODELS_WITH = {
+    "hierarchy": (_BY_HAND,),
+    "clusters": (_ORGANISED,),
+    "level_gap": (_ORGANISED,),
+    "top": (_ORGANISED,),
+    "bias_corrected": (_ORGANISED,),
+    "node": (_BY_HAND, _ORGANISED),
+}
+
+
+def make_models(
+    problem: Problem,
+    wishes: Sequence[str],
+    wiring: HierarchyOptions,
+    trees: TreeOptions,
+    jobs: int | None,
+) -> dict[str, Estimator]:
+    """Choose estimators by the user's wishes and the task, and set them as the user says.
+
+    Raises
+    ------
+    DataError
+        If something is asked for that a number has not.
+    ParameterError
+        If options do not go together, or the hierarchy cannot be read.
+    """
+    is_number = problem.task is Task.REGRESSION
+    if is_number:
+        _refuse_classes_only(wishes, wiring, trees)
+    names = list(wishes) or [_default(wiring, is_number=is_number)]
+    _refuse_strangers(names, wiring)
+    common = {"kinds": dict(problem.kinds), "n_jobs": jobs or available_threads(), **trees.given()}
+    settings = PAPER if trees.paper else {}
+    return {
+        name: _estimator(name, is_number=is_number).with_settings(
+            settings, **common, **_wiring_of(name, wiring)
+        )
+        for name in names
+    }
+
+
+def spell_models(names: Iterable[str], problem: Problem) -> str:
+    """Name the models, and say why it is a tree where there is no choice."""
+    why = " (hierarchies are for classes)" if problem.task is Task.REGRESSION else ""
+    return f"{', '.join(names)}{why}"
+
+
+def _default(wiring: HierarchyOptions, *, is_number: bool) -> str:
+    if is_number:
+        return _TREE
+    return _BY_HAND if wiring.hierarchy is not None else _ORGANISED
+
+
+def _estimator(name: str, *, is_number: bool) -> type[Estimator]:
+    if name == _TREE:
+        return LinguisticTreeRegressor if is_number else LinguisticTreeClassifier
+    return LinguisticHierarchyClassifier if name == _BY_HAND else SelfOrganisedHierarchyClassifier
+
+
+def _refuse_classes_only(
+    wishes: Sequence[str], wiring: HierarchyOptions, trees: TreeOptions
+) -> None:
+    """Refuse what was asked for and is there for classes only, where the target is a number."""
+    asked = [f"--model {name}" for name in wishes if name != _TREE]
+    asked += map(_flag, wiring.given())
+    asked += ["--class-weight"] if trees.class_weight else []
+    if asked:
+        raise DataError(f"{asked[0]} is for classes, and the target is taken as a number")
+
+
+def _refuse_strangers(names: Sequence[str], wiring: HierarchyOptions) -> None:
+    """Refuse options that none of the models has, and a hierarchy by hand that is not given."""
+    for option in wiring.given():
+        models = _MODELS_WITH[option]
+        if not set(models) & set(names):
+            raise ParameterError(
+                f"{_flag(option)} is for --model {' or '.join(models)}, not for {', '.join(names)}"
+            )
+    if _BY_HAND in names and wiring.hierarchy is None:
+        raise ParameterError(
+            "which hierarchy? Say it with --hierarchy, as a file or as text; "
+            "--model solah finds one by itself"
+        )
+
+
+def _wiring_of(name: str, wiring: HierarchyOptions) -> dict[str, Any]:
+    """Return the user's options that a model has, under the names of its parameters."""
+    given = {
+        option: value for option, value in wiring.given().items() if name in _MODELS_WITH[option]
+    }
+    if "hierarchy" in given:
+        given["hierarchy"] = _read_hierarchy(given["hierarchy"])
+    if "clusters" in given:
+        given["n_clusters"] = given.pop("clusters")
+    return given
+
+
+def _read_hierarchy(file_or_text: str) -> Hierarchy:
+    """Read the short text, known by its arrow, or a file."""
+    is_text = "<-" in file_or_text
+    return Hierarchy.parse(file_or_text) if is_text else Hierarchy.load(file_or_text)
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
