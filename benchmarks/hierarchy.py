@@ -86,7 +86,7 @@ def _fit_time(n_rows: int, n_attributes: int, repeats: int) -> float:
 
 def _print_growth(what: str, sizes: list[str], times: list[float]) -> None:
     steps = [f"{later / earlier:.2f}" for earlier, later in pairwise(times)]
-    print(f"  {what:<11}{' -> '.join(sizes):<28}{' and '.join(steps)}")
+    print(f"  {what:<11}{' -> '.join(sizes):<32}{' and '.join(steps)}")
 
 
 def show_paper_sets() -> None:
