@@ -146,3 +146,14 @@ def test_an_old_file_survives_an_error(run, write, fruit_model, tmp_path):
     table = write("t.csv", "größe cm,色", "1,rot")
     run("predict", fruit_model, table, "-o", old).check_error("'kerne'")
     assert old.read_text() == "precious\n"
+
+
+def test_evidence_tells_how_much_missing_values_matter(run, write, fruit_model):
+    table = write("t.csv", "größe cm,色,kerne", "1,rot,1", ",,")
+    outcome = run("predict", fruit_model, table, "--evidence")
+    header, whole, nothing = (line.split(",") for line in outcome.out.splitlines())
+    assert header[-1] == "evidence"
+    assert float(whole[-1]) == pytest.approx(1.0)
+    assert float(nothing[-1]) == 0.0
+    lines = run("predict", fruit_model, table, "--evidence", "--json").out.splitlines()
+    assert json.loads(lines[1])["evidence"] == 0.0

@@ -13,11 +13,9 @@ import numpy as np
 from solah.cli.problems import split_names
 from solah.data import to_text
 from solah.model import Task
-from solah.runtime import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
     from typing import IO
 
     from solah.data import Table
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from solah.runtime import Evaluator
 
 PREDICTION = "prediction"
+EVIDENCE = "evidence"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +36,14 @@ class Decisions:
     prediction : a decision a row
     classes : the classes; none for numbers
     beliefs : (n_rows, n_classes) the belief in each class
+    evidence : the share of the model's knowledge behind each decision, if it is wanted
     """
 
     kept: dict[str, list[str | None]]
     prediction: list[Any]
     classes: tuple[Any, ...]
     beliefs: Float
+    evidence: list[float] | None = None
 
 
 Writer = Callable[[Decisions], None]
@@ -56,25 +57,23 @@ class Decider:
     evaluator : what decides
     keep : the columns to copy; names may be joined by commas
     note : called with what the user should know
+    with_evidence : whether to say how much evidence is behind a decision
     """
 
     def __init__(
-        self, evaluator: Evaluator, keep: Iterable[str], note: Callable[[str], None]
+        self,
+        evaluator: Evaluator,
+        keep: Iterable[str],
+        note: Callable[[str], None],
+        *,
+        with_evidence: bool = False,
     ) -> None:
         self._evaluator = evaluator
+        self._with_evidence = with_evidence
         self._goal = evaluator.model.goal
         self._keep = list(keep)
         self._note = note
         self._output_names: dict[str, str] | None = None
-
-    @classmethod
-    def load(
-        cls, path: Path, n_threads: int, keep: Iterable[str], note: Callable[[str], None]
-    ) -> Decider:
-        """Load a model document to decide with."""
-        evaluator = load_model(path)
-        evaluator.n_threads = n_threads
-        return cls(evaluator, keep, note)
 
     def decide(self, table: Table) -> Decisions:
         """Decide on the rows of a table."""
@@ -84,17 +83,18 @@ class Decider:
             output: to_text(table.column(name)).values.tolist()
             for name, output in self._output_names.items()
         }
+        evidence = self._evaluator.evidence(table).tolist() if self._with_evidence else None
         if self._goal.task is Task.REGRESSION:
             numbers = self._evaluator.predict(table)
-            return Decisions(kept, numbers.tolist(), (), np.empty((len(numbers), 0)))
+            return Decisions(kept, numbers.tolist(), (), np.empty((len(numbers), 0)), evidence)
         beliefs = self._evaluator.beliefs(table)
         states = self._goal.states
         chosen = [states[place] for place in beliefs.argmax(axis=1).tolist()]
-        return Decisions(kept, chosen, states, beliefs)
+        return Decisions(kept, chosen, states, beliefs, evidence)
 
     def _choose_names(self, keep: Iterable[str]) -> dict[str, str]:
         """Say what the kept columns are called in the output, where some names are taken."""
-        taken = {PREDICTION, *map(belief_name, self._goal.states)}
+        taken = {PREDICTION, EVIDENCE, *map(belief_name, self._goal.states)}
         chosen: dict[str, str] = {}
         for name in dict.fromkeys(keep):
             output = name
@@ -119,11 +119,16 @@ def csv_writer(file: IO[str]) -> Writer:
 
     def write(decisions: Decisions) -> None:
         nonlocal is_first
+        columns = dict(decisions.kept) | {PREDICTION: decisions.prediction}
+        columns |= zip(
+            map(belief_name, decisions.classes), decisions.beliefs.T.tolist(), strict=True
+        )
+        if decisions.evidence is not None:
+            columns[EVIDENCE] = decisions.evidence
         if is_first:
-            rows.writerow([*decisions.kept, PREDICTION, *map(belief_name, decisions.classes)])
+            rows.writerow(columns)
             is_first = False
-        kept = decisions.kept.values()
-        rows.writerows(zip(*kept, decisions.prediction, *decisions.beliefs.T.tolist(), strict=True))
+        rows.writerows(zip(*columns.values(), strict=True))
 
     return write
 
@@ -134,10 +139,13 @@ def json_writer(file: IO[str]) -> Writer:
     def write(decisions: Decisions) -> None:
         names = [str(state) for state in decisions.classes]
         kept = zip(*decisions.kept.values(), strict=True) if decisions.kept else None
-        for decision, beliefs in zip(decisions.prediction, decisions.beliefs.tolist(), strict=True):
+        rows = zip(decisions.prediction, decisions.beliefs.tolist(), strict=True)
+        for i, (decision, beliefs) in enumerate(rows):
             line: dict[str, Any] = {PREDICTION: decision}
             if names:
                 line["probabilities"] = dict(zip(names, beliefs, strict=True))
+            if decisions.evidence is not None:
+                line[EVIDENCE] = decisions.evidence[i]
             if kept is not None:
                 line["kept"] = dict(zip(decisions.kept, next(kept), strict=True))
             file.write(json.dumps(line, ensure_ascii=False) + "\n")

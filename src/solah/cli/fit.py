@@ -71,10 +71,12 @@ def fit(
     from solah.cli.problems import pose
     from solah.cli.sources import read_source
 
-    problem = pose(read_source(data, reading.read_options()), columns)
+    with screen.working("reading"):
+        problem = pose(read_source(data, reading.read_options()), columns)
     ((name, estimator),) = make_models(problem, choice.wishes, wiring, trees, jobs).items()
     start = perf_counter()
-    estimator.fit(problem.attributes, problem.goal)
+    with screen.working("learning"):
+        estimator.fit(problem.attributes, problem.goal)
     learnt = _Learnt(problem, name, estimator, perf_counter() - start, output)
     estimator.save(output)
     if screen.json:

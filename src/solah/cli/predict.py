@@ -29,6 +29,14 @@ Keep = Annotated[
     ),
 ]
 
+Evidence = Annotated[
+    bool,
+    output_option(
+        "--evidence",
+        help="Add the share of the model's knowledge that the row's known values can reach.",
+    ),
+]
+
 
 def predict(
     model: ModelFile,
@@ -37,12 +45,14 @@ def predict(
     screen: Screen,
     output: OutputFileOrStdout = STDOUT,
     keep: Keep = None,
+    evidence: Evidence = False,
     jobs: Jobs = None,
 ) -> None:
     """Decide on every row of a table, and write the decisions as CSV.
 
     The columns are 'prediction' and, for classes, a probability each: 'P(yes)', 'P(no)'. Rows
     are streamed, so the file may be larger than the memory. With --json a line is a row.
+    With --evidence the column 'evidence' tells how much missing values matter: 1 if none does.
 
     Example: solah predict model.json new.csv --keep id -o decisions.csv
     """
@@ -50,8 +60,11 @@ def predict(
     from solah.cli.sources import iter_source
     from solah.cli.wording import plural
     from solah.kernels.choose import available_threads
+    from solah.runtime import load_model
 
-    decider = Decider.load(model, jobs or available_threads(), keep or [], screen.note)
+    evaluator = load_model(model)
+    evaluator.n_threads = jobs or available_threads()
+    decider = Decider(evaluator, keep or [], screen.note, with_evidence=evidence)
     tables = iter_source(data, reading.read_options())
     with _opened(output) as file, _progress(screen, output) as advance:
         writer = (json_writer if screen.json else csv_writer)(file)

@@ -88,6 +88,13 @@ class Screen:
 
         return show_progress(screen, total, unit)
 
+    def working(self, what: str) -> AbstractContextManager[object]:
+        """Show on stderr what takes a while, if somebody is there to see it."""
+        screen = console(stderr=True)
+        if self.quiet or not screen.is_terminal:
+            return nullcontext()
+        return screen.status(f"{what} …")
+
 
 def console(*, stderr: bool = False) -> "Console":
     """Make a console that neither cuts nor decorates what goes into a pipe."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,11 +13,11 @@ from solah.hierarchy.training import NODE_KINDS, TrainingSet, node_kinds, train_
 from solah.kernels.choose import count_threads
 from solah.labels.inputs import read_features
 from solah.model import Model
-from solah.tree.base import LinguisticEstimator
+from solah.tree.base import LinguisticClassifier
 from solah.tree.classifier import LinguisticTreeClassifier
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from solah.hierarchy.nodes import NodeModel
     from solah.kernels.arrays import Float
@@ -31,7 +29,7 @@ HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class HierarchyClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignore[misc]
+class HierarchyClassifier(LinguisticClassifier):
     """Base of the hierarchy estimators; not for use by itself."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = HIERARCHY_CONSTRAINTS
@@ -56,20 +54,6 @@ class HierarchyClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignore
     def n_levels_(self) -> int:
         """The paper's number of levels (iota): levels of trees, and one for the attributes."""
         return self.hierarchy_.n_levels
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class that is believed most.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        classes : ndarray of shape (n_rows,)
-        """
-        beliefs = self.predict_proba(X)
-        return np.asarray(self.classes_[np.argmax(beliefs, axis=1)])
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """Return the belief in each class.

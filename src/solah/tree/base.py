@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from solah.data import Table
     from solah.explain import Rule, Semantics
@@ -171,6 +171,24 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         return tolerant_tags(super().__sklearn_tags__())
+
+
+class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignore[misc]
+    """Base of the classifiers; not for use by itself."""
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class that is believed most.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        classes : ndarray of shape (n_rows,)
+        """
+        beliefs = self.predict_proba(X)
+        return np.asarray(self.classes_[np.argmax(beliefs, axis=1)])
 
 
 class LinguisticTree(LinguisticEstimator):

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from solah.labels.inputs import read_features
-from solah.tree.base import TREE_CONSTRAINTS, LinguisticTree
+from solah.tree.base import TREE_CONSTRAINTS, LinguisticClassifier, LinguisticTree
 from solah.tree.goals import read_class_goal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from solah.kernels.arrays import Float
     from solah.labels.placement import Placement
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from solah.tree.growth import Criterion, NullBranch
 
 
-class LinguisticTreeClassifier(ClassifierMixin, LinguisticTree):  # type: ignore[misc]
+class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
     """A decision tree whose branches are sentences.
 
     Attributes are described with overlapping words, and a row takes every branch to the degree
@@ -136,20 +135,6 @@ class LinguisticTreeClassifier(ClassifierMixin, LinguisticTree):  # type: ignore
         self._learn(table, goal.goal, goal.labels, goal.weights, goal.weight_unit)
         self.classes_ = goal.classes
         return self
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class that is believed most.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        classes : ndarray of shape (n_rows,)
-        """
-        beliefs = self.predict_proba(X)
-        return np.asarray(self.classes_[np.argmax(beliefs, axis=1)])
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """Return the belief in each class.
