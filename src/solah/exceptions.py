@@ -10,6 +10,7 @@
     ├── ParameterError (ValueError)       a parameter that makes no sense
     ├── ModelFormatError (ValueError)     a model document that is broken
     │   └── ModelVersionError             a model document from another age
+    ├── ForeignNodeError (AttributeError) what only a hierarchy of linguistic nodes has
     └── MissingExtraError (ImportError)   an optional package that is not installed
 
 The built-in class in parentheses is a second base, so that code which knows nothing of solah
@@ -63,6 +64,10 @@ class ModelFormatError(SolahError, ValueError):
 
 class ModelVersionError(ModelFormatError):
     """A model document has a format version that this solah does not read."""
+
+
+class ForeignNodeError(SolahError, AttributeError):
+    """A hierarchy with other models at its nodes has no model document, so no rules either."""
 
 
 class MissingExtraError(SolahError, ImportError):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from solah import (
     PAPER,
@@ -118,6 +119,12 @@ def test_the_semantics_are_the_decision(fitted, wine):
         np.testing.assert_allclose(spoken, step.belief, atol=1e-12)
     np.testing.assert_allclose(row.steps[2].belief, fitted.predict_proba(X[60:61])[0])
     assert "cultivar (hears z1, z2):" in str(row)
+    composed = row.composed()
+    assert composed.weight == pytest.approx(np.prod([step.fired[0].weight for step in row.steps]))
+    z1, z2, top = (step.fired[0].rule for step in row.steps)
+    assert (
+        str(composed) == f"({z1.premise}) and ({z2.premise}) => {top.premise} => {top.conclusion}"
+    )
     assert any("z1 is " in str(rule) for rule in fitted.rules_())
 
 
@@ -151,7 +158,8 @@ def test_any_classifier_may_stand_at_a_node(wine, tmp_path):
     mixed = LinguisticHierarchyClassifier(WIRING, node=node).fit(holed, y)
     assert mixed.score(X, y) > 0.9
     assert mixed.node_beliefs(X)["z1"].shape == (178, 3)
-    with pytest.raises(SolahError, match="z1 is another model; train with node='tree'"):
+    assert not hasattr(mixed, "feature_importances_")
+    with pytest.raises(SolahError, match="other models at: z1; train with node='tree'"):
         mixed.save(tmp_path / "mixed.json")
     assert (
         LinguisticHierarchyClassifier(WIRING, node=LogisticRegression(max_iter=5000))
@@ -175,13 +183,17 @@ def test_a_cmac_is_saved_and_takes_few_inputs(wine, tmp_path):
     model.save(tmp_path / "cmac.json")
     loaded = load_model(tmp_path / "cmac.json")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    with pytest.raises(ParameterError, match="has 13 inputs, and a CMAC tabulates .* at most 8"):
+    with pytest.raises(ParameterError, match="has 13 inputs whose words make 1,220,703,125"):
         LinguisticHierarchyClassifier(node="cmac").fit(X, y)
 
 
 @pytest.mark.parametrize(
     ("node", "message"),
-    [({"z9": "tree"}, "'node' names 'z9', which is no node"), ({"z1": "forest"}, "Got 'forest'")],
+    [
+        ({"z9": "tree"}, "'node' names 'z9', which is no node"),
+        ({"z1": "forest"}, "Got 'forest'"),
+        ({"z1": LogisticRegression}, "a scikit-learn classifier"),
+    ],
 )
 def test_a_wrong_node_is_named(node, message, wine):
     with pytest.raises(ParameterError, match=message):
@@ -194,10 +206,36 @@ def test_refitting_replaces_everything(wine):
     model.set_params(node="tree").fit(X, y)
     assert model.n_rules_ > 0
     model.set_params(node=LogisticRegression(max_iter=5000)).fit(X, y)
-    with pytest.raises(SolahError, match="another model"):
+    with pytest.raises(SolahError, match="other models"):
         model.rules_()
 
 
 def test_the_paper_settings_are_known():
     model = LinguisticHierarchyClassifier.with_settings(PAPER, hierarchy="y <- a")
     assert (model.placement, model.node, model.null_branch) == ("uniform", "tree", "uniform")
+
+
+@pytest.mark.parametrize("node", ["tree", "cmac", GaussianNB()], ids=["tree", "cmac", "bayes"])
+def test_a_weight_of_two_is_two_rows_at_every_node(node, wine):
+    X, y = wine
+    X = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
+    weights = np.random.default_rng(1).integers(0, 3, len(y))
+    weighted = LinguisticHierarchyClassifier(WIRING, node=node).fit(X, y, sample_weight=weights)
+    rows = np.repeat(np.arange(len(y)), weights)
+    repeated = LinguisticHierarchyClassifier(WIRING, node=node).fit(X.iloc[rows], y.iloc[rows])
+    # Naive Bayes smooths by the largest variance, in which it does not weigh the rows.
+    close = 1e-3 if isinstance(node, GaussianNB) else 1e-6
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=close)
+
+
+def test_the_order_of_rows_does_not_change_a_cmac(wine):
+    X, y = wine
+    order = np.random.default_rng(0).permutation(len(y))
+    model = LinguisticHierarchyClassifier(WIRING, node="cmac").fit(X, y)
+    shuffled = LinguisticHierarchyClassifier(WIRING, node="cmac").fit(X.iloc[order], y.iloc[order])
+    assert shuffled.model_ == model.model_
+
+
+def test_evidence_is_whole_where_nothing_was_learnt():
+    model = LinguisticHierarchyClassifier().fit([[1.5], [2.5]], ["a", "a"])
+    assert model.evidence([[1.5], [np.nan]]).tolist() == [1.0, 1.0]

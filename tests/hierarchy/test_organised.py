@@ -94,11 +94,31 @@ def test_clusters_by_hand_are_kept(wine):
         ([["hu"]], ColumnError, "no column 'hu'; did you mean 'hue'"),
         (["hue"], ParameterError, "must be a list of column names. Got 'hue'"),
         ([[]], ParameterError, "must be a list of column names"),
+        ([{"hue", "ash"}], ParameterError, "must be a list of column names"),
+        ([3], ParameterError, "must be a list of column names. Got 3"),
+        ([[["hue"]]], ColumnError, "no column"),
     ],
 )
 def test_wrong_clusters_are_named(clusters, error, message, wine):
     with pytest.raises(error, match=message):
         SelfOrganisedHierarchyClassifier(clusters=clusters).fit(*wine)
+
+
+def test_clusters_may_be_arrays_of_names(wine):
+    X, y = wine
+    model = SelfOrganisedHierarchyClassifier(clusters=[X.columns[:6], X.columns[6:]]).fit(X, y)
+    assert model.n_clusters_ == 2
+
+
+def test_constant_weights_count_as_rows(wine):
+    X, y = wine
+    X = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
+    thrice = SelfOrganisedHierarchyClassifier(bias_corrected=True)
+    thrice.fit(X, y, sample_weight=np.full(len(y), 3.0))
+    rows = np.repeat(np.arange(len(y)), 3)
+    repeated = SelfOrganisedHierarchyClassifier(bias_corrected=True).fit(X.iloc[rows], y.iloc[rows])
+    np.testing.assert_allclose(thrice.dependence_, repeated.dependence_, atol=1e-9)
+    assert thrice.hierarchy_ == repeated.hierarchy_
 
 
 def test_takes_everything_that_a_tree_takes():

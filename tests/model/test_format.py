@@ -7,7 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_iris
 
-from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
+from solah import (
+    LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+)
 from solah.exceptions import ModelFormatError, ModelVersionError, SolahError
 from solah.model.format import MAX_BYTES, from_json, to_json
 from solah.model.schema import model_schema
@@ -213,3 +217,35 @@ def test_any_value_anywhere_either_loads_or_is_refused_clearly(path, value):
     except SolahError:
         return
     assert from_json(to_json(model).encode()) == model
+
+
+def hierarchy_document():
+    X, y = load_iris(return_X_y=True)
+    wiring = "z1 <- x0, x1; z2 <- x2; y <- z1, z2, x3"
+    model = LinguisticHierarchyClassifier(wiring, max_depth=2).fit(X, y).model_
+    return json.loads(to_json(model))
+
+
+def test_a_hierarchy_survives_the_round_trip_and_fits_the_schema():
+    document = hierarchy_document()
+    jsonschema.validate(document, model_schema())
+    model = from_json(json.dumps(document).encode())
+    assert [tree.name for tree in model.trees] == ["z1", "z2", "y"]
+    assert from_json(to_json(model).encode()) == model
+
+
+@pytest.mark.parametrize(
+    ("change_trees", "message"),
+    [
+        (lambda trees: trees[:2], "has 'z1', which feeds no tree"),
+        (lambda trees: [trees[2], trees[0], trees[1]], "names 'z1', which is neither"),
+        (lambda trees: [trees[0], trees[0] | {"name": "z2"}, trees[2]], "takes 'x0', as another"),
+        (lambda trees: [trees[0] | {"name": "x3"}, *trees[1:]], "'x3' is taken already"),
+        (lambda trees: [trees[0], trees[1] | {"name": "z1"}, trees[2]], "'z1' is taken already"),
+    ],
+)
+def test_trees_that_are_wired_wrongly_are_refused(change_trees, message):
+    document = hierarchy_document()
+    document["trees"] = change_trees(document["trees"])
+    with pytest.raises(ModelFormatError, match=message):
+        from_json(json.dumps(document).encode())

@@ -28,7 +28,9 @@ SMS_154 = """
 def hierarchies(draw):
     """Draw a hierarchy of up to eight trees, with names of any characters."""
     n_nodes = draw(st.integers(1, 8))
-    names = draw(st.lists(st.text(max_size=6), min_size=n_nodes * 3, max_size=30, unique=True))
+    names = draw(
+        st.lists(st.text(min_size=1, max_size=6), min_size=n_nodes * 3, max_size=30, unique=True)
+    )
     inputs = [[name] for name in names[n_nodes : 2 * n_nodes]]
     for number in range(n_nodes - 1):
         inputs[draw(st.integers(number + 1, n_nodes - 1))].append(names[number])
@@ -108,7 +110,7 @@ class TestValue:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "at least one tree"),
+        ("", "at least one HierarchyNode"),
         ("a <- b; b <- a", "in a cycle: a <- b <- a"),
         ("y <- y", "in a cycle: y <- y"),
         ("y <- x; a <- c; b <- a; c <- b, x2", "in a cycle: a <- c <- b <- a"),
@@ -193,9 +195,9 @@ class TestShortText:
         assert str(Hierarchy.parse(text.replace("\n", "\r\n"))) == GENERAL
 
     def test_quoted_names_hold_anything(self):
-        hierarchy = Hierarchy.parse(r'"y; z" <- "a, b", "c <- d", "e # f", "\"g\"", "h\n", "ü", ""')
+        hierarchy = Hierarchy.parse(r'"y; z" <- "a, b", "c <- d", "e # f", "\"g\"", "h\n", "ü"')
         assert hierarchy.root == "y; z"
-        assert hierarchy.attributes == ("a, b", "c <- d", "e # f", '"g"', "h\n", "ü", "")
+        assert hierarchy.attributes == ("a, b", "c <- d", "e # f", '"g"', "h\n", "ü")
 
     def test_bare_names_hold_what_cannot_be_mistaken(self):
         names = ["x-1", "a<b", "od280/od315", "größe", "温度", "x.y(z)", "<", "-"]
@@ -380,8 +382,8 @@ class TestDrawing:
         """)
 
     def test_names_that_could_be_mistaken_are_quoted(self):
-        hierarchy = Hierarchy.from_dict({"y": ["a, b", "c d", " e", "f\ng", "", "h ← i"]})
-        assert hierarchy.draw() == r'y ← "a, b", c d, " e", "f\ng", "", "h ← i"'
+        hierarchy = Hierarchy.from_dict({"y": ["a, b", "c d", " e", "f\ng", "h ← i"]})
+        assert hierarchy.draw() == r'y ← "a, b", c d, " e", "f\ng", "h ← i"'
 
     def test_wide_characters_are_wrapped_by_their_columns(self):
         hierarchy = Hierarchy.from_dict({"y": ["温度" * 4, "湿度" * 4]})
@@ -400,3 +402,28 @@ class TestDrawing:
         text = hierarchy.draw(width=width)
         assert all(line.isprintable() for line in text.split("\n"))
         assert len(text.split("\n")) >= len(hierarchy.nodes)
+
+
+@pytest.mark.parametrize("value", [None, [("y", ["hue"])], [], ["y"]])
+def test_a_hierarchy_is_made_of_nodes(value):
+    with pytest.raises(ParameterError, match="made of at least one HierarchyNode"):
+        Hierarchy(value)
+
+
+def test_a_set_has_no_order_and_an_empty_name_says_nothing():
+    with pytest.raises(ParameterError, match="must be a list of names"):
+        Hierarchy.from_dict({"y": {"a", "b"}})
+    with pytest.raises(ParameterError, match="a name must be text"):
+        Hierarchy.from_dict({"y": [""]})
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("h.yaml", "y: [a, 2024-13-45]"), ("h.json", '{"y": [%s]}' % ("9" * 5000))],
+    ids=["date", "digits"],
+)
+def test_files_with_odd_values_get_a_clear_error(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(ParameterError, match=f"{name}: this is not"):
+        Hierarchy.load(path)

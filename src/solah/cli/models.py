@@ -126,7 +126,7 @@ def _wiring_of(name: str, wiring: HierarchyOptions) -> dict[str, Any]:
 
 def _read_hierarchy(file_or_text: str) -> Hierarchy:
     """Read the short text, known by its arrow, or a file."""
-    is_text = "<-" in file_or_text
+    is_text = "<-" in file_or_text or "←" in file_or_text
     return Hierarchy.parse(file_or_text) if is_text else Hierarchy.load(file_or_text)
 
 

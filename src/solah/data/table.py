@@ -75,6 +75,8 @@ class Table:
     def __post_init__(self) -> None:
         seen: set[str] = set()
         for column in self.columns:
+            if not column.name:
+                raise ColumnError("a column has an empty name; give it one")
             if column.name in seen:
                 raise ColumnError(f"column {column.name!r} is there twice; rename one of them")
             seen.add(column.name)

@@ -2,9 +2,16 @@
 
 from solah.explain.importance import attribute_importances, importances
 from solah.explain.rules import Condition, Rule, rules_of
-from solah.explain.semantics import FiredRule, Semantics, TreeStep, semantics_of
+from solah.explain.semantics import (
+    ComposedRule,
+    FiredRule,
+    Semantics,
+    TreeStep,
+    semantics_of,
+)
 
 __all__ = [
+    "ComposedRule",
     "Condition",
     "FiredRule",
     "Rule",

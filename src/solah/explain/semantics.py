@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,10 +53,45 @@ class TreeStep:
 
 
 @dataclass(frozen=True)
+class ComposedRule:
+    """One rule of every tree, the lower ones leading to the upper ones (Definition 2).
+
+    Attributes
+    ----------
+    steps : the trees' steps, from bottom to top
+    rules : the rule of each, in the same order
+    weight : the product of the rules' weights
+    """
+
+    steps: tuple[TreeStep, ...]
+    rules: tuple[Rule, ...]
+    weight: float
+
+    def __str__(self) -> str:
+        rule_of_tree = {step.tree: rule for step, rule in zip(self.steps, self.rules, strict=True)}
+        texts: dict[str, str] = {}
+        for step in self.steps:
+            premise = rule_of_tree[step.tree].premise or "always"
+            below = " and ".join(f"({texts[name]})" for name in step.inputs)
+            texts[step.tree] = f"{below} => {premise}" if below else premise
+        top = self.rules[-1]
+        return f"{texts[self.steps[-1].tree]} => {top.conclusion}"
+
+
+@dataclass(frozen=True)
 class Semantics:
     """The way of a decision: the trees' steps, from bottom to top."""
 
     steps: tuple[TreeStep, ...]
+
+    def composed(self) -> ComposedRule:
+        """Compose the heaviest rule of every tree, those below leading to those above."""
+        heaviest = [step.fired[0] for step in self.steps]
+        return ComposedRule(
+            steps=self.steps,
+            rules=tuple(fired.rule for fired in heaviest),
+            weight=math.prod(fired.weight for fired in heaviest),
+        )
 
     def __str__(self) -> str:
         lines = []

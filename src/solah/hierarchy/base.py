@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from solah.exceptions import SolahError
+from solah.exceptions import ForeignNodeError
 from solah.hierarchy.nodes import TreeNode
 from solah.hierarchy.training import NODE_KINDS, TrainingSet, node_kinds, train_nodes
 from solah.kernels.choose import count_threads
@@ -53,6 +53,7 @@ class HierarchyClassifier(LinguisticClassifier):
     @property
     def n_levels_(self) -> int:
         """The paper's number of levels (iota): levels of trees, and one for the attributes."""
+        check_is_fitted(self)
         return self.hierarchy_.n_levels
 
     def predict_proba(self, X: ArrayLike) -> Float:
@@ -91,9 +92,9 @@ class HierarchyClassifier(LinguisticClassifier):
         check_is_fitted(self)
         if not hasattr(self, "model_"):
             strangers = [node.name for node in self.nodes_ if not isinstance(node, TreeNode)]
-            raise SolahError(
-                f"a model document holds linguistic nodes only, and {', '.join(strangers)} "
-                "is another model; train with node='tree' or node='cmac'"
+            raise ForeignNodeError(
+                "a model document holds linguistic nodes only, and there are other models at: "
+                f"{', '.join(strangers)}; train with node='tree' or node='cmac'"
             )
         return self.model_
 

@@ -37,7 +37,7 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         mapping of node name to input names. None is a single tree on all attributes.
     node : {"tree", "cmac"}, classifier, or dict of node name to one of these, default="tree"
         What stands at the nodes: a linguistic tree; a linguistic CMAC (a table of all word
-        combinations, for at most 8 inputs); or any scikit-learn classifier with
+        combinations, at most 400,000); or any scikit-learn classifier with
         ``predict_proba``, with which the model can be used but not saved.
     n_labels, placement, words, kinds, criterion, purity, min_support, min_gain, max_depth,
     null_branch, class_weight, n_jobs

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-# Dependences are at most 1: this is rounding, and lets an attribute on the edge of a cluster in.
-_ROUNDING = 1e-12
+# Dependences are at most 1, and those that differ by less are equal: rounding must neither choose
+# a seed nor keep an attribute out.
+_ROUNDING = 1e-9
 
 
 def group_attributes(
@@ -112,12 +113,12 @@ def _clusters(matrix: NDArray[np.float64], k: int) -> Iterator[tuple[int, ...]]:
         least = remaining.min()
         # Line 6. The first of equal entries stands in the row of the lower index.
         np.fill_diagonal(remaining, -np.inf)
-        seed, partner = np.unravel_index(remaining.argmax(), remaining.shape)
-        largest = remaining[seed, partner]
+        largest = remaining.max()
+        seed, _ = np.unravel_index((remaining >= largest - _ROUNDING).argmax(), remaining.shape)
         alpha = (largest - least) / k
         # Lines 7 and 8. The paper's strict "d_max >" would leave out the partner.
         on_seed = remaining[seed]
-        order = np.argsort(-on_seed, kind="stable")
+        order = np.argsort(-np.rint(on_seed / _ROUNDING), kind="stable")
         joins = on_seed[order] >= largest - alpha - _ROUNDING
         members = np.concatenate([[seed], order[joins]])
         # Line 9

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from solah.data import Table
-    from solah.kernels.arrays import Float
+    from solah.kernels.arrays import Float, Int64
     from solah.model import Attribute, Tree
 
 
@@ -78,14 +78,16 @@ class EstimatorNode:
         return beliefs
 
 
-def reading_means(inputs: tuple[Attribute, ...], table: Table) -> dict[str, float]:
-    """Return the means of the measured attributes, to stand in for missing readings."""
+def reading_means(inputs: tuple[Attribute, ...], table: Table, weights: Int64) -> dict[str, float]:
+    """Return the weighted means of the measured attributes, to stand in for missing readings."""
     means = {}
     for attribute in inputs:
         if attribute.name in table.names and not attribute.is_coded:
-            known = encode_column(table, attribute)
-            known = known[~np.isnan(known)]
-            means[attribute.name] = float(known.mean()) if len(known) else 0.0
+            readings = encode_column(table, attribute)
+            known = ~np.isnan(readings) & (weights > 0)
+            means[attribute.name] = (
+                float(np.average(readings[known], weights=weights[known])) if known.any() else 0.0
+            )
     return means
 
 

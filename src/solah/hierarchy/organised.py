@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -19,8 +19,6 @@ from solah.labels.inputs import read_features
 from solah.tree.goals import read_class_goal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike
 
     from solah.hierarchy.dependence import Dependence
@@ -174,15 +172,15 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         return len(self.clusters_)
 
     def _measure(self, data: TrainingSet) -> Dependence:
-        weights = data.goal.weights
-        equal = bool((weights == weights[0]).all())
+        weights = data.goal.weights * data.goal.weight_unit
+        unweighted = bool((weights == 1.0).all())
         return dependence_of(
             data.table,
             [attribute.kind for attribute in data.attributes],
             data.goal.codes,
             nominal_goal=True,
             bias_corrected=self.bias_corrected,
-            sample_weight=None if equal else weights * data.goal.weight_unit,
+            sample_weight=None if unweighted else weights,
             n_jobs=self.n_jobs,
         )
 
@@ -195,14 +193,19 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
 def _clusters_by_hand(clusters: Sequence[Sequence[str]], names: tuple[str, ...]) -> Clusters:
     """Find the columns of clusters that were given by name; each column once at the most."""
     places = {name: j for j, name in enumerate(names)}
+    settled: list[tuple[int, ...]] = []
     used: set[str] = set()
     for cluster in clusters:
-        if isinstance(cluster, str) or not cluster:
+        if isinstance(cluster, str | Mapping | Set) or not isinstance(cluster, Iterable):
             raise ParameterError(f"a cluster must be a list of column names. Got {cluster!r}.")
-        for name in cluster:
-            if name not in places:
+        members = list(cluster)
+        for name in members:
+            if not isinstance(name, str) or name not in places:
                 raise ColumnError.unknown(name, names)
             if name in used:
                 raise ParameterError(f"column {name!r} is in the clusters twice")
             used.add(name)
-    return tuple(tuple(places[name] for name in cluster) for cluster in clusters)
+        if not members:
+            raise ParameterError("a cluster must be a list of column names. Got an empty one.")
+        settled.append(tuple(places[name] for name in members))
+    return tuple(settled)

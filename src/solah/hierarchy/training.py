@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from solah.tree.goals import ClassGoal
 
 NODE_KINDS = ("tree", "cmac")
-MAX_CMAC_INPUTS = 8
+MAX_CMAC_CELLS = 400_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +114,13 @@ def node_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, Any]:
 
 
 def _checked_kind(kind: Any) -> Any:
-    if kind in NODE_KINDS if isinstance(kind, str) else hasattr(kind, "predict_proba"):
+    methods = ("fit", "predict_proba", "get_params")
+    is_estimator = not isinstance(kind, type) and all(hasattr(kind, name) for name in methods)
+    if kind in NODE_KINDS if isinstance(kind, str) else is_estimator:
         return kind
     raise ParameterError(
-        f"'node' must be 'tree', 'cmac', or a classifier with predict_proba. Got {kind!r}."
+        "'node' must be 'tree', 'cmac', or a scikit-learn classifier with predict_proba. "
+        f"Got {kind!r}."
     )
 
 
@@ -192,22 +196,23 @@ def _train_cmac(rows: _NodeRows, n_threads: int) -> Tree:
 
     The table is a tree that takes its inputs in their order, whatever they gain.
     """
-    if len(rows.attributes) > MAX_CMAC_INPUTS:
+    n_cells = prod(attribute.n_focal_sets for attribute in rows.attributes)
+    if n_cells > MAX_CMAC_CELLS:
         raise ParameterError(
-            f"node {rows.name!r} has {len(rows.attributes)} inputs, and a CMAC tabulates the words "
-            f"of at most {MAX_CMAC_INPUTS}; make the clusters smaller, or use node='tree' there"
+            f"node {rows.name!r} has {len(rows.attributes)} inputs whose words make {n_cells:,} "
+            f"combinations, and a CMAC tabulates at most {MAX_CMAC_CELLS:,}; make the clusters "
+            "smaller, use fewer words, or use node='tree' there"
         )
-    every_cell = GrowthSettings(
-        criterion="in_order", purity=np.inf, min_gain=None, max_depth=MAX_CMAC_INPUTS
-    )
+    every_cell = GrowthSettings(criterion="in_order", purity=np.inf, min_gain=None)
     table = _grow_tree(rows, every_cell, n_threads)
     goal = rows.data.goal
-    return replace(table, belief=refit_beliefs(table, rows.inputs, goal.codes, goal.weights))
+    counts = goal.weights.astype(np.float64) * goal.weight_unit
+    return replace(table, belief=refit_beliefs(table, rows.inputs, goal.codes, counts))
 
 
 def _train_estimator(rows: _NodeRows, kind: Any) -> EstimatorNode:
     data = rows.data
-    means = reading_means(rows.attributes, data.table)
+    means = reading_means(rows.attributes, data.table, data.goal.weights)
     features = estimator_features(rows.attributes, data.table, rows.outputs, means)
     used = data.goal.weights > 0
     weights = {}

@@ -263,11 +263,12 @@ def _read_trees(
             raise ModelFormatError(
                 f"{item.place} takes {shorten(min(twice))}, as another tree does"
             )
-        free = (free - taken) | {tree.name}
+        free -= taken
+        free.add(tree.name)
         known[tree.name] = belief_attribute(tree.name, goal.states, tuple(tree.belief[0].tolist()))
         trees.append(tree)
-    if tops := sorted(free - attributes.keys())[:-1]:
-        raise ModelFormatError(f"{reader.place} has more than one top: {shorten(tops)}")
+    if strays := free - attributes.keys() - {trees[-1].name}:
+        raise ModelFormatError(f"{reader.place} has {shorten(min(strays))}, which feeds no tree")
     return tuple(trees)
 
 

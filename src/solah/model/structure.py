@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -79,7 +79,12 @@ class Hierarchy:
     nodes: tuple[HierarchyNode, ...]
 
     def __post_init__(self) -> None:
-        nodes = tuple(self.nodes)
+        nodes = tuple(self.nodes) if isinstance(self.nodes, Iterable) else ()
+        if not nodes or not all(isinstance(node, HierarchyNode) for node in nodes):
+            raise ParameterError(
+                "a hierarchy is made of at least one HierarchyNode; Hierarchy.parse and "
+                "Hierarchy.from_dict read other forms"
+            )
         parents = _parents(nodes)
         _check_acyclic(parents)
         _check_one_root(parents)
@@ -216,7 +221,9 @@ class Hierarchy:
             value = json.loads(text, object_pairs_hook=_once_each)
         except RecursionError:
             raise ParameterError("this JSON is nested too deeply for a hierarchy") from None
-        except json.JSONDecodeError as error:
+        except ParameterError:
+            raise
+        except ValueError as error:
             raise ParameterError(f"this is not JSON: {error}") from None
         return cls(_nodes_of(value))
 
@@ -251,7 +258,7 @@ class Hierarchy:
         reader = readers.get(place.suffix.lower())
         if reader is None:
             raise ParameterError(
-                f"{place.name}: a hierarchy is read from {', '.join(readers)}. "
+                f"{path}: a hierarchy is read from {', '.join(readers)}. "
                 f"Got {shorten(place.suffix)} instead."
             )
         try:
@@ -272,7 +279,9 @@ class Hierarchy:
             value = yaml.safe_load(text)
         except RecursionError:
             raise ParameterError("this YAML is nested too deeply for a hierarchy") from None
-        except yaml.YAMLError as error:
+        except ParameterError:
+            raise
+        except (yaml.YAMLError, ValueError) as error:
             raise ParameterError(f"this is not YAML: {error}") from None
         return cls(_nodes_of(value))
 
@@ -331,8 +340,8 @@ def fresh_name(wish: str, taken: Collection[str]) -> str:
 
 def _checked_name(name: object) -> str:
     """Return a name as plain text, or say why it is none."""
-    if not isinstance(name, str):
-        shown = shorten(name) if isinstance(name, int | float) else _type(name)
+    if not isinstance(name, str) or not name:
+        shown = shorten(name) if isinstance(name, int | float | str) else _type(name)
         raise ParameterError(f"a name must be text, in quotes where needed. Got {shown} instead.")
     try:
         name.encode()
@@ -345,8 +354,9 @@ def _checked_name(name: object) -> str:
 
 def _checked_inputs(name: str, inputs: object) -> tuple[str, ...]:
     """Return a tree's inputs as a tuple, or say why they are none."""
-    # Text and mappings can be iterated as well, and would be taken for lists of something else.
-    if isinstance(inputs, str | Mapping) or not isinstance(inputs, Iterable):
+    # Text and mappings can be iterated as well, and would be taken for lists of something else;
+    # a set has no order, and order decides ties.
+    if isinstance(inputs, str | Mapping | Set) or not isinstance(inputs, Iterable):
         raise ParameterError(
             f"the inputs of {shorten(name)} must be a list of names. Got {_type(inputs)} instead."
         )
@@ -370,8 +380,6 @@ def _first_repeated(names: Iterable[str]) -> str | None:
 
 def _parents(nodes: Sequence[HierarchyNode]) -> dict[str, str | None]:
     """Find what each tree feeds, and check that nothing feeds two trees."""
-    if not nodes:
-        raise ParameterError("a hierarchy needs at least one tree")
     twice = _first_repeated(node.name for node in nodes)
     if twice is not None:
         raise ParameterError(f"two trees are called {shorten(twice)}")

@@ -92,8 +92,8 @@ class Evaluator:
     def evidence(self, X: Any) -> Float:
         """Return the share of the model's knowledge that each row's known readings can reach.
 
-        1 when no reading is missing, 0 when all are: the importances of the attributes whose
-        reading is known.
+        1 when no reading that matters is missing, 0 when all are: the importances of the
+        attributes whose reading is known.
 
         Parameters
         ----------
@@ -105,7 +105,10 @@ class Evaluator:
         """
         table = self._table(X)
         known = ~np.isnan(encode(table, self.model.attributes))
-        return np.asarray(known @ attribute_importances(self.model))
+        shares = attribute_importances(self.model)
+        if not shares.any():  # nothing was learnt that a reading could tell
+            return np.ones(table.n_rows)
+        return np.asarray(np.minimum(known @ shares, 1.0))
 
     def semantics(self, X: Any) -> list[Semantics]:
         """Return, for each row, the rules that fired in each tree, from bottom to top.

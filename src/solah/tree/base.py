@@ -130,7 +130,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         shares : ndarray of shape (n_rows,)
-            1 when no reading is missing, 0 when all are.
+            1 when no reading that matters is missing, 0 when all are.
         """
         return self._evaluator().evidence(read_features(self, X, reset=False))
 

@@ -19,15 +19,17 @@ from solah.kernels.choose import kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.kernels.arrays import Described, Float, Int64
+    from solah.kernels.arrays import Described, Float
     from solah.model import Tree
+
+_GRAIN = 2.0**-30
 
 
 def refit_beliefs(
     tree: Tree,
     rows: Described,
     codes: NDArray[np.intp],
-    weights: Int64,
+    weights: Float,
     *,
     prior_weight: float = 2.0,
     n_rounds: int = 30,
@@ -41,7 +43,7 @@ def refit_beliefs(
     rows : Described
         The training rows.
     codes : (n_rows,) the rows' classes
-    weights : (n_rows,) the rows' weights
+    weights : (n_rows,) how many rows each row counts for
     prior_weight : float, default=2.0
         How many rows the prior weighs (a).
     n_rounds : int, default=30
@@ -51,7 +53,7 @@ def refit_beliefs(
     shape = (len(rows), len(tree.split))
     paths = csr_array((routes.weights / WEIGHT_ONE, routes.leaves, routes.starts), shape=shape)
     observed = np.zeros((len(rows), tree.belief.shape[1]))
-    observed[np.arange(len(rows)), codes] = weights / WEIGHT_ONE
+    observed[np.arange(len(rows)), codes] = weights
     prior, beliefs = tree.belief, tree.belief.copy()
     for _ in range(n_rounds):
         predicted = np.asarray(paths @ beliefs)
@@ -60,4 +62,5 @@ def refit_beliefs(
         beliefs /= beliefs.sum(axis=1, keepdims=True)
     inner = tree.split >= 0
     beliefs[inner] = prior[inner]
-    return np.asarray(beliefs)
+    # Rounded, since the order of the rows leaves its trace in the last bits.
+    return np.asarray(np.rint(beliefs / _GRAIN) * _GRAIN)

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
 
 N_SUMS = 9
-# Sums in another order, or of another kernel, differ in their last bits. What is built on
-# correlations must not: one bit could make another hierarchy.
+# Sums in another order, or of another kernel, differ in their last bits, and one bit could make
+# another hierarchy. Rounding hides nearly all of that; what is built on correlations should take
+# those that differ by a grain as equal.
 GRAIN = 2.0**-40
 SQUARE_GRAIN = 2.0**-44
 
