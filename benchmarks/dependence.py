@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import re
-import time
 import warnings
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from timing import seconds
 
 from solah.hierarchy.dependence import distance_correlation, distance_correlation_matrix
 from solah.kernels.choose import available_threads, kernel
@@ -36,16 +36,6 @@ PAIR_ROWS = 100_000
 BINNED_COLUMNS = 60
 ERROR_ROWS = 50_000
 N_THREADS = 2
-
-
-def seconds(work: Callable[[], object], repeats: int) -> float:
-    """Return the least of several wall-clock times."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def related_columns(n_rows: int, n_columns: int) -> np.ndarray:

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import argparse
 import time
-from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
+from timing import print_growth, seconds
 
 from solah import (
     PAPER,
@@ -26,9 +25,6 @@ from solah import (
 )
 from solah.exceptions import DatasetError
 from solah.kernels.choose import available_threads, kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PAPER_SECONDS = {"sonar": 507, "ionosphere": 143}
 
@@ -40,16 +36,6 @@ def make_data(n_rows: int, n_attributes: int) -> tuple[np.ndarray, np.ndarray]:
     X = np.repeat(causes, 5, axis=1)[:, :n_attributes] + rng.standard_normal((n_rows, n_attributes))
     y = causes[:, :4] @ [1.0, -1.0, 0.5, 0.5] + rng.standard_normal(n_rows) > 0
     return X, y.astype(int)
-
-
-def seconds(work: Callable[[], object], repeats: int) -> float:
-    """Return the least of several wall-clock times."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def solah(n_jobs: int = -1) -> SelfOrganisedHierarchyClassifier:
@@ -72,21 +58,16 @@ def show_growth(n_rows: int, repeats: int) -> None:
     print("growth of the fit time; 2.0 is linear")
     sizes = [(n_rows // 4, 50), (n_rows // 2, 50), (n_rows, 50)]
     times = [_fit_time(*size, repeats) for size in sizes]
-    _print_growth("rows", [f"{size[0]:,}" for size in sizes], times)
+    print_growth("rows", [size[0] for size in sizes], times)
     sizes = [(n_rows // 8, width) for width in (50, 100, 200)]
     times = [_fit_time(*size, repeats) for size in sizes]
-    _print_growth("attributes", [str(size[1]) for size in sizes], times)
+    print_growth("attributes", [size[1] for size in sizes], times)
     print("  (pairs of attributes grow by 4.0 when attributes double)")
 
 
 def _fit_time(n_rows: int, n_attributes: int, repeats: int) -> float:
     X, y = make_data(n_rows, n_attributes)
     return seconds(lambda: solah().fit(X, y), repeats)
-
-
-def _print_growth(what: str, sizes: list[str], times: list[float]) -> None:
-    steps = [f"{later / earlier:.2f}" for earlier, later in pairwise(times)]
-    print(f"  {what:<11}{' -> '.join(sizes):<32}{' and '.join(steps)}")
 
 
 def show_paper_sets() -> None:

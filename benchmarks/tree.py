@@ -11,21 +11,16 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import re
-import time
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
+from timing import print_growth, seconds
 
 from solah import PAPER, LinguisticTreeClassifier, datasets
 from solah.exceptions import DatasetError
 from solah.kernels.choose import available_threads, kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 N_ATTRIBUTES = 20
 DEPTH = 5
@@ -42,16 +37,6 @@ def ours(n_jobs: int) -> LinguisticTreeClassifier:
     return LinguisticTreeClassifier(max_depth=DEPTH, min_support=0.0, n_jobs=n_jobs)
 
 
-def seconds(work: Callable[[], object], repeats: int) -> float:
-    """Return the least of several wall-clock times."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def compare_fit(n_rows: int, repeats: int) -> None:
     X, y = make_data(n_rows)
     peer = seconds(lambda: DecisionTreeClassifier(max_depth=DEPTH).fit(X, y), 1)
@@ -66,21 +51,14 @@ def compare_fit(n_rows: int, repeats: int) -> None:
 def show_growth(n_rows: int, repeats: int) -> None:
     print("growth of the fit time (1 thread); 2.0 is linear")
     sizes = [(n_rows // 4, N_ATTRIBUTES), (n_rows // 2, N_ATTRIBUTES), (n_rows, N_ATTRIBUTES)]
-    _print_growth("rows", [size[0] for size in sizes], [_fit_time(*s, repeats) for s in sizes])
+    print_growth("rows", [size[0] for size in sizes], [_fit_time(*s, repeats) for s in sizes])
     sizes = [(n_rows // 4, N_ATTRIBUTES * k) for k in (1, 2, 4)]
-    _print_growth(
-        "attributes", [size[1] for size in sizes], [_fit_time(*s, repeats) for s in sizes]
-    )
+    print_growth("attributes", [size[1] for size in sizes], [_fit_time(*s, repeats) for s in sizes])
 
 
 def _fit_time(n_rows: int, n_attributes: int, repeats: int) -> float:
     X, y = make_data(n_rows, n_attributes)
     return seconds(lambda: ours(1).fit(X, y), repeats)
-
-
-def _print_growth(what: str, sizes: list[int], times: list[float]) -> None:
-    steps = [f"{later / earlier:.2f}" for earlier, later in pairwise(times)]
-    print(f"  {what:<11}{' -> '.join(f'{size:,}' for size in sizes):<34}{' and '.join(steps)}")
 
 
 def show_memory(n_rows: int) -> None:

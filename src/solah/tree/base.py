@@ -6,14 +6,13 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from solah.explain import attribute_importances, rules_of, semantics_of
-from solah.kernels.arrays import WEIGHT_ONE, Described
-from solah.kernels.choose import count_threads, kernel
+from solah.kernels.arrays import Described
+from solah.kernels.choose import count_threads
 from solah.labels.describe import LabelSettings, describe_table, label_table
 from solah.labels.inputs import known_names, read_features
 from solah.labels.labeller import LABEL_CONSTRAINTS, tolerant_tags
@@ -23,12 +22,14 @@ from solah.model.attributes import flatten
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
 from solah.tree.growth import GrowthSettings, grow
+from solah.tree.paths import branch_shares
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike, NDArray
+    from scipy.sparse import csr_array
 
     from solah.data import Table
     from solah.explain import Rule, Semantics
@@ -227,8 +228,4 @@ class LinguisticTree(LinguisticEstimator):
         """
         (tree,) = self._model().trees
         table = read_features(self, X, reset=False)
-        rows = Described.plain(label_table(table, tree.inputs))
-        whole = np.full(len(rows), WEIGHT_ONE, dtype=np.int64)
-        routes = kernel().route(rows, whole, tree.sets, tree.shape)
-        shape = (len(rows), len(tree.split))
-        return csr_array((routes.weights / WEIGHT_ONE, routes.leaves, routes.starts), shape=shape)
+        return branch_shares(tree, Described.plain(label_table(table, tree.inputs)))

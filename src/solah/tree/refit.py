@@ -11,10 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from solah.kernels.arrays import WEIGHT_ONE
-from solah.kernels.choose import kernel
+from solah.tree.paths import branch_shares
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,10 +46,7 @@ def refit_beliefs(
         How many rows the prior weighs (a).
     n_rounds : int, default=30
     """
-    whole = np.full(len(rows), WEIGHT_ONE, dtype=np.int64)
-    routes = kernel().route(rows, whole, tree.sets, tree.shape)
-    shape = (len(rows), len(tree.split))
-    paths = csr_array((routes.weights / WEIGHT_ONE, routes.leaves, routes.starts), shape=shape)
+    paths = branch_shares(tree, rows)
     observed = np.zeros((len(rows), tree.belief.shape[1]))
     observed[np.arange(len(rows)), codes] = weights
     prior, beliefs = tree.belief, tree.belief.copy()
