@@ -80,7 +80,7 @@ def show_paper_sets() -> None:
         n_attributes = len(data.feature_names)
         print(f"10-fold runs with the paper's settings on {name}, {n_attributes} attributes")
         _print_run("SOLAH", SelfOrganisedHierarchyClassifier, data, f"the paper: {paper} s")
-        # Without this the single tree would not end: every row is a little in every branch.
+        # Without this a single tree takes minutes: every row is a little in every branch.
         least = 0.01 / len(data.y)
         note = "branches below 1/100 row not extended"
         _print_run("SOLAH", SelfOrganisedHierarchyClassifier, data, note, min_support=least)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,16 @@ from typing import TYPE_CHECKING
 from solah.exceptions import ParameterError, did_you_mean, require, shorten
 from solah.model.drawing import Drawing
 from solah.model.shorttext import ShortText, spelled
+from solah.model.soundness import (
+    bottom_up,
+    check_acyclic,
+    check_one_root,
+    checked_inputs,
+    checked_name,
+    first_repeated,
+    parents_of,
+    type_of,
+)
 
 if TYPE_CHECKING:
     import os
@@ -33,8 +42,8 @@ class HierarchyNode:
     inputs: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        name = _checked_name(self.name)
-        inputs = _checked_inputs(name, self.inputs)
+        name = checked_name(self.name)
+        inputs = checked_inputs(name, self.inputs)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "inputs", inputs)
 
@@ -85,10 +94,10 @@ class Hierarchy:
                 "a hierarchy is made of at least one HierarchyNode; Hierarchy.parse and "
                 "Hierarchy.from_dict read other forms"
             )
-        parents = _parents(nodes)
-        _check_acyclic(parents)
-        _check_one_root(parents)
-        object.__setattr__(self, "nodes", _bottom_up(nodes))
+        parents = parents_of(nodes)
+        check_acyclic(parents)
+        check_one_root(parents)
+        object.__setattr__(self, "nodes", bottom_up(nodes))
 
     @property
     def root(self) -> str:
@@ -322,9 +331,11 @@ def node_names(n_nodes: int, attributes: Iterable[str], goal: str) -> tuple[str,
     """
     taken = set(attributes)
     root = fresh_name(goal, taken)
+    taken.add(root)
     names: list[str] = []
     for number in range(1, n_nodes):
-        names.append(fresh_name(f"z{number}", {*taken, root, *names}))
+        names.append(fresh_name(f"z{number}", taken))
+        taken.add(names[-1])
     return (*names, root)
 
 
@@ -333,113 +344,6 @@ def fresh_name(wish: str, taken: Collection[str]) -> str:
     while wish in taken:
         wish += "_"
     return wish
-
-
-# Checks
-
-
-def _checked_name(name: object) -> str:
-    """Return a name as plain text, or say why it is none."""
-    if not isinstance(name, str) or not name:
-        shown = shorten(name) if isinstance(name, int | float | str) else _type(name)
-        raise ParameterError(f"a name must be text, in quotes where needed. Got {shown} instead.")
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise ParameterError(
-            f"the name {shorten(name)} has half a character (a lone surrogate)"
-        ) from None
-    return str(name)
-
-
-def _checked_inputs(name: str, inputs: object) -> tuple[str, ...]:
-    """Return a tree's inputs as a tuple, or say why they are none."""
-    # Text and mappings can be iterated as well, and would be taken for lists of something else;
-    # a set has no order, and order decides ties.
-    if isinstance(inputs, str | Mapping | Set) or not isinstance(inputs, Iterable):
-        raise ParameterError(
-            f"the inputs of {shorten(name)} must be a list of names. Got {_type(inputs)} instead."
-        )
-    names = tuple(map(_checked_name, inputs))
-    if not names:
-        raise ParameterError(f"{shorten(name)} has no inputs")
-    twice = _first_repeated(names)
-    if twice is not None:
-        raise ParameterError(f"{shorten(name)} names its input {shorten(twice)} twice")
-    return names
-
-
-def _type(value: object) -> str:
-    """Show what a value is without showing it, since it may be large."""
-    return f"a value of type {type(value).__name__}"
-
-
-def _first_repeated(names: Iterable[str]) -> str | None:
-    return next((name for name, times in Counter(names).items() if times > 1), None)
-
-
-def _parents(nodes: Sequence[HierarchyNode]) -> dict[str, str | None]:
-    """Find what each tree feeds, and check that nothing feeds two trees."""
-    twice = _first_repeated(node.name for node in nodes)
-    if twice is not None:
-        raise ParameterError(f"two trees are called {shorten(twice)}")
-    fed: dict[str, str] = {}
-    for node in nodes:
-        for name in node.inputs:
-            if name in fed:
-                raise ParameterError(
-                    f"{shorten(name)} feeds both {shorten(fed[name])} and {shorten(node.name)}; "
-                    "an attribute or a tree feeds one tree only"
-                )
-            fed[name] = node.name
-    return {node.name: fed.get(node.name) for node in nodes}
-
-
-def _check_acyclic(parents: Mapping[str, str | None]) -> None:
-    """Climb from each tree: who comes back to the way climbed is in a cycle."""
-    ends_well: set[str] = set()
-    for start in parents:
-        way: dict[str, None] = {}
-        name: str | None = start
-        while name is not None and name not in ends_well:
-            if name in way:
-                climbed = list(way)
-                cycle = [*climbed[climbed.index(name) :], name]
-                shown = " <- ".join(map(spelled, reversed(cycle)))
-                raise ParameterError(f"the trees feed each other in a cycle: {shown}")
-            way[name] = None
-            name = parents[name]
-        ends_well.update(way)
-
-
-def _check_one_root(parents: Mapping[str, str | None]) -> None:
-    roots = [name for name, parent in parents.items() if parent is None]
-    if len(roots) > 1:
-        shown = ", ".join(map(shorten, roots[:8])) + (", …" if len(roots) > 8 else "")
-        raise ParameterError(
-            f"a hierarchy has one root, but {len(roots)} trees feed no other: {shown}"
-        )
-
-
-def _bottom_up(nodes: Sequence[HierarchyNode]) -> tuple[HierarchyNode, ...]:
-    """Put children before parents and move nothing else.
-
-    A stack instead of recursion, since a cascade is as deep as it has attributes.
-    """
-    place = {node.name: number for number, node in enumerate(nodes)}
-    done: dict[int, HierarchyNode] = {}
-    stack = list(reversed(range(len(nodes))))
-    while stack:
-        number = stack[-1]
-        inputs = nodes[number].inputs
-        below = sorted(place[name] for name in inputs if name in place)
-        waiting = [child for child in below if child not in done]
-        if waiting:
-            stack.extend(reversed(waiting))
-        else:
-            stack.pop()
-            done.setdefault(number, nodes[number])
-    return tuple(done.values())
 
 
 # JSON and YAML
@@ -451,7 +355,7 @@ def _json(value: object) -> str:
 
 def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Make a dict of pairs; a key that stands there twice is an error instead of a loss."""
-    twice = _first_repeated(key for key, _ in pairs)
+    twice = first_repeated(key for key, _ in pairs)
     if twice is not None:
         raise ParameterError(f"two trees are called {shorten(twice)}")
     return dict(pairs)
@@ -467,6 +371,6 @@ def _nodes_of(value: object) -> tuple[HierarchyNode, ...]:
     if not isinstance(value, Mapping):
         raise ParameterError(
             "a hierarchy maps each tree's name to the list of its inputs. "
-            f"Got {_type(value)} instead."
+            f"Got {type_of(value)} instead."
         )
     return tuple(HierarchyNode(name, inputs) for name, inputs in value.items())
