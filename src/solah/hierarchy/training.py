@@ -19,9 +19,9 @@ from solah.exceptions import ParameterError, did_you_mean
 from solah.hierarchy.nodes import EstimatorNode, TreeNode, estimator_features, reading_means
 from solah.kernels.arrays import MASS_BITS, MASS_ONE, SPREAD, Described
 from solah.labels.rows import LabelledRows
-from solah.model import Tree
 from solah.model.attributes import belief_attribute, flatten
-from solah.tree.growth import GrowthSettings, grow
+from solah.tree.growth import GrowthSettings
+from solah.tree.learn import learn_tree
 from solah.tree.refit import refit_beliefs
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from solah.hierarchy.nodes import NodeModel
     from solah.kernels.arrays import Float, Labels
     from solah.labels.describe import Description
-    from solah.model import Attribute
+    from solah.model import Attribute, Tree
     from solah.model.structure import Hierarchy, HierarchyNode
     from solah.tree.goals import ClassGoal
 
@@ -180,15 +180,7 @@ def _train_node(rows: _NodeRows, kind: Any, growth: GrowthSettings, n_threads: i
 def _grow_tree(rows: _NodeRows, growth: GrowthSettings, n_threads: int) -> Tree:
     goal, sets = rows.data.goal, flatten(rows.attributes)
     labelled = LabelledRows(rows.inputs, goal.labels, goal.weights, sets, goal.goal.size, n_threads)
-    grown = grow(labelled, sets, labelled.goal_weights(), growth)
-    return Tree(
-        name=rows.name,
-        inputs=rows.attributes,
-        split=grown.shape.attribute,
-        first_child=grown.shape.first_child,
-        support=grown.weight * goal.weight_unit,
-        belief=grown.belief,
-    )
+    return learn_tree(rows.name, rows.attributes, labelled, goal.weight_unit, growth)
 
 
 def _train_cmac(rows: _NodeRows, n_threads: int) -> Tree:

@@ -17,11 +17,12 @@ from solah.labels.describe import LabelSettings, describe_table, label_table
 from solah.labels.inputs import known_names, read_features
 from solah.labels.labeller import LABEL_CONSTRAINTS, tolerant_tags
 from solah.labels.rows import LabelledRows
-from solah.model import Model, Tree, save_document
+from solah.model import Model, save_document
 from solah.model.attributes import flatten
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
-from solah.tree.growth import GrowthSettings, grow
+from solah.tree.growth import GrowthSettings
+from solah.tree.learn import learn_tree
 from solah.tree.paths import branch_shares
 
 if TYPE_CHECKING:
@@ -203,15 +204,9 @@ class LinguisticTree(LinguisticEstimator):
         inputs, sets = Described.plain(described.labels), flatten(described.attributes)
         n_threads = count_threads(self.n_jobs)
         rows = LabelledRows(inputs, goals, weights, sets, goal.size, n_threads)
-        grown = grow(rows, sets, rows.goal_weights(), self._growth_settings(weights, weight_unit))
-        tree = Tree(
-            name=fresh_name(goal.name, table.names),
-            inputs=described.attributes,
-            split=grown.shape.attribute,
-            first_child=grown.shape.first_child,
-            support=grown.weight * weight_unit,
-            belief=grown.belief,
-        )
+        name = fresh_name(goal.name, table.names)
+        settings = self._growth_settings(weights, weight_unit)
+        tree = learn_tree(name, described.attributes, rows, weight_unit, settings)
         self.model_ = Model(goal, described.attributes, (tree,))
 
     def decision_path(self, X: ArrayLike) -> csr_array:
