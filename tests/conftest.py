@@ -1,12 +1,10 @@
 """What all tests share."""
 
 import os
-import re
 import shutil
 from pathlib import Path
 
 import hypothesis
-import numpy as np
 import pytest
 
 # Without this scikit-learn skips one of its checks of every estimator.
@@ -45,19 +43,10 @@ def shared_data() -> Path:
     return Path(folder)
 
 
-# The paper's 14 features of a text message: whether one of the patterns occurs in it.
-SMS_14 = [
-    "urgent", "congrat", "!", "win|won", "offer", "award|prize", "sex|girl", "call",
-    "reply|send", "stop|click", "text|txt", "cash|price", "free|[0-9]p", "euro|gbp|pound|£|[$]|€",
-]  # fmt: skip
-
-
 @pytest.fixture(scope="session")
 def sms_14(shared_data):
     """Return the text messages as the paper's 14 features, and whether they are spam."""
     from solah import datasets
 
     messages = datasets.load("sms_spam")
-    texts = messages.table.column("text").values
-    features = [[bool(re.search(pattern, text.lower())) for pattern in SMS_14] for text in texts]
-    return np.array(features, dtype=float), messages.goal
+    return datasets.SmsKeywords(14).transform(messages.table), messages.goal

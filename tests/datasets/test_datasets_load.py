@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def test_the_public_names() -> None:
-    assert solah.datasets.__all__ == ["Dataset", "DatasetInfo", "available", "load"]
+    assert solah.datasets.__all__ == ["Dataset", "DatasetInfo", "SmsKeywords", "available", "load"]
 
 
 def test_importing_and_listing_do_not_import_scikit_learn() -> None:
