@@ -10,6 +10,7 @@ from solah.kernels.arrays import MAX_FOCAL_SETS
 
 PUBLIC = [
     "PAPER",
+    "GeneticHierarchyClassifier",
     "Hierarchy",
     "LinguisticHierarchyClassifier",
     "LinguisticLabeller",

@@ -3,6 +3,7 @@
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from solah import (
+    GeneticHierarchyClassifier,
     LinguisticHierarchyClassifier,
     LinguisticLabeller,
     LinguisticTreeClassifier,
@@ -16,6 +17,7 @@ ESTIMATORS = [
     LinguisticTreeRegressor(),
     LinguisticHierarchyClassifier(),
     SelfOrganisedHierarchyClassifier(),
+    GeneticHierarchyClassifier(4, n_generations=2, random_state=0),
 ]
 
 

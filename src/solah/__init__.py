@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from solah import datasets
     from solah.hierarchy import (
+        GeneticHierarchyClassifier,
         LinguisticHierarchyClassifier,
         SelfOrganisedHierarchyClassifier,
         distance_correlation,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PAPER",
+    "GeneticHierarchyClassifier",
     "Hierarchy",
     "LinguisticHierarchyClassifier",
     "LinguisticLabeller",
@@ -38,6 +40,7 @@ __all__ = [
 # Names are imported when they are first used: scikit-learn alone takes longer than a decision.
 _ROOM_OF = {
     "PAPER": "solah.paper",
+    "GeneticHierarchyClassifier": "solah.hierarchy",
     "Hierarchy": "solah.model.structure",
     "LinguisticHierarchyClassifier": "solah.hierarchy",
     "LinguisticLabeller": "solah.labels",

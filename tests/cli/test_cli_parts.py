@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 from solah.cli.problems import split_names
-from solah.cli.progress import show_progress
 from solah.cli.screen import Screen
 from solah.cli.verb import verb
 from solah.cli.wording import plural
+from solah.progress import show_progress
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """``solah fit``: a table in, a model document out."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -75,8 +76,7 @@ def fit(
         problem = pose(read_source(data, reading.read_options()), columns)
     ((name, estimator),) = make_models(problem, choice.wishes, wiring, trees, jobs).items()
     start = perf_counter()
-    with screen.working("learning"):
-        estimator.fit(problem.attributes, problem.goal)
+    _learn(estimator, problem, screen)
     learnt = _Learnt(problem, name, estimator, perf_counter() - start, output)
     estimator.save(output)
     if screen.json:
@@ -87,6 +87,17 @@ def fit(
         f"To print it: solah rules {output}",
         "To measure it on unseen rows: solah evaluate, with the same data and options",
     )
+
+
+def _learn(estimator: "Estimator", problem: "Problem", screen: Screen) -> None:
+    """Learn, and show that something is done; a search has a bar of its own."""
+    searches = hasattr(estimator, "n_generations")
+    if searches:
+        estimator.set_params(verbose=screen.is_watched)
+    with nullcontext() if searches else screen.working("learning"):
+        estimator.fit(problem.attributes, problem.goal)
+    if getattr(estimator, "stop_reason_", "") == "interrupted":
+        screen.note("interrupted: this is the best hierarchy that was found until then")
 
 
 def _document(learnt: _Learnt) -> dict[str, Any]:
@@ -103,6 +114,7 @@ def _document(learnt: _Learnt) -> dict[str, Any]:
         "hierarchy": describe_hierarchy(model),
         "clusters": learnt.clusters,
         "wished_clusters": learnt.wished_clusters,
+        "search": _search(learnt.estimator),
         "rules": model.n_rules,
         "branches": model.n_branches,
         "depth": learnt.depth,
@@ -125,12 +137,40 @@ def _show(screen: Screen, learnt: _Learnt) -> None:
         "model": spell_models([learnt.name], problem),
         "trees": _spell_wiring(learnt) if is_hierarchy else None,
         "size": f"{', '.join(sizes)}, at most {plural(learnt.depth, 'condition')} a rule",
+        "search": _spell_search(learnt.estimator),
         "time": f"{learnt.seconds:.2f} s",
         "written": learnt.output,
     }
     screen.say(facts({name: value for name, value in shown.items() if value is not None}))
     if is_hierarchy:
         screen.say("", draw_trees(model, screen.width))
+
+
+def _search(estimator: "Estimator") -> dict[str, Any] | None:
+    """Gather how a search went, where there was one."""
+    history = getattr(estimator, "history_", None)
+    if history is None:
+        return None
+    score = estimator.best_score_
+    return {
+        "scoring": estimator.scoring,
+        "score": None if score != score else score,
+        "evaluated": int(history["n_evaluated"][-1]) if len(history["n_evaluated"]) else 0,
+        "generations": max(len(history["generation"]) - 1, 0),
+        "stopped_by": estimator.stop_reason_,
+    }
+
+
+def _spell_search(estimator: "Estimator") -> str | None:
+    from solah.cli.wording import plural
+
+    search = _search(estimator)
+    if search is None or search["score"] is None:
+        return None
+    tried = plural(search["evaluated"], "hierarchy", "hierarchies")
+    generations = plural(search["generations"], "generation")
+    name = {"auc": "AUC"}.get(search["scoring"], search["scoring"])
+    return f"{tried} in {generations}, best {name} {search['score']:.3f} (cross-validated)"
 
 
 def _spell_wiring(learnt: _Learnt) -> str:

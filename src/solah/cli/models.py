@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from solah.cli.options import MODELS
 from solah.exceptions import DataError, ParameterError
-from solah.hierarchy import LinguisticHierarchyClassifier, SelfOrganisedHierarchyClassifier
+from solah.hierarchy import (
+    GeneticHierarchyClassifier,
+    LinguisticHierarchyClassifier,
+    SelfOrganisedHierarchyClassifier,
+)
 from solah.kernels.choose import available_threads
 from solah.model import Task
 from solah.model.structure import Hierarchy
@@ -24,17 +28,33 @@ Estimator = (
     | LinguisticTreeRegressor
     | LinguisticHierarchyClassifier
     | SelfOrganisedHierarchyClassifier
+    | GeneticHierarchyClassifier
 )
 
-_TREE, _BY_HAND, _ORGANISED = MODELS
+_TREE, _BY_HAND, _ORGANISED, _SEARCHED = MODELS
+_HIERARCHIES = {
+    _BY_HAND: LinguisticHierarchyClassifier,
+    _ORGANISED: SelfOrganisedHierarchyClassifier,
+    _SEARCHED: GeneticHierarchyClassifier,
+}
 _MODELS_WITH = {
     "hierarchy": (_BY_HAND,),
     "clusters": (_ORGANISED,),
     "level_gap": (_ORGANISED,),
     "top": (_ORGANISED,),
     "bias_corrected": (_ORGANISED,),
-    "node": (_BY_HAND, _ORGANISED),
+    "node": (_BY_HAND, _ORGANISED, _SEARCHED),
+    "population": (_SEARCHED,),
+    "generations": (_SEARCHED,),
+    "time_budget": (_SEARCHED,),
+    "cascade": (_SEARCHED,),
 }
+_PARAMETERS = {
+    "clusters": "n_clusters",
+    "population": "population_size",
+    "generations": "n_generations",
+}
+_SEARCH_SEED = 0
 
 
 def make_models(
@@ -83,7 +103,7 @@ def _default(wiring: HierarchyOptions, *, is_number: bool) -> str:
 def _estimator(name: str, *, is_number: bool) -> type[Estimator]:
     if name == _TREE:
         return LinguisticTreeRegressor if is_number else LinguisticTreeClassifier
-    return LinguisticHierarchyClassifier if name == _BY_HAND else SelfOrganisedHierarchyClassifier
+    return _HIERARCHIES[name]
 
 
 def _refuse_classes_only(
@@ -115,12 +135,14 @@ def _refuse_strangers(names: Sequence[str], wiring: HierarchyOptions) -> None:
 def _wiring_of(name: str, wiring: HierarchyOptions) -> dict[str, Any]:
     """Return the user's options that a model has, under the names of its parameters."""
     given = {
-        option: value for option, value in wiring.given().items() if name in _MODELS_WITH[option]
+        _PARAMETERS.get(option, option): value
+        for option, value in wiring.given().items()
+        if name in _MODELS_WITH[option]
     }
     if "hierarchy" in given:
         given["hierarchy"] = _read_hierarchy(given["hierarchy"])
-    if "clusters" in given:
-        given["n_clusters"] = given.pop("clusters")
+    if name == _SEARCHED:
+        given["random_state"] = _SEARCH_SEED
     return given
 
 

@@ -21,7 +21,7 @@ _work_option = options_in("Work")
 
 STDOUT = Path("-")
 AUTO = "auto"
-ModelName = Literal["tree", "hierarchy", "solah"]
+ModelName = Literal["tree", "hierarchy", "solah", "genetic"]
 MODELS: tuple[str, ...] = get_args(ModelName)
 _SPELT_DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " "}
 
@@ -189,8 +189,9 @@ class OneModel:
     model: Annotated[
         ModelName | None,
         _model_option(
-            help="One tree, a hierarchy of trees wired by hand, or one that organises itself "
-            "(solah, the default for classes). A number takes a tree.",
+            help="One tree, a hierarchy of trees wired by hand, one that organises itself "
+            "(solah, the default for classes), or the best that a genetic search finds. "
+            "A number takes a tree.",
         ),
     ] = None
 
@@ -276,10 +277,25 @@ class HierarchyOptions:
         _model_option(help="Trees (default), or tables of all combinations of words."),
     ] = None
 
+    population: Annotated[
+        int | None,
+        _model_option(metavar="N", help="Hierarchies a generation of the search; 20 by default."),
+    ] = None
+    generations: Annotated[
+        int | None, _model_option(metavar="N", help="Generations of the search; 20 by default.")
+    ] = None
+    time_budget: Annotated[
+        float | None, _model_option(metavar="SECONDS", help="End the search after so long.")
+    ] = None
+    cascade: Annotated[
+        bool, _model_option("--cascade", help="Search among chains of trees only.")
+    ] = False
+
     def given(self) -> dict[str, Any]:
         """Return what the user set."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values["bias_corrected"] = self.bias_corrected or None
+        values["cascade"] = self.cascade or None
         return {name: value for name, value in values.items() if value is not None}
 
 

@@ -13,13 +13,14 @@ from solah.cli.options import (
     OutputFileOrStdout,
     ReadingOptions,
 )
-from solah.cli.screen import Advance, Screen, output_option
+from solah.cli.screen import Screen, output_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from solah.cli.decisions import Decider, Writer
     from solah.data import Table
+    from solah.progress import Advance
 
 Keep = Annotated[
     list[str] | None,
@@ -74,7 +75,7 @@ def predict(
 
 
 def _stream(
-    tables: "Iterator[Table]", decider: "Decider", writer: "Writer", advance: Advance
+    tables: "Iterator[Table]", decider: "Decider", writer: "Writer", advance: "Advance"
 ) -> int:
     """Decide piece by piece; return the number of rows."""
     n_rows = 0
@@ -85,9 +86,11 @@ def _stream(
     return n_rows
 
 
-def _progress(screen: Screen, output: Path) -> AbstractContextManager[Advance]:
+def _progress(screen: Screen, output: Path) -> "AbstractContextManager[Advance]":
     """Show the rows that are done, except among the rows themselves."""
-    return screen.progress(None, "rows") if output != STDOUT else nullcontext(lambda rows: None)
+    if output == STDOUT:
+        return nullcontext(lambda steps, news="": None)
+    return screen.progress(None, "rows")
 
 
 def _opened(output: Path) -> AbstractContextManager[IO[str]]:

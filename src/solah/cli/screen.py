@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-Advance = Callable[[int], None]
+    from solah.progress import Advance
 
 # Nothing that is not a terminal has a width; Rich would cut at 80 columns.
 _ENDLESS = 100_000
@@ -59,6 +58,11 @@ class Screen:
         """How wide a drawing may be."""
         return min(console().width, _PAGE)
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody is there to see how the work goes on."""
+        return not self.quiet and console(stderr=True).is_terminal
+
     def result(self, *lines: "RenderableType") -> None:
         """Print what the user asked for, unless it is asked for as JSON."""
         if not self.json:
@@ -79,21 +83,17 @@ class Screen:
         text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
         sys.stdout.write(f"{text}\n")
 
-    def progress(self, total: int | None, unit: str) -> AbstractContextManager[Advance]:
+    def progress(self, total: int | None, unit: str) -> "AbstractContextManager[Advance]":
         """Show on stderr how far the work is, if somebody is there to see it."""
-        screen = console(stderr=True)
-        if self.quiet or not screen.is_terminal:
-            return nullcontext(lambda steps: None)
-        from solah.cli.progress import show_progress
+        if not self.is_watched:
+            return nullcontext(lambda steps, news="": None)
+        from solah.progress import show_progress
 
-        return show_progress(screen, total, unit)
+        return show_progress(console(stderr=True), total, unit)
 
     def working(self, what: str) -> AbstractContextManager[object]:
         """Show on stderr what takes a while, if somebody is there to see it."""
-        screen = console(stderr=True)
-        if self.quiet or not screen.is_terminal:
-            return nullcontext()
-        return screen.status(f"{what} …")
+        return console(stderr=True).status(f"{what} …") if self.is_watched else nullcontext()
 
 
 def console(*, stderr: bool = False) -> "Console":

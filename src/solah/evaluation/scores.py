@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score, roc_auc_score
+from sklearn.metrics import mean_absolute_error, r2_score, roc_auc_score
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,12 @@ class NumberScores:
     mae: float
 
 
-def score_beliefs(truth: NDArray[Any], beliefs: Float, classes: NDArray[Any]) -> ClassScores:
+def score_beliefs(
+    truth: NDArray[Any],
+    beliefs: Float,
+    classes: NDArray[Any],
+    sample_weight: Float | None = None,
+) -> ClassScores:
     """Compare beliefs with the true classes.
 
     Parameters
@@ -53,6 +58,8 @@ def score_beliefs(truth: NDArray[Any], beliefs: Float, classes: NDArray[Any]) ->
     beliefs : ndarray of shape (n_rows, n_classes)
     classes : ndarray of shape (n_classes,)
         The class of each column, sorted; every true class is among them.
+    sample_weight : ndarray of shape (n_rows,), default=None
+        What each row counts for.
 
     Returns
     -------
@@ -66,12 +73,19 @@ def score_beliefs(truth: NDArray[Any], beliefs: Float, classes: NDArray[Any]) ->
     >>> score_beliefs(np.array(["a", "b", "b"]), beliefs, np.array(["a", "b"])).auc
     1.0
     """
-    decisions = classes[np.argmax(beliefs, axis=1)]
     return ClassScores(
-        accuracy=float(accuracy_score(truth, decisions)),
-        auc=_rank_auc(truth, beliefs, classes),
-        log_loss=_log_loss(truth, beliefs, classes),
+        accuracy=accuracy(truth, beliefs, classes, sample_weight),
+        auc=rank_auc(truth, beliefs, classes, sample_weight),
+        log_loss=log_loss(truth, beliefs, classes, sample_weight),
     )
+
+
+def accuracy(
+    truth: NDArray[Any], beliefs: Float, classes: NDArray[Any], weights: Float | None = None
+) -> float:
+    """Return the share of rows whose class was believed most."""
+    right = classes[np.argmax(beliefs, axis=1)] == truth
+    return float(np.average(right, weights=weights))
 
 
 def score_numbers(truth: Float, estimates: Float) -> NumberScores:
@@ -92,16 +106,24 @@ def score_numbers(truth: Float, estimates: Float) -> NumberScores:
     )
 
 
-def _rank_auc(truth: NDArray[Any], beliefs: Float, classes: NDArray[Any]) -> float:
+def rank_auc(
+    truth: NDArray[Any], beliefs: Float, classes: NDArray[Any], weights: Float | None = None
+) -> float:
+    """Return the mean area under the ROC curves of the true classes; NaN for a single one."""
     present = [c for c in range(len(classes)) if (truth == classes[c]).any()]
     if len(present) < 2:
         return float("nan")
-    areas = [roc_auc_score(truth == classes[c], beliefs[:, c]) for c in present]
+    areas = [
+        roc_auc_score(truth == classes[c], beliefs[:, c], sample_weight=weights) for c in present
+    ]
     return float(np.mean(areas))
 
 
-def _log_loss(truth: NDArray[Any], beliefs: Float, classes: NDArray[Any]) -> float:
+def log_loss(
+    truth: NDArray[Any], beliefs: Float, classes: NDArray[Any], weights: Float | None = None
+) -> float:
     """Return the mean surprise; a class that was thought impossible costs a finite amount."""
     in_truth = beliefs[np.arange(len(truth)), np.searchsorted(classes, truth)]
     # Sums of many branches may end a rounding error above 1, which scikit-learn refuses.
-    return float(-np.log(np.clip(in_truth, np.finfo(np.float64).eps, 1.0)).mean())
+    surprise = -np.log(np.clip(in_truth, np.finfo(np.float64).eps, 1.0))
+    return float(np.average(surprise, weights=weights))

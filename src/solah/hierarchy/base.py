@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from solah.exceptions import ForeignNodeError
+from solah.exceptions import DataError, ForeignNodeError
+from solah.hierarchy.fitness import Fitness
 from solah.hierarchy.nodes import TreeNode
 from solah.hierarchy.training import NODE_KINDS, TrainingSet, node_kinds, train_nodes
 from solah.kernels.choose import count_threads
@@ -19,9 +20,12 @@ from solah.tree.classifier import LinguisticTreeClassifier
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from solah.data import Table
+    from solah.hierarchy.fitness import Scoring
     from solah.hierarchy.nodes import NodeModel
     from solah.kernels.arrays import Float
     from solah.model.structure import Hierarchy
+    from solah.tree.goals import ClassGoal
 
 HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
     **LinguisticTreeClassifier._parameter_constraints,
@@ -49,6 +53,24 @@ class HierarchyClassifier(LinguisticClassifier):
             trees = tuple(node.tree for node in nodes if isinstance(node, TreeNode))
             self.model_ = Model(goal.goal, attributes, trees)
         self.nodes_, self.hierarchy_, self.classes_ = nodes, hierarchy, goal.classes
+
+    def _fitness(
+        self, table: Table, goal: ClassGoal, scoring: Scoring, n_folds: int, seed: int = 0
+    ) -> Fitness | None:
+        """Prepare to compare hierarchies on unseen rows; None where there are too few rows."""
+        try:
+            return Fitness.prepare(
+                table,
+                goal,
+                self._describe,
+                self._growth_settings,
+                node=self.node,
+                scoring=scoring,
+                n_folds=n_folds,
+                seed=seed,
+            )
+        except DataError:
+            return None
 
     @property
     def n_levels_(self) -> int:

@@ -122,12 +122,12 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         """
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
-        hierarchy = _settled(self.hierarchy, table.names, goal.goal.name)
+        hierarchy = settle_hierarchy(self.hierarchy, table.names, goal.goal.name)
         self._train(hierarchy, TrainingSet(self._describe(table, goal.weights), goal))
         return self
 
 
-def _settled(
+def settle_hierarchy(
     given: Hierarchy | str | Mapping[str, Sequence[str]] | None,
     names: tuple[str, ...],
     goal: str,

@@ -87,8 +87,7 @@ def train_nodes(
         n_workers = min(n_threads, len(level))
 
         def train(name: str, n_threads: int = n_threads // n_workers) -> tuple[NodeModel, Float]:
-            rows = _NodeRows.gather(hierarchy.node(name), data, outputs)
-            model = _train_node(rows, kinds[name], growth, n_threads)
+            model = train_node(hierarchy.node(name), data, outputs, kinds[name], growth, n_threads)
             is_top = name == hierarchy.root
             nothing = np.empty((0, 0))
             return model, nothing if is_top else model.beliefs(data.table, outputs, n_threads)
@@ -98,6 +97,23 @@ def train_nodes(
         for name, (model, beliefs) in zip(level, results, strict=True):
             trained[name], outputs[name] = model, beliefs
     return tuple(trained[node.name] for node in hierarchy.nodes)
+
+
+def train_node(
+    node: HierarchyNode,
+    data: TrainingSet,
+    outputs: Mapping[str, Float],
+    kind: Any,
+    growth: GrowthSettings,
+    n_threads: int = 1,
+) -> NodeModel:
+    """Train one node, given what the nodes below it believe of each row."""
+    rows = _NodeRows.gather(node, data, outputs)
+    if kind == "tree":
+        return TreeNode(_grow_tree(rows, growth, n_threads))
+    if kind == "cmac":
+        return TreeNode(_train_cmac(rows, n_threads))
+    return _train_estimator(rows, kind)
 
 
 def node_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, Any]:
@@ -167,14 +183,6 @@ def _summed_up(beliefs: Float) -> Labels:
     np.cumsum(beliefs, axis=1, out=sums[:, 1:])
     sums[:, -1] = 1.0
     return np.asarray(np.rint(np.minimum(sums, 1.0) * MASS_ONE), dtype=np.uint32)
-
-
-def _train_node(rows: _NodeRows, kind: Any, growth: GrowthSettings, n_threads: int) -> NodeModel:
-    if kind == "tree":
-        return TreeNode(_grow_tree(rows, growth, n_threads))
-    if kind == "cmac":
-        return TreeNode(_train_cmac(rows, n_threads))
-    return _train_estimator(rows, kind)
 
 
 def _grow_tree(rows: _NodeRows, growth: GrowthSettings, n_threads: int) -> Tree:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rich.progress import BarColumn, Progress, ProgressColumn, TimeRemainingColumn
 from rich.text import Text
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Task
 
-    from solah.cli.screen import Advance
+
+class Advance(Protocol):
+    """What moves a bar on."""
+
+    def __call__(self, steps: int, news: str = "") -> None:
+        """Count steps as done, and show the news behind the bar."""
 
 
 class _Count(ProgressColumn):
@@ -32,10 +37,25 @@ class _Count(ProgressColumn):
         return Text(f"{task.completed:,.0f} {self._unit}{speed}")
 
 
+class _News(ProgressColumn):
+    """The last news of a task."""
+
+    def render(self, task: Task) -> Text:
+        """Write what the task had to say last."""
+        return Text(str(task.fields["news"]))
+
+
 @contextmanager
 def show_progress(console: Console, total: int | None, unit: str) -> Iterator[Advance]:
     """Show a bar that goes away when the work is done; yield what moves it on."""
-    columns = [BarColumn(), _Count(unit)] + ([TimeRemainingColumn()] if total else [])
+    remaining = [TimeRemainingColumn()] if total else []
+    columns = (BarColumn(), _Count(unit), *remaining, _News())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(unit, total=total)
-        yield lambda steps: progress.advance(task, steps)
+        task = progress.add_task(unit, total=total, news="")
+
+        def advance(steps: int, news: str = "") -> None:
+            progress.advance(task, steps)
+            if news:
+                progress.update(task, news=news)
+
+        yield advance

@@ -1,0 +1,167 @@
+"""Hierarchies in, how well each decides on rows that it did not learn from out."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from math import isnan
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from solah.evaluation.scores import accuracy, log_loss, rank_auc
+from solah.evaluation.splits import Plan, plan_splits
+from solah.hierarchy.training import TrainingSet, node_kinds, train_node
+from solah.model import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from solah.data import Table
+    from solah.kernels.arrays import Float
+    from solah.labels.describe import Description
+    from solah.model.structure import Hierarchy
+    from solah.tree.goals import ClassGoal
+    from solah.tree.growth import GrowthSettings
+
+    Describe = Callable[[Table, NDArray[np.int64]], Description]
+    Growth = Callable[[NDArray[np.int64], float], GrowthSettings]
+
+Scoring = Literal["auc", "accuracy", "log_loss"]
+SCORINGS: tuple[Scoring, ...] = get_args(Scoring)
+_SCORES = {"auc": rank_auc, "accuracy": accuracy, "log_loss": log_loss}
+_CHANCE = 0.5
+_MEMORY_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Fitness:
+    """The cross-validated score of hierarchies, on rows described once for all of them.
+
+    A tree depends on what stands below it and on nothing else, so what it believes is kept: a
+    hierarchy that shares a part with an earlier one does not pay for it again.
+
+    Attributes
+    ----------
+    folds : tuple of FoldRows
+    goal : the classes and weights of all rows
+    node : what stands at the nodes, as users say it
+    scoring : what a hierarchy is scored by
+    """
+
+    folds: tuple[FoldRows, ...]
+    goal: ClassGoal
+    node: Any
+    scoring: Scoring
+
+    @classmethod
+    def prepare(
+        cls,
+        table: Table,
+        goal: ClassGoal,
+        describe: Describe,
+        growth: Growth,
+        *,
+        node: Any,
+        scoring: Scoring,
+        n_folds: int,
+        seed: int = 0,
+    ) -> Fitness:
+        """Split the rows that have weight into stratified folds, and describe each fold's rows.
+
+        Raises
+        ------
+        DataError
+            If the rows are too few to be split at all.
+        """
+        used = np.flatnonzero(goal.weights)
+        splits = plan_splits(goal.codes[used], Task.CLASSIFICATION, Plan(n_folds, seed=seed))
+        folds = []
+        for split in splits.splits:
+            tested = used[split.test]
+            weights = goal.weights.copy()
+            weights[tested] = 0
+            known = replace(goal, weights=weights)
+            data = TrainingSet(describe(table, weights), known)
+            folds.append(FoldRows(data, growth(weights, goal.weight_unit), tested))
+        return cls(tuple(folds), goal, node, scoring)
+
+    def score(self, hierarchy: Hierarchy) -> float:
+        """Return the score over all folds; larger is better."""
+        goal = self.goal
+        kinds = node_kinds(self.node, hierarchy)
+        beliefs = np.full((len(goal.codes), goal.goal.size), np.nan)
+        for fold in self.folds:
+            beliefs[fold.tested] = fold.decide(hierarchy, kinds)
+        used = goal.weights > 0
+        weights = goal.weights[used].astype(np.float64)
+        classes = np.arange(goal.goal.size)
+        score = _SCORES[self.scoring](goal.codes[used], beliefs[used], classes, weights)
+        if self.scoring == "log_loss":
+            return -score
+        return _CHANCE if isnan(score) else score  # one class alone has no AUC
+
+    def score_all(self, hierarchies: Iterable[Hierarchy]) -> list[float]:
+        """Score several hierarchies."""
+        return [self.score(hierarchy) for hierarchy in hierarchies]
+
+
+@dataclass(frozen=True)
+class FoldRows:
+    """One fold: all rows, those that are tested without weight.
+
+    Attributes
+    ----------
+    data : the rows, described by what is known of those to learn from
+    growth : how trees grow
+    tested : the rows to test on
+    """
+
+    data: TrainingSet
+    growth: GrowthSettings
+    tested: NDArray[np.intp]
+    memory: Memory = field(default_factory=lambda: Memory(_MEMORY_BYTES), repr=False)
+
+    def decide(self, hierarchy: Hierarchy, kinds: dict[str, Any]) -> Float:
+        """Train a hierarchy, and return what its root believes of the tested rows."""
+        parts: dict[str, tuple[Any, ...]] = {}
+        outputs: dict[str, Float] = {}
+        for node in hierarchy.nodes:
+            # Names of trees differ between hierarchies; what feeds them, all the way down, counts.
+            parts[node.name] = tuple(parts.get(name, name) for name in node.inputs)
+            outputs[node.name] = self.memory.recall(
+                (parts[node.name], str(kinds[node.name])),
+                lambda node=node: self._beliefs(node, outputs, kinds[node.name]),  # type: ignore[misc]
+            )
+        return outputs[hierarchy.root][self.tested]
+
+    def _beliefs(self, node: Any, outputs: dict[str, Float], kind: Any) -> Float:
+        model = train_node(node, self.data, outputs, kind, self.growth)
+        return model.beliefs(self.data.table, outputs, 1)
+
+
+class Memory:
+    """Arrays by key, the least recently used forgotten where they take too much room."""
+
+    def __init__(self, n_bytes: int) -> None:
+        self.n_bytes = n_bytes
+        self._arrays: OrderedDict[Any, Float] = OrderedDict()
+        self._held = 0
+
+    def recall(self, key: Any, make: Callable[[], Float]) -> Float:
+        """Return what is kept under a key, or make it and keep it."""
+        if key in self._arrays:
+            self._arrays.move_to_end(key)
+            return self._arrays[key]
+        array = make()
+        self._arrays[key] = array
+        self._held += array.nbytes
+        while self._held > self.n_bytes and len(self._arrays) > 1:
+            self._held -= self._arrays.popitem(last=False)[1].nbytes
+        return array
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel to another process with empty hands."""
+        return {"n_bytes": self.n_bytes, "_arrays": OrderedDict(), "_held": 0}
