@@ -19,6 +19,7 @@ from solah.cli.fit import fit
 from solah.cli.helptext import VerbCommand, VerbGroup
 from solah.cli.info import info
 from solah.cli.predict import predict
+from solah.cli.reproduce import reproduce
 from solah.cli.rules import rules
 from solah.cli.screen import Quiet, Verbose
 from solah.cli.verb import verb
@@ -32,6 +33,7 @@ _LINE_BREAK = re.compile(r"\s*\n\s*")
 _VERBS = {
     "Start here": (demo, datasets),
     "Learn and decide": (fit, evaluate, predict, rules),
+    "Check the paper": (reproduce,),
     "About": (info,),
 }
 

@@ -6,7 +6,13 @@ crossval.py  estimators        -> their scores, fold by fold, and the spread of 
 """
 
 from solah.evaluation.crossval import CrossValidation, Fold, Spread, cross_validate
-from solah.evaluation.scores import ClassScores, NumberScores, score_beliefs, score_numbers
+from solah.evaluation.scores import (
+    ClassScores,
+    NumberScores,
+    over_all_classes,
+    score_beliefs,
+    score_numbers,
+)
 from solah.evaluation.splits import Plan, Split, Splits, plan_splits
 
 __all__ = [
@@ -19,6 +25,7 @@ __all__ = [
     "Splits",
     "Spread",
     "cross_validate",
+    "over_all_classes",
     "plan_splits",
     "score_beliefs",
     "score_numbers",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,13 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from solah.data import Table
-from solah.evaluation.scores import ClassScores, NumberScores, score_beliefs, score_numbers
+from solah.evaluation.scores import (
+    ClassScores,
+    NumberScores,
+    over_all_classes,
+    score_beliefs,
+    score_numbers,
+)
 from solah.evaluation.splits import Plan, plan_splits
 from solah.exceptions import SolahError
 from solah.model import Task
@@ -20,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.evaluation.splits import Split
-    from solah.kernels.arrays import Float
 
 OnFold = Callable[["Fold"], None]
 _SIZES = ("n_clusters", "n_levels", "n_rules", "n_branches")
@@ -199,22 +204,12 @@ def _score(
 ) -> ClassScores | NumberScores:
     if classes is None:
         return score_numbers(truth, estimator.predict(rows))
-    beliefs = _over_all_classes(estimator.predict_proba(rows), estimator.classes_, classes)
+    beliefs = over_all_classes(estimator.predict_proba(rows), estimator.classes_, classes)
     return score_beliefs(truth, beliefs, classes)
 
 
-def _over_all_classes(beliefs: Float, known: NDArray[Any], classes: NDArray[Any]) -> Float:
-    """Give a class that was not among the training rows no belief."""
-    whole = np.zeros((len(beliefs), len(classes)))
-    whole[:, np.searchsorted(classes, known)] = beliefs
-    return whole
-
-
 def _rows(X: Table | NDArray[Any], rows: NDArray[np.intp]) -> Table | NDArray[Any]:
-    if not isinstance(X, Table):
-        return X[rows]
-    columns = tuple(replace(column, values=column.values[rows]) for column in X.columns)
-    return Table(columns, len(rows))
+    return X.take(rows) if isinstance(X, Table) else X[rows]
 
 
 def _spread(values: list[float]) -> Spread:

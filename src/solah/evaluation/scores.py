@@ -80,6 +80,13 @@ def score_beliefs(
     )
 
 
+def over_all_classes(beliefs: Float, known: NDArray[Any], classes: NDArray[Any]) -> Float:
+    """Give a class that was not among the training rows no belief."""
+    whole = np.zeros((len(beliefs), len(classes)))
+    whole[:, np.searchsorted(classes, known)] = beliefs
+    return whole
+
+
 def accuracy(
     truth: NDArray[Any], beliefs: Float, classes: NDArray[Any], weights: Float | None = None
 ) -> float:

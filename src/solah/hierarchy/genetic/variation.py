@@ -32,7 +32,7 @@ class Variation:
 
     def draw(self, rng: np.random.Generator) -> Genome:
         """Draw a genome: any number of clusters up to one for every two attributes."""
-        n_clusters = int(rng.integers(1, max(2, self.n_attributes // 2 + 1), endpoint=False))
+        n_clusters = int(rng.integers(1, max(2, self.n_attributes // 2 + 1)))
         homes = rng.integers(n_clusters, size=self.n_attributes)
         clusters = [
             [j for j in range(self.n_attributes) if homes[j] == c] for c in range(n_clusters)

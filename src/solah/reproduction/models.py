@@ -1,0 +1,133 @@
+"""What to make, in words, in; an estimator that has learnt nothing yet out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import solah as library
+from solah.paper import PAPER
+from solah.reproduction import peers as others
+
+if TYPE_CHECKING:
+    from solah.datasets import Dataset
+
+Variant = Literal["paper", "default", ""]
+
+VARIANTS: tuple[Variant, ...] = ("paper", "default")
+N_CLUSTERS = tuple(range(2, 11))
+LEVEL_GAPS = ("auto", 0.05, 0.1, 0.2, 1.0)
+MAX_INPUTS = 10
+"""The most inputs of a tree in the hierarchies that are chosen from; wider ones take minutes."""
+LEAST_ROWS = 0.01
+"""What a branch must hold to be split where a single tree would not end by itself."""
+POPULATION, GENERATIONS = 20, 20
+
+_OURS = {
+    "solah": "SelfOrganisedHierarchyClassifier",
+    "tree": "LinguisticTreeClassifier",
+    "by hand": "LinguisticHierarchyClassifier",
+    "optlah": "GeneticHierarchyClassifier",
+}
+_OTHERS: dict[str, type[others.Peer]] = {
+    "entropy tree": others.EntropyTree,
+    "naive Bayes": others.MixedNaiveBayes,
+    "neural network": others.NeuralNetwork,
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A model in words.
+
+    Attributes
+    ----------
+    label : what cells call it; a part of a file name
+    kind : which estimator it is
+    variant : the paper's settings, our default ones, or none for estimators that are not ours
+    parameters : what differs from the variant's settings, as pairs of name and value
+    is_seeded : whether the seed of a split is the estimator's seed too
+    least_rows : branches below this many rows are not extended; None leaves it to the settings
+    """
+
+    label: str
+    kind: str
+    variant: Variant = ""
+    parameters: tuple[tuple[str, Any], ...] = ()
+    is_seeded: bool = False
+    least_rows: float | None = None
+
+    def make(self, material: Dataset, n_rows: int, seed: int) -> Any:
+        """Make the estimator.
+
+        Parameters
+        ----------
+        material : Dataset
+            What it will learn from; its columns' kinds are declared to the estimator.
+        n_rows : int
+            How many rows of it.
+        seed : int
+            The seed of the split.
+
+        Returns
+        -------
+        estimator : classifier
+        """
+        parameters = dict(self.parameters)
+        if self.is_seeded:
+            parameters["random_state"] = seed
+        if not self.variant:
+            return _OTHERS[self.kind].for_table(material.table, material.kinds, **parameters)
+        if self.least_rows is not None:
+            parameters["min_support"] = self.least_rows / n_rows
+        settings = PAPER if self.variant == "paper" else {}
+        estimator = getattr(library, _OURS[self.kind])
+        return estimator.with_settings(settings, kinds=material.kinds, n_jobs=1, **parameters)
+
+
+def solah(variant: Variant, k: int | None = None, *, max_inputs: int | None = None) -> Recipe:
+    """Describe a SOLAH whose theta, and k if none is given, are chosen on the training rows."""
+    parameters = (
+        ("n_clusters", N_CLUSTERS if k is None else k),
+        ("level_gap", LEVEL_GAPS),
+        ("scoring", "accuracy"),
+        ("max_inputs", max_inputs),
+    )
+    return Recipe("solah" if k is None else f"solah-k{k}", "solah", variant, parameters)
+
+
+def solah_auto(variant: Variant) -> Recipe:
+    """Describe a SOLAH whose k and theta follow from simple rules, without any choosing."""
+    return Recipe("solah-auto", "solah", variant)
+
+
+def single_tree(variant: Variant, *, is_wide: bool = False) -> Recipe:
+    """Describe the single tree on all attributes; the paper's would not end where they are many."""
+    is_cut = is_wide and variant == "paper"
+    return Recipe("tree", "tree", variant, least_rows=LEAST_ROWS if is_cut else None)
+
+
+def by_hand(variant: Variant, label: str, wiring: str) -> Recipe:
+    """Describe a hierarchy that is wired by hand."""
+    return Recipe(f"by-hand-{label}", "by hand", variant, (("hierarchy", wiring),))
+
+
+def optlah(
+    variant: Variant, population: int = POPULATION, generations: int = GENERATIONS
+) -> Recipe:
+    """Describe the genetic search for a hierarchy."""
+    parameters = (
+        ("population_size", population),
+        ("n_generations", generations),
+        ("scoring", "accuracy"),
+    )
+    return Recipe("optlah", "optlah", variant, parameters, is_seeded=True)
+
+
+def peers() -> tuple[Recipe, ...]:
+    """Describe the three models of other kinds."""
+    return (
+        Recipe("entropy-tree", "entropy tree", is_seeded=True),
+        Recipe("naive-bayes", "naive Bayes"),
+        Recipe("neural-network", "neural network", is_seeded=True),
+    )

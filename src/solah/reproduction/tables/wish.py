@@ -1,0 +1,38 @@
+"""What the user asks for, and what the tables are made over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from solah.reproduction.models import GENERATIONS, POPULATION, Variant
+from solah.reproduction.published import DATABASES, SMS_14, SMS_20, Database, Study
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How much to compute.
+
+    Attributes
+    ----------
+    folds : the folds of a cross-validation
+    seeds : how often it is repeated, with the seeds 0, 1, …
+    runs : how many splits in halves there are in the comparison
+    optlah : the settings that the genetic search is run with; none leaves it out
+    population, generations : the size of the genetic search
+    databases, sms20, sms14 : what the tables are over
+    """
+
+    folds: int = 10
+    seeds: int = 1
+    runs: int = 10
+    optlah: tuple[Variant, ...] = ("paper", "default")
+    population: int = POPULATION
+    generations: int = GENERATIONS
+    databases: tuple[Database, ...] = DATABASES
+    sms20: Study = SMS_20
+    sms14: Study = SMS_14
+
+    @property
+    def counted(self) -> tuple[Database, ...]:
+        """The databases that means and ranks are over."""
+        return tuple(database for database in self.databases if database.is_counted)

@@ -1,0 +1,74 @@
+"""The models of other kinds, on columns of every kind."""
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+
+from solah import datasets
+from solah.data import Column, Table
+from solah.reproduction.peers import EntropyTree, MixedNaiveBayes, NeuralNetwork
+
+PEERS = [EntropyTree, MixedNaiveBayes, NeuralNetwork]
+MIXED = Table(
+    (
+        Column("size", np.array([1.5, 2.5, np.nan, 4.5, 5.5, 6.5, 7.25, 8.5])),
+        Column(
+            "colour",
+            np.array(["red", "red", None, "blue", "green", "blue", "red", "green"], object),
+        ),
+        Column("doors", np.array([2.0, 2, 2, 4, 4, 4, np.nan, 4])),
+    ),
+    8,
+)
+GOAL = np.array(list("aaaabbbb"))
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_numbers_states_and_gaps(peer):
+    model = peer.for_table(MIXED, {}, random_state=0).fit(MIXED, GOAL)
+    beliefs = model.predict_proba(MIXED)
+    assert beliefs.shape == (8, 2)
+    assert np.allclose(beliefs.sum(axis=1), 1)
+    assert (model.classes_[beliefs.argmax(axis=1)] == GOAL).mean() >= 0.75
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_an_unknown_state_is_no_error(peer):
+    model = peer.for_table(MIXED, {}, random_state=0).fit(MIXED, GOAL)
+    colours = Column("colour", np.array(["pink"] * 8, object))
+    strange = Table((MIXED.columns[0], colours, MIXED.columns[2]), 8)
+    assert np.isfinite(model.predict_proba(strange)).all()
+
+
+def test_naive_bayes_of_numbers_alone_is_scikit_learns():
+    iris = datasets.load("iris")
+    ours = MixedNaiveBayes.for_table(iris.table, {}).fit(iris.table, iris.goal)
+    theirs = GaussianNB().fit(iris.X, iris.goal)
+    assert np.allclose(ours.predict_proba(iris.table), theirs.predict_proba(iris.X))
+
+
+def test_naive_bayes_of_states_alone_is_scikit_learns():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (60, 2))
+    goal = np.where(codes[:, 0] + rng.integers(0, 2, 60) > 1, "b", "a")
+    table = Table(tuple(Column(f"c{j}", codes[:, j].astype(float)) for j in range(2)), 60)
+    ours = MixedNaiveBayes.for_table(table, {}).fit(table, goal)
+    theirs = CategoricalNB(min_categories=4).fit(codes, goal)
+    assert np.allclose(ours.predict_proba(table), theirs.predict_proba(codes))
+
+
+def test_naive_bayes_counts_the_prior_once():
+    numbers = Column("x", np.array([1.25, 2.5, 1.5, 2.25, 7.5, 8.25]))
+    states = Column("s", np.array(["p", "q", "p", "q", "p", "q"], object))
+    goal = np.array(list("aaaabb"))
+    table = Table((numbers, states), 6)
+    beliefs = MixedNaiveBayes.for_table(table, {}).fit(table, goal).predict_proba(table)
+    normal = (
+        GaussianNB()
+        .fit(numbers.values[:, None], goal)
+        .predict_joint_log_proba(numbers.values[:, None])
+    )
+    codes = np.array([[0], [1]] * 3)
+    shares = CategoricalNB(min_categories=3).fit(codes, goal).predict_joint_log_proba(codes)
+    joint = np.exp(normal + shares - np.log([4 / 6, 2 / 6]))
+    assert np.allclose(beliefs, joint / joint.sum(axis=1, keepdims=True))
