@@ -16,8 +16,10 @@ Variant = Literal["paper", "default", ""]
 
 VARIANTS: tuple[Variant, ...] = ("paper", "default")
 N_CLUSTERS = tuple(range(2, 11))
+MANY_N_CLUSTERS = (*N_CLUSTERS, 15, 25)
+"""The k to choose from: the paper's own for messages, more for databases (its K is up to 22)."""
 LEVEL_GAPS = ("auto", 0.05, 0.1, 0.2, 1.0)
-MAX_INPUTS = 10
+MAX_INPUTS = 12
 """The most inputs of a tree in the hierarchies that are chosen from; wider ones take minutes."""
 LEAST_ROWS = 0.01
 """What a branch must hold to be split where a single tree would not end by itself."""
@@ -85,15 +87,20 @@ class Recipe:
         return estimator.with_settings(settings, kinds=material.kinds, n_jobs=1, **parameters)
 
 
-def solah(variant: Variant, k: int | None = None, *, max_inputs: int | None = None) -> Recipe:
+def solah(variant: Variant, k: int | None = None) -> Recipe:
     """Describe a SOLAH whose theta, and k if none is given, are chosen on the training rows."""
-    parameters = (
-        ("n_clusters", N_CLUSTERS if k is None else k),
-        ("level_gap", LEVEL_GAPS),
-        ("scoring", "accuracy"),
-        ("max_inputs", max_inputs),
-    )
-    return Recipe("solah" if k is None else f"solah-k{k}", "solah", variant, parameters)
+    label = "solah" if k is None else f"solah-k{k}"
+    return Recipe(label, "solah", variant, _choosing(N_CLUSTERS if k is None else k))
+
+
+def solah_of_database(variant: Variant) -> Recipe:
+    """Describe a SOLAH for attributes that may be many, and continuous: no tree is too wide."""
+    parameters = (*_choosing(MANY_N_CLUSTERS), ("max_inputs", MAX_INPUTS))
+    return Recipe("solah", "solah", variant, parameters)
+
+
+def _choosing(n_clusters: int | tuple[int, ...]) -> tuple[tuple[str, Any], ...]:
+    return (("n_clusters", n_clusters), ("level_gap", LEVEL_GAPS), ("scoring", "log_loss"))
 
 
 def solah_auto(variant: Variant) -> Recipe:

@@ -60,10 +60,7 @@ def rivals(wish: Wish) -> list[Rival]:
             _rival("OptLAH", models.optlah(variant, wish.population, wish.generations))
             for variant in wish.optlah
         ),
-        *(
-            _rival("SOLAH", models.solah(variant, max_inputs=models.MAX_INPUTS))
-            for variant in models.VARIANTS
-        ),
+        *(_rival("SOLAH", models.solah_of_database(variant)) for variant in models.VARIANTS),
         *(
             _rival("SOLAH auto", models.solah_auto(variant), is_ranked=False)
             for variant in models.VARIANTS

@@ -5,7 +5,14 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from solah.reproduction.models import LEAST_ROWS, MAX_INPUTS, VARIANTS, Variant, single_tree, solah
+from solah.reproduction.models import (
+    LEAST_ROWS,
+    MAX_INPUTS,
+    VARIANTS,
+    Variant,
+    single_tree,
+    solah_of_database,
+)
 from solah.reproduction.tables.layout import MEASURES, PRINTED, SETTINGS, make_table
 from solah.reproduction.tables.lines import Line, printed_row
 
@@ -28,7 +35,7 @@ _COLUMNS = (
 
 def solah_line(database: Database, variant: Variant, folds: int, wish: Wish) -> Line:
     """Return the line of SOLAH on a database."""
-    recipe = solah(variant, max_inputs=MAX_INPUTS)
+    recipe = solah_of_database(variant)
     return Line(database.name, recipe, folds, wish.seeds)
 
 
