@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define ABI_VERSION 2
+#define ABI_VERSION 3
 #define MASS_BITS 24
 #define MASS_ONE ((uint32_t)1 << MASS_BITS)
 #define MASS_MASK (MASS_ONE - 1)
@@ -249,6 +249,30 @@ SOLAH_EXPORT int32_t solah_route(const uint32_t *labels, const int64_t *weights,
     }
     free(steps);
     return OK;
+}
+
+/* Share each row's weight among the leaves it reaches, by how much each of them made the row's
+ * class likely, and add it to credit[leaf, class]. */
+SOLAH_EXPORT void solah_credit(const int64_t *row_start, const int32_t *leaves,
+                               const int64_t *leaf_weights, int64_t n_rows, const int64_t *classes,
+                               const int64_t *weights, const double *belief, int32_t n_goals,
+                               int64_t *credit)
+{
+    for (int64_t i = 0; i < n_rows; i++) {
+        double likelihood = 0.0;
+        for (int64_t e = row_start[i]; e < row_start[i + 1]; e++) {
+            const int64_t cell = (int64_t)leaves[e] * n_goals + classes[i];
+            likelihood += (double)leaf_weights[e] * belief[cell];
+        }
+        if (likelihood <= 0.0) {
+            continue;
+        }
+        const double per_unit = (double)weights[i] / likelihood;
+        for (int64_t e = row_start[i]; e < row_start[i + 1]; e++) {
+            const int64_t cell = (int64_t)leaves[e] * n_goals + classes[i];
+            credit[cell] += (int64_t)((double)leaf_weights[e] * belief[cell] * per_unit + 0.5);
+        }
+    }
 }
 
 /* Inputs with a given_offset of 0 or more are not read from `values`: their masses are given. */

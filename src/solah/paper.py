@@ -18,6 +18,8 @@ PAPER: Mapping[str, Any] = MappingProxyType(
         "min_gain": None,
         "max_depth": None,
         "null_branch": "uniform",
+        "leaves": "counted",
+        "shrinkage": 0.0,
         "top": "fuse",
         "bias_corrected": False,
         "node": "tree",

@@ -187,3 +187,14 @@ def test_a_number_has_no_hierarchy(run, numbers, options):
         run(verb, numbers, "-t", "y", *options).check_error(
             options[0], "is for classes, and the target is taken as a number"
         )
+
+
+def test_leaves_and_shrinkage_reach_the_trees():
+    options = TreeOptions(leaves="refitted", shrinkage=2.0)
+    (found,) = parameters("tree", trees=options)
+    assert (found["leaves"], found["shrinkage"]) == ("refitted", 2.0)
+
+
+@pytest.mark.parametrize("option", [("--leaves", "refitted"), ("--shrinkage", 2)])
+def test_leaves_are_for_classes(run, numbers, option):
+    run("fit", numbers, "-t", "y", *option).check_error(f"{option[0]} is for classes")

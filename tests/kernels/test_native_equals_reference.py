@@ -43,6 +43,20 @@ def test_routes_are_equal(case):
     np.testing.assert_array_equal(ours.weights, oracle.weights)
 
 
+@given(training_rows(), st.integers(0, 2**32 - 1))
+def test_credits_are_equal(case, seed):
+    sets, labels, goals, weights, tree, n_goals = case
+    rng = np.random.default_rng(seed)
+    beliefs = rng.dirichlet(np.full(n_goals, 0.3), len(tree.attribute))
+    beliefs[beliefs < 0.1] = 0.0  # so that some rows are thought impossible
+    classes = (goals >> 24).astype(np.int64)
+    routes = reference.route(labels, weights, sets, tree)
+    ours, oracle = (np.zeros(beliefs.shape, dtype=np.int64) for _ in range(2))
+    native.credit(routes, classes, weights, beliefs, ours)
+    reference.credit(routes, classes, weights, beliefs, oracle)
+    np.testing.assert_array_equal(ours, oracle)
+
+
 @given(focal_sets(), st.integers(0, 2**32 - 1))
 def test_predictions_are_equal(sets, seed):
     rng = np.random.default_rng(seed)

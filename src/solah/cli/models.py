@@ -55,6 +55,7 @@ _PARAMETERS = {
     "generations": "n_generations",
 }
 _SEARCH_SEED = 0
+_CLASSES_ONLY = ("leaves", "shrinkage", "class_weight")
 
 
 def make_models(
@@ -112,7 +113,7 @@ def _refuse_classes_only(
     """Refuse what was asked for and is there for classes only, where the target is a number."""
     asked = [f"--model {name}" for name in wishes if name != _TREE]
     asked += map(_flag, wiring.given())
-    asked += ["--class-weight"] if trees.class_weight else []
+    asked += [_flag(name) for name in _CLASSES_ONLY if getattr(trees, name) is not None]
     if asked:
         raise DataError(f"{asked[0]} is for classes, and the target is taken as a number")
 

@@ -329,6 +329,16 @@ class TreeOptions:
         int | None,
         _tree_option(metavar="N", help="The most conditions a rule may have; no limit by default."),
     ] = None
+    leaves: Annotated[
+        Literal["counted", "refitted"] | None,
+        _tree_option(help="Beliefs as counted (default), or as they make the classes most likely."),
+    ] = None
+    shrinkage: Annotated[
+        float | None,
+        _tree_option(
+            metavar="ROWS", help="How much of its parent's belief a branch takes on; 0 by default."
+        ),
+    ] = None
     class_weight: Annotated[
         Literal["balanced"] | None,
         _tree_option(help="Let rare classes weigh as much as others."),

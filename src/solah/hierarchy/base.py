@@ -44,7 +44,7 @@ class HierarchyClassifier(LinguisticClassifier):
     def _train(self, hierarchy: Hierarchy, data: TrainingSet) -> None:
         goal = data.goal
         kinds = node_kinds(self.node, hierarchy)
-        growth = self._growth_settings(goal.weights, goal.weight_unit)
+        growth = self._tree_settings(goal.weights, goal.weight_unit)
         nodes = train_nodes(hierarchy, data, kinds, growth, count_threads(self.n_jobs))
         self.__dict__.pop("model_", None)
         if all(isinstance(node, TreeNode) for node in nodes):
@@ -63,7 +63,7 @@ class HierarchyClassifier(LinguisticClassifier):
                 table,
                 goal,
                 self._describe,
-                self._growth_settings,
+                self._tree_settings,
                 node=self.node,
                 scoring=scoring,
                 n_folds=n_folds,

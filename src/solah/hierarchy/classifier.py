@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
     from solah.tree.growth import Criterion, NullBranch
+    from solah.tree.leaves import Leaves
 
 
 class LinguisticHierarchyClassifier(HierarchyClassifier):
@@ -40,7 +41,7 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         combinations, at most 400,000); or any scikit-learn classifier with
         ``predict_proba``, with which the model can be used but not saved.
     n_labels, placement, words, kinds, criterion, purity, min_support, min_gain, max_depth,
-    null_branch, class_weight, n_jobs
+    null_branch, leaves, shrinkage, prior_weight, class_weight, n_jobs
         As in :class:`~solah.LinguisticTreeClassifier`, for every tree.
 
     Attributes
@@ -86,6 +87,9 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         min_gain: float | None = 0.0,
         max_depth: int | None = None,
         null_branch: NullBranch = "parent",
+        leaves: Leaves = "counted",
+        shrinkage: float = 0.0,
+        prior_weight: float = 2.0,
         class_weight: str | Mapping[Any, float] | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -101,6 +105,9 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         self.min_gain = min_gain
         self.max_depth = max_depth
         self.null_branch = null_branch
+        self.leaves = leaves
+        self.shrinkage = shrinkage
+        self.prior_weight = prior_weight
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from solah.labels.describe import Description
     from solah.model.structure import Hierarchy
     from solah.tree.goals import ClassGoal
-    from solah.tree.growth import GrowthSettings
+    from solah.tree.growth import TreeSettings
 
     Describe = Callable[[Table, NDArray[np.int64]], Description]
-    Growth = Callable[[NDArray[np.int64], float], GrowthSettings]
+    Growth = Callable[[NDArray[np.int64], float], TreeSettings]
 
 Scoring = Literal["auc", "accuracy", "log_loss"]
 SCORINGS: tuple[Scoring, ...] = get_args(Scoring)
@@ -120,7 +120,7 @@ class FoldRows:
     """
 
     data: TrainingSet
-    growth: GrowthSettings
+    growth: TreeSettings
     tested: NDArray[np.intp]
     memory: Memory = field(default_factory=lambda: Memory(_MEMORY_BYTES), repr=False)
 

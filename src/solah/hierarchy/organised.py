@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from solah.model.structure import Hierarchy
     from solah.tree.goals import ClassGoal
     from solah.tree.growth import Criterion, NullBranch
+    from solah.tree.leaves import Leaves
 
 Clusters = tuple[tuple[int, ...], ...]
 IntOrAuto = int | Literal["auto"]
@@ -93,7 +94,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
     bias_corrected : bool, default=False
         Use the bias-corrected distance correlation, which is fairer with few rows.
     node, n_labels, placement, words, kinds, criterion, purity, min_support, min_gain, max_depth,
-    null_branch, class_weight, n_jobs
+    null_branch, leaves, shrinkage, prior_weight, class_weight, n_jobs
         As in :class:`~solah.LinguisticHierarchyClassifier`.
 
     Attributes
@@ -161,6 +162,9 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         min_gain: float | None = 0.0,
         max_depth: int | None = None,
         null_branch: NullBranch = "parent",
+        leaves: Leaves = "counted",
+        shrinkage: float = 0.0,
+        prior_weight: float = 2.0,
         class_weight: str | Mapping[Any, float] | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -183,6 +187,9 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         self.min_gain = min_gain
         self.max_depth = max_depth
         self.null_branch = null_branch
+        self.leaves = leaves
+        self.shrinkage = shrinkage
+        self.prior_weight = prior_weight
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 

@@ -7,7 +7,7 @@ it as masses on the goal's states.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,9 @@ from solah.hierarchy.nodes import EstimatorNode, TreeNode, estimator_features, r
 from solah.kernels.arrays import MASS_BITS, MASS_ONE, SPREAD, Described
 from solah.labels.rows import LabelledRows
 from solah.model.attributes import belief_attribute, flatten
-from solah.tree.growth import GrowthSettings
+from solah.tree.growth import TreeSettings
 from solah.tree.learn import learn_tree
-from solah.tree.refit import refit_beliefs
+from solah.tree.leaves import LeafSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ def train_nodes(
     hierarchy: Hierarchy,
     data: TrainingSet,
     kinds: Mapping[str, Any],
-    growth: GrowthSettings,
+    growth: TreeSettings,
     n_threads: int,
 ) -> tuple[NodeModel, ...]:
     """Train the nodes of a hierarchy; the nodes of a level in parallel.
@@ -72,7 +72,7 @@ def train_nodes(
     data : TrainingSet
     kinds : mapping of node name to its kind
         ``"tree"``, ``"cmac"``, or a scikit-learn classifier.
-    growth : GrowthSettings
+    growth : TreeSettings
         How the trees grow.
     n_threads : int
 
@@ -104,7 +104,7 @@ def train_node(
     data: TrainingSet,
     outputs: Mapping[str, Float],
     kind: Any,
-    growth: GrowthSettings,
+    growth: TreeSettings,
     n_threads: int = 1,
 ) -> NodeModel:
     """Train one node, given what the nodes below it believe of each row."""
@@ -185,7 +185,7 @@ def _summed_up(beliefs: Float) -> Labels:
     return np.asarray(np.rint(np.minimum(sums, 1.0) * MASS_ONE), dtype=np.uint32)
 
 
-def _grow_tree(rows: _NodeRows, growth: GrowthSettings, n_threads: int) -> Tree:
+def _grow_tree(rows: _NodeRows, growth: TreeSettings, n_threads: int) -> Tree:
     goal, sets = rows.data.goal, flatten(rows.attributes)
     labelled = LabelledRows(rows.inputs, goal.labels, goal.weights, sets, goal.goal.size, n_threads)
     return learn_tree(rows.name, rows.attributes, labelled, goal.weight_unit, growth)
@@ -203,11 +203,13 @@ def _train_cmac(rows: _NodeRows, n_threads: int) -> Tree:
             f"combinations, and a CMAC tabulates at most {MAX_CMAC_CELLS:,}; make the clusters "
             "smaller, use fewer words, or use node='tree' there"
         )
-    every_cell = GrowthSettings(criterion="in_order", purity=np.inf, min_gain=None)
-    table = _grow_tree(rows, every_cell, n_threads)
-    goal = rows.data.goal
-    counts = goal.weights.astype(np.float64) * goal.weight_unit
-    return replace(table, belief=refit_beliefs(table, rows.inputs, goal.codes, counts))
+    every_cell = TreeSettings(
+        criterion="in_order",
+        purity=np.inf,
+        min_gain=None,
+        leaves=LeafSettings("refitted"),
+    )
+    return _grow_tree(rows, every_cell, n_threads)
 
 
 def _train_estimator(rows: _NodeRows, kind: Any) -> EstimatorNode:

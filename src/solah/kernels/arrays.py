@@ -184,6 +184,15 @@ class Kernel(Protocol):
     def route(self, rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
         """Find the leaves that rows reach, and with which weight."""
 
+    def credit(
+        self, routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: Int64
+    ) -> None:
+        """Share rows' weights among their leaves by how likely each made the row's class.
+
+        The shares are added to ``out[leaf, class]``. A row whose class no leaf thinks possible
+        gives nothing.
+        """
+
     def predict(
         self, rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float
     ) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 name = "native"
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 _FILE_NAMES = ("_native.so", "_native.dylib", "_native.dll")
 
 _P = ctypes.c_void_p
@@ -40,6 +40,7 @@ _SIGNATURES = {
     "solah_label": [_P, _I64, _I32, _P, _P, _P],
     "solah_accumulate": [_P, _P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _I32, _P],
     "solah_route": [_P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _P, _P],
+    "solah_credit": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P],
     "solah_predict": [_P, _I64, _I32, *_ROWS, _P, *_TREE, _P, _I32, _P],
 }
 
@@ -67,6 +68,7 @@ def load() -> ctypes.CDLL | None:
     for function, arguments in _SIGNATURES.items():
         getattr(library, function).argtypes = arguments
     library.solah_label.restype = None
+    library.solah_credit.restype = None
     return library
 
 
@@ -123,6 +125,21 @@ def route(rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> 
     leaf_weights = np.empty(starts[-1], dtype=np.int64)
     _check(_library().solah_route(*inputs, _at(leaves), _at(leaf_weights)))
     return Routes(starts, leaves, leaf_weights)
+
+
+def credit(routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: Int64) -> None:
+    """Share rows' weights among their leaves by how likely each made the class."""
+    _library().solah_credit(
+        _at(routes.starts),
+        _at(routes.leaves),
+        _at(routes.weights),
+        len(classes),
+        _at(classes),
+        _at(weights),
+        _at(beliefs),
+        beliefs.shape[1],
+        _at(out),
+    )
 
 
 def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:

@@ -73,6 +73,17 @@ def route(rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> 
     return Routes(starts.astype(np.int64), leaves[by_row].astype(np.int32), shares[by_row])
 
 
+def credit(routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: Int64) -> None:
+    """Share rows' weights among their leaves by how likely each made the class."""
+    row = np.repeat(np.arange(len(classes)), np.diff(routes.starts))
+    goal = classes[row]
+    support = routes.weights.astype(np.float64) * beliefs[routes.leaves, goal]
+    likelihood = np.bincount(row, support, len(classes))
+    possible = likelihood > 0
+    per_unit = np.divide(weights, likelihood, out=np.zeros(len(classes)), where=possible)
+    np.add.at(out, (routes.leaves, goal), (support * per_unit[row] + 0.5).astype(np.int64))
+
+
 def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
     """Average the leaves' beliefs over the branches that readings take."""
     out[:] = 0.0

@@ -21,8 +21,9 @@ from solah.model import Model, save_document
 from solah.model.attributes import flatten
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
-from solah.tree.growth import GrowthSettings
+from solah.tree.growth import TreeSettings
 from solah.tree.learn import learn_tree
+from solah.tree.leaves import LEAVES, LeafSettings
 from solah.tree.paths import branch_shares
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
     "max_depth": [Interval(Integral, 1, None, closed="left"), None],
     "null_branch": [StrOptions({"parent", "uniform"})],
     "n_jobs": [Integral, None],
+}
+LEAF_CONSTRAINTS: dict[str, list[Any]] = {
+    "leaves": [StrOptions(set(LEAVES))],
+    "shrinkage": [Interval(Real, 0.0, None, closed="left")],
+    "prior_weight": [Interval(Real, 0.0, None, closed="neither")],
 }
 
 
@@ -149,17 +155,21 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         settings = LabelSettings(self.n_labels, self.placement, self.words, self.kinds)
         return describe_table(table, settings, weights, count_threads(self.n_jobs))
 
-    def _growth_settings(self, weights: Int64, weight_unit: float) -> GrowthSettings:
+    def _tree_settings(self, weights: Int64, weight_unit: float) -> TreeSettings:
         one_row = 1 / weight_unit
         whole = float(weights.sum()) if self.min_support < 1 else one_row
-        return GrowthSettings(
+        return TreeSettings(
             criterion=self.criterion,
             purity=self.purity,
             min_support=self.min_support * whole,
             min_gain=self.min_gain,
             max_depth=self.max_depth,
             null_branch=self.null_branch,
+            leaves=self._leaf_settings(),
         )
+
+    def _leaf_settings(self) -> LeafSettings:
+        return LeafSettings()
 
     def _model(self) -> Model:
         check_is_fitted(self)
@@ -177,6 +187,9 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
 
 class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignore[misc]
     """Base of the classifiers; not for use by itself."""
+
+    def _leaf_settings(self) -> LeafSettings:
+        return LeafSettings(self.leaves, self.shrinkage, self.prior_weight)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class that is believed most.
@@ -205,7 +218,7 @@ class LinguisticTree(LinguisticEstimator):
         n_threads = count_threads(self.n_jobs)
         rows = LabelledRows(inputs, goals, weights, sets, goal.size, n_threads)
         name = fresh_name(goal.name, table.names)
-        settings = self._growth_settings(weights, weight_unit)
+        settings = self._tree_settings(weights, weight_unit)
         tree = learn_tree(name, described.attributes, rows, weight_unit, settings)
         self.model_ = Model(goal, described.attributes, (tree,))
 

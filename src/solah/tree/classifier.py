@@ -9,7 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from solah.labels.inputs import read_features
-from solah.tree.base import TREE_CONSTRAINTS, LinguisticClassifier, LinguisticTree
+from solah.tree.base import LEAF_CONSTRAINTS, TREE_CONSTRAINTS, LinguisticClassifier, LinguisticTree
 from solah.tree.goals import read_class_goal
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
     from solah.tree.growth import Criterion, NullBranch
+    from solah.tree.leaves import Leaves
 
 
 class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
@@ -52,6 +53,14 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         The most conditions a rule may have.
     null_branch : {"parent", "uniform"}, default="parent"
         What a branch that no training row took believes.
+    leaves : {"counted", "refitted"}, default="counted"
+        What the end of a branch believes: the classes of the rows that took it, as they were
+        counted, or what makes the classes of all rows most likely. A row takes several branches,
+        so counting blurs: refitted leaves decide better, above all where rules are few.
+    shrinkage : float, default=0.0
+        How many rows of its parent's belief a branch takes on; more where rows are few.
+    prior_weight : float, default=2.0
+        How many rows the counted belief weighs where leaves are refitted.
     class_weight : "balanced", mapping of class to weight, or None, default=None
     n_jobs : int or None, default=None
         How many threads to use; -1 for all processors. The tree does not depend on it.
@@ -82,6 +91,7 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **TREE_CONSTRAINTS,
+        **LEAF_CONSTRAINTS,
         "class_weight": [StrOptions({"balanced"}), Mapping, None],
     }
 
@@ -98,6 +108,9 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         min_gain: float | None = 0.0,
         max_depth: int | None = None,
         null_branch: NullBranch = "parent",
+        leaves: Leaves = "counted",
+        shrinkage: float = 0.0,
+        prior_weight: float = 2.0,
         class_weight: str | Mapping[Any, float] | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -111,6 +124,9 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         self.min_gain = min_gain
         self.max_depth = max_depth
         self.null_branch = null_branch
+        self.leaves = leaves
+        self.shrinkage = shrinkage
+        self.prior_weight = prior_weight
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from solah.kernels.arrays import MAX_DEPTH, TreeShape
+from solah.tree.leaves import COUNTED, LeafSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +44,8 @@ class Counter(Protocol):
 
 
 @dataclass(frozen=True)
-class GrowthSettings:
-    """When to split, on what, and when to stop.
+class TreeSettings:
+    """When to split, on what, when to stop, and what leaves believe.
 
     ``min_support`` is in the counts' own unit; ``min_gain`` None splits even where nothing is
     gained, as the paper does.
@@ -56,6 +57,7 @@ class GrowthSettings:
     min_gain: float | None = None
     max_depth: int | None = None
     null_branch: NullBranch = "parent"
+    leaves: LeafSettings = COUNTED
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,7 @@ class GrownTree:
 
 
 def grow(
-    counter: Counter, sets: FocalSets, goal_weights: Int64, settings: GrowthSettings
+    counter: Counter, sets: FocalSets, goal_weights: Int64, settings: TreeSettings
 ) -> GrownTree:
     """Grow a tree from the counts of rows with the given total weight by goal."""
     draft = _Draft(sets, goal_weights.astype(np.float64), settings)
@@ -84,7 +86,7 @@ def grow(
 class _Draft:
     """The growing tree: a table of nodes, and the frontier of those that may be split."""
 
-    def __init__(self, sets: FocalSets, goal_weights: Float, settings: GrowthSettings) -> None:
+    def __init__(self, sets: FocalSets, goal_weights: Float, settings: TreeSettings) -> None:
         self.sets = sets
         self.settings = settings
         self.depth = 0

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from solah.model import Tree
 from solah.tree.growth import grow
+from solah.tree.leaves import improve_leaves
 
 if TYPE_CHECKING:
     from solah.labels.rows import LabelledRows
     from solah.model import Attribute
-    from solah.tree.growth import GrowthSettings
+    from solah.tree.growth import TreeSettings
 
 
 def learn_tree(
@@ -18,11 +19,11 @@ def learn_tree(
     inputs: tuple[Attribute, ...],
     rows: LabelledRows,
     weight_unit: float,
-    settings: GrowthSettings,
+    settings: TreeSettings,
 ) -> Tree:
-    """Grow a tree on rows whose weights are in the given unit."""
+    """Grow a tree on rows whose weights are in the given unit, then improve its leaves."""
     grown = grow(rows, rows.sets, rows.goal_weights(), settings)
-    return Tree(
+    tree = Tree(
         name=name,
         inputs=inputs,
         split=grown.shape.attribute,
@@ -30,3 +31,4 @@ def learn_tree(
         support=grown.weight * weight_unit,
         belief=grown.belief,
     )
+    return improve_leaves(tree, rows, weight_unit, settings.leaves)

@@ -4,6 +4,8 @@ A prediction is linear in the leaves' distributions: P(c|x) = sum_B w_B(x) nu_B(
 tree, their most likely values are found by an update that keeps each a distribution::
 
     nu_B(c) <- [ nu_B(c) * sum_{i in c} w_B(x_i) / P(c|x_i) + a * prior_B(c) ], normalised
+
+The sums are of integers, so neither the rows' order nor the number of threads leaves a trace.
 """
 
 from __future__ import annotations
@@ -12,25 +14,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.tree.paths import branch_shares
+from solah.kernels.arrays import WEIGHT_ONE
+from solah.kernels.choose import kernel, map_slices
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from solah.kernels.arrays import Described, Float
+    from solah.kernels.arrays import Described, Float, Int64, Routes
     from solah.model import Tree
-
-_GRAIN = 2.0**-30
 
 
 def refit_beliefs(
     tree: Tree,
     rows: Described,
-    codes: NDArray[np.intp],
-    weights: Float,
+    codes: Int64,
+    weights: Int64,
     *,
-    prior_weight: float = 2.0,
+    prior_weight: float,
     n_rounds: int = 30,
+    n_threads: int = 1,
 ) -> Float:
     """Return beliefs ``(n_nodes, n_classes)`` whose leaves make the classes most likely.
 
@@ -41,21 +41,30 @@ def refit_beliefs(
     rows : Described
         The training rows.
     codes : (n_rows,) the rows' classes
-    weights : (n_rows,) how many rows each row counts for
-    prior_weight : float, default=2.0
-        How many rows the prior weighs (a).
+    weights : (n_rows,) what each row counts for
+    prior_weight : float
+        What the prior counts for (a), in the weights' unit.
     n_rounds : int, default=30
+    n_threads : int, default=1
     """
-    paths = branch_shares(tree, rows)
-    observed = np.zeros((len(rows), tree.belief.shape[1]))
-    observed[np.arange(len(rows)), codes] = weights
-    prior, beliefs = tree.belief, tree.belief.copy()
+    codes = np.ascontiguousarray(codes, dtype=np.int64)
+    whole = np.where(weights > 0, WEIGHT_ONE, 0)
+    use = kernel()
+    leaf = tree.split < 0
+    beliefs = tree.belief.copy()
+    routes: dict[int, Routes] = {}
+
+    def route(part: slice) -> None:
+        routes[part.start] = use.route(rows.rows(part), whole[part], tree.sets, tree.shape)
+
+    def credit(part: slice) -> Int64:
+        share = np.zeros(beliefs.shape, dtype=np.int64)
+        use.credit(routes[part.start], codes[part], weights[part], beliefs, share)
+        return share
+
+    map_slices(route, len(rows), n_threads)
     for _ in range(n_rounds):
-        predicted = np.asarray(paths @ beliefs)
-        pull = np.divide(observed, predicted, out=np.zeros_like(observed), where=predicted > 0)
-        beliefs = beliefs * np.asarray(paths.T @ pull) + prior_weight * prior
-        beliefs /= beliefs.sum(axis=1, keepdims=True)
-    inner = tree.split >= 0
-    beliefs[inner] = prior[inner]
-    # Rounded, since the order of the rows leaves its trace in the last bits.
-    return np.asarray(np.rint(beliefs / _GRAIN) * _GRAIN)
+        credited = np.sum(map_slices(credit, len(rows), n_threads), axis=0)
+        pulled = credited[leaf] + prior_weight * tree.belief[leaf]
+        beliefs[leaf] = pulled / pulled.sum(axis=1, keepdims=True)
+    return beliefs

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from solah.model.structure import Hierarchy
     from solah.progress import Advance
     from solah.tree.growth import Criterion, NullBranch
+    from solah.tree.leaves import Leaves
 
 # Several small tasks a worker even out, and one of several hierarchies can share their parts.
 _TASKS_PER_WORKER = 2
@@ -84,7 +85,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
     random_state : int, RandomState instance or None, default=None
         What the search is drawn from; the folds are always the same.
     node, n_labels, placement, words, kinds, criterion, purity, min_support, min_gain, max_depth,
-    null_branch, class_weight
+    null_branch, leaves, shrinkage, prior_weight, class_weight
         As in :class:`~solah.LinguisticHierarchyClassifier`; ``node`` is one kind for all.
     n_jobs : int, default=None
         How many processes score hierarchies, through joblib: its ``parallel_config`` decides
@@ -165,6 +166,9 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         min_gain: float | None = 0.0,
         max_depth: int | None = None,
         null_branch: NullBranch = "parent",
+        leaves: Leaves = "counted",
+        shrinkage: float = 0.0,
+        prior_weight: float = 2.0,
         class_weight: str | Mapping[Any, float] | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -194,6 +198,9 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         self.min_gain = min_gain
         self.max_depth = max_depth
         self.null_branch = null_branch
+        self.leaves = leaves
+        self.shrinkage = shrinkage
+        self.prior_weight = prior_weight
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 

@@ -1,0 +1,153 @@
+"""Leaves that are shrunk towards their parents, or refitted by maximum likelihood."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from solah import (
+    PAPER,
+    LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    SelfOrganisedHierarchyClassifier,
+)
+from solah.model.format import to_json
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:, :6], y
+
+
+def log_loss(model, X, y):
+    return -np.log(model.predict_proba(X)[np.arange(len(y)), y].clip(1e-12)).mean()
+
+
+def tree(**parameters):
+    return LinguisticTreeClassifier(2, min_support=0.05, **parameters)
+
+
+def test_refitted_leaves_make_the_training_classes_more_likely(cancer):
+    X, y = cancer
+    counted = log_loss(tree().fit(X, y), X, y)
+    losses = [
+        log_loss(tree(leaves="refitted", prior_weight=a).fit(X, y), X, y) for a in (100, 2, 0.01)
+    ]
+    assert counted > losses[0] > losses[1] > losses[2]
+
+
+def test_a_heavy_prior_leaves_the_leaves_as_they_were(cancer):
+    X, y = cancer
+    counted, held = tree().fit(X, y), tree(leaves="refitted", prior_weight=1e12).fit(X, y)
+    np.testing.assert_allclose(held.model_.trees[0].belief, counted.model_.trees[0].belief)
+
+
+def test_refitted_leaves_are_distributions_and_the_rest_stays(cancer):
+    counted, refitted = tree().fit(*cancer), tree(leaves="refitted").fit(*cancer)
+    ours, theirs = refitted.model_.trees[0], counted.model_.trees[0]
+    np.testing.assert_allclose(ours.belief.sum(axis=1), 1.0)
+    assert (ours.belief >= 0).all()
+    np.testing.assert_array_equal(ours.split, theirs.split)
+    np.testing.assert_array_equal(ours.support, theirs.support)
+    inner = ours.split >= 0
+    np.testing.assert_array_equal(ours.belief[inner], theirs.belief[inner])
+
+
+def naive_refit(model, X, y, prior_weight, n_rounds=30):
+    """Do the update as the formula has it, on a dense matrix."""
+    shares = model.decision_path(X).toarray()
+    prior = model.model_.trees[0].belief
+    beliefs = prior.copy()
+    for _ in range(n_rounds):
+        likelihood = (shares @ beliefs)[np.arange(len(y)), y]
+        pulled = np.zeros_like(beliefs)
+        for c in range(beliefs.shape[1]):
+            mine = y == c
+            pulled[:, c] = beliefs[:, c] * (shares[mine] / likelihood[mine, None]).sum(axis=0)
+        beliefs = pulled + prior_weight * prior
+        beliefs /= beliefs.sum(axis=1, keepdims=True)
+    return beliefs
+
+
+def test_the_update_is_that_of_the_formula():
+    X, y = load_iris(return_X_y=True)
+    counted = tree().fit(X, y)
+    leaf = counted.model_.trees[0].split < 0
+    refitted = tree(leaves="refitted", prior_weight=3.0).fit(X, y).model_.trees[0].belief
+    np.testing.assert_allclose(refitted[leaf], naive_refit(counted, X, y, 3.0)[leaf], atol=1e-7)
+
+
+def test_order_threads_and_kernels_leave_no_trace(cancer, monkeypatch):
+    X, y = cancer
+    order = np.random.default_rng(0).permutation(len(y))
+
+    def document(X, y, **parameters):
+        settings = {"leaves": "refitted", "shrinkage": 1.5} | parameters
+        return to_json(SelfOrganisedHierarchyClassifier(**settings).fit(X, y).model_)
+
+    one = document(X, y)
+    assert document(X[order], y[order]) == one
+    assert document(X, y, n_jobs=3) == one
+    monkeypatch.setenv("SOLAH_KERNEL", "reference")
+    assert document(X, y) == one
+
+
+def test_a_row_of_weight_two_is_two_rows_and_one_of_none_is_no_row(cancer):
+    X, y = cancer
+    weights = np.arange(len(y)) % 3
+    settings = {"leaves": "refitted", "shrinkage": 2.0, "min_support": 10}
+    weighted = LinguisticTreeClassifier(**settings).fit(X, y, weights)
+    repeated = LinguisticTreeClassifier(**settings).fit(
+        np.repeat(X, weights, axis=0), np.repeat(y, weights)
+    )
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-7)
+
+
+def test_shrinkage_draws_a_branch_to_its_parent(cancer):
+    X, y = cancer
+    plain, shrunk = (
+        LinguisticTreeClassifier(max_depth=1, shrinkage=s).fit(X, y).model_.trees[0]
+        for s in (0.0, 5.0)
+    )
+    support = plain.support[1:, None]
+    expected = (support * plain.belief[1:] + 5.0 * plain.belief[0]) / (support + 5.0)
+    np.testing.assert_allclose(shrunk.belief[1:], expected)
+    np.testing.assert_array_equal(shrunk.belief[0], plain.belief[0])
+
+
+def test_shrinkage_reaches_down_through_the_levels(cancer):
+    X, y = cancer
+    heavy = LinguisticTreeClassifier(shrinkage=1e9).fit(X, y).model_.trees[0]
+    reached = heavy.support > 0
+    np.testing.assert_allclose(heavy.belief[reached], heavy.belief[[0] * reached.sum()], atol=1e-4)
+
+
+def test_an_empty_branch_keeps_what_it_was_given(cancer):
+    X, y = cancer
+    settings = {"null_branch": "uniform", "min_gain": None, "max_depth": 3}
+    model = LinguisticTreeClassifier(shrinkage=3.0, leaves="refitted", **settings).fit(X, y)
+    tree = model.model_.trees[0]
+    empty = tree.support == 0
+    assert empty.any()
+    np.testing.assert_allclose(tree.belief[empty], 0.5)
+
+
+def test_hierarchies_have_such_leaves_too(cancer):
+    X, y = cancer
+    wiring = "z <- x0, x1, x2; y <- z, x3, x4, x5"
+    losses = [
+        log_loss(LinguisticHierarchyClassifier(wiring, leaves=leaves).fit(X, y), X, y)
+        for leaves in ("counted", "refitted")
+    ]
+    assert losses[1] < losses[0]
+
+
+def test_the_paper_counts():
+    assert PAPER["leaves"] == "counted"
+    assert PAPER["shrinkage"] == 0.0
+
+
+@pytest.mark.parametrize("wrong", [{"leaves": "dried"}, {"shrinkage": -1.0}, {"prior_weight": 0.0}])
+def test_wrong_settings_are_named(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        LinguisticTreeClassifier(**wrong).fit([[0.0], [1.0]], [0, 1])
