@@ -23,6 +23,7 @@ PAPER: Mapping[str, Any] = MappingProxyType(
         "top": "fuse",
         "bias_corrected": False,
         "node": "tree",
+        "cross_fit": None,
     }
 )
 """Parameters and the paper's values; ``Estimator.with_settings(PAPER)`` takes those it knows."""

@@ -198,3 +198,8 @@ def test_leaves_and_shrinkage_reach_the_trees():
 @pytest.mark.parametrize("option", [("--leaves", "refitted"), ("--shrinkage", 2)])
 def test_leaves_are_for_classes(run, numbers, option):
     run("fit", numbers, "-t", "y", *option).check_error(f"{option[0]} is for classes")
+
+
+def test_cross_fitting_reaches_every_kind_of_hierarchy():
+    for found in parameters("solah", "genetic", cross_fit=4):
+        assert found["cross_fit"] == 4

@@ -277,6 +277,14 @@ class HierarchyOptions:
         _model_option(help="Trees (default), or tables of all combinations of words."),
     ] = None
 
+    cross_fit: Annotated[
+        int | None,
+        _model_option(
+            metavar="N",
+            help="Let trees learn from what those below believe of rows they have not learnt "
+            "from, in N folds; by default they take all.",
+        ),
+    ] = None
     population: Annotated[
         int | None,
         _model_option(metavar="N", help="Hierarchies a generation of the search; 20 by default."),

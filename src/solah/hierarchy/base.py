@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from solah.exceptions import DataError, ForeignNodeError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
     **LinguisticTreeClassifier._parameter_constraints,
     "node": [StrOptions(set(NODE_KINDS)), dict, HasMethods(["fit", "predict_proba"])],
+    "cross_fit": [Interval(Integral, 2, None, closed="left"), None],
 }
 
 
@@ -67,6 +69,7 @@ class HierarchyClassifier(LinguisticClassifier):
                 node=self.node,
                 scoring=scoring,
                 n_folds=n_folds,
+                cross_fit=self.cross_fit,
                 seed=seed,
             )
         except DataError:

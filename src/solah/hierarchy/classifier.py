@@ -40,6 +40,10 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         What stands at the nodes: a linguistic tree; a linguistic CMAC (a table of all word
         combinations, at most 400,000); or any scikit-learn classifier with
         ``predict_proba``, with which the model can be used but not saved.
+    cross_fit : int, default=None
+        Let trees learn from what those below believe of rows that they have not learnt from: the
+        rows are put into so many folds, and each fold is judged by a tree of the others. None
+        takes what they believe of the rows they have learnt, which is too sure.
     n_labels, placement, words, kinds, criterion, purity, min_support, min_gain, max_depth,
     null_branch, leaves, shrinkage, prior_weight, class_weight, n_jobs
         As in :class:`~solah.LinguisticTreeClassifier`, for every tree.
@@ -77,6 +81,7 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         hierarchy: Hierarchy | str | Mapping[str, Sequence[str]] | None = None,
         *,
         node: Any = "tree",
+        cross_fit: int | None = None,
         n_labels: int | Mapping[str, int] = 3,
         placement: Placement = "quantile",
         words: Mapping[str, WordsByHand] | None = None,
@@ -95,6 +100,7 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
     ) -> None:
         self.hierarchy = hierarchy
         self.node = node
+        self.cross_fit = cross_fit
         self.n_labels = n_labels
         self.placement = placement
         self.words = words
@@ -130,7 +136,10 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
         hierarchy = settle_hierarchy(self.hierarchy, table.names, goal.goal.name)
-        self._train(hierarchy, TrainingSet(self._describe(table, goal.weights), goal))
+        self._train(
+            hierarchy,
+            TrainingSet.prepare(self._describe(table, goal.weights), goal, self.cross_fit),
+        )
         return self
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from solah.evaluation.scores import accuracy, log_loss, rank_auc
 from solah.evaluation.splits import Plan, plan_splits
-from solah.hierarchy.training import TrainingSet, node_kinds, train_node
+from solah.hierarchy.training import TrainingSet, node_kinds, train_node, what_goes_up
 from solah.model import Task
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.kernels.arrays import Float
     from solah.labels.describe import Description
-    from solah.model.structure import Hierarchy
+    from solah.model.structure import Hierarchy, HierarchyNode
     from solah.tree.goals import ClassGoal
     from solah.tree.growth import TreeSettings
 
@@ -67,6 +68,7 @@ class Fitness:
         node: Any,
         scoring: Scoring,
         n_folds: int,
+        cross_fit: int | None,
         seed: int = 0,
     ) -> Fitness:
         """Split the rows that have weight into stratified folds, and describe each fold's rows.
@@ -84,7 +86,7 @@ class Fitness:
             weights = goal.weights.copy()
             weights[tested] = 0
             known = replace(goal, weights=weights)
-            data = TrainingSet(describe(table, weights), known)
+            data = TrainingSet.prepare(describe(table, weights), known, cross_fit)
             folds.append(FoldRows(data, growth(weights, goal.weight_unit), tested))
         return cls(tuple(folds), goal, node, scoring)
 
@@ -131,15 +133,20 @@ class FoldRows:
         for node in hierarchy.nodes:
             # Names of trees differ between hierarchies; what feeds them, all the way down, counts.
             parts[node.name] = tuple(parts.get(name, name) for name in node.inputs)
+            is_top = node.name == hierarchy.root
             outputs[node.name] = self.memory.recall(
-                (parts[node.name], str(kinds[node.name])),
-                lambda node=node: self._beliefs(node, outputs, kinds[node.name]),  # type: ignore[misc]
+                (parts[node.name], str(kinds[node.name]), is_top and self.data.folds is not None),
+                partial(self._beliefs, node, outputs, kinds[node.name], is_top=is_top),
             )
         return outputs[hierarchy.root][self.tested]
 
-    def _beliefs(self, node: Any, outputs: dict[str, Float], kind: Any) -> Float:
+    def _beliefs(
+        self, node: HierarchyNode, outputs: dict[str, Float], kind: Any, *, is_top: bool
+    ) -> Float:
         model = train_node(node, self.data, outputs, kind, self.growth)
-        return model.beliefs(self.data.table, outputs, 1)
+        if is_top:
+            return model.beliefs(self.data.table, outputs, 1)
+        return what_goes_up(model, node, self.data, outputs, kind, self.growth)
 
 
 class Memory:

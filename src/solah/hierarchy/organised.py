@@ -93,8 +93,8 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         Clusters by hand; then only the wiring organises itself.
     bias_corrected : bool, default=False
         Use the bias-corrected distance correlation, which is fairer with few rows.
-    node, n_labels, placement, words, kinds, criterion, purity, min_support, min_gain, max_depth,
-    null_branch, leaves, shrinkage, prior_weight, class_weight, n_jobs
+    node, cross_fit, n_labels, placement, words, kinds, criterion, purity, min_support, min_gain,
+    max_depth, null_branch, leaves, shrinkage, prior_weight, class_weight, n_jobs
         As in :class:`~solah.LinguisticHierarchyClassifier`.
 
     Attributes
@@ -152,6 +152,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         clusters: Sequence[Sequence[str]] | None = None,
         bias_corrected: bool = False,
         node: Any = "tree",
+        cross_fit: int | None = None,
         n_labels: int | Mapping[str, int] = 3,
         placement: Placement = "quantile",
         words: Mapping[str, WordsByHand] | None = None,
@@ -177,6 +178,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         self.clusters = clusters
         self.bias_corrected = bias_corrected
         self.node = node
+        self.cross_fit = cross_fit
         self.n_labels = n_labels
         self.placement = placement
         self.words = words
@@ -211,7 +213,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         """
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
-        data = TrainingSet(self._describe(table, goal.weights), goal)
+        data = TrainingSet.prepare(self._describe(table, goal.weights), goal, self.cross_fit)
         dependence = measure_dependence(
             data, bias_corrected=self.bias_corrected, n_jobs=self.n_jobs
         )

@@ -1,13 +1,14 @@
 """A wiring and described rows in, trained nodes out: bottom-up, level by level.
 
 Every node has the goal as its target. What goes up is the whole distribution: the node above takes
-it as masses on the goal's states.
+it as masses on the goal's states. With cross-fitting, the node above learns from what nodes believe
+of rows that they have not learnt from, as it will be in use.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from solah.exceptions import ParameterError, did_you_mean
+from solah.hierarchy.folds import content_folds
 from solah.hierarchy.nodes import EstimatorNode, TreeNode, estimator_features, reading_means
 from solah.kernels.arrays import MASS_BITS, MASS_ONE, SPREAD, Described
 from solah.labels.rows import LabelledRows
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.hierarchy.nodes import NodeModel
-    from solah.kernels.arrays import Float, Labels
+    from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.describe import Description
     from solah.model import Attribute, Tree
     from solah.model.structure import Hierarchy, HierarchyNode
@@ -41,10 +43,23 @@ MAX_CMAC_CELLS = 400_000
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """What all nodes learn from: rows described with words, with their classes and weights."""
+    """What all nodes learn from: rows described with words, with their classes and weights.
+
+    Where there are folds, what goes up of a row comes from a node that has not learnt its fold.
+    """
 
     described: Description
     goal: ClassGoal
+    folds: Int64 | None = None
+
+    @classmethod
+    def prepare(
+        cls, described: Description, goal: ClassGoal, cross_fit: int | None = None
+    ) -> TrainingSet:
+        """Put rows together; with ``cross_fit``, in so many folds."""
+        if cross_fit is None:
+            return cls(described, goal)
+        return cls(described, goal, content_folds(described.labels, goal.codes, cross_fit))
 
     @property
     def table(self) -> Table:
@@ -87,10 +102,11 @@ def train_nodes(
         n_workers = min(n_threads, len(level))
 
         def train(name: str, n_threads: int = n_threads // n_workers) -> tuple[NodeModel, Float]:
-            model = train_node(hierarchy.node(name), data, outputs, kinds[name], growth, n_threads)
-            is_top = name == hierarchy.root
-            nothing = np.empty((0, 0))
-            return model, nothing if is_top else model.beliefs(data.table, outputs, n_threads)
+            node = hierarchy.node(name)
+            model = train_node(node, data, outputs, kinds[name], growth, n_threads)
+            if name == hierarchy.root:
+                return model, np.empty((0, 0))
+            return model, what_goes_up(model, node, data, outputs, kinds[name], growth, n_threads)
 
         with ThreadPoolExecutor(n_workers) as pool:
             results = list(pool.map(train, level))
@@ -114,6 +130,36 @@ def train_node(
     if kind == "cmac":
         return TreeNode(_train_cmac(rows, n_threads))
     return _train_estimator(rows, kind)
+
+
+def what_goes_up(
+    model: NodeModel,
+    node: HierarchyNode,
+    data: TrainingSet,
+    outputs: Mapping[str, Float],
+    kind: Any,
+    growth: TreeSettings,
+    n_threads: int = 1,
+) -> Float:
+    """Return what a trained node believes of each row, for the node above to learn from.
+
+    Where there are folds, the rows of a fold are judged by a node trained on the others; rows
+    without weight are judged by the node itself, as in use.
+    """
+    beliefs = model.beliefs(data.table, outputs, n_threads)
+    if data.folds is None:
+        return beliefs
+    goal = data.goal
+    for fold in np.unique(data.folds):
+        rows = np.flatnonzero((data.folds == fold) & (goal.weights > 0))
+        weights = goal.weights.copy()
+        weights[rows] = 0
+        if len(rows) and weights.any():
+            others = replace(data, goal=replace(goal, weights=weights))
+            stranger = train_node(node, others, outputs, kind, growth, n_threads)
+            below = {name: outputs[name][rows] for name in node.inputs if name in outputs}
+            beliefs[rows] = stranger.beliefs(data.table.take(rows), below, n_threads)
+    return beliefs
 
 
 def node_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, Any]:

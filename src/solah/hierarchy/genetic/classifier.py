@@ -84,8 +84,8 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         Show a progress bar with the best score so far.
     random_state : int, RandomState instance or None, default=None
         What the search is drawn from; the folds are always the same.
-    node, n_labels, placement, words, kinds, criterion, purity, min_support, min_gain, max_depth,
-    null_branch, leaves, shrinkage, prior_weight, class_weight
+    node, cross_fit, n_labels, placement, words, kinds, criterion, purity, min_support, min_gain,
+    max_depth, null_branch, leaves, shrinkage, prior_weight, class_weight
         As in :class:`~solah.LinguisticHierarchyClassifier`; ``node`` is one kind for all.
     n_jobs : int, default=None
         How many processes score hierarchies, through joblib: its ``parallel_config`` decides
@@ -156,6 +156,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         verbose: bool = False,
         random_state: Any = None,
         node: Any = "tree",
+        cross_fit: int | None = None,
         n_labels: int | Mapping[str, int] = 3,
         placement: Placement = "quantile",
         words: Mapping[str, WordsByHand] | None = None,
@@ -188,6 +189,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         self.verbose = verbose
         self.random_state = random_state
         self.node = node
+        self.cross_fit = cross_fit
         self.n_labels = n_labels
         self.placement = placement
         self.words = words
@@ -222,7 +224,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         """
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
-        data = TrainingSet(self._describe(table, goal.weights), goal)
+        data = TrainingSet.prepare(self._describe(table, goal.weights), goal, self.cross_fit)
         fitness = self._fitness(table, goal, self.scoring, self.n_folds)
         self._train(self._search(data, fitness), data)
         return self

@@ -1,0 +1,127 @@
+"""Cross-fitting: trees learn from what trees below believe of rows they have not learnt from."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.naive_bayes import GaussianNB
+
+from solah import (
+    PAPER,
+    GeneticHierarchyClassifier,
+    LinguisticHierarchyClassifier,
+    SelfOrganisedHierarchyClassifier,
+)
+from solah.hierarchy.folds import content_folds
+from solah.model.format import to_json
+
+WIRING = "z <- x0, x1, x2, x3; y <- z, x4"
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 7))
+def test_a_fold_follows_from_what_a_row_says(seed, n_folds):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2**32, size=(60, 3), dtype=np.uint32)
+    labels[30:] = labels[:30]
+    codes = np.tile(rng.integers(0, 2, 30), 2)
+    folds = content_folds(labels, codes, n_folds)
+    np.testing.assert_array_equal(folds[:30], folds[30:])
+    assert set(folds) <= set(range(n_folds))
+    order = rng.permutation(60)
+    np.testing.assert_array_equal(content_folds(labels[order], codes[order], n_folds), folds[order])
+
+
+def test_folds_are_about_equal():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2**32, size=(10_000, 2), dtype=np.uint32)
+    sizes = np.bincount(content_folds(labels, np.zeros(10_000, dtype=np.int64), 5))
+    assert sizes.min() > 1850
+    assert sizes.max() < 2150
+
+
+@pytest.fixture(scope="module")
+def noise():
+    """Return attributes that tell nothing, and one that tells a little."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 5))
+    return X, (X[:, 4] + 0.5 * rng.standard_normal(400) > 0).astype(int)
+
+
+def test_a_tree_that_learnt_noise_is_not_trusted(noise):
+    """Its beliefs are right only for the rows it has learnt; cross-fitting sees that."""
+    X, y = noise
+    rng = np.random.default_rng(1)
+    unseen = rng.standard_normal((2000, 5))
+    truth = (unseen[:, 4] + 0.5 * rng.standard_normal(2000) > 0).astype(int)
+
+    def loss(cross_fit):
+        sharp = {"n_labels": 4, "min_support": 0, "leaves": "refitted", "prior_weight": 0.01}
+        model = LinguisticHierarchyClassifier(WIRING, cross_fit=cross_fit, **sharp).fit(X, y)
+        return -np.log(model.predict_proba(unseen)[np.arange(2000), truth].clip(1e-3)).mean()
+
+    assert loss(5) < 0.9 * loss(None)
+
+
+def test_the_trees_below_are_the_same_and_those_above_learn_from_other_beliefs(noise):
+    X, y = noise
+    settings = {"min_support": 0.05, "max_depth": 2}
+    model = LinguisticHierarchyClassifier(WIRING, cross_fit=3, **settings).fit(X, y)
+    plain = LinguisticHierarchyClassifier(WIRING, **settings).fit(X, y)
+    np.testing.assert_array_equal(model.model_.trees[0].belief, plain.model_.trees[0].belief)
+    assert not np.array_equal(model.model_.trees[1].support, plain.model_.trees[1].support)
+
+
+def test_order_and_threads_leave_no_trace():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :10]
+    order = np.random.default_rng(0).permutation(len(y))
+
+    def document(X, y, n_jobs=None):
+        return to_json(
+            SelfOrganisedHierarchyClassifier(cross_fit=4, n_jobs=n_jobs).fit(X, y).model_
+        )
+
+    assert document(X[order], y[order]) == document(X, y) == document(X, y, n_jobs=3)
+
+
+def test_a_row_of_weight_two_is_two_rows(noise):
+    X, y = noise
+    weights = np.arange(len(y)) % 3
+    settings = {"hierarchy": WIRING, "cross_fit": 3, "min_support": 10}
+    weighted = LinguisticHierarchyClassifier(**settings).fit(X, y, weights)
+    repeated = LinguisticHierarchyClassifier(**settings).fit(
+        np.repeat(X, weights, axis=0), np.repeat(y, weights)
+    )
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
+
+
+@pytest.mark.parametrize("node", ["cmac", GaussianNB()])
+def test_other_nodes_are_cross_fitted_too(noise, node):
+    X, y = noise
+    wiring = "z <- x0, x1; y <- z, x4"
+    model = LinguisticHierarchyClassifier(wiring, node=node, cross_fit=3).fit(X, y)
+    assert model.score(X, y) > 0.7
+
+
+def test_searches_and_choices_know_it():
+    X, y = load_wine(return_X_y=True)
+    chosen = SelfOrganisedHierarchyClassifier([2, 4], cross_fit=3).fit(X, y)
+    assert len(chosen.selection_) == 2
+    found = GeneticHierarchyClassifier(3, n_generations=1, cross_fit=3, random_state=0).fit(X, y)
+    assert found.best_score_ > 0.9
+
+
+def test_few_rows_and_one_class():
+    model = LinguisticHierarchyClassifier("z <- x0; y <- z, x1", cross_fit=5)
+    assert model.fit([[0.0, 1.0], [1.0, 0.0]], [0, 1]).predict([[0.0, 1.0]]).shape == (1,)
+    assert model.fit([[0.0, 1.0]], [1]).predict([[0.0, 1.0]]) == [1]
+
+
+def test_the_paper_does_not():
+    assert PAPER["cross_fit"] is None
+
+
+def test_one_fold_is_refused(noise):
+    with pytest.raises(ValueError, match="cross_fit"):
+        LinguisticHierarchyClassifier(WIRING, cross_fit=1).fit(*noise)
