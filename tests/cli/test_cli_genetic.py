@@ -50,7 +50,7 @@ def test_its_options_are_its_own(run, option):
 
 
 def test_a_population_of_one_is_refused(run):
-    run("fit", "iris", "--model", "genetic", "--population", 1).check_error("population_size")
+    run("fit", "iris", "--model", "genetic", "--population", 1).check_error("--population")
 
 
 def test_an_interrupted_search_writes_the_best_so_far(run, tmp_path, monkeypatch):

@@ -98,3 +98,12 @@ def test_all_folds_without_a_score_are_unknown():
     goal, groups = np.array(list("aaaabbbb")), np.repeat([0, 1], 4)
     result = cross_validate({"t": LinguisticTreeClassifier()}, x, goal, Plan(2), groups=groups)
     assert np.isnan(result.spreads("t")["auc"].mean)
+
+
+def test_a_search_that_was_interrupted_ends_the_evaluation():
+    class Searched(LinguisticTreeClassifier):
+        stop_reason_ = "interrupted"
+
+    iris = datasets.load("iris")
+    with pytest.raises(KeyboardInterrupt):
+        cross_validate({"search": Searched()}, iris.table, iris.goal, Plan(folds=2))

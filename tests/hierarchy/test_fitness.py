@@ -1,6 +1,7 @@
 """The fitness of hierarchies: cross-validation on rows described once."""
 
 import pickle
+from threading import Barrier, Thread
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from solah import Hierarchy, LinguisticHierarchyClassifier, SelfOrganisedHierarchyClassifier
 from solah.evaluation import Plan, plan_splits
-from solah.exceptions import ParameterError
+from solah.exceptions import DataError, ParameterError
+from solah.hierarchy import fitness as fitness_module
 from solah.hierarchy.fitness import Memory
 from solah.labels.inputs import read_features
 from solah.model import Task
@@ -53,16 +55,17 @@ def test_the_score_is_that_of_a_cross_validation(wiring):
 
 def test_what_was_learnt_before_does_not_change_a_score():
     shared = prepare("log_loss")
-    assert shared.score_all(WIRINGS * 2) == [prepare("log_loss").score(w) for w in WIRINGS * 2]
+    for wiring in WIRINGS * 2:
+        assert shared.score(wiring) == prepare("log_loss").score(wiring)
 
 
 def test_a_shared_part_is_learnt_once(monkeypatch):
-    from solah.hierarchy import fitness as module
-
     learnt = []
-    train = module.train_node
+    train = fitness_module.train_node
     monkeypatch.setattr(
-        module, "train_node", lambda node, *rest: learnt.append(node.name) or train(node, *rest)
+        fitness_module,
+        "train_node",
+        lambda node, *rest: learnt.append(node.name) or train(node, *rest),
     )
     fitness = prepare("auc")
     fitness.score(WIRINGS[0])
@@ -101,12 +104,60 @@ def test_memory_forgets_what_was_not_used_for_longest():
     assert made == ["a", "b", "c", "b"]
 
 
-def test_memory_stays_at_home_when_a_fitness_travels():
+def test_a_fitness_that_travels_finds_one_memory_wherever_it_arrives():
     fitness = prepare("auc")
     score = fitness.score(WIRINGS[0])
-    travelled = pickle.loads(pickle.dumps(fitness))
-    assert not travelled.folds[0].memory._arrays
-    assert travelled.score(WIRINGS[0]) == score
+    first, second = (pickle.loads(pickle.dumps(fitness)) for _ in range(2))
+    assert first.folds[0].memory is second.folds[0].memory is not fitness.folds[0].memory
+    assert first.folds[0].memory is not first.folds[1].memory
+    assert first.score(WIRINGS[0]) == second.score(WIRINGS[0]) == score
+
+
+def test_few_memories_of_others_are_kept():
+    travelled = [pickle.loads(pickle.dumps(Memory(8))) for _ in range(40)]
+    assert len(fitness_module._MEMORIES) == fitness_module._MAX_MEMORIES
+    assert travelled[-1] is pickle.loads(pickle.dumps(travelled[-1]))
+
+
+def test_memory_counts_once_what_two_threads_made():
+    memory = Memory(n_bytes=1000)
+    both = Barrier(2)
+
+    def make():
+        both.wait()
+        return np.zeros(10)
+
+    threads = [Thread(target=memory.recall, args=("key", make)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert memory._held == 80
+
+
+def test_what_stands_below_a_part_counts_with_it():
+    X, y = load_iris(return_X_y=True)
+    one = Hierarchy.parse("z1 <- x0, x1; z2 <- x2, x3; y <- z1, z2")
+    other = Hierarchy.parse("z1 <- x2, x3; z2 <- x0, x1; y <- z2, z1")
+
+    def fitness():
+        model = LinguisticHierarchyClassifier(node={"z1": "cmac"})
+        table = read_features(model, X, reset=True)
+        goal = read_class_goal(model, y, None, None, table.n_rows)
+        return model._fitness(table, goal, "log_loss", 3)
+
+    shared = fitness()
+    assert [shared.score(h) for h in (one, other)] == [fitness().score(h) for h in (one, other)]
+
+
+def test_an_error_in_a_fold_is_no_lack_of_rows():
+    X, y = load_iris(return_X_y=True)
+    X = np.column_stack([X, np.r_[1.0, np.zeros(149)]])
+    model = SelfOrganisedHierarchyClassifier(
+        [2, 5], level_gap=[0.01, 1.0], words={"x4": ["off", "on"]}, kinds={"x4": "continuous"}
+    )
+    with pytest.raises(DataError, match="column 'x4' is constant"):
+        model.fit(X, y)
 
 
 # Choosing among several k and theta

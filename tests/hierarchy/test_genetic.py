@@ -2,6 +2,7 @@
 
 import itertools
 
+import distributed
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -10,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from solah import PAPER, GeneticHierarchyClassifier, Hierarchy, load_model
-from solah.exceptions import ColumnError
+from solah.exceptions import ColumnError, ParameterError
 from solah.hierarchy import SelfOrganisedHierarchyClassifier
 from solah.hierarchy.genetic import search as search_module
 from solah.hierarchy.genetic.genome import ROOT, Genome
@@ -49,7 +50,9 @@ def test_history_is_ready_to_plot(found):
 def test_it_is_at_least_as_fit_as_what_it_starts_from(found, wine):
     X, y = wine
     organised = SelfOrganisedHierarchyClassifier().fit(X, y).hierarchy_
-    alone = GeneticHierarchyClassifier(2, n_generations=0, initial=[organised, organised])
+    alone = GeneticHierarchyClassifier(
+        2, n_elite=1, n_generations=0, initial=[organised, organised]
+    )
     assert found.best_score_ >= alone.fit(X, y).best_score_
 
 
@@ -75,6 +78,46 @@ def test_processes_find_the_same(wine):
     np.testing.assert_array_equal(models[0].history_["best"], models[1].history_["best"])
 
 
+def test_ties_are_broken_in_one_way():
+    """Small data, few different scores: the order in which they come in must not matter."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 6))
+    y = (X[:, 0] > 0).astype(int)
+    settings = {"population_size": 8, "n_generations": 2, "scoring": "accuracy"}
+
+    def found(seed, n_jobs):
+        model = GeneticHierarchyClassifier(**settings, random_state=seed, n_jobs=n_jobs)
+        return model.fit(X, y).hierarchy_
+
+    with parallel_config("threading"):
+        for seed in range(6):
+            assert found(seed, 1) == found(seed, 3)
+
+
+def test_backends_that_return_all_at_once(wine):
+    X, y = wine
+    alone = GeneticHierarchyClassifier(3, n_generations=1, random_state=0).fit(X, y)
+    with parallel_config("multiprocessing"):
+        many = GeneticHierarchyClassifier(3, n_generations=1, random_state=0, n_jobs=2).fit(X, y)
+    assert many.hierarchy_ == alone.hierarchy_
+
+
+def test_a_dask_cluster_finds_the_same(wine):
+    X, y = wine
+    alone = GeneticHierarchyClassifier(3, n_generations=1, random_state=0).fit(X, y)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.Client(processes=False, **options), parallel_config("dask"):
+        model = GeneticHierarchyClassifier(3, n_generations=1, random_state=0, n_jobs=-1).fit(X, y)
+    assert model.hierarchy_ == alone.hierarchy_
+
+
+def test_a_time_budget_ends_processes_in_silence(wine):
+    X, y = wine
+    model = GeneticHierarchyClassifier(30, time_budget=0.05, random_state=0, n_jobs=2).fit(X, y)
+    assert model.stop_reason_ == "time budget"
+    assert model.predict(X).shape == (178,)
+
+
 def test_cascades_only(wine):
     model = GeneticHierarchyClassifier(**SMALL, cascade=True, max_inputs=4).fit(*wine)
     assert model.hierarchy_.is_cascade
@@ -85,11 +128,22 @@ def test_it_starts_from_hierarchies_of_the_user(wine):
     X, y = wine
     half = [f'"{name}"' for name in X.columns]
     given = f"z1 <- {', '.join(half[:6])}; y <- z1, {', '.join(half[6:])}"
-    settings = {"n_generations": 0, "initial": [given] * 2, "random_state": 0}
+    settings = {"n_generations": 0, "n_elite": 1, "initial": [given] * 2, "random_state": 0}
     model = GeneticHierarchyClassifier(2, **settings).fit(X, y)
     assert model.hierarchy_.levels == (("z1",), ("target",))
     with pytest.raises(ColumnError, match="no column 'sugar'"):
-        GeneticHierarchyClassifier(2, initial=["y <- sugar"]).fit(X, y)
+        GeneticHierarchyClassifier(2, n_elite=1, initial=["y <- sugar"]).fit(X, y)
+
+
+@pytest.mark.parametrize("wrong", [5, ["x0", "x1"], b"y <- x0"])
+def test_what_is_no_hierarchy_is_refused(wine, wrong):
+    with pytest.raises(ParameterError, match="'initial' must be 'organised', 'random' or a list"):
+        GeneticHierarchyClassifier(2, initial=[wrong], n_elite=1).fit(*wine)
+
+
+def test_an_elite_that_leaves_no_room_is_refused(wine):
+    with pytest.raises(ParameterError, match="'n_elite' must be less than 'population_size'"):
+        GeneticHierarchyClassifier(3, n_elite=3).fit(*wine)
 
 
 def test_the_settings_of_the_paper(wine):
@@ -128,7 +182,7 @@ def test_one_attribute():
 def test_a_progress_bar_with_the_best_so_far(wine, capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
-    GeneticHierarchyClassifier(2, n_generations=1, verbose=True, random_state=0).fit(*wine)
+    GeneticHierarchyClassifier(3, n_generations=1, verbose=True, random_state=0).fit(*wine)
     shown = capsys.readouterr().err
     assert "2/2 generations" in shown
     assert "best 0.9" in shown
@@ -147,7 +201,8 @@ def test_an_interrupt_keeps_the_best_so_far(wine, monkeypatch):
     monkeypatch.setattr(Fitness, "score", interrupted)
     model = GeneticHierarchyClassifier(**SMALL).fit(*wine)
     assert model.stop_reason_ == "interrupted"
-    assert model.best_score_ == model.history_["best"].max()
+    assert model.best_score_ == model.history_["best"][-1]
+    assert model.history_["n_evaluated"][-1] == 8
     assert model.predict(wine[0]).shape == (178,)
 
 

@@ -55,11 +55,19 @@ def test_a_broken_cell_is_computed_again(run, computed, tmp_path, broken):
     assert computed == ["wine.properties"]
 
 
-def test_a_cell_of_other_settings_is_computed_again(run, computed, monkeypatch, tmp_path):
+def test_a_cell_of_other_settings_data_or_version_is_computed_again(
+    run, computed, monkeypatch, tmp_path
+):
     run("databases", wish=WISH)
     file = tmp_path / "cells" / "wine.properties.json"
     content = json.loads(file.read_text())
     content["cell"]["folds"] = 7
+    file.write_text(json.dumps(content))
+    computed.clear()
+    run("databases", wish=WISH)
+    assert computed == ["wine.properties"]
+    content = json.loads(file.read_text())
+    content["data"] = "of another file"
     file.write_text(json.dumps(content))
     computed.clear()
     run("databases", wish=WISH)

@@ -23,6 +23,10 @@ def test_what_the_docs_show_is_whole():
     assert summary["missing"] == []
     assert summary["settings"]["folds"] == 10
     assert summary["settings"]["runs"] == 10
+    assert summary["settings"]["optlah"] == ["paper", "default"]
+    assert {"sms20", "sweep14", "ldt", "high", "comparison"} <= {
+        t["name"] for t in summary["tables"]
+    }
 
 
 def test_findings_are_made_of_the_tables_in_the_dict():
@@ -61,13 +65,13 @@ def test_figures_are_spelt_in_one_way(kind, value, spelt):
 
 
 def line(data, model, settings, accuracy, branches=10):
-    words = {"data": data, "model": model, "settings": settings}
+    words = {"data": data, "model": model, "settings": settings, "is_counted": data != "Other"}
     return {**words, "accuracy": accuracy, "auc": accuracy, "branches": branches}
 
 
 def test_findings_say_what_is_close_above_and_below():
     rows = []
-    for data, own in (("Near", 0.81), ("Far up", 0.9), ("Far down", 0.7)):
+    for data, own in (("Near", 0.81), ("Far up", 0.9), ("Far down", 0.7), ("Other", 0.6)):
         for model in ("SOLAH", "single tree"):
             rows += [line(data, model, PRINTED, 0.8), line(data, model, "PAPER", own, 5)]
     (finding,) = find_out({"ldt": {"title": "T", "rows": rows}})

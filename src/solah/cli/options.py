@@ -280,6 +280,7 @@ class HierarchyOptions:
     cross_fit: Annotated[
         int | None,
         _model_option(
+            min=2,
             metavar="N",
             help="Let trees learn from what those below believe of rows they have not learnt "
             "from, in N folds; by default they take all.",
@@ -287,13 +288,17 @@ class HierarchyOptions:
     ] = None
     population: Annotated[
         int | None,
-        _model_option(metavar="N", help="Hierarchies a generation of the search; 20 by default."),
+        _model_option(
+            min=3, metavar="N", help="Hierarchies a generation of the search; 20 by default."
+        ),
     ] = None
     generations: Annotated[
-        int | None, _model_option(metavar="N", help="Generations of the search; 20 by default.")
+        int | None,
+        _model_option(min=0, metavar="N", help="Generations of the search; 20 by default."),
     ] = None
     time_budget: Annotated[
-        float | None, _model_option(metavar="SECONDS", help="End the search after so long.")
+        float | None,
+        _model_option(min=0.001, metavar="SECONDS", help="End the search after so long."),
     ] = None
     cascade: Annotated[
         bool, _model_option("--cascade", help="Search among chains of trees only.")

@@ -103,7 +103,7 @@ def _announce(screen: Screen, work: "Reproduction") -> None:
 
     if work.missing:
         screen.note(f"not at hand, so left out: {how_to_get(work.missing)}")
-    if "comparison" in work.names and work.wish.optlah:
+    if work.searches_to_do():
         screen.note(
             "the genetic search of the comparison takes about half an hour on 2 processors; "
             "--no-optlah leaves it out"
@@ -131,7 +131,8 @@ def _show(screen: Screen, summary: dict[str, Any]) -> None:
         screen.say(*table["notes"], "")
     screen.say(heading("What agrees with the paper, and what does not"))
     screen.say(*(f"{finding['title']}: {finding['text']}" for finding in summary["findings"]), "")
-    screen.say(heading("What was aimed for"))
+    if summary["bars"]:
+        screen.say(heading("What was aimed for"))
     for bar in summary["bars"]:
         verdict = "held" if bar["holds"] else "missed"
         screen.say(f"{bar['what']}: {bar['measured']}, aim {bar['aim']}: {verdict}")

@@ -5,7 +5,13 @@ scores.py    truth and beliefs -> accuracy, AUC, log-loss; R², mean absolute er
 crossval.py  estimators        -> their scores, fold by fold, and the spread of each
 """
 
-from solah.evaluation.crossval import CrossValidation, Fold, Spread, cross_validate
+from solah.evaluation.crossval import (
+    CrossValidation,
+    Fold,
+    Spread,
+    cross_validate,
+    refuse_cut_short,
+)
 from solah.evaluation.scores import (
     ClassScores,
     NumberScores,
@@ -27,6 +33,7 @@ __all__ = [
     "cross_validate",
     "over_all_classes",
     "plan_splits",
+    "refuse_cut_short",
     "score_beliefs",
     "score_numbers",
 ]

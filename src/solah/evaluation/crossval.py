@@ -182,6 +182,7 @@ def _run_fold(
     start = perf_counter()
     estimator.fit(learnt_rows, learnt_goal)
     seconds = perf_counter() - start
+    refuse_cut_short(estimator)
     return Fold(
         estimator=name,
         repeat=split.repeat,
@@ -190,6 +191,12 @@ def _run_fold(
         seconds=seconds,
         **{name: _size(estimator, name) for name in _SIZES},
     )
+
+
+def refuse_cut_short(estimator: Any) -> None:
+    """Pass an interrupt on: a search that it ended must not count as a whole one."""
+    if getattr(estimator, "stop_reason_", None) == "interrupted":
+        raise KeyboardInterrupt
 
 
 def _size(estimator: Any, name: str) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from solah.exceptions import DataError, ForeignNodeError
+from solah.exceptions import ForeignNodeError
 from solah.hierarchy.fitness import Fitness
 from solah.hierarchy.nodes import TreeNode
 from solah.hierarchy.training import NODE_KINDS, TrainingSet, node_kinds, train_nodes
@@ -57,23 +57,19 @@ class HierarchyClassifier(LinguisticClassifier):
         self.nodes_, self.hierarchy_, self.classes_ = nodes, hierarchy, goal.classes
 
     def _fitness(
-        self, table: Table, goal: ClassGoal, scoring: Scoring, n_folds: int, seed: int = 0
+        self, table: Table, goal: ClassGoal, scoring: Scoring, n_folds: int
     ) -> Fitness | None:
         """Prepare to compare hierarchies on unseen rows; None where there are too few rows."""
-        try:
-            return Fitness.prepare(
-                table,
-                goal,
-                self._describe,
-                self._tree_settings,
-                node=self.node,
-                scoring=scoring,
-                n_folds=n_folds,
-                cross_fit=self.cross_fit,
-                seed=seed,
-            )
-        except DataError:
-            return None
+        return Fitness.prepare(
+            table,
+            goal,
+            self._describe,
+            self._tree_settings,
+            node=self.node,
+            scoring=scoring,
+            n_folds=n_folds,
+            cross_fit=self.cross_fit,
+        )
 
     @property
     def n_levels_(self) -> int:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, get_args
+from uuid import uuid4
 
 import numpy as np
 
 from solah.evaluation.scores import accuracy, log_loss, rank_auc
 from solah.evaluation.splits import Plan, plan_splits
+from solah.exceptions import DataError
 from solah.hierarchy.training import TrainingSet, node_kinds, train_node, what_goes_up
 from solah.model import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -69,17 +72,16 @@ class Fitness:
         scoring: Scoring,
         n_folds: int,
         cross_fit: int | None,
-        seed: int = 0,
-    ) -> Fitness:
+    ) -> Fitness | None:
         """Split the rows that have weight into stratified folds, and describe each fold's rows.
 
-        Raises
-        ------
-        DataError
-            If the rows are too few to be split at all.
+        None where the rows are too few to be split at all.
         """
         used = np.flatnonzero(goal.weights)
-        splits = plan_splits(goal.codes[used], Task.CLASSIFICATION, Plan(n_folds, seed=seed))
+        try:
+            splits = plan_splits(goal.codes[used], Task.CLASSIFICATION, Plan(n_folds))
+        except DataError:
+            return None
         folds = []
         for split in splits.splits:
             tested = used[split.test]
@@ -87,7 +89,8 @@ class Fitness:
             weights[tested] = 0
             known = replace(goal, weights=weights)
             data = TrainingSet.prepare(describe(table, weights), known, cross_fit)
-            folds.append(FoldRows(data, growth(weights, goal.weight_unit), tested))
+            memory = Memory(_MEMORY_BYTES // len(splits.splits))
+            folds.append(FoldRows(data, growth(weights, goal.weight_unit), tested, memory))
         return cls(tuple(folds), goal, node, scoring)
 
     def score(self, hierarchy: Hierarchy) -> float:
@@ -105,10 +108,6 @@ class Fitness:
             return -score
         return _CHANCE if isnan(score) else score  # one class alone has no AUC
 
-    def score_all(self, hierarchies: Iterable[Hierarchy]) -> list[float]:
-        """Score several hierarchies."""
-        return [self.score(hierarchy) for hierarchy in hierarchies]
-
 
 @dataclass(frozen=True)
 class FoldRows:
@@ -119,23 +118,27 @@ class FoldRows:
     data : the rows, described by what is known of those to learn from
     growth : how trees grow
     tested : the rows to test on
+    memory : what parts of hierarchies believe, once they are learnt
     """
 
     data: TrainingSet
     growth: TreeSettings
     tested: NDArray[np.intp]
-    memory: Memory = field(default_factory=lambda: Memory(_MEMORY_BYTES), repr=False)
+    memory: Memory
 
     def decide(self, hierarchy: Hierarchy, kinds: dict[str, Any]) -> Float:
         """Train a hierarchy, and return what its root believes of the tested rows."""
         parts: dict[str, tuple[Any, ...]] = {}
         outputs: dict[str, Float] = {}
         for node in hierarchy.nodes:
-            # Names of trees differ between hierarchies; what feeds them, all the way down, counts.
-            parts[node.name] = tuple(parts.get(name, name) for name in node.inputs)
+            # Names of trees differ between hierarchies; what they are and what feeds them, all the
+            # way down, counts.
+            kind = kinds[node.name]
+            below = tuple(parts.get(name, name) for name in node.inputs)
+            parts[node.name] = (kind if isinstance(kind, str) else id(kind), below)
             is_top = node.name == hierarchy.root
             outputs[node.name] = self.memory.recall(
-                (parts[node.name], str(kinds[node.name]), is_top and self.data.folds is not None),
+                (parts[node.name], is_top and self.data.folds is not None),
                 partial(self._beliefs, node, outputs, kinds[node.name], is_top=is_top),
             )
         return outputs[hierarchy.root][self.tested]
@@ -150,25 +153,46 @@ class FoldRows:
 
 
 class Memory:
-    """Arrays by key, the least recently used forgotten where they take too much room."""
+    """Arrays by key, the least recently used forgotten where they take too much room.
 
-    def __init__(self, n_bytes: int) -> None:
+    It does not travel: in another process, its twin there takes its place.
+    """
+
+    def __init__(self, n_bytes: int, token: str = "") -> None:
         self.n_bytes = n_bytes
+        self._token = token or uuid4().hex
         self._arrays: OrderedDict[Any, Float] = OrderedDict()
         self._held = 0
+        self._lock = Lock()
 
     def recall(self, key: Any, make: Callable[[], Float]) -> Float:
         """Return what is kept under a key, or make it and keep it."""
-        if key in self._arrays:
-            self._arrays.move_to_end(key)
-            return self._arrays[key]
+        with self._lock:
+            if key in self._arrays:
+                self._arrays.move_to_end(key)
+                return self._arrays[key]
         array = make()
-        self._arrays[key] = array
-        self._held += array.nbytes
-        while self._held > self.n_bytes and len(self._arrays) > 1:
-            self._held -= self._arrays.popitem(last=False)[1].nbytes
+        with self._lock:
+            if key not in self._arrays:
+                self._arrays[key] = array
+                self._held += array.nbytes
+            while self._held > self.n_bytes and len(self._arrays) > 1:
+                self._held -= self._arrays.popitem(last=False)[1].nbytes
         return array
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Travel to another process with empty hands."""
-        return {"n_bytes": self.n_bytes, "_arrays": OrderedDict(), "_held": 0}
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _memory_here, (self.n_bytes, self._token)
+
+
+_MEMORIES: OrderedDict[str, Memory] = OrderedDict()
+_MAX_MEMORIES = 10
+"""How many memories a process keeps for others: those of the last search or two."""
+
+
+def _memory_here(n_bytes: int, token: str) -> Memory:
+    """Find the memory of another process's name in this one."""
+    memory = _MEMORIES.setdefault(token, Memory(n_bytes, token))
+    _MEMORIES.move_to_end(token)
+    while len(_MEMORIES) > _MAX_MEMORIES:
+        _MEMORIES.popitem(last=False)
+    return memory

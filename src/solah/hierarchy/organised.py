@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 Clusters = tuple[tuple[int, ...], ...]
 IntOrAuto = int | Literal["auto"]
 FloatOrAuto = float | Literal["auto"]
-_SEVERAL = (list, tuple, range, np.ndarray)
+_SEVERAL = (list, tuple, range)
 
 
 @dataclass(frozen=True)

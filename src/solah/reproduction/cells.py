@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from solah.evaluation import Plan, over_all_classes, plan_splits, score_beliefs
+from solah.evaluation import (
+    Plan,
+    over_all_classes,
+    plan_splits,
+    refuse_cut_short,
+    score_beliefs,
+)
 from solah.model import Task
 from solah.reproduction.material import load_material
 
@@ -136,8 +142,7 @@ def _on_split(
     start = perf_counter()
     estimator.fit(learnt_rows, material.goal[train])
     learnt = perf_counter()
-    if getattr(estimator, "stop_reason_", None) == "interrupted":
-        raise KeyboardInterrupt  # a search that was cut short must not be kept as a whole one
+    refuse_cut_short(estimator)
     beliefs = estimator.predict_proba(tested_rows)
     tested = perf_counter()
     classes = np.unique(material.goal)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 CLOSE = 0.02
+_CLOSE_BY = f"within {CLOSE}"
 TIMED = {"sms20", "sweep20", "sms14", "sweep14", "databases", "ldt", "high", "comparison"}
 """The time is held against its aim where all of these were computed."""
 
@@ -144,7 +145,7 @@ def _line_against(name: str, row: Row, printed: Row) -> str:
 
 def _nearness(difference: float) -> str:
     if abs(difference) <= CLOSE:
-        return f"within {CLOSE}"
+        return _CLOSE_BY
     return "above" if difference > 0 else "below"
 
 
@@ -176,7 +177,7 @@ def _properties(table: dict[str, Any]) -> Iterator[str]:
 
 
 def _against_tree(table: dict[str, Any]) -> Iterator[str]:
-    rows = [row for row in table["rows"] if row["data"] != MEAN and "accuracy" in row]
+    rows = [row for row in table["rows"] if row.get("is_counted") and "accuracy" in row]
     found = {(row["data"], row["model"], row["settings"]): row for row in rows}
     sets = list(dict.fromkeys(row["data"] for row in rows))
     for model in ("SOLAH", "single tree"):
@@ -195,17 +196,16 @@ def _against_tree(table: dict[str, Any]) -> Iterator[str]:
 def _against_printed(
     found: dict[tuple[str, str, str], Row], sets: list[str], model: str, settings: str
 ) -> Iterator[str]:
-    near: dict[str, list[str]] = {"close": [], "above": [], "below": []}
+    near: dict[str, list[str]] = {_CLOSE_BY: [], "above": [], "below": []}
     for name in sets:
         own, other = found.get((name, model, settings)), found[name, model, PRINTED]
         if own is not None:
             difference = own["accuracy"] - other["accuracy"]
-            kind = "close" if abs(difference) <= CLOSE else "above" if difference > 0 else "below"
-            near[kind].append(f"{name} ({difference:+.3f})")
+            near[_nearness(difference)].append(f"{name} ({difference:+.3f})")
     if any(near.values()):
         yield (
             f"{model}, {settings}, accuracy within {CLOSE} of the paper's: "
-            f"{_listed(near['close'])}; above it: {_listed(near['above'])}; below it: "
+            f"{_listed(near[_CLOSE_BY])}; above it: {_listed(near['above'])}; below it: "
             f"{_listed(near['below'])}."
         )
 

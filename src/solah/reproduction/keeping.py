@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import solah
 from solah.atomic import write_whole
+from solah.reproduction.material import fingerprint
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,15 +20,20 @@ if TYPE_CHECKING:
 class Shelf:
     """A folder with a file for each cell that is done.
 
-    A file holds the cell's settings and the version of solah too: a cell is computed again when
-    they are no longer the same, and when its file cannot be read.
+    A file also holds the cell's settings, the version of solah and a fingerprint of the data: a
+    cell is computed again when they are no longer the same, and when its file cannot be read.
     """
 
     folder: Path
 
+    @classmethod
+    def at(cls, folder: Path) -> Shelf:
+        """Make the folder, so that it does not fail when the first cell is done."""
+        folder.mkdir(parents=True, exist_ok=True)
+        return cls(folder)
+
     def put(self, cell: Cell, figures: Figures) -> None:
         """Keep the figures of a cell."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         content = {**_stamp(cell), "figures": figures}
         text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
         write_whole(self._file(cell), f"{text}\n")
@@ -48,7 +54,10 @@ class Shelf:
 
 def _stamp(cell: Cell) -> dict[str, Any]:
     """Return what makes figures belong to a cell, as it comes back from a file."""
-    stamp: dict[str, Any] = json.loads(
-        json.dumps({"solah": solah.__version__, "cell": cell.settings})
-    )
+    content = {
+        "solah": solah.__version__,
+        "data": fingerprint(cell.data),
+        "cell": cell.settings,
+    }
+    stamp: dict[str, Any] = json.loads(json.dumps(content))
     return stamp

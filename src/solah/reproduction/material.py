@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from solah.data import Column, Table
@@ -40,6 +41,11 @@ def load_material(name: str) -> Dataset:
     material : Dataset
     """
     return _load_from(name, os.environ.get(VARIABLE, ""))
+
+
+def fingerprint(name: str) -> str:
+    """Return a short text that changes with the rows that a name stands for."""
+    return _fingerprint_in(name, os.environ.get(VARIABLE, ""))
 
 
 def find_missing(names: Iterable[str]) -> tuple[str, ...]:
@@ -91,6 +97,15 @@ def use_folder(folder: str | None) -> None:
     """Read data sets from this folder from now on, in this process."""
     if folder is not None:
         os.environ[VARIABLE] = folder
+
+
+@lru_cache
+def _fingerprint_in(name: str, folder: str) -> str:
+    material = _load_from(name, folder)
+    digest = sha256(repr((material.table.names, material.goal.tolist())).encode())
+    for column in material.table.columns:
+        digest.update(repr(column.values.tolist()).encode())
+    return digest.hexdigest()[:16]
 
 
 @lru_cache(maxsize=4)

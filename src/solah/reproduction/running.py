@@ -86,6 +86,11 @@ class Reproduction:
         at_hand = [cell for cell in needed if source_of(cell.data) not in self.missing]
         return tuple(sorted(at_hand, key=lambda cell: -_cost(cell, sizes)))
 
+    def searches_to_do(self) -> int:
+        """Count the genetic searches that are not done yet."""
+        shelf = Shelf(self.folder / "cells")
+        return sum(_is_search(cell) and shelf.find(cell) is None for cell in self.cells)
+
     def run(
         self, n_jobs: int | None = None, on_cell: Callable[[int], None] = lambda done: None
     ) -> dict[str, Any]:
@@ -102,7 +107,7 @@ class Reproduction:
         -------
         summary : dict of plain values
         """
-        shelf = Shelf(self.folder / "cells")
+        shelf = Shelf.at(self.folder / "cells")
         results = {
             cell: figures for cell in self.cells if (figures := shelf.find(cell)) is not None
         }

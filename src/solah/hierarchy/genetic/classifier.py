@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from numbers import Integral, Real
@@ -9,10 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from solah.exceptions import ParameterError, shorten
 from solah.hierarchy.base import HIERARCHY_CONSTRAINTS, HierarchyClassifier
 from solah.hierarchy.classifier import settle_hierarchy
 from solah.hierarchy.fitness import SCORINGS
@@ -22,10 +26,11 @@ from solah.hierarchy.genetic.variation import Variation
 from solah.hierarchy.organised import organise
 from solah.hierarchy.training import NODE_KINDS, TrainingSet
 from solah.labels.inputs import read_features
+from solah.model.structure import Hierarchy
 from solah.tree.goals import read_class_goal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
@@ -33,13 +38,9 @@ if TYPE_CHECKING:
     from solah.hierarchy.genetic.search import Generation, Scores
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
-    from solah.model.structure import Hierarchy
     from solah.progress import Advance
     from solah.tree.growth import Criterion, NullBranch
     from solah.tree.leaves import Leaves
-
-# Several small tasks a worker even out, and one of several hierarchies can share their parts.
-_TASKS_PER_WORKER = 2
 
 
 class GeneticHierarchyClassifier(HierarchyClassifier):
@@ -222,6 +223,11 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         -------
         self
         """
+        if self.n_elite >= self.population_size:
+            raise ParameterError(
+                f"'n_elite' must be less than 'population_size'. Got {self.n_elite} of "
+                f"{self.population_size}, so no generation would bring anything new."
+            )
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
         data = TrainingSet.prepare(self._describe(table, goal.weights), goal, self.cross_fit)
@@ -277,20 +283,31 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
             return [organise(data, self.n_jobs)]
         if self.initial == "random":
             return []
+        for one in self.initial:
+            if not isinstance(one, Hierarchy | str | Mapping):
+                raise ParameterError(
+                    "'initial' must be 'organised', 'random' or a list of hierarchies: texts such "
+                    f"as 'z1 <- a, b; y <- z1, c', mappings or Hierarchy. Got {shorten(one)} in it."
+                )
         return [settle_hierarchy(one, names, goal) for one in self.initial]
 
     def _scores(self, fitness: Fitness, hierarchies: list[Hierarchy]) -> Scores:
         """Score hierarchies one after another, or several at a time in other processes."""
-        n_workers = min(effective_n_jobs(self.n_jobs), len(hierarchies))
-        if n_workers <= 1:
+        if effective_n_jobs(self.n_jobs) == 1 or len(hierarchies) < 2:
             yield from ((one, fitness.score(one)) for one in hierarchies)
             return
-        n_tasks = min(n_workers * _TASKS_PER_WORKER, len(hierarchies))
-        tasks = [hierarchies[part::n_tasks] for part in range(n_tasks)]
-        run = Parallel(n_jobs=self.n_jobs, return_as="generator")
-        results = run(delayed(fitness.score_all)(task) for task in tasks)
-        for task, scores in zip(tasks, results, strict=True):
-            yield from zip(task, scores, strict=True)
+        backend, _ = get_active_backend()
+        kind = "generator" if backend.supports_return_generator else "list"
+        run = Parallel(n_jobs=self.n_jobs, return_as=kind)
+        scores = run(delayed(fitness.score)(one) for one in hierarchies)
+        try:
+            yield from zip(hierarchies, scores, strict=True)
+        finally:
+            if kind == "generator":
+                with warnings.catch_warnings():
+                    # What is still on its way when the search ends early is not missed.
+                    warnings.simplefilter("ignore", UserWarning)
+                    scores.close()
 
     def _progress(self) -> AbstractContextManager[Advance]:
         if not self.verbose:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import nan
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
@@ -94,20 +95,22 @@ class Search:
         except KeyboardInterrupt:
             if not self.known:
                 raise
+            self._record(population)
             return "interrupted"
 
     @property
     def best(self) -> Hierarchy:
         """The fittest hierarchy so far; of equally fit ones, the one with the fewest trees."""
-        return max(self.known, key=self._merit)
+        # Sorted, since processes may finish in any order.
+        return max(sorted(self.known, key=str), key=self._merit)
 
     def _evolve(self, population: list[Genome]) -> StopReason:
         settings = self.settings
         for generation in range(settings.n_generations + 1):
             if generation:
-                population = self._next(population)
+                population[:] = self._next(population)
             finished = self._evaluate(population)
-            self._record(generation, population)
+            self._record(population)
             if not finished:
                 return "time budget"
             if self._stands_still():
@@ -157,12 +160,12 @@ class Search:
     def _merit(self, hierarchy: Hierarchy) -> tuple[float, int]:
         return self.known[hierarchy], -len(hierarchy.nodes)
 
-    def _record(self, number: int, population: list[Genome]) -> None:
+    def _record(self, population: list[Genome]) -> None:
         scores = [self.known[h] for h in map(self.spell, population) if h in self.known]
         generation = Generation(
-            number,
+            len(self.history),
             max(self.known.values()),
-            float(np.mean(scores)),
+            float(np.mean(scores)) if scores else nan,
             len(self.known),
             perf_counter() - self._began,
         )

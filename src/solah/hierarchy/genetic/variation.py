@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from solah.hierarchy.genetic.genome import ROOT, Genome, mend
 
@@ -43,31 +43,30 @@ class Variation:
     def cross(self, mother: Genome, father: Genome, rng: np.random.Generator) -> Genome:
         """Take some clusters from the mother, and the rest as the father has it.
 
-        A tree keeps its relative height, and is heard by the nearest tree above it that came
-        along from the same parent.
+        A tree keeps its relative height, and is heard by whoever now holds the attributes of the
+        tree that heard it, or of the next one above. If the father's top only hears others, so
+        does the child's.
         """
-        from_mother = {
-            node for node, cluster in enumerate(mother.clusters) if cluster and rng.random() < 0.5
-        }
-        taken = {j for node in from_mother for j in mother.clusters[node]}
-        from_father = {
-            node
-            for node, cluster in enumerate(father.clusters)
-            if any(j not in taken for j in cluster)
-        }
-        parts = [(_height(mother, node), 0, node) for node in from_mother]
-        parts += [(_height(father, node), 1, node) for node in from_father]
+        from_mother = [cluster if rng.random() < 0.5 else () for cluster in mother.clusters]
+        taken = {j for cluster in from_mother for j in cluster}
+        from_father = [tuple(j for j in c if j not in taken) for c in father.clusters]
+        parts = [
+            _Part(_height(genome, node), source, node, cluster)
+            for source, genome, clusters in ((0, mother, from_mother), (1, father, from_father))
+            for node, cluster in enumerate(clusters)
+            if cluster
+        ]
         parts.sort()
-        number = {(source, node): i for i, (_, source, node) in enumerate(parts)}
-        clusters, parents = [], []
-        for _, source, node in parts:
-            genome = (mother, father)[source]
-            clusters.append([j for j in genome.clusters[node] if source == 0 or j not in taken])
-            above = genome.parents[node]
-            while above != ROOT and (source, above) not in number:
-                above = genome.parents[above]
-            parents.append(number.get((source, above), len(parts) - 1))
-        return self._mend(clusters, [*parents[:-1], ROOT])
+        home = {j: place for place, part in enumerate(parts) for j in part.cluster}
+        clusters = [list(part.cluster) for part in parts]
+        if not father.clusters[-1]:
+            clusters.append([])
+        last = len(clusters) - 1
+        parents = [
+            _heard_by((mother, father)[part.source], part.node, home, place, last)
+            for place, part in enumerate(parts)
+        ]
+        return self._mend(clusters, [*parents[:last], ROOT])
 
     def mutate(self, genome: Genome, rng: np.random.Generator) -> Genome:
         """Change one thing: an attribute's cluster, a pair of clusters, or the wiring."""
@@ -92,6 +91,26 @@ class Variation:
         parents: list[int] | tuple[int, ...],
     ) -> Genome:
         return mend(clusters, parents, max_inputs=self.max_inputs, cascade=self.cascade)
+
+
+class _Part(NamedTuple):
+    """A tree on its way into a child: its height first, which parts are sorted by."""
+
+    height: float
+    source: int
+    node: int
+    cluster: tuple[int, ...]
+
+
+def _heard_by(genome: Genome, node: int, home: dict[int, int], place: int, last: int) -> int:
+    """Find who hears a tree at a place: the first above it whose attributes went further up."""
+    above = genome.parents[node]
+    while above != ROOT:
+        places = [home[j] for j in genome.clusters[above] if home[j] > place]
+        if places:
+            return places[0]
+        above = genome.parents[above]
+    return last
 
 
 def _height(genome: Genome, node: int) -> float:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from solah.reproduction.tables.lines import Results
     from solah.reproduction.tables.wish import Wish
 
+PAPERS_FOLDS = 10
 FEW_FOLDS = 2
 MEAN = "mean of the paper's databases"
 _COLUMNS = (
@@ -63,14 +64,19 @@ def table(wish: Wish, results: Results) -> Table:
     rows: list[Row] = []
     for database in wish.databases:
         folds = _folds(database, wish)
-        words = {"data": database.title, "name": database.name}
+        words = {
+            "data": database.title,
+            "name": database.name,
+            "is_counted": database.is_counted,
+        }
         solah_words, tree_words = {**words, "model": "SOLAH"}, {**words, "model": "single tree"}
-        rows.append(printed_row(database.solah, **solah_words, folds=folds))
+        printed_folds = FEW_FOLDS if database.is_high else PAPERS_FOLDS
+        rows.append(printed_row(database.solah, **solah_words, folds=printed_folds))
         rows += [
             solah_line(database, variant, folds, wish).row(results, **solah_words)
             for variant in VARIANTS
         ]
-        rows.append(printed_row(database.tree, **tree_words, folds=folds))
+        rows.append(printed_row(database.tree, **tree_words, folds=printed_folds))
         rows += [
             tree_line(database, variant, folds, wish).row(results, **tree_words)
             for variant in VARIANTS
@@ -97,7 +103,7 @@ def high_lines(wish: Wish) -> list[tuple[Database, str, Line]]:
         for database in wish.databases
         if database.is_high
         for model, line in (("SOLAH", solah_line), ("single tree", tree_line))
-        for folds in (FEW_FOLDS, wish.folds)
+        for folds in dict.fromkeys((FEW_FOLDS, wish.folds))
         for variant in VARIANTS
     ]
 
@@ -111,7 +117,7 @@ def high_table(wish: Wish, results: Results) -> Table:
         words = {"data": database.title, "name": database.name}
         printed = (
             ("SOLAH", FEW_FOLDS, database.solah),
-            ("SOLAH", 10, database.solah_ten_folds),
+            ("SOLAH", PAPERS_FOLDS, database.solah_ten_folds),
             ("single tree", FEW_FOLDS, database.tree),
         )
         rows += [
@@ -166,12 +172,17 @@ def _mean_row(model: str, settings: str, rows: list[Row]) -> Row:
     return {"data": MEAN, "model": model, "settings": settings, **means}
 
 
+def choice_note() -> str:
+    """Say which hierarchies SOLAH does not choose from."""
+    return (
+        f"SOLAH does not choose from hierarchies with a tree of more than {MAX_INPUTS} inputs, "
+        "unless all have one: such trees take minutes."
+    )
+
+
 def wide_notes(wish: Wish) -> list[str]:
     """Say what is bounded so that the trees end in time."""
-    notes = [
-        f"Hierarchies with a tree of more than {MAX_INPUTS} inputs are not chosen from, unless all "
-        "have one: such trees take minutes."
-    ]
+    notes = [choice_note()]
     wide = [one.title for one in wish.databases if one.is_wide]
     if wide:
         notes.append(
