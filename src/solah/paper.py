@@ -23,6 +23,7 @@ PAPER: Mapping[str, Any] = MappingProxyType(
         "top": "fuse",
         "bias_corrected": False,
         "node": "tree",
+        "belief_labels": None,
         "cross_fit": None,
     }
 )

@@ -203,3 +203,8 @@ def test_leaves_are_for_classes(run, numbers, option):
 def test_cross_fitting_reaches_every_kind_of_hierarchy():
     for found in parameters("solah", "genetic", cross_fit=4):
         assert found["cross_fit"] == 4
+
+
+def test_words_of_belief_reach_every_kind_of_hierarchy():
+    for found in parameters("solah", "genetic", belief_labels=3):
+        assert found["belief_labels"] == 3

@@ -277,6 +277,16 @@ class HierarchyOptions:
         _model_option(help="Trees (default), or tables of all combinations of words."),
     ] = None
 
+    belief_labels: Annotated[
+        int | None,
+        _model_option(
+            min=2,
+            max=5,
+            metavar="N",
+            help="Describe what trees believe with N words, from unlikely to likely; by default "
+            "beliefs are taken as they are.",
+        ),
+    ] = None
     cross_fit: Annotated[
         int | None,
         _model_option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,8 +28,8 @@ def importances(tree: Tree) -> Float:
 
 def attribute_importances(model: Model) -> Float:
     """Return the attributes' shares: what a tree brings upwards is shared by its inputs."""
-    share_of = {model.root.name: 1.0}
+    share_of = defaultdict(float, {model.root.name: 1.0})
     for tree in reversed(model.trees):
         for attribute, share in zip(tree.inputs, importances(tree), strict=True):
-            share_of[attribute.name] = share_of[tree.name] * float(share)
-    return np.array([share_of.get(attribute.name, 0.0) for attribute in model.attributes])
+            share_of[attribute.origin] += share_of[tree.name] * float(share)
+    return np.array([share_of[attribute.name] for attribute in model.attributes])

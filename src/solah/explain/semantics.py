@@ -139,7 +139,7 @@ def _step(tree: Tree, rows: Readings, i: int, outputs: Mapping[str, Float], goal
     ]
     return TreeStep(
         tree=tree.name,
-        inputs=tuple(a.name for a in tree.inputs if a.name in outputs),
+        inputs=tuple(dict.fromkeys(a.origin for a in tree.inputs if a.origin in outputs)),
         fired=tuple(sorted(fired, key=lambda one: -one.weight)),
         belief=tuple(outputs[tree.name][i].tolist()),
     )

@@ -15,6 +15,7 @@ from solah.hierarchy.training import NODE_KINDS, TrainingSet, node_kinds, train_
 from solah.kernels.choose import count_threads
 from solah.labels.inputs import read_features
 from solah.model import Model
+from solah.model.attributes import BELIEF_WORDS
 from solah.tree.base import LinguisticClassifier
 from solah.tree.classifier import LinguisticTreeClassifier
 
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
     **LinguisticTreeClassifier._parameter_constraints,
     "node": [StrOptions(set(NODE_KINDS)), dict, HasMethods(["fit", "predict_proba"])],
+    "belief_labels": [
+        Interval(Integral, min(BELIEF_WORDS), max(BELIEF_WORDS), closed="both"),
+        None,
+    ],
     "cross_fit": [Interval(Integral, 2, None, closed="left"), None],
 }
 

@@ -40,6 +40,10 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         What stands at the nodes: a linguistic tree; a linguistic CMAC (a table of all word
         combinations, at most 400,000); or any scikit-learn classifier with
         ``predict_proba``, with which the model can be used but not saved.
+    belief_labels : int, default=None
+        Describe what trees believe with so many words, from unlikely to likely (2 to 5). None
+        takes a tree's whole distribution as masses, as the paper does: it shrinks towards the
+        classes' shares with every level.
     cross_fit : int, default=None
         Let trees learn from what those below believe of rows that they have not learnt from: the
         rows are put into so many folds, and each fold is judged by a tree of the others. None
@@ -81,6 +85,7 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         hierarchy: Hierarchy | str | Mapping[str, Sequence[str]] | None = None,
         *,
         node: Any = "tree",
+        belief_labels: int | None = None,
         cross_fit: int | None = None,
         n_labels: int | Mapping[str, int] = 3,
         placement: Placement = "quantile",
@@ -100,6 +105,7 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
     ) -> None:
         self.hierarchy = hierarchy
         self.node = node
+        self.belief_labels = belief_labels
         self.cross_fit = cross_fit
         self.n_labels = n_labels
         self.placement = placement

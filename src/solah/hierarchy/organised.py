@@ -92,8 +92,9 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         Clusters by hand; then only the wiring organises itself.
     bias_corrected : bool, default=False
         Use the bias-corrected distance correlation, which is fairer with few rows.
-    node, cross_fit, n_labels, placement, words, kinds, criterion, purity, min_support, min_gain,
-    max_depth, null_branch, leaves, shrinkage, prior_weight, class_weight, n_jobs
+    node, belief_labels, cross_fit, n_labels, placement, words, kinds, criterion, purity,
+    min_support, min_gain, max_depth, null_branch, leaves, shrinkage, prior_weight, class_weight,
+    n_jobs
         As in :class:`~solah.LinguisticHierarchyClassifier`.
 
     Attributes
@@ -151,6 +152,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         clusters: Sequence[Sequence[str]] | None = None,
         bias_corrected: bool = False,
         node: Any = "tree",
+        belief_labels: int | None = None,
         cross_fit: int | None = None,
         n_labels: int | Mapping[str, int] = 3,
         placement: Placement = "quantile",
@@ -177,6 +179,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         self.clusters = clusters
         self.bias_corrected = bias_corrected
         self.node = node
+        self.belief_labels = belief_labels
         self.cross_fit = cross_fit
         self.n_labels = n_labels
         self.placement = placement

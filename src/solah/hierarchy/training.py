@@ -1,8 +1,9 @@
 """A wiring and described rows in, trained nodes out: bottom-up, level by level.
 
 Every node has the goal as its target. What goes up is the whole distribution: the node above takes
-it as masses on the goal's states. With cross-fitting, the node above learns from what nodes believe
-of rows that they have not learnt from, as it will be in use.
+it as masses on the goal's states, or describes it with words of belief. With cross-fitting, the
+node above learns from what nodes believe of rows that they have not learnt from, as it will be in
+use.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from solah.exceptions import ParameterError, did_you_mean
 from solah.hierarchy.folds import content_folds
 from solah.hierarchy.nodes import EstimatorNode, TreeNode, estimator_features, reading_means
 from solah.kernels.arrays import MASS_BITS, MASS_ONE, SPREAD, Described
-from solah.labels.rows import LabelledRows
-from solah.model.attributes import belief_attribute, flatten
+from solah.kernels.choose import kernel
+from solah.labels.rows import LabelledRows, split_weights
+from solah.model.attributes import belief_attribute, belief_words, flatten
+from solah.model.structure import fresh_name
 from solah.tree.growth import TreeSettings
 from solah.tree.learn import learn_tree
 from solah.tree.leaves import LeafSettings
@@ -124,12 +127,12 @@ def train_node(
     n_threads: int = 1,
 ) -> NodeModel:
     """Train one node, given what the nodes below it believe of each row."""
-    rows = _NodeRows.gather(node, data, outputs)
-    if kind == "tree":
-        return TreeNode(_grow_tree(rows, growth, n_threads))
-    if kind == "cmac":
-        return TreeNode(_train_cmac(rows, n_threads))
-    return _train_estimator(rows, kind)
+    is_linguistic = kind in NODE_KINDS if isinstance(kind, str) else False
+    rows = _NodeRows.gather(node, data, outputs, growth.belief_labels if is_linguistic else None)
+    if not is_linguistic:
+        return _train_estimator(rows, kind)
+    tree = _train_cmac(rows, n_threads) if kind == "cmac" else _grow_tree(rows, growth, n_threads)
+    return TreeNode(tree)
 
 
 def what_goes_up(
@@ -198,30 +201,79 @@ class _NodeRows:
 
     @classmethod
     def gather(
-        cls, node: HierarchyNode, data: TrainingSet, outputs: Mapping[str, Float]
+        cls,
+        node: HierarchyNode,
+        data: TrainingSet,
+        outputs: Mapping[str, Float],
+        belief_labels: int | None,
     ) -> _NodeRows:
+        columns = _Columns(data.table.n_rows)
         places = {attribute.name: j for j, attribute in enumerate(data.attributes)}
-        labels = np.empty((data.table.n_rows, len(node.inputs)), dtype=np.uint32)
-        offsets = np.full(len(node.inputs), -1, dtype=np.int32)
-        attributes: list[Attribute] = []
-        spread = [np.empty((len(labels), 0), dtype=np.uint32)]
-        for j, name in enumerate(node.inputs):
+        for name in node.inputs:
             if name not in outputs:
-                labels[:, j] = data.described.labels[:, places[name]]
-                attributes.append(data.attributes[places[name]])
-                continue
-            beliefs = outputs[name]
-            attributes.append(belief_attribute(name, data.goal.goal.states, data.goal.prior))
-            if beliefs.shape[1] == 2:
-                # Two states are neighbours: the label of a reading holds their masses.
-                labels[:, j] = np.rint(beliefs[:, 1] * MASS_ONE)
+                columns.add(data.attributes[places[name]], data.described.labels[:, places[name]])
+            elif belief_labels is None:
+                columns.add_masses(
+                    belief_attribute(name, data.goal.goal.states, data.goal.prior), outputs[name]
+                )
             else:
-                labels[:, j] = SPREAD << MASS_BITS
-                offsets[j] = sum(part.shape[1] for part in spread)
-                spread.append(_summed_up(beliefs))
-        beside = np.ascontiguousarray(np.hstack(spread))
-        inputs = Described(labels, beside, offsets)
-        return cls(node.name, tuple(attributes), inputs, data, outputs)
+                for words in belief_words(name, data.goal.goal.states, belief_labels):
+                    labels = _label(outputs[name][:, words.place], words)
+                    known = replace(words, name=fresh_name(words.name, data.table.names))
+                    columns.add(_with_mean_masses(known, labels, data.goal.weights), labels)
+        return cls(node.name, tuple(columns.attributes), columns.described(), data, outputs)
+
+
+class _Columns:
+    """Inputs in the making, one described column after another."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.attributes: list[Attribute] = []
+        self._labels: list[Labels] = []
+        self._spread = [np.empty((n_rows, 0), dtype=np.uint32)]
+        self._offsets: list[int] = []
+
+    def add(self, attribute: Attribute, labels: Labels, offset: int = -1) -> None:
+        """Add an input that has labels."""
+        self.attributes.append(attribute)
+        self._labels.append(labels)
+        self._offsets.append(offset)
+
+    def add_masses(self, attribute: Attribute, beliefs: Float) -> None:
+        """Add an input whose masses on its focal sets are given."""
+        if beliefs.shape[1] == 2:
+            # Two states are neighbours: the label of a reading holds their masses.
+            self.add(attribute, np.rint(beliefs[:, 1] * MASS_ONE).astype(np.uint32))
+            return
+        offset = sum(part.shape[1] for part in self._spread)
+        spread = np.full(len(beliefs), SPREAD << MASS_BITS, dtype=np.uint32)
+        self.add(attribute, spread, offset)
+        self._spread.append(_summed_up(beliefs))
+
+    def described(self) -> Described:
+        """Return the columns side by side."""
+        return Described(
+            np.column_stack(self._labels).astype(np.uint32, copy=False),
+            np.ascontiguousarray(np.hstack(self._spread)),
+            np.array(self._offsets, dtype=np.int32),
+        )
+
+
+def _label(values: Float, attribute: Attribute) -> Labels:
+    """Describe readings of one attribute by its words."""
+    labels = np.empty((len(values), 1), dtype=np.uint32)
+    kernel().label(np.ascontiguousarray(values[:, None]), flatten([attribute]), labels)
+    return labels[:, 0]
+
+
+def _with_mean_masses(attribute: Attribute, labels: Labels, weights: Int64) -> Attribute:
+    """Let an unknown belief be what the training rows believed on average."""
+    lower, shares = split_weights(labels, weights)
+    sums = np.zeros(attribute.n_focal_sets + 1, dtype=np.int64)
+    for place, share in enumerate(shares):
+        np.add.at(sums, lower + place, share)
+    known = sums[:-1].astype(np.float64)
+    return replace(attribute, ignorance=tuple((known / known.sum()).tolist()))
 
 
 def _summed_up(beliefs: Float) -> Labels:

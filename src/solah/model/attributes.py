@@ -44,6 +44,8 @@ class Attribute:
     ignorance : the masses of an unknown value: the training rows' mean
     states : the values behind a discrete attribute's words
     low, high : the range of a continuous attribute's training values
+    tree : the tree whose belief the words describe; None for an attribute that is measured
+    place : the goal state, by number, that the belief is in
     """
 
     name: str
@@ -54,6 +56,13 @@ class Attribute:
     states: tuple[State, ...] = ()
     low: float | None = None
     high: float | None = None
+    tree: str | None = None
+    place: int = 0
+
+    @property
+    def origin(self) -> str:
+        """The name of the column or tree that the attribute comes from."""
+        return self.name if self.tree is None else self.tree
 
     @property
     def is_continuous(self) -> bool:
@@ -130,6 +139,39 @@ def belief_attribute(
         peaks=tuple(map(float, range(len(states)))),
         ignorance=ignorance,
         states=states,
+    )
+
+
+BELIEF_WORDS = {
+    2: ("unlikely", "likely"),
+    3: ("unlikely", "open", "likely"),
+    4: ("very unlikely", "unlikely", "likely", "very likely"),
+    5: ("very unlikely", "unlikely", "open", "likely", "very likely"),
+}
+"""The words of belief, by how many they are."""
+
+
+def belief_words(tree: str, states: tuple[State, ...], n_words: int) -> tuple[Attribute, ...]:
+    """Describe what a tree believes with words over probabilities, from unlikely to likely.
+
+    Two states share one attribute, the belief in the second; more have one each. What to assume of
+    an unknown belief is left open.
+    """
+    places = [len(states) - 1] if len(states) < 3 else range(len(states))
+    n_sets = 2 * n_words - 1
+    return tuple(
+        Attribute(
+            name=f"{tree}({states[place]})",
+            kind=Kind.CONTINUOUS,
+            words=BELIEF_WORDS[n_words],
+            peaks=tuple(k / (n_sets - 1) for k in range(n_sets)),
+            ignorance=(1.0 / n_sets,) * n_sets,
+            low=0.0,
+            high=1.0,
+            tree=tree,
+            place=place,
+        )
+        for place in places
     )
 
 

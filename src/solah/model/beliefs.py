@@ -67,7 +67,9 @@ def read_inputs(tree: Tree, table: Table, outputs: Mapping[str, Float], block: s
     offsets = np.full(len(tree.inputs), -1, dtype=np.int32)
     given: list[Float] = []
     for j, attribute in enumerate(tree.inputs):
-        if attribute.name in outputs:
+        if attribute.tree is not None:
+            values[:, j] = outputs[attribute.tree][block, attribute.place]
+        elif attribute.name in outputs:
             offsets[j] = sum(part.shape[1] for part in given)
             given.append(outputs[attribute.name][block])
         else:

@@ -144,7 +144,7 @@ class Model:
         """How the trees are wired."""
         return Hierarchy(
             tuple(
-                HierarchyNode(tree.name, tuple(attribute.name for attribute in tree.inputs))
+                HierarchyNode(tree.name, tuple(dict.fromkeys(a.origin for a in tree.inputs)))
                 for tree in self.trees
             )
         )

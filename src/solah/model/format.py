@@ -23,7 +23,7 @@ from solah.model.document import Goal, Model, Task, Tree
 from solah.model.reader import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from solah.data import State
 
@@ -145,7 +145,22 @@ def _tree_text(tree: Tree) -> str:
         strict=True,
     )
     nodes = _block((_dump(_node_record(names, *node)) for node in columns), "      ")
-    return f'{{"name": {_dump(tree.name)}, "inputs": {_dump(names)}, "nodes": {nodes}}}'
+    inputs = _dump([_input_record(attribute) for attribute in tree.inputs])
+    return f'{{"name": {_dump(tree.name)}, "inputs": {inputs}, "nodes": {nodes}}}'
+
+
+def _input_record(attribute: Attribute) -> str | dict[str, Any]:
+    """Name an attribute or a tree below; words over a tree's belief stand here in full."""
+    if attribute.tree is None:
+        return attribute.name
+    return {
+        "name": attribute.name,
+        "tree": attribute.tree,
+        "state": attribute.place,
+        "words": list(attribute.words),
+        "peaks": list(attribute.peaks),
+        "ignorance": list(attribute.ignorance),
+    }
 
 
 def _node_record(
@@ -255,10 +270,10 @@ def _read_trees(
     trees: list[Tree] = []
     known, free = dict(attributes), set(attributes)
     for item in reader.items(1, most):
-        tree = _read_tree(item, known, goal)
+        tree = _read_tree(item, known, {tree.name for tree in trees}, goal)
         if tree.name in known:
             raise ModelFormatError(f"{item.place}.name {shorten(tree.name)} is taken already")
-        taken = {attribute.name for attribute in tree.inputs}
+        taken = {attribute.origin for attribute in tree.inputs}
         if twice := taken - free:
             raise ModelFormatError(
                 f"{item.place} takes {shorten(min(twice))}, as another tree does"
@@ -272,17 +287,47 @@ def _read_trees(
     return tuple(trees)
 
 
-def _read_tree(reader: Reader, attributes: Mapping[str, Attribute], goal: Goal) -> Tree:
+def _read_tree(
+    reader: Reader, attributes: Mapping[str, Attribute], trees: Collection[str], goal: Goal
+) -> Tree:
     fields = reader.record(["name", "inputs", "nodes"])
-    names = fields["inputs"].texts(1, len(attributes))
-    for name in names:
+    most = len(attributes) * max(goal.size, 1)
+    inputs = tuple(
+        _read_input(item, attributes, trees, goal) for item in fields["inputs"].items(1, most)
+    )
+    if len({attribute.name for attribute in inputs}) != len(inputs):
+        raise fields["inputs"].fail("a list without repetition")
+    return _read_nodes(fields["nodes"], fields["name"].text(), inputs, goal)
+
+
+def _read_input(
+    reader: Reader, attributes: Mapping[str, Attribute], trees: Collection[str], goal: Goal
+) -> Attribute:
+    if not isinstance(reader.value, dict):
+        name = reader.text()
         if name not in attributes:
             raise ModelFormatError(
-                f"{fields['inputs'].place} names {shorten(name)}, which is neither an attribute "
+                f"{reader.place} names {shorten(name)}, which is neither an attribute "
                 f"nor a tree before it{did_you_mean(name, attributes)}"
             )
-    inputs = tuple(attributes[name] for name in names)
-    return _read_nodes(fields["nodes"], fields["name"].text(), inputs, goal)
+        return attributes[name]
+    fields = reader.record(_BELIEF)
+    tree = fields["tree"].text()
+    if tree not in trees:
+        raise fields["tree"].fail("the name of a tree before this one")
+    words = fields["words"].texts(1, MAX_WORDS)
+    peaks = _read_peaks(fields["peaks"], 2 * len(words) - 1)
+    return Attribute(
+        name=fields["name"].text(),
+        kind=Kind.CONTINUOUS,
+        words=words,
+        peaks=peaks,
+        ignorance=fields["ignorance"].shares(len(peaks)),
+        low=0.0,
+        high=1.0,
+        tree=tree,
+        place=fields["state"].integer(0, goal.size - 1),
+    )
 
 
 def _read_nodes(reader: Reader, tree_name: str, inputs: tuple[Attribute, ...], goal: Goal) -> Tree:
@@ -319,5 +364,6 @@ def _read_nodes(reader: Reader, tree_name: str, inputs: tuple[Attribute, ...], g
     return Tree(tree_name, inputs, split, first_child, support, belief)
 
 
+_BELIEF = ("name", "tree", "state", "words", "peaks", "ignorance")
 _LEAF = ("support", "belief")
 _INNER = ("split", "first_child", *_LEAF)

@@ -45,10 +45,11 @@ class Counter(Protocol):
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """When to split, on what, when to stop, and what leaves believe.
+    """What is split, on what, when to stop, and what leaves believe.
 
     ``min_support`` is in the counts' own unit; ``min_gain`` None splits even where nothing is
-    gained, as the paper does.
+    gained, as the paper does. ``belief_labels`` is how many words describe what a tree below
+    believes; None takes its distribution as masses, as the paper does.
     """
 
     criterion: Criterion = "information_gain"
@@ -58,6 +59,7 @@ class TreeSettings:
     max_depth: int | None = None
     null_branch: NullBranch = "parent"
     leaves: LeafSettings = COUNTED
+    belief_labels: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,8 +85,8 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         Show a progress bar with the best score so far.
     random_state : int, RandomState instance or None, default=None
         What the search is drawn from; the folds are always the same.
-    node, cross_fit, n_labels, placement, words, kinds, criterion, purity, min_support, min_gain,
-    max_depth, null_branch, leaves, shrinkage, prior_weight, class_weight
+    node, belief_labels, cross_fit, n_labels, placement, words, kinds, criterion, purity,
+    min_support, min_gain, max_depth, null_branch, leaves, shrinkage, prior_weight, class_weight
         As in :class:`~solah.LinguisticHierarchyClassifier`; ``node`` is one kind for all.
     n_jobs : int, default=None
         How many processes score hierarchies, through joblib: its ``parallel_config`` decides
@@ -157,6 +157,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         verbose: bool = False,
         random_state: Any = None,
         node: Any = "tree",
+        belief_labels: int | None = None,
         cross_fit: int | None = None,
         n_labels: int | Mapping[str, int] = 3,
         placement: Placement = "quantile",
@@ -190,6 +191,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         self.verbose = verbose
         self.random_state = random_state
         self.node = node
+        self.belief_labels = belief_labels
         self.cross_fit = cross_fit
         self.n_labels = n_labels
         self.placement = placement

@@ -1,0 +1,181 @@
+"""Words over what trees believe: unlikely, open, likely."""
+
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.naive_bayes import GaussianNB
+
+from solah import (
+    PAPER,
+    GeneticHierarchyClassifier,
+    LinguisticHierarchyClassifier,
+    SelfOrganisedHierarchyClassifier,
+    load_model,
+)
+from solah.exceptions import ModelFormatError
+from solah.kernels.reference import masses
+from solah.model.attributes import BELIEF_WORDS, flatten
+from solah.model.format import from_json, to_json
+from solah.model.schema import model_schema
+
+WIRING = "z <- x0, x1; y <- z, x2, x3"
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def two():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:, :4], np.array(["ill", "well"])[y]
+
+
+def fit(data, **parameters):
+    return LinguisticHierarchyClassifier(WIRING, **{"belief_labels": 3} | parameters).fit(*data)
+
+
+def test_two_classes_share_one_attribute(two):
+    attribute = fit(two).model_.root.inputs[0]
+    assert (attribute.name, attribute.tree, attribute.place) == ("z(well)", "z", 1)
+    assert attribute.words == ("unlikely", "open", "likely")
+    assert attribute.peaks == (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def test_several_classes_have_one_each(iris):
+    inputs = fit(iris).model_.root.inputs
+    assert [a.name for a in inputs] == ["z(0)", "z(1)", "z(2)", "x2", "x3"]
+    assert [a.place for a in inputs[:3]] == [0, 1, 2]
+
+
+def test_rules_speak_with_them(two):
+    said = "\n".join(map(str, fit(two).rules_()))
+    assert "if z(well) is " in said
+    assert "likely" in said
+
+
+@pytest.mark.parametrize("n_words", BELIEF_WORDS)
+def test_there_are_two_to_five_words(two, n_words):
+    model = fit(two, belief_labels=n_words)
+    assert model.model_.root.inputs[0].n_focal_sets == 2 * n_words - 1
+    assert model.score(*two) > 0.85
+
+
+def test_the_root_is_the_average_over_its_words_by_hand(two):
+    """A root that splits on the belief alone: its beliefs, mixed by the masses of that belief."""
+    X, y = two
+    model = LinguisticHierarchyClassifier("z <- x0, x1; y <- z", belief_labels=3).fit(X, y)
+    root = model.model_.root
+    (attribute,) = root.inputs
+    belief = model.node_beliefs(X)["z"][:, 1]
+    shares = masses(belief, flatten([attribute]), 0)
+    children = [root.belief[child] for child in root.children(0)]
+    np.testing.assert_allclose(model.predict_proba(X), shares @ np.array(children), atol=1e-9)
+
+
+def test_an_unknown_belief_is_the_mean_of_the_training_rows(two):
+    X, _ = two
+    model = fit(two)
+    attribute = model.model_.root.inputs[0]
+    belief = model.node_beliefs(X)["z"][:, 1]
+    mean = masses(belief, flatten([attribute]), 0).mean(axis=0)
+    np.testing.assert_allclose(attribute.ignorance, mean, atol=1e-6)
+
+
+def test_it_is_saved_loaded_and_fits_the_schema(iris, tmp_path):
+    model = fit(iris)
+    jsonschema.validate(json.loads(to_json(model.model_)), model_schema())
+    model.save(tmp_path / "m.json")
+    loaded = load_model(tmp_path / "m.json")
+    assert loaded.model == model.model_
+    np.testing.assert_array_equal(loaded.predict_proba(iris[0]), model.predict_proba(iris[0]))
+
+
+def test_the_wiring_names_a_tree_once(iris):
+    model = fit(iris)
+    assert model.model_.hierarchy == model.hierarchy_
+
+
+def test_importances_reach_through_all_words(iris):
+    model = fit(iris)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert model.feature_importances_[:2].sum() > 0
+
+
+def test_semantics_name_the_tree_that_is_heard(iris):
+    way = fit(iris).semantics(iris[0][:1])[0]
+    assert way.steps[1].inputs == ("z",)
+    assert "y (hears z):" in str(way)
+    assert way.composed().weight > 0
+
+
+def test_order_and_threads_leave_no_trace():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :10]
+    order = np.random.default_rng(0).permutation(len(y))
+
+    def document(X, y, n_jobs=None):
+        settings = {"belief_labels": 3, "cross_fit": 3, "n_jobs": n_jobs}
+        return to_json(SelfOrganisedHierarchyClassifier(**settings).fit(X, y).model_)
+
+    assert document(X[order], y[order]) == document(X, y) == document(X, y, n_jobs=3)
+
+
+def test_a_column_may_have_the_name_of_a_belief(two):
+    pandas = pytest.importorskip("pandas")
+    X, y = two
+    frame = pandas.DataFrame(X, columns=["x0", "x1", "z(well)", "x3"])
+    wiring = 'z <- x0, x1; y <- z, "z(well)", x3'
+    model = LinguisticHierarchyClassifier(wiring, belief_labels=2).fit(frame, y)
+    assert [a.name for a in model.model_.root.inputs] == ["z(well)_", "z(well)", "x3"]
+    assert from_json(to_json(model.model_).encode()) == model.model_
+
+
+def test_a_cmac_hears_words_and_a_stranger_hears_numbers(two):
+    assert fit(two, node="cmac").model_.root.inputs[0].tree == "z"
+    mixed = fit(two, node={"y": GaussianNB()})
+    assert mixed.nodes_[1].inputs[0].tree is None
+    assert mixed.score(*two) > 0.85
+
+
+def test_a_search_knows_them(iris):
+    model = GeneticHierarchyClassifier(3, n_generations=1, belief_labels=3, random_state=0)
+    assert model.fit(*iris).score(*iris) > 0.9
+
+
+def test_one_class_and_one_row():
+    assert fit(([[0.0, 1.0, 2.0, 3.0]], [7])).predict([[0.0, 1.0, 2.0, 3.0]]) == [7]
+
+
+def test_the_paper_has_none():
+    assert PAPER["belief_labels"] is None
+
+
+@pytest.mark.parametrize("wrong", [1, 6, 2.5])
+def test_other_numbers_of_words_are_refused(two, wrong):
+    with pytest.raises(ValueError, match="belief_labels"):
+        fit(two, belief_labels=wrong)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tree": "x0"}, "the name of a tree before this one"),
+        ({"tree": "elsewhere"}, "the name of a tree before this one"),
+        ({"state": 2}, "an integer from 0 to 1"),
+        ({"words": ["likely"]}, "peaks"),
+        ({"peaks": [0.0, 0.5, 0.25, 0.75, 1.0]}, "increasing"),
+        ({"ignorance": [1.0, 0.0, 0.0, 0.0, 0.5]}, "sum to 1"),
+        ({"colour": "red"}, "colour"),
+        ({"name": "x2"}, "without repetition"),
+    ],
+)
+def test_a_broken_belief_is_refused(two, change, message):
+    document = json.loads(to_json(fit(two).model_))
+    document["trees"][1]["inputs"][0].update(change)
+    with pytest.raises(ModelFormatError, match=message):
+        from_json(json.dumps(document).encode())
