@@ -1,0 +1,155 @@
+"""A wish and a results folder in, the figures of all cells out; finished ones are kept at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from joblib import Parallel, delayed
+
+from comparison.cells import Cell
+from comparison.models import MODELS
+from comparison.sets import source_of
+from solah.datasets import available
+from solah.exceptions import DatasetError, ParameterError
+from solah.reproduction.keeping import Shelf
+from solah.reproduction.material import find_missing, folder_in_use, use_folder
+from solah.reproduction.running import how_to_get
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from comparison.cells import Figures
+    from comparison.models import Model
+    from solah.progress import Advance
+
+_WEIGHTS = {"ripper": 200, "ebm": 100, "solah-paper": 50, "solah": 30, "pruned-tree": 20}
+"""Roughly how long models take for the same rows, so that long cells come first."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What to compare.
+
+    Attributes
+    ----------
+    groups : the sets, by group
+    models : the models
+    seeds : what the rows are shuffled into folds with
+    folds : how many folds
+    rows : the most rows of a set
+    """
+
+    groups: dict[str, tuple[str, ...]]
+    models: tuple[Model, ...]
+    seeds: tuple[int, ...] = (0, 1, 2)
+    folds: int = 10
+    rows: int = 20_000
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The sets of all groups, each once."""
+        return tuple(dict.fromkeys(name for group in self.groups.values() for name in group))
+
+
+@dataclass(frozen=True)
+class Results:
+    """The figures of the cells that could be computed, and why others could not."""
+
+    figures: dict[Cell, Figures]
+    failures: dict[Cell, str]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Work that is planned.
+
+    Attributes
+    ----------
+    wish : what to compare; its models are those that can be made here
+    folder : the results folder
+    missing : the sets that are not at hand
+    obstacles : why models are left out
+    """
+
+    wish: Wish
+    folder: Path
+    missing: tuple[str, ...]
+    obstacles: tuple[str, ...]
+
+    @classmethod
+    def plan(cls, wish: Wish, folder: Path) -> Comparison:
+        """Plan the work; see which data and models are at hand, and raise if there are none."""
+        absent = find_missing(sorted({source_of(name) for name in wish.sets}))
+        missing = tuple(name for name in wish.sets if source_of(name) in absent)
+        if len(missing) == len(wish.sets):
+            raise DatasetError(f"none of the data is at hand: {how_to_get(missing)}")
+        obstacles = tuple(model.obstacle for model in wish.models if model.obstacle)
+        models = tuple(model for model in wish.models if not model.obstacle)
+        if not models:
+            raise ParameterError(f"no model is left: {'; '.join(obstacles)}")
+        return cls(replace(wish, models=models), folder, missing, obstacles)
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """All that has to be computed, the long ones first."""
+        wish, sizes = self.wish, self._sizes
+        cells = [
+            Cell(name, model.name, seed, wish.folds, wish.rows, model.made_with)
+            for name in sizes
+            for model in wish.models
+            if sizes[name] <= model.most_values
+            for seed in wish.seeds
+        ]
+        return tuple(sorted(cells, key=lambda c: -sizes[c.set_name] * _WEIGHTS.get(c.model, 1)))
+
+    @property
+    def too_large(self) -> tuple[str, ...]:
+        """Say which models are left out on which sets, as they would take too long."""
+        return tuple(
+            f"{model.name} is left out on {name}: it would take too long"
+            for model in self.wish.models
+            for name, size in self._sizes.items()
+            if size > model.most_values
+        )
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """The number of values of each set that is at hand."""
+        known = {info.name: info for info in available()}
+        return {
+            name: min(info.rows, self.wish.rows) * info.attributes
+            for name in self.wish.sets
+            if name not in self.missing
+            for info in [known[source_of(name)]]
+        }
+
+    def run(self, n_jobs: int, advance: Advance) -> Results:
+        """Compute the cells that are not done yet."""
+        shelf = Shelf.at(self.folder / "cells")
+        figures = {cell: found for cell in self.cells if (found := shelf.find(cell)) is not None}
+        failures: dict[Cell, str] = {}
+        advance(len(figures))
+        todo = [cell for cell in self.cells if cell not in figures]
+        work = (delayed(_compute)(cell, shelf, folder_in_use()) for cell in todo)
+        for cell, outcome in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work):
+            if isinstance(outcome, str):
+                failures[cell] = outcome
+            else:
+                figures[cell] = outcome
+            advance(1, cell.name)
+        return Results(figures, failures)
+
+
+def _compute(cell: Cell, shelf: Shelf, data_folder: str | None) -> tuple[Cell, Figures | str]:
+    """Compute a cell, and keep it before anybody else sees it; say why if an extra cannot."""
+    use_folder(data_folder)
+    try:
+        figures = cell.compute()
+    except Exception as error:
+        if not MODELS[cell.model].is_extra:
+            raise
+        return cell, f"{type(error).__name__}: {error}"
+    shelf.put(cell, figures)
+    return cell, figures
