@@ -25,12 +25,15 @@ def render_markdown(summary: dict[str, Any]) -> str:
     -------
     page : str
     """
-    return _environment().get_template("report.md.j2").render(**summary)
+    environment = markdown_environment("solah.report")
+    environment.filters["score_rows"] = score_rows
+    return environment.get_template("report.md.j2").render(**summary)
 
 
-def _environment() -> Environment:
+def markdown_environment(package: str) -> Environment:
+    """Return what renders a package's templates of Markdown pages; the filter ``md`` escapes."""
     environment = Environment(
-        loader=PackageLoader("solah.report"),
+        loader=PackageLoader(package),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -38,7 +41,6 @@ def _environment() -> Environment:
         autoescape=False,  # Markdown, not HTML: every name goes through the filter below
     )
     environment.filters["md"] = escape
-    environment.filters["score_rows"] = score_rows
     return environment
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from solah.report.markdown import escape
+from solah.report.markdown import markdown_environment
 from solah.reproduction.spelling import spell_table
 
 
@@ -22,14 +20,6 @@ def render_page(summary: dict[str, Any]) -> str:
     -------
     page : str
     """
-    environment = Environment(
-        loader=PackageLoader("solah.reproduction"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # Markdown, not HTML: what is no text of ours goes through the filter
-    )
-    environment.filters["md"] = escape
+    environment = markdown_environment("solah.reproduction")
     environment.filters["spelt"] = spell_table
     return environment.get_template("reproduction.md.j2").render(**summary)

@@ -100,7 +100,7 @@ def solah_of_database(variant: Variant) -> Recipe:
 
 
 def _choosing(n_clusters: int | tuple[int, ...]) -> tuple[tuple[str, Any], ...]:
-    return (("n_clusters", n_clusters), ("level_gap", LEVEL_GAPS), ("scoring", "log_loss"))
+    return (("n_clusters", n_clusters), ("level_gap", LEVEL_GAPS), ("scoring", "accuracy"))
 
 
 def solah_auto(variant: Variant) -> Recipe:

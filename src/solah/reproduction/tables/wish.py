@@ -25,7 +25,7 @@ class Wish:
     folds: int = 10
     seeds: int = 1
     runs: int = 10
-    optlah: tuple[Variant, ...] = ("paper", "default")
+    optlah: tuple[Variant, ...] = ("paper",)
     population: int = POPULATION
     generations: int = GENERATIONS
     databases: tuple[Database, ...] = DATABASES
