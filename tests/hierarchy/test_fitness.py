@@ -9,12 +9,11 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import roc_auc_score
 
 from solah import Hierarchy, LinguisticHierarchyClassifier, SelfOrganisedHierarchyClassifier
-from solah.evaluation import Plan, plan_splits
 from solah.exceptions import DataError, ParameterError
 from solah.hierarchy import fitness as fitness_module
 from solah.hierarchy.fitness import Memory
+from solah.hierarchy.training import TrainingSet
 from solah.labels.inputs import read_features
-from solah.model import Task
 from solah.tree.goals import read_class_goal
 
 WIRINGS = [
@@ -30,16 +29,29 @@ def prepare(scoring, X=None, y=None, sample_weight=None, n_folds=4):
     model = LinguisticHierarchyClassifier()
     table = read_features(model, X, reset=True)
     goal = read_class_goal(model, y, sample_weight, None, table.n_rows)
-    return model._fitness(table, goal, scoring, n_folds)
+    data = TrainingSet(model._describe(table, goal.weights), goal)
+    return model._fitness(data, scoring, n_folds)
 
 
-def out_of_fold(wiring, X, y, n_folds=4):
+def out_of_fold(wiring, X, y):
     """Learn and decide fold by fold with the estimator itself."""
-    beliefs = np.empty((len(y), len(np.unique(y))))
-    for split in plan_splits(y, Task.CLASSIFICATION, Plan(n_folds)).splits:
-        model = LinguisticHierarchyClassifier(wiring).fit(X[split.train], y[split.train])
-        beliefs[split.test] = model.predict_proba(X[split.test])
+    beliefs = np.full((len(y), len(np.unique(y))), np.nan)
+    for fold in prepare("auc").folds:
+        train = np.setdiff1d(np.arange(len(y)), fold.tested)
+        model = LinguisticHierarchyClassifier(wiring).fit(X[train], y[train])
+        beliefs[fold.tested] = model.predict_proba(X[fold.tested])
+    assert not np.isnan(beliefs).any(), "a row was not tested"
     return beliefs
+
+
+def test_folds_are_stratified_and_know_no_order():
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    folds = prepare("auc").folds
+    shuffled = prepare("auc", X[order], y[order]).folds
+    for fold, other in zip(folds, shuffled, strict=True):
+        assert sorted(order[other.tested]) == sorted(fold.tested)
+        assert np.bincount(y[fold.tested]).min() >= 10
 
 
 @pytest.mark.parametrize("wiring", WIRINGS)
@@ -144,7 +156,9 @@ def test_what_stands_below_a_part_counts_with_it():
         model = LinguisticHierarchyClassifier(node={"z1": "cmac"})
         table = read_features(model, X, reset=True)
         goal = read_class_goal(model, y, None, None, table.n_rows)
-        return model._fitness(table, goal, "log_loss", 3)
+        return model._fitness(
+            TrainingSet(model._describe(table, goal.weights), goal), "log_loss", 3
+        )
 
     shared = fitness()
     assert [shared.score(h) for h in (one, other)] == [fitness().score(h) for h in (one, other)]

@@ -22,12 +22,10 @@ from solah.tree.classifier import LinguisticTreeClassifier
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from solah.data import Table
     from solah.hierarchy.fitness import Scoring
     from solah.hierarchy.nodes import NodeModel
     from solah.kernels.arrays import Float
     from solah.model.structure import Hierarchy
-    from solah.tree.goals import ClassGoal
 
 HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
     **LinguisticTreeClassifier._parameter_constraints,
@@ -61,13 +59,11 @@ class HierarchyClassifier(LinguisticClassifier):
             self.model_ = Model(goal.goal, attributes, trees)
         self.nodes_, self.hierarchy_, self.classes_ = nodes, hierarchy, goal.classes
 
-    def _fitness(
-        self, table: Table, goal: ClassGoal, scoring: Scoring, n_folds: int
-    ) -> Fitness | None:
+    def _fitness(self, data: TrainingSet, scoring: Scoring, n_folds: int) -> Fitness | None:
         """Prepare to compare hierarchies on unseen rows; None where there are too few rows."""
         return Fitness.prepare(
-            table,
-            goal,
+            data.described,
+            data.goal,
             self._describe,
             self._tree_settings,
             node=self.node,

@@ -13,10 +13,8 @@ from uuid import uuid4
 import numpy as np
 
 from solah.evaluation.scores import accuracy, log_loss, rank_auc
-from solah.evaluation.splits import Plan, plan_splits
-from solah.exceptions import DataError
+from solah.hierarchy.folds import stratified_folds
 from solah.hierarchy.training import TrainingSet, node_kinds, train_node, what_goes_up
-from solah.model import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +61,7 @@ class Fitness:
     @classmethod
     def prepare(
         cls,
-        table: Table,
+        described: Description,
         goal: ClassGoal,
         describe: Describe,
         growth: Growth,
@@ -75,21 +73,21 @@ class Fitness:
     ) -> Fitness | None:
         """Split the rows that have weight into stratified folds, and describe each fold's rows.
 
-        None where the rows are too few to be split at all.
+        Folds follow from what rows say, so that neither their order nor whether a row is there
+        twice or weighs two matters. None where the rows are too few to be split at all.
         """
         used = np.flatnonzero(goal.weights)
-        try:
-            splits = plan_splits(goal.codes[used], Task.CLASSIFICATION, Plan(n_folds))
-        except DataError:
+        of_rows = stratified_folds(described.labels[used], goal.codes[used], n_folds)
+        if of_rows is None:
             return None
         folds = []
-        for split in splits.splits:
-            tested = used[split.test]
+        for number in np.unique(of_rows):
+            tested = used[of_rows == number]
             weights = goal.weights.copy()
             weights[tested] = 0
             known = replace(goal, weights=weights)
-            data = TrainingSet.prepare(describe(table, weights), known, cross_fit)
-            memory = Memory(_MEMORY_BYTES // len(splits.splits))
+            data = TrainingSet.prepare(describe(described.table, weights), known, cross_fit)
+            memory = Memory(_MEMORY_BYTES // n_folds)
             folds.append(FoldRows(data, growth(weights, goal.weight_unit), tested, memory))
         return cls(tuple(folds), goal, node, scoring)
 

@@ -25,13 +25,11 @@ from solah.tree.goals import read_class_goal
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from solah.data import Table
     from solah.hierarchy.dependence import Dependence
     from solah.hierarchy.fitness import Scoring
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
     from solah.model.structure import Hierarchy
-    from solah.tree.goals import ClassGoal
     from solah.tree.growth import Criterion, NullBranch
     from solah.tree.leaves import Leaves
 
@@ -221,7 +219,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         )
         candidates = self._wire(dependence, table.names, goal.goal.name)
         start = perf_counter()
-        chosen, self.selection_ = self._select(candidates, table, goal)
+        chosen, self.selection_ = self._select(candidates, data)
         self.selection_seconds_ = perf_counter() - start if self.selection_ else 0.0
         self._train(chosen.hierarchy, data)
         self.dependence_, self.relevance_ = dependence.matrix, dependence.relevance
@@ -264,13 +262,13 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         return narrow or candidates
 
     def _select(
-        self, candidates: Mapping[Hierarchy, Candidate], table: Table, goal: ClassGoal
+        self, candidates: Mapping[Hierarchy, Candidate], data: TrainingSet
     ) -> tuple[Candidate, tuple[Candidate, ...]]:
         """Choose the best on unseen rows, the first of equals; return it and all with scores."""
         first = next(iter(candidates.values()))
         if len(candidates) == 1:
             return first, ()
-        fitness = self._fitness(table, goal, self.scoring, self.n_folds)
+        fitness = self._fitness(data, self.scoring, self.n_folds)
         if fitness is None:
             return first, ()
         scored = tuple(

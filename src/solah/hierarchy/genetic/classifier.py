@@ -233,7 +233,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
         data = TrainingSet.prepare(self._describe(table, goal.weights), goal, self.cross_fit)
-        fitness = self._fitness(table, goal, self.scoring, self.n_folds)
+        fitness = self._fitness(data, self.scoring, self.n_folds)
         self._train(self._search(data, fitness), data)
         return self
 
