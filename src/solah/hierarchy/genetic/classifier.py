@@ -47,7 +47,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
     """A hierarchy of linguistic trees found by a genetic algorithm (OptLAH).
 
     Which attributes share a tree, and which tree hears which, evolves: the fitness of a hierarchy
-    is its cross-validated score on the training rows. It takes a few hundred times as long as
+    is its cross-validated score on the training rows. It takes far longer than
     :class:`~solah.SelfOrganisedHierarchyClassifier`, which is also what it starts from.
 
     Parameters
