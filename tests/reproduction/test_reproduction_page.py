@@ -23,6 +23,7 @@ def test_what_the_docs_show_is_whole():
     assert summary["missing"] == []
     assert summary["settings"]["folds"] == 10
     assert summary["settings"]["runs"] == 10
+    assert summary["settings"]["optlah"] == ["paper"]
     assert {"sms20", "sweep14", "ldt", "high", "comparison"} <= {
         t["name"] for t in summary["tables"]
     }
