@@ -78,7 +78,10 @@ def _names(text: str) -> list[str]:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(int(number) for number in text.split(",")))
+    try:
+        return tuple(dict.fromkeys(int(number) for number in text.split(",")))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be numbers such as 0,1,2, got {text!r}") from None
 
 
 def _from(least: int) -> Any:

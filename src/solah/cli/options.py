@@ -359,7 +359,9 @@ class TreeOptions:
     shrinkage: Annotated[
         float | None,
         _tree_option(
-            metavar="ROWS", help="How much of its parent's belief a branch takes on; 0 by default."
+            min=0,
+            metavar="ROWS",
+            help="How much of its parent's belief a branch takes on; 0 by default.",
         ),
     ] = None
     class_weight: Annotated[

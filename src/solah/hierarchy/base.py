@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
     from solah.hierarchy.fitness import Scoring
     from solah.hierarchy.nodes import NodeModel
-    from solah.kernels.arrays import Float
+    from solah.kernels.arrays import Float, Int64
     from solah.model.structure import Hierarchy
+    from solah.tree.growth import TreeSettings
 
 HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
     **LinguisticTreeClassifier._parameter_constraints,
@@ -58,6 +60,10 @@ class HierarchyClassifier(LinguisticClassifier):
             trees = tuple(node.tree for node in nodes if isinstance(node, TreeNode))
             self.model_ = Model(goal.goal, attributes, trees)
         self.nodes_, self.hierarchy_, self.classes_ = nodes, hierarchy, goal.classes
+
+    def _tree_settings(self, weights: Int64, weight_unit: float) -> TreeSettings:
+        settings = super()._tree_settings(weights, weight_unit)
+        return replace(settings, belief_labels=self.belief_labels)
 
     def _fitness(self, data: TrainingSet, scoring: Scoring, n_folds: int) -> Fitness | None:
         """Prepare to compare hierarchies on unseen rows; None where there are too few rows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 States = tuple[tuple[Any, ...], ...]
 
 
-class Peer:
+class Peer(ABC):
     """Base of the peers: it turns a table into numbers, with a code for each state.
 
     Parameters
@@ -64,8 +65,9 @@ class Peer:
         beliefs: Float = self._model.predict_proba(self._encode(table))
         return beliefs
 
+    @abstractmethod
     def _make(self) -> Any:
-        raise NotImplementedError
+        """Make the model that learns from the numbers."""
 
     @property
     def _continuous(self) -> list[int]:

@@ -166,7 +166,6 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
             max_depth=self.max_depth,
             null_branch=self.null_branch,
             leaves=self._leaf_settings(),
-            belief_labels=getattr(self, "belief_labels", None),
         )
 
     def _leaf_settings(self) -> LeafSettings:
