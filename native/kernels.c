@@ -14,13 +14,16 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define ABI_VERSION 3
+#define ABI_VERSION 4
 #define MASS_BITS 24
 #define MASS_ONE ((uint32_t)1 << MASS_BITS)
 #define MASS_MASK (MASS_ONE - 1)
 #define MASS_HALF ((int64_t)1 << (MASS_BITS - 1))
 #define SPREAD 255
+#define WEIGHT_ONE 1073741824.0 /* 2^30 */
+#define SLOPE_SCALE 64.0
 
 enum { OK = 0, OUT_OF_MEMORY = 1 };
 
@@ -273,6 +276,87 @@ SOLAH_EXPORT void solah_credit(const int64_t *row_start, const int32_t *leaves,
             credit[cell] += (int64_t)((double)leaf_weights[e] * belief[cell] * per_unit + 0.5);
         }
     }
+}
+
+/* e^x for x <= 0, of additions and multiplications only, so that every machine rounds alike:
+ * x = k ln 2 + r with |r| <= ln 2 / 2, and a Taylor series for r. */
+static double exp_of_negative(double x)
+{
+    static const double one_over_factorial[] = {
+        1.0,           1.0,           1.0 / 2,        1.0 / 6,         1.0 / 24,
+        1.0 / 120,     1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
+        1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800,
+    };
+    if (x < -700.0) {
+        x = -700.0; /* 2^k stays a normal number */
+    }
+    const int64_t k = (int64_t)(x * 1.4426950408889634 - 0.5);
+    const double r = (x - (double)k * 6.93147180369123816490e-01) - (double)k * 1.90821492927058770002e-10;
+    double sum = one_over_factorial[13];
+    for (int32_t i = 12; i >= 0; i--) {
+        sum = sum * r + one_over_factorial[i];
+    }
+    const uint64_t bits = (uint64_t)(k + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return sum * power;
+}
+
+/* Turn evidence into shares of belief: e^evidence, normalised. */
+static void softmax(double *evidence, int32_t n_goals)
+{
+    double largest = evidence[0];
+    for (int32_t g = 1; g < n_goals; g++) {
+        largest = evidence[g] > largest ? evidence[g] : largest;
+    }
+    double sum = 0.0;
+    for (int32_t g = 0; g < n_goals; g++) {
+        evidence[g] = exp_of_negative(evidence[g] - largest);
+        sum += evidence[g];
+    }
+    for (int32_t g = 0; g < n_goals; g++) {
+        evidence[g] /= sum;
+    }
+}
+
+/* Add up what the leaves that rows reach say, voice[leaf, goal]; return in likelihood how likely
+ * that makes each row's class, and add to slope[leaf, goal] how its negative logarithm, times the
+ * row's weight, grows with the voices, in units of 1 / SLOPE_SCALE of a weight. */
+SOLAH_EXPORT int32_t solah_weigh(const int64_t *row_start, const int32_t *leaves,
+                                 const int64_t *leaf_weights, int64_t n_rows,
+                                 const int64_t *classes, const int64_t *weights,
+                                 const double *voice, int32_t n_goals, double *likelihood,
+                                 int64_t *slope)
+{
+    double *belief = malloc((size_t)n_goals * sizeof *belief);
+    if (belief == NULL) {
+        return OUT_OF_MEMORY;
+    }
+    for (int64_t i = 0; i < n_rows; i++) {
+        for (int32_t g = 0; g < n_goals; g++) {
+            belief[g] = 0.0;
+        }
+        for (int64_t e = row_start[i]; e < row_start[i + 1]; e++) {
+            const double *said = voice + (int64_t)leaves[e] * n_goals;
+            const double part = (double)leaf_weights[e] * (1.0 / WEIGHT_ONE);
+            for (int32_t g = 0; g < n_goals; g++) {
+                belief[g] += part * said[g];
+            }
+        }
+        softmax(belief, n_goals);
+        likelihood[i] = belief[classes[i]];
+        belief[classes[i]] -= 1.0;
+        const double weight = (double)weights[i] * (SLOPE_SCALE / WEIGHT_ONE);
+        for (int64_t e = row_start[i]; e < row_start[i + 1]; e++) {
+            int64_t *of_leaf = slope + (int64_t)leaves[e] * n_goals;
+            const double part = (double)leaf_weights[e] * weight;
+            for (int32_t g = 0; g < n_goals; g++) {
+                of_leaf[g] += (int64_t)(part * belief[g]);
+            }
+        }
+    }
+    free(belief);
+    return OK;
 }
 
 /* Inputs with a given_offset of 0 or more are not read from `values`: their masses are given. */

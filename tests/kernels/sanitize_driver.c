@@ -14,6 +14,8 @@ int32_t solah_accumulate(const uint32_t *, const uint32_t *, const int64_t *, in
 int32_t solah_route(const uint32_t *, const int64_t *, int64_t, int32_t, const uint32_t *,
                     const int32_t *, int32_t, const int32_t *, const uint32_t *, const int32_t *,
                     const int32_t *, int32_t, int64_t *, int32_t *, int64_t *);
+int32_t solah_weigh(const int64_t *, const int32_t *, const int64_t *, int64_t, const int64_t *,
+                    const int64_t *, const double *, int32_t, double *, int64_t *);
 void solah_credit(const int64_t *, const int32_t *, const int64_t *, int64_t, const int64_t *,
                   const int64_t *, const double *, int32_t, int64_t *);
 int32_t solah_predict(const double *, int64_t, int32_t, const double *, const int32_t *, int32_t,
@@ -94,13 +96,15 @@ int main(void)
         classes[i] = i % GOALS;
     }
     solah_credit(starts, leaves, leaf_weights, ROWS, classes, w, b, GOALS, credit);
+    double *likelihood = malloc(ROWS * sizeof *likelihood);
+    status |= solah_weigh(starts, leaves, leaf_weights, ROWS, classes, w, b, GOALS, likelihood, credit);
     status |= solah_predict(x, ROWS, ATTRIBUTES, NULL, none, 0, p, ig, off, att, first, 2, b, GOALS, out);
     status |= solah_predict(x, ROWS, ATTRIBUTES, given, so, 3, p, ig, off, att, first, 2, b, GOALS, out);
     for (int i = 0; i < ROWS; i++) {
         printf("%.17g\n", out[i * GOALS] + out[i * GOALS + 1]);
     }
     free(x), free(p), free(ig), free(b), free(off), free(att), free(first), free(sl), free(cum);
-    free(spread), free(given), free(so), free(none), free(classes), free(credit);
+    free(spread), free(given), free(so), free(none), free(classes), free(credit), free(likelihood);
     free(g), free(w), free(labels), free(counts), free(starts), free(out), free(leaves), free(leaf_weights);
     return (int)status;
 }

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from kernel_strategies import focal_sets, random_readings, random_tree, random_values, training_rows
 
 from solah.kernels import native, reference
+from solah.kernels.arrays import WEIGHT_ONE
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="solah was built without a compiler")
 
@@ -55,6 +56,21 @@ def test_credits_are_equal(case, seed):
     native.credit(routes, classes, weights, beliefs, ours)
     reference.credit(routes, classes, weights, beliefs, oracle)
     np.testing.assert_array_equal(ours, oracle)
+
+
+@given(training_rows(), st.integers(0, 2**32 - 1))
+def test_weighings_are_equal(case, seed):
+    sets, labels, goals, weights, tree, n_goals = case
+    rng = np.random.default_rng(seed)
+    voices = rng.normal(size=(len(tree.attribute), n_goals)) * rng.choice([1.0, 30.0, 2000.0])
+    classes = (goals >> 24).astype(np.int64)
+    routes = reference.route(labels, np.full(len(labels), WEIGHT_ONE), sets, tree)
+    slopes = [np.zeros(voices.shape, dtype=np.int64) for _ in range(2)]
+    likelihoods = [np.empty(len(classes)) for _ in range(2)]
+    native.weigh(routes, classes, weights, voices, likelihoods[0], slopes[0])
+    reference.weigh(routes, classes, weights, voices, likelihoods[1], slopes[1])
+    np.testing.assert_array_equal(*likelihoods)
+    np.testing.assert_array_equal(*slopes)
 
 
 @given(focal_sets(), st.integers(0, 2**32 - 1))

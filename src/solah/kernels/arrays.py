@@ -18,6 +18,7 @@ MASS_BITS = 24
 MASS_ONE = 1 << MASS_BITS
 MASS_MASK = MASS_ONE - 1
 WEIGHT_ONE = 1 << 30
+SLOPE_SCALE = 64
 MAX_FOCAL_SETS = 254
 SPREAD = 255
 MAX_DEPTH = 255
@@ -191,6 +192,23 @@ class Kernel(Protocol):
 
         The shares are added to ``out[leaf, class]``. A row whose class no leaf thinks possible
         gives nothing.
+        """
+
+    def weigh(
+        self,
+        routes: Routes,
+        classes: Int64,
+        weights: Int64,
+        voices: Float,
+        likelihood: Float,
+        out: Int64,
+    ) -> None:
+        """Say how likely voices make rows' classes, and how to change them.
+
+        The ``voices`` ``(leaf, class)`` of the leaves that a row reaches are added up and turned
+        into shares of belief; ``likelihood`` gets the share of the row's class. How its negative
+        logarithm, times the row's weight, grows with the voices is added to ``out[leaf, class]``,
+        in units of ``1 / SLOPE_SCALE`` of a weight.
         """
 
     def predict(

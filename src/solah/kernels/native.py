@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 name = "native"
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 _FILE_NAMES = ("_native.so", "_native.dylib", "_native.dll")
 
 _P = ctypes.c_void_p
@@ -41,6 +41,7 @@ _SIGNATURES = {
     "solah_accumulate": [_P, _P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _I32, _P],
     "solah_route": [_P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _P, _P],
     "solah_credit": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P],
+    "solah_weigh": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P, _P],
     "solah_predict": [_P, _I64, _I32, *_ROWS, _P, *_TREE, _P, _I32, _P],
 }
 
@@ -140,6 +141,25 @@ def credit(routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: 
         beliefs.shape[1],
         _at(out),
     )
+
+
+def weigh(
+    routes: Routes, classes: Int64, weights: Int64, voices: Float, likelihood: Float, out: Int64
+) -> None:
+    """Say how likely voices make rows' classes, and how to change them."""
+    status = _library().solah_weigh(
+        _at(routes.starts),
+        _at(routes.leaves),
+        _at(routes.weights),
+        len(classes),
+        _at(classes),
+        _at(weights),
+        _at(voices),
+        voices.shape[1],
+        _at(likelihood),
+        _at(out),
+    )
+    _check(status)
 
 
 def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:

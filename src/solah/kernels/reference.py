@@ -6,11 +6,20 @@ bit: integers in training, and in prediction the same float64 steps along the sa
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.kernels.arrays import MASS_BITS, MASS_MASK, MASS_ONE, SPREAD, Routes
+from solah.kernels.arrays import (
+    MASS_BITS,
+    MASS_MASK,
+    MASS_ONE,
+    SLOPE_SCALE,
+    SPREAD,
+    WEIGHT_ONE,
+    Routes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,6 +91,44 @@ def credit(routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: 
     possible = likelihood > 0
     per_unit = np.divide(weights, likelihood, out=np.zeros(len(classes)), where=possible)
     np.add.at(out, (routes.leaves, goal), (support * per_unit[row] + 0.5).astype(np.int64))
+
+
+def weigh(
+    routes: Routes, classes: Int64, weights: Int64, voices: Float, likelihood: Float, out: Int64
+) -> None:
+    """Say how likely voices make rows' classes, and how to change them."""
+    n_rows = len(classes)
+    row = np.repeat(np.arange(n_rows), np.diff(routes.starts))
+    part = routes.weights.astype(np.float64) * (1.0 / WEIGHT_ONE)
+    said = part[:, None] * voices[routes.leaves]
+    sums = [np.bincount(row, of_class, n_rows) for of_class in said.T]
+    evidence = np.column_stack(sums).astype(np.float64)
+    excess = softmax(evidence)
+    likelihood[:] = excess[np.arange(n_rows), classes]
+    excess[np.arange(n_rows), classes] -= 1.0
+    weight = weights.astype(np.float64) * (SLOPE_SCALE / WEIGHT_ONE)
+    change = (routes.weights * weight[row])[:, None] * excess[row]
+    np.add.at(out, routes.leaves, change.astype(np.int64))
+
+
+def softmax(evidence: Float) -> Float:
+    """Turn evidence ``(n_rows, n_classes)`` into shares of belief: e^evidence, normalised."""
+    shares = _exp_of_negative(evidence - evidence.max(axis=1, keepdims=True))
+    total = np.zeros(len(shares))
+    for of_class in shares.T:  # one after the other: a sum by pairs would round otherwise
+        total += of_class
+    return shares / total[:, None]
+
+
+def _exp_of_negative(x: Float) -> Float:
+    """Return e^x for x <= 0, of additions and multiplications only: every machine rounds alike."""
+    x = np.maximum(x, -700.0)
+    k = np.trunc(x * 1.4426950408889634 - 0.5)
+    r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10
+    total = np.full_like(r, 1 / math.factorial(13))
+    for i in range(12, -1, -1):
+        total = total * r + 1 / math.factorial(i)
+    return np.ldexp(total, k.astype(np.int32))
 
 
 def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
