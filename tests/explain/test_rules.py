@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from solah import LinguisticTreeClassifier
+from solah import LinguisticHierarchyClassifier, LinguisticTreeClassifier
 from solah.explain import Condition, Rule, importances, rules_of
 
 
@@ -46,9 +46,9 @@ def test_the_rules_are_the_model(tree):
         for condition in rule.conditions:
             attribute = ranges[condition.attribute]
             peaks = np.array(attribute.peaks)
-            place = attribute.focal_sets.index(condition.words)
+            places = [attribute.focal_sets.index(words) for words in condition.focal_sets]
             value = row[int(condition.attribute[1:])]
-            weight *= np.interp(value, peaks, np.eye(len(peaks))[place])
+            weight *= np.interp(value, peaks, np.eye(len(peaks))[places].sum(axis=0))
         belief += weight * np.array(rule.belief)
     np.testing.assert_allclose(belief, tree.predict_proba(row[None])[0], atol=1e-9)
 
@@ -74,3 +74,25 @@ def test_importances_follow_the_gain(tree):
     assert set(shares.argsort()[-2:]) == {2, 3}
     stump = LinguisticTreeClassifier().fit([[1.5], [2.5]], [0, 0])
     assert stump.feature_importances_.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("max_rules", [3, 5, 8])
+def test_joined_rules_are_the_model_too(max_rules):
+    X, y = load_iris(return_X_y=True)
+    test_the_rules_are_the_model(LinguisticTreeClassifier(max_rules=max_rules).fit(X, y))
+
+
+def test_a_condition_that_always_holds_is_not_said():
+    X = load_iris().data
+    model = LinguisticTreeClassifier(min_gain=None, purity=0.3, max_depth=1).fit(X, [0] * 150)
+    assert [str(rule) for rule in model.rules_()] == ["class 0 (1.00), support 150.0"]
+
+
+def test_attributes_share_what_a_fusion_knows_by_how_loudly_they_speak():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 3))
+    y = (X[:, 0] + 0.3 * X[:, 1] > 0.65).astype(int)
+    model = LinguisticHierarchyClassifier("a <- x0; b <- x1; c <- x2; y <- a, b, c", fusion="weigh")
+    shares = model.fit(X, y).feature_importances_
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares[0] > 2 * shares[1] > 2 * shares[2]

@@ -3,7 +3,7 @@ import json
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_iris
 
@@ -18,6 +18,15 @@ from solah.model.schema import model_schema
 
 IRIS = LinguisticTreeClassifier(max_depth=2).fit(*load_iris(return_X_y=True)).model_
 DIABETES = LinguisticTreeRegressor(max_depth=2).fit(*load_diabetes(return_X_y=True)).model_
+WEIGHED = (
+    LinguisticHierarchyClassifier(
+        "a <- x0, x1; b <- x2; z <- a, b; c <- x3; y <- z, c",
+        fusion="weigh",
+        thresholds={0: 0.2},
+    )
+    .fit(*load_iris(return_X_y=True))
+    .model_
+)
 
 
 def documents():
@@ -25,7 +34,7 @@ def documents():
         [["a", 1, 2.5, None], ["b", 2, np.nan, None], ["c", 3, 4.5, None], ["a", 2, 0.5, None]],
         [True, False, True, False],
     )
-    return [IRIS, DIABETES, mixed.model_]
+    return [IRIS, DIABETES, mixed.model_, WEIGHED]
 
 
 @pytest.mark.parametrize("model", documents())
@@ -211,6 +220,7 @@ def places(value, path=()):
 
 @settings(max_examples=300)
 @given(st.sampled_from(places(iris_document())), json_values)
+@example(("goal",), {"name": "y", "states": [0, 1, 2], "thresholds": []})
 def test_any_value_anywhere_either_loads_or_is_refused_clearly(path, value):
     try:
         model = from_json(change(path, value))
@@ -249,3 +259,48 @@ def test_trees_that_are_wired_wrongly_are_refused(change_trees, message):
     document["trees"] = change_trees(document["trees"])
     with pytest.raises(ModelFormatError, match=message):
         from_json(json.dumps(document).encode())
+
+
+def weighed_document():
+    return json.loads(to_json(WEIGHED))
+
+
+def spoil(document, **changes):
+    document["trees"][-1] |= changes
+    return document
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"weighs": []}, r"weighs must have between 1 and"),
+        ({"weighs": [{"tree": "x9", "weight": 1.0}]}, "the name of a tree before this one"),
+        ({"weighs": [{"tree": "z", "weight": 1.0}] * 2}, "without repetition"),
+        ({"weighs": [{"tree": "z", "weight": 1.0}]}, "'c', which feeds no tree"),
+        ({"weighs": [{"tree": "z", "weight": "loud"}]}, "weight must be"),
+        ({"weighs": [{"tree": "z", "weight": float("nan")}]}, "weight must be"),
+        ({"bias": [0.0, 1.0]}, r"bias must have 3 items"),
+        ({"loudness": 3}, "has 'loudness'"),
+    ],
+)
+def test_a_broken_fusion_is_refused(changes, message):
+    data = json.dumps(spoil(weighed_document(), **changes)).encode()
+    with pytest.raises(ModelFormatError, match=message):
+        from_json(data)
+
+
+@pytest.mark.parametrize("thresholds", [[0.5, 0.5], [0.0, 0.5, 0.5], [0.3, 0.3, 0.3], ["a"] * 3])
+def test_broken_thresholds_are_refused(thresholds):
+    document = weighed_document()
+    document["goal"]["thresholds"] = thresholds
+    with pytest.raises(ModelFormatError, match="thresholds"):
+        from_json(json.dumps(document).encode())
+
+
+def test_a_tree_may_hear_a_fusion():
+    document = weighed_document()
+    root = document["trees"].pop()
+    tree = {"name": "y", "inputs": ["z", "c"], "nodes": [{"support": 1.0, "belief": [1.0, 0, 0]}]}
+    document["trees"].append(tree)
+    assert from_json(json.dumps(document).encode()).trees[-1].inputs[0].n_focal_sets == 3
+    assert root["weighs"][0]["tree"] == "z"

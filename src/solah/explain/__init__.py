@@ -5,8 +5,10 @@ from solah.explain.rules import Condition, Rule, rules_of
 from solah.explain.semantics import (
     ComposedRule,
     FiredRule,
+    FusionStep,
     Semantics,
     TreeStep,
+    Voice,
     semantics_of,
 )
 
@@ -14,9 +16,11 @@ __all__ = [
     "ComposedRule",
     "Condition",
     "FiredRule",
+    "FusionStep",
     "Rule",
     "Semantics",
     "TreeStep",
+    "Voice",
     "attribute_importances",
     "importances",
     "rules_of",

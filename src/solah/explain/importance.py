@@ -1,4 +1,4 @@
-"""A tree or a model in, the share of its information gain that each input brought out."""
+"""A tree or a model in, the share of its knowledge that each input brought out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.model.document import Tree
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from solah.kernels.arrays import Float
-    from solah.model.document import Model, Tree
+    from solah.model.document import Fusion, Model, Node
 
 
 def importances(tree: Tree) -> Float:
@@ -21,15 +25,42 @@ def importances(tree: Tree) -> Float:
     for node in np.flatnonzero(tree.split >= 0):
         below = tree.children(int(node))
         gained[tree.split[node]] += impurity[node] - impurity[below.start : below.stop].sum()
-    gained = np.maximum(gained, 0.0)
-    total = gained.sum()
-    return gained / total if total > 0 else gained
+    return _shares(np.maximum(gained, 0.0))
 
 
 def attribute_importances(model: Model) -> Float:
-    """Return the attributes' shares: what a tree brings upwards is shared by its inputs."""
+    """Return the attributes' shares: what a node brings upwards is shared by its inputs.
+
+    A tree's inputs share by the information they gained, a fusion's by how far what they say
+    moves beliefs on average.
+    """
+    spreads: dict[str, float] = {}
+    for node in model.nodes:
+        spreads[node.name] = _spread(node, spreads)
     share_of = defaultdict(float, {model.root.name: 1.0})
-    for tree in reversed(model.trees):
-        for attribute, share in zip(tree.inputs, importances(tree), strict=True):
-            share_of[attribute.origin] += share_of[tree.name] * float(share)
+    for node in reversed(model.nodes):
+        if isinstance(node, Tree):
+            origins, shares = [attribute.origin for attribute in node.inputs], importances(node)
+        else:
+            origins, shares = list(node.origins), _shares(_loudness(node, spreads))
+        for origin, share in zip(origins, shares.tolist(), strict=True):
+            share_of[origin] += share_of[node.name] * share
     return np.array([share_of[attribute.name] for attribute in model.attributes])
+
+
+def _spread(node: Node, spreads: Mapping[str, float]) -> float:
+    """Return how far a node's evidence is from none, over the training rows (root mean square)."""
+    if not isinstance(node, Tree):
+        return float(np.linalg.norm(_loudness(node, spreads)))
+    weight = node.support[node.leaves]
+    squares = (node.evidence[node.leaves] ** 2).sum(axis=1)
+    return float(np.sqrt(weight @ squares / max(weight.sum(), 1e-300)))
+
+
+def _loudness(fusion: Fusion, spreads: Mapping[str, float]) -> Float:
+    return np.abs(fusion.weights) * [spreads[name] for name in fusion.origins]
+
+
+def _shares(parts: Float) -> Float:
+    total = parts.sum()
+    return parts / total if total > 0 else parts

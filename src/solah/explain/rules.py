@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from solah.data.spelling import spell
 from solah.model.document import Task
 
@@ -12,18 +14,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from solah.data import State
+    from solah.model import Attribute
     from solah.model.document import Goal, Model, Tree
 
 
 @dataclass(frozen=True)
 class Condition:
-    """An attribute and the words that all describe it: ``hue is medium-or-high``."""
+    """An attribute and the words that describe it.
+
+    Attributes
+    ----------
+    attribute : the attribute's name
+    words : the words of the focal set, which all apply: ``hue is medium-or-high``; of several
+        focal sets, all words in them
+    said : how several focal sets are called together: ``hue is at least medium-or-high``; empty
+        for a single one
+    sets : the focal sets, where several are joined
+    """
 
     attribute: str
     words: tuple[str, ...]
+    said: str = ""
+    sets: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def focal_sets(self) -> tuple[tuple[str, ...], ...]:
+        """The focal sets, one of which describes the attribute."""
+        return self.sets or (self.words,)
 
     def __str__(self) -> str:
-        return f"{self.attribute} is {'-or-'.join(self.words)}"
+        return f"{self.attribute} is {self.said or _spelt(self.words)}"
 
 
 @dataclass(frozen=True)
@@ -72,49 +92,84 @@ class Rule:
 
 def rules_of(model: Model) -> list[Rule]:
     """List the rules of a model that carry weight, tree by tree, the strongest first."""
-    return [rule for tree in model.trees for rule in _tree_rules(tree, model.goal)]
-
-
-def _tree_rules(tree: Tree, goal: Goal) -> list[Rule]:
-    rules = [
-        rule_of(tree, leaf, conditions, goal)
-        for leaf, conditions in _branches(tree)
-        if tree.support[leaf] > 0
+    return [
+        rule
+        for tree in model.trees
+        for rule in sorted(tree_rules(tree, model.goal).values(), key=lambda rule: -rule.support)
+        if rule.support > 0
     ]
-    return sorted(rules, key=lambda rule: -rule.support)
 
 
-def rule_of(tree: Tree, leaf: int, conditions: tuple[Condition, ...], goal: Goal) -> Rule:
-    """Read a branch, given as its leaf and the conditions that lead there, as a rule."""
-    belief: list[float] = tree.belief[leaf].tolist()
+def tree_rules(tree: Tree, goal: Goal) -> dict[int, Rule]:
+    """Read the branches of a tree as rules, by the first leaf of each, depth first."""
+    support = np.bincount(tree.heads, tree.support, len(tree.support))
+    return {
+        head: _rule(tree, head, float(support[head]), conditions, goal)
+        for head, conditions in _branches(tree)
+    }
+
+
+def _rule(
+    tree: Tree, head: int, support: float, conditions: tuple[Condition, ...], goal: Goal
+) -> Rule:
+    belief: list[float] = tree.belief[head].tolist()
     return Rule(
         tree=tree.name,
         conditions=conditions,
         goal=goal.name,
         belief=tuple(belief),
-        support=float(tree.support[leaf]),
-        decision=_decision(belief, goal),
+        support=support,
+        decision=decide(belief, goal),
         task=goal.task,
     )
 
 
 def _branches(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
-    """Yield the leaves in depth-first order with the conditions that lead to them."""
+    """Yield the first leaf of each branch, depth first, with the conditions that lead there."""
     stack: list[tuple[int, tuple[Condition, ...]]] = [(0, ())]
     while stack:
         node, conditions = stack.pop()
         if tree.split[node] < 0:
             yield node, conditions
             continue
-        attribute = tree.inputs[tree.split[node]]
+        attribute, children = tree.inputs[tree.split[node]], tree.children(node)
+        places: dict[int, list[int]] = {}
+        for place, child in enumerate(children):
+            places.setdefault(int(tree.heads[child]), []).append(place)
         below = [
-            (child, (*conditions, Condition(attribute.name, words)))
-            for child, words in zip(tree.children(node), attribute.focal_sets, strict=True)
+            (head, conditions + _conditions(attribute, joined)) for head, joined in places.items()
         ]
         stack.extend(reversed(below))
 
 
-def _decision(belief: list[float], goal: Goal) -> State:
+def _conditions(attribute: Attribute, places: list[int]) -> tuple[Condition, ...]:
+    """Say that an attribute is described by one of these focal sets; nothing if by any."""
+    sets = [attribute.focal_sets[place] for place in places]
+    if len(sets) == 1:
+        return (Condition(attribute.name, sets[0]),)
+    if len(sets) == attribute.n_focal_sets:
+        return ()
+    words = tuple(dict.fromkeys(word for words in sets for word in words))
+    return (Condition(attribute.name, words, _called_together(attribute, places), tuple(sets)),)
+
+
+def _called_together(attribute: Attribute, places: list[int]) -> str:
+    names = [_spelt(attribute.focal_sets[place]) for place in places]
+    if not attribute.is_ordered:
+        return " or ".join(names)
+    if places[0] == 0:
+        return f"at most {names[-1]}"
+    if places[-1] == attribute.n_focal_sets - 1:
+        return f"at least {names[0]}"
+    return f"from {names[0]} to {names[-1]}"
+
+
+def _spelt(words: tuple[str, ...]) -> str:
+    return "-or-".join(words)
+
+
+def decide(belief: list[float], goal: Goal) -> State:
+    """Return the state that is believed most, or the expected number."""
     if goal.task is Task.REGRESSION:
         return sum(share * centre for share, centre in zip(belief, goal.centres, strict=True))
     return goal.states[belief.index(max(belief))]

@@ -70,6 +70,11 @@ class Attribute:
         return self.kind is Kind.CONTINUOUS
 
     @property
+    def is_ordered(self) -> bool:
+        """Whether the focal sets have an order, from low to high."""
+        return self.kind in (Kind.CONTINUOUS, Kind.ORDINAL)
+
+    @property
     def is_coded(self) -> bool:
         """Whether a value is looked up among the states rather than measured."""
         return not (self.is_continuous or _measured(self.kind, self.states))

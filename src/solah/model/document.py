@@ -13,6 +13,9 @@ from solah.kernels.arrays import TreeShape
 from solah.model.attributes import flatten
 from solah.model.structure import Hierarchy, HierarchyNode
 
+# Beliefs below count as this when evidence is made of them: what was never seen is not impossible.
+LEAST_BELIEF = 1e-6
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -38,6 +41,8 @@ class Goal:
     states : the classes, for classification
     words, peaks : the goal's words and where its focal sets peak, for regression
     centres : the mean goal value of each focal set, for regression
+    thresholds : the belief at which each class is as good a decision as any other; they sum to 1,
+        and none stands for equal ones
     """
 
     name: str
@@ -45,6 +50,12 @@ class Goal:
     words: tuple[str, ...] = ()
     peaks: tuple[float, ...] = ()
     centres: tuple[float, ...] = ()
+    thresholds: tuple[float, ...] = ()
+
+    def decide(self, beliefs: Float) -> NDArray[np.intp]:
+        """Return the place of the class to decide for, of beliefs ``(n_rows, n_classes)``."""
+        by_threshold = beliefs / np.array(self.thresholds) if self.thresholds else beliefs
+        return np.asarray(np.argmax(by_threshold, axis=1))
 
     @property
     def task(self) -> Task:
@@ -89,6 +100,22 @@ class Tree:
         return TreeShape.of(self.split, self.first_child, self.sets)
 
     @property
+    def origins(self) -> tuple[str, ...]:
+        """The attributes and nodes that feed the tree, each once."""
+        return tuple(dict.fromkeys(attribute.origin for attribute in self.inputs))
+
+    @cached_property
+    def evidence(self) -> Float:
+        """What branches say to a fusion: how far they move beliefs from the tree's root.
+
+        ``(n_nodes, goal.size)`` logarithms of belief over the root's belief; 0 on average over
+        the goal's states.
+        """
+        logs = np.log(np.maximum(self.belief, LEAST_BELIEF))
+        moved = logs - logs[0]
+        return np.asarray(moved - moved.mean(axis=1, keepdims=True))
+
+    @property
     def leaves(self) -> NDArray[np.intp]:
         """The nodes that end a branch."""
         return np.flatnonzero(self.split < 0)
@@ -102,8 +129,30 @@ class Tree:
 
     @property
     def n_rules(self) -> int:
-        """The branches that carry weight."""
-        return int(np.count_nonzero(self.support[self.leaves] > 0))
+        """The branches that carry weight; those that are joined count once."""
+        return len(set(self.heads[self.leaves][self.support[self.leaves] > 0].tolist()))
+
+    @cached_property
+    def heads(self) -> NDArray[np.intp]:
+        """(n_nodes,) the first leaf of the branch that a leaf is joined to; else the node itself.
+
+        Leaves below one node are joined where they believe the same: neighbours, if the focal
+        sets have an order, and any others, if they have none.
+        """
+        heads = np.arange(len(self.split))
+        leaf = self.split < 0
+        for node in np.flatnonzero(~leaf).tolist():
+            attribute, children = self.inputs[self.split[node]], self.children(node)
+            first_with: dict[bytes, int] = {}
+            for child in children:
+                if not leaf[child]:
+                    first_with.clear()
+                    continue
+                said = self.belief[child].tobytes()
+                if attribute.is_ordered and said not in first_with:
+                    first_with.clear()
+                heads[child] = first_with.setdefault(said, child)
+        return heads
 
     def children(self, node: int) -> range:
         """Return the children of an inner node, in the order of their focal sets."""
@@ -126,28 +175,54 @@ class Tree:
 
 
 @dataclass(frozen=True)
+class Fusion:
+    """A node that adds up the evidence of the nodes below it, each heard with a weight.
+
+    Attributes
+    ----------
+    name : the name of what the node decides
+    origins : the trees and fusions below, by name
+    weights : how loudly each of them is heard
+    bias : the evidence to begin with, one number a goal state
+    """
+
+    name: str
+    origins: tuple[str, ...]
+    weights: tuple[float, ...]
+    bias: tuple[float, ...]
+
+
+Node = Tree | Fusion
+
+
+@dataclass(frozen=True)
 class Model:
-    """A goal, the attributes it is decided on, and the trees that decide, from bottom to top."""
+    """A goal, the attributes it is decided on, and the nodes that decide, from bottom to top."""
 
     goal: Goal
     attributes: tuple[Attribute, ...]
-    trees: tuple[Tree, ...]
+    nodes: tuple[Node, ...]
     generator: str = field(default="", compare=False)
 
     @property
-    def root(self) -> Tree:
-        """The tree that decides."""
-        return self.trees[-1]
+    def root(self) -> Node:
+        """The node that decides."""
+        return self.nodes[-1]
+
+    @cached_property
+    def trees(self) -> tuple[Tree, ...]:
+        """The nodes that are trees."""
+        return tuple(node for node in self.nodes if isinstance(node, Tree))
+
+    @cached_property
+    def fusions(self) -> tuple[Fusion, ...]:
+        """The nodes that weigh the evidence of others."""
+        return tuple(node for node in self.nodes if isinstance(node, Fusion))
 
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """How the trees are wired."""
-        return Hierarchy(
-            tuple(
-                HierarchyNode(tree.name, tuple(dict.fromkeys(a.origin for a in tree.inputs)))
-                for tree in self.trees
-            )
-        )
+        return Hierarchy(tuple(HierarchyNode(node.name, node.origins) for node in self.nodes))
 
     @property
     def n_branches(self) -> int:

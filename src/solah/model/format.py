@@ -18,8 +18,9 @@ import numpy as np
 from solah.data.table import Kind
 from solah.exceptions import ModelFormatError, ModelVersionError, did_you_mean, shorten
 from solah.kernels.arrays import MAX_DEPTH, MAX_FOCAL_SETS
+from solah.kernels.reference import softmax
 from solah.model.attributes import Attribute, belief_attribute, discrete_attribute
-from solah.model.document import Goal, Model, Task, Tree
+from solah.model.document import Fusion, Goal, Model, Node, Task, Tree
 from solah.model.reader import Reader
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def to_json(model: Model) -> str:
     }
     lines = [f"  {_dump(key)}: {_dump(value)}," for key, value in head.items()]
     attributes = _block((_dump(_attribute_record(a)) for a in model.attributes), "    ")
-    trees = _block((_tree_text(tree) for tree in model.trees), "    ")
+    trees = _block(map(_node_text, model.nodes), "    ")
     lines += [f'  "attributes": {attributes},', f'  "trees": {trees}']
     return "\n".join(["{", *lines, "}"]) + "\n"
 
@@ -112,7 +113,8 @@ def _block(items: Iterable[str], indent: str) -> str:
 
 def _goal_record(goal: Goal) -> dict[str, Any]:
     if goal.task is Task.CLASSIFICATION:
-        return {"name": goal.name, "states": list(goal.states)}
+        record = {"name": goal.name, "states": list(goal.states)}
+        return record | ({"thresholds": list(goal.thresholds)} if goal.thresholds else {})
     return {
         "name": goal.name,
         "words": list(goal.words),
@@ -135,6 +137,16 @@ def _attribute_record(attribute: Attribute) -> dict[str, Any]:
     return record | {"ignorance": list(attribute.ignorance)}
 
 
+def _node_text(node: Node) -> str:
+    if isinstance(node, Tree):
+        return _tree_text(node)
+    heard = [
+        {"tree": name, "weight": weight}
+        for name, weight in zip(node.origins, node.weights, strict=True)
+    ]
+    return _dump({"name": node.name, "weighs": heard, "bias": list(node.bias)})
+
+
 def _tree_text(tree: Tree) -> str:
     names = [attribute.name for attribute in tree.inputs]
     columns = zip(
@@ -144,7 +156,7 @@ def _tree_text(tree: Tree) -> str:
         tree.belief.tolist(),
         strict=True,
     )
-    nodes = _block((_dump(_node_record(names, *node)) for node in columns), "      ")
+    nodes = _block((_dump(_branch_record(names, *node)) for node in columns), "      ")
     inputs = _dump([_input_record(attribute) for attribute in tree.inputs])
     return f'{{"name": {_dump(tree.name)}, "inputs": {inputs}, "nodes": {nodes}}}'
 
@@ -163,7 +175,7 @@ def _input_record(attribute: Attribute) -> str | dict[str, Any]:
     }
 
 
-def _node_record(
+def _branch_record(
     names: list[str], split: int, first_child: int, support: float, belief: list[float]
 ) -> dict[str, Any]:
     leaf = {"support": support, "belief": belief}
@@ -201,8 +213,12 @@ def _read_choice(reader: Reader, choices: list[str]) -> str:
 
 def _read_goal(reader: Reader, task: Task) -> Goal:
     if task is Task.CLASSIFICATION:
-        fields = reader.record(["name", "states"])
-        return Goal(fields["name"].text(), states=_read_states(fields["states"], least=1))
+        fields = reader.record(["name", "states"], ["thresholds"])
+        states = _read_states(fields["states"], least=1)
+        thresholds = fields["thresholds"].shares(len(states)) if "thresholds" in fields else ()
+        if thresholds and min(thresholds) <= 0:
+            raise fields["thresholds"].fail("a list of numbers above 0")
+        return Goal(fields["name"].text(), states=states, thresholds=thresholds)
     fields = reader.record(["name", "words", "peaks", "centres"])
     words = fields["words"].texts(1, MAX_WORDS)
     peaks = _read_peaks(fields["peaks"], 2 * len(words) - 1)
@@ -264,27 +280,58 @@ def _read_continuous(reader: Reader) -> Attribute:
 
 def _read_trees(
     reader: Reader, attributes: Mapping[str, Attribute], goal: Goal
-) -> tuple[Tree, ...]:
-    """Read trees from bottom to top; each but the last is an input of one that follows."""
+) -> tuple[Node, ...]:
+    """Read nodes from bottom to top; each but the last is an input of one that follows."""
     most = MAX_TREES if goal.task is Task.CLASSIFICATION else 1
-    trees: list[Tree] = []
+    nodes: list[Node] = []
     known, free = dict(attributes), set(attributes)
     for item in reader.items(1, most):
-        tree = _read_tree(item, known, {tree.name for tree in trees}, goal)
-        if tree.name in known:
-            raise ModelFormatError(f"{item.place}.name {shorten(tree.name)} is taken already")
-        taken = {attribute.origin for attribute in tree.inputs}
-        if twice := taken - free:
+        below = {node.name for node in nodes}
+        node = _read_node(item, known, below, goal)
+        if node.name in known:
+            raise ModelFormatError(f"{item.place}.name {shorten(node.name)} is taken already")
+        if twice := set(node.origins) - free:
             raise ModelFormatError(
                 f"{item.place} takes {shorten(min(twice))}, as another tree does"
             )
-        free -= taken
-        free.add(tree.name)
-        known[tree.name] = belief_attribute(tree.name, goal.states, tuple(tree.belief[0].tolist()))
-        trees.append(tree)
-    if strays := free - attributes.keys() - {trees[-1].name}:
+        free -= set(node.origins)
+        free.add(node.name)
+        known[node.name] = belief_attribute(node.name, goal.states, _to_begin_with(node))
+        nodes.append(node)
+    if strays := free - attributes.keys() - {nodes[-1].name}:
         raise ModelFormatError(f"{reader.place} has {shorten(min(strays))}, which feeds no tree")
-    return tuple(trees)
+    return tuple(nodes)
+
+
+def _to_begin_with(node: Node) -> tuple[float, ...]:
+    """Return what a node believes of a row of which nothing is known."""
+    start = softmax(np.array([node.bias]))[0] if isinstance(node, Fusion) else node.belief[0]
+    return tuple(start.tolist())
+
+
+def _read_node(
+    reader: Reader, attributes: Mapping[str, Attribute], below: Collection[str], goal: Goal
+) -> Node:
+    if isinstance(reader.value, dict) and "weighs" in reader.value:
+        return _read_fusion(reader, below, goal)
+    return _read_tree(reader, attributes, below, goal)
+
+
+def _read_fusion(reader: Reader, below: Collection[str], goal: Goal) -> Fusion:
+    fields = reader.record(["name", "weighs", "bias"])
+    heard = [item.record(["tree", "weight"]) for item in fields["weighs"].items(1, MAX_TREES)]
+    for one in heard:
+        if one["tree"].text() not in below:
+            raise one["tree"].fail("the name of a tree before this one")
+    names = tuple(one["tree"].text() for one in heard)
+    if len(set(names)) != len(names):
+        raise fields["weighs"].fail("a list without repetition")
+    return Fusion(
+        name=fields["name"].text(),
+        origins=names,
+        weights=tuple(one["weight"].number() for one in heard),
+        bias=fields["bias"].numbers(goal.size),
+    )
 
 
 def _read_tree(

@@ -9,7 +9,7 @@ import numpy as np
 from solah.data import Table, as_array, from_array, from_frame, is_frame
 from solah.exceptions import DataError
 from solah.explain import attribute_importances, rules_of, semantics_of
-from solah.model.beliefs import all_beliefs
+from solah.model.beliefs import all_beliefs, root_beliefs
 from solah.model.document import Task
 from solah.model.encode import encode
 from solah.model.files import load_document
@@ -47,7 +47,7 @@ class Evaluator:
         return np.array(self.model.goal.states)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class that is believed most, or the expected number.
+        """Return the class to decide for, or the expected number.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class Evaluator:
         beliefs = self.beliefs(X)
         if self.model.goal.task is Task.REGRESSION:
             return np.asarray((beliefs * np.array(self.model.goal.centres)).sum(axis=1))
-        return np.asarray(self.classes_[np.argmax(beliefs, axis=1)])
+        return np.asarray(self.classes_[self.model.goal.decide(beliefs)])
 
     def predict_proba(self, X: Any) -> Float:
         """Return the belief in each class.
@@ -83,11 +83,11 @@ class Evaluator:
 
     def beliefs(self, X: Any) -> Float:
         """Return the distribution over the goal's states, or over a number's focal sets."""
-        return self.all_beliefs(X)[self.model.root.name]
+        return root_beliefs(self.model.nodes, self._table(X), self.n_threads)
 
     def all_beliefs(self, X: Any) -> dict[str, Float]:
-        """Return what each tree believes, from bottom to top, by the trees' names."""
-        return all_beliefs(self.model.trees, self._table(X), self.n_threads)
+        """Return what each node believes, from bottom to top, by the nodes' names."""
+        return all_beliefs(self.model.nodes, self._table(X), self.n_threads)
 
     def evidence(self, X: Any) -> Float:
         """Return the share of the model's knowledge that each row's known readings can reach.
