@@ -82,7 +82,8 @@ def test_order_threads_and_kernels_leave_no_trace(cancer, monkeypatch):
     order = np.random.default_rng(0).permutation(len(y))
 
     def document(X, y, **parameters):
-        settings = {"leaves": "refitted", "shrinkage": 1.5} | parameters
+        settings = {"fusion": "tree", "n_labels": 3, "min_support": 0.01, **parameters}
+        settings |= {"leaves": "refitted", "shrinkage": 1.5}
         return to_json(SelfOrganisedHierarchyClassifier(**settings).fit(X, y).model_)
 
     one = document(X, y)

@@ -17,10 +17,11 @@ from solah.labels.describe import LabelSettings, describe_table, label_table
 from solah.labels.inputs import known_names, read_features
 from solah.labels.labeller import LABEL_CONSTRAINTS, tolerant_tags
 from solah.labels.rows import LabelledRows
-from solah.model import Model, save_document
+from solah.model import Goal, Model, save_document
 from solah.model.attributes import flatten
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
+from solah.tree.goals import settle_thresholds
 from solah.tree.growth import TreeSettings
 from solah.tree.learn import learn_tree
 from solah.tree.leaves import LEAVES, LeafSettings
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from solah.explain import Rule, Semantics
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.describe import Description
-    from solah.model import Goal
 
 TREE_CONSTRAINTS: dict[str, list[Any]] = {
     **LABEL_CONSTRAINTS,
@@ -47,6 +47,8 @@ TREE_CONSTRAINTS: dict[str, list[Any]] = {
     "min_gain": [Interval(Real, 0.0, None, closed="left"), None],
     "max_depth": [Interval(Integral, 1, None, closed="left"), None],
     "null_branch": [StrOptions({"parent", "uniform"})],
+    "max_rules": [Interval(Integral, 1, None, closed="left"), None],
+    "rule_cost": [Interval(Real, 0.0, None, closed="left")],
     "n_jobs": [Integral, None],
 }
 LEAF_CONSTRAINTS: dict[str, list[Any]] = {
@@ -166,6 +168,8 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
             max_depth=self.max_depth,
             null_branch=self.null_branch,
             leaves=self._leaf_settings(),
+            max_rules=self.max_rules,
+            rule_cost=self.rule_cost,
         )
 
     def _leaf_settings(self) -> LeafSettings:
@@ -192,7 +196,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         return LeafSettings(self.leaves, self.shrinkage, self.prior_weight)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class that is believed most.
+        """Return the class to decide for: the one believed most, unless there are thresholds.
 
         Parameters
         ----------
@@ -203,7 +207,8 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         classes : ndarray of shape (n_rows,)
         """
         beliefs = self.predict_proba(X)
-        return np.asarray(self.classes_[np.argmax(beliefs, axis=1)])
+        goal = Goal("", thresholds=settle_thresholds(self.thresholds, self.classes_.tolist()))
+        return np.asarray(self.classes_[goal.decide(beliefs)])
 
 
 class LinguisticTree(LinguisticEstimator):

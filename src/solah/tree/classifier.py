@@ -62,6 +62,16 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
     prior_weight : float, default=2.0
         How many rows the counted belief weighs where leaves are refitted.
     class_weight : "balanced", mapping of class to weight, or None, default=None
+    thresholds : mapping of class to number, default=None
+        The belief from which on to decide for a class, such as ``{"sick": 0.2}`` for one that is
+        rare and must not be missed. Classes that are not named share the rest of 1; of several
+        classes, the one whose belief is the largest multiple of its threshold is decided for.
+    max_rules : int, default=None
+        The most rules that the model may have: branches that say nearly the same are joined
+        (``hue is at least medium-or-high``), those first that lose least.
+    rule_cost : float, default=0.0
+        What a rule must be worth to stay, in nats of log-likelihood of the training rows. 0 keeps
+        all.
     n_jobs : int or None, default=None
         How many threads to use; -1 for all processors. The tree does not depend on it.
 
@@ -93,6 +103,7 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         **TREE_CONSTRAINTS,
         **LEAF_CONSTRAINTS,
         "class_weight": [StrOptions({"balanced"}), Mapping, None],
+        "thresholds": [Mapping, None],
     }
 
     def __init__(
@@ -112,6 +123,9 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         shrinkage: float = 0.0,
         prior_weight: float = 2.0,
         class_weight: str | Mapping[Any, float] | None = None,
+        thresholds: Mapping[Any, float] | None = None,
+        max_rules: int | None = None,
+        rule_cost: float = 0.0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_labels = n_labels
@@ -128,6 +142,9 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         self.shrinkage = shrinkage
         self.prior_weight = prior_weight
         self.class_weight = class_weight
+        self.thresholds = thresholds
+        self.max_rules = max_rules
+        self.rule_cost = rule_cost
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -147,7 +164,7 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         self
         """
         table = read_features(self, X, reset=True)
-        goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
+        goal = read_class_goal(self, y, sample_weight, table.n_rows)
         self._learn(table, goal.goal, goal.labels, goal.weights, goal.weight_unit)
         self.classes_ = goal.classes
         return self

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import compute_sample_weight
 
-from solah.exceptions import DataError
+from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
 from solah.kernels.arrays import MASS_BITS, MAX_FOCAL_SETS
 from solah.labels.inputs import read_classes, read_weights
 from solah.labels.rows import integer_weights
 from solah.model import Goal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
     from sklearn.base import BaseEstimator
@@ -60,10 +61,9 @@ def read_class_goal(
     estimator: BaseEstimator,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
-    class_weight: str | Mapping[Any, float] | None,
     n_rows: int,
 ) -> ClassGoal:
-    """Read the classes and the weights of the rows."""
+    """Read the classes and the weights of the rows, as an estimator's parameters say."""
     name, classes = read_classes(estimator, y, n_rows)
     states, codes = np.unique(classes, return_inverse=True)
     if len(states) > MAX_FOCAL_SETS:
@@ -72,10 +72,49 @@ def read_class_goal(
             f"{MAX_FOCAL_SETS} apart; if it is a number, use LinguisticTreeRegressor "
             "(--task regression)"
         )
-    weights = read_weights(sample_weight, n_rows) * compute_sample_weight(class_weight, classes)
+    of_classes = compute_sample_weight(estimator.class_weight, classes)
+    weights = read_weights(sample_weight, n_rows) * of_classes
     integers, unit = integer_weights(weights)
-    goal = Goal(name, states=tuple(map(_as_state, states.tolist())))
+    goal = Goal(
+        name,
+        states=tuple(map(_as_state, states.tolist())),
+        thresholds=settle_thresholds(estimator.thresholds, states.tolist()),
+    )
     return ClassGoal(goal, states, codes, integers, unit)
+
+
+def settle_thresholds(
+    thresholds: Mapping[Any, float] | None, classes: Sequence[Any]
+) -> tuple[float, ...]:
+    """Complete the thresholds of some classes: the others share what is left of 1.
+
+    Examples
+    --------
+    >>> settle_thresholds({"sick": 0.2}, ["sick", "well"])
+    (0.2, 0.8)
+    """
+    if not thresholds:
+        return ()
+    known = {str(each): each for each in classes}
+    given = {str(name): threshold for name, threshold in thresholds.items()}
+    for name, threshold in given.items():
+        if name not in known:
+            raise ParameterError(
+                f"'thresholds' names the class {shorten(name)}, which the rows do not have"
+                f"{did_you_mean(name, known)}"
+            )
+        if not isinstance(threshold, Real) or not 0 < threshold < 1:
+            raise ParameterError(
+                f"the threshold of class {shorten(name)} must be above 0 and below 1. "
+                f"Got {threshold!r} instead."
+            )
+    others = [name for name in known if name not in given]
+    left = 1 - sum(given.values())
+    if (left <= 0) if others else (abs(left) > 1e-9):
+        raise ParameterError(
+            "the thresholds of all classes must sum to 1; leave one class out, and it gets the rest"
+        )
+    return tuple(float(given[name]) if name in given else left / len(others) for name in known)
 
 
 def _as_state(value: Any) -> str | int | float | bool:

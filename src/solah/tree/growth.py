@@ -49,7 +49,8 @@ class TreeSettings:
 
     ``min_support`` is in the counts' own unit; ``min_gain`` None splits even where nothing is
     gained, as the paper does. ``belief_labels`` is how many words describe what a tree below
-    believes; None takes its distribution as masses, as the paper does.
+    believes; None takes its distribution as masses, as the paper does. Branches are joined until
+    there are at most ``max_rules``, and while one is worth less than ``rule_cost`` nats.
     """
 
     criterion: Criterion = "information_gain"
@@ -60,6 +61,8 @@ class TreeSettings:
     null_branch: NullBranch = "parent"
     leaves: LeafSettings = COUNTED
     belief_labels: int | None = None
+    max_rules: int | None = None
+    rule_cost: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

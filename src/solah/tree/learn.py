@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from solah.model import Tree
 from solah.tree.growth import grow
+from solah.tree.joining import simplify_tree
 from solah.tree.leaves import improve_leaves
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ def learn_tree(
     weight_unit: float,
     settings: TreeSettings,
 ) -> Tree:
-    """Grow a tree on rows whose weights are in the given unit, then improve its leaves."""
+    """Grow a tree on rows of the given unit of weight, join its branches, improve its leaves."""
     grown = grow(rows, rows.sets, rows.goal_weights(), settings)
     tree = Tree(
         name=name,
@@ -31,4 +34,8 @@ def learn_tree(
         support=grown.weight * weight_unit,
         belief=grown.belief,
     )
-    return improve_leaves(tree, rows, weight_unit, settings.leaves)
+    heads = np.arange(len(tree.split))
+    if settings.max_rules is not None or settings.rule_cost > 0:
+        tree = simplify_tree(tree, settings.max_rules, settings.rule_cost)
+        heads = tree.heads
+    return improve_leaves(tree, heads, rows, weight_unit, settings.leaves)

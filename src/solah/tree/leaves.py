@@ -11,6 +11,8 @@ from solah.kernels.arrays import MASS_BITS
 from solah.tree.refit import refit_beliefs
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from solah.kernels.arrays import Float
     from solah.labels.rows import LabelledRows
     from solah.model import Tree
@@ -39,14 +41,19 @@ COUNTED = LeafSettings()
 
 
 def improve_leaves(
-    tree: Tree, rows: LabelledRows, weight_unit: float, settings: LeafSettings
+    tree: Tree,
+    heads: NDArray[np.intp],
+    rows: LabelledRows,
+    weight_unit: float,
+    settings: LeafSettings,
 ) -> Tree:
     """Shrink the beliefs of a tree of classes, and refit its leaves, as the settings say.
 
-    A branch that no row reaches has nothing of its own and keeps what it was given.
+    A branch that no row reaches has nothing of its own and keeps what it was given. Leaves with
+    one head are one branch and stay so.
     """
     if settings.shrinkage > 0:
-        tree = replace(tree, belief=shrink_beliefs(tree, settings.shrinkage))
+        tree = replace(tree, belief=shrink_beliefs(tree, settings.shrinkage, heads))
     if settings.leaves == "counted":
         return tree
     codes = (rows.goals >> MASS_BITS).astype(np.int64)
@@ -55,20 +62,22 @@ def improve_leaves(
         rows.inputs,
         codes,
         rows.weights,
+        heads=heads,
         prior_weight=settings.prior_weight / weight_unit,
         n_threads=rows.n_threads,
     )
     return replace(tree, belief=beliefs)
 
 
-def shrink_beliefs(tree: Tree, n_rows: float) -> Float:
+def shrink_beliefs(tree: Tree, n_rows: float, heads: NDArray[np.intp]) -> Float:
     """Draw each branch towards its parent, from the root down, as if rows of it were there too."""
     beliefs = tree.belief.copy()
+    of_branch = np.bincount(heads, tree.support, len(heads))[heads]
     # Children stand behind their parents, so a parent is settled before its children.
     for node in np.flatnonzero(tree.split >= 0):
         first = tree.first_child[node]
         below = slice(first, first + tree.sets.sizes[tree.split[node]])
-        support = tree.support[below, None]
+        support = of_branch[below, None]
         shrunk = (support * beliefs[below] + n_rows * beliefs[node]) / (support + n_rows)
         beliefs[below] = np.where(support > 0, shrunk, beliefs[below])
     return beliefs

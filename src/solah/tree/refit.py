@@ -10,6 +10,7 @@ The sums are of integers, so neither the rows' order nor the number of threads l
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,8 @@ from solah.kernels.arrays import WEIGHT_ONE
 from solah.kernels.choose import kernel, map_slices
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from solah.kernels.arrays import Described, Float, Int64, Routes
     from solah.model import Tree
 
@@ -28,6 +31,7 @@ def refit_beliefs(
     codes: Int64,
     weights: Int64,
     *,
+    heads: NDArray[np.intp],
     prior_weight: float,
     n_rounds: int = 30,
     n_threads: int = 1,
@@ -42,6 +46,7 @@ def refit_beliefs(
         The training rows.
     codes : (n_rows,) the rows' classes
     weights : (n_rows,) what each row counts for
+    heads : (n_nodes,) the first leaf of the branch that a leaf is in
     prior_weight : float
         What the prior counts for (a), in the weights' unit.
     n_rounds : int, default=30
@@ -55,7 +60,8 @@ def refit_beliefs(
     routes: dict[int, Routes] = {}
 
     def route(part: slice) -> None:
-        routes[part.start] = use.route(rows.rows(part), whole[part], tree.sets, tree.shape)
+        found = use.route(rows.rows(part), whole[part], tree.sets, tree.shape)
+        routes[part.start] = replace(found, leaves=heads[found.leaves].astype(np.int32))
 
     def credit(part: slice) -> Int64:
         share = np.zeros(beliefs.shape, dtype=np.int64)
@@ -67,4 +73,4 @@ def refit_beliefs(
         credited = np.sum(map_slices(credit, len(rows), n_threads), axis=0)
         pulled = credited[leaf] + prior_weight * tree.belief[leaf]
         beliefs[leaf] = pulled / pulled.sum(axis=1, keepdims=True)
-    return beliefs
+    return beliefs[heads]

@@ -38,7 +38,7 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
     Parameters
     ----------
     n_labels, placement, words, kinds, criterion, purity, min_support, min_gain, max_depth,
-    null_branch, n_jobs
+    null_branch, max_rules, rule_cost, n_jobs
         As in :class:`~solah.LinguisticTreeClassifier`.
     goal_labels : int, default=5
         How many words describe the goal.
@@ -79,6 +79,8 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
         min_gain: float | None = 0.0,
         max_depth: int | None = None,
         null_branch: NullBranch = "parent",
+        max_rules: int | None = None,
+        rule_cost: float = 0.0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_labels = n_labels
@@ -92,6 +94,8 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
         self.min_gain = min_gain
         self.max_depth = max_depth
         self.null_branch = null_branch
+        self.max_rules = max_rules
+        self.rule_cost = rule_cost
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]

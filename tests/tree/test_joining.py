@@ -1,0 +1,134 @@
+"""Branches that say nearly the same are joined."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from solah import LinguisticTreeClassifier, LinguisticTreeRegressor, load_model
+from solah.model.beliefs import root_beliefs
+from solah.tree.joining import count_cost, join_branches, simplify_tree, voice_cost
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture(scope="module")
+def tree(wine):
+    return LinguisticTreeClassifier().fit(*wine).model_.trees[0]
+
+
+@pytest.mark.parametrize("max_rules", [60, 20, 7, 2, 1])
+def test_there_are_at_most_as_many_rules_as_asked_for(wine, max_rules):
+    model = LinguisticTreeClassifier(max_rules=max_rules).fit(*wine)
+    assert len(model.rules_()) == model.n_rules_ <= max_rules
+    assert model.n_rules_ >= max_rules - 1
+
+
+def test_rules_keep_all_rows_and_what_they_counted(tree):
+    joined = simplify_tree(tree, 10, 0.0)
+    counts = [(t.support[:, None] * t.belief)[t.leaves].sum(axis=0) for t in (tree, joined)]
+    np.testing.assert_allclose(counts[0], counts[1])
+
+
+def test_a_rule_that_is_worth_less_goes(tree):
+    sizes = [simplify_tree(tree, None, cost).n_rules for cost in (0.01, 0.5, 2.0, 1e9)]
+    assert tree.n_rules > sizes[0] > sizes[1] > sizes[2] > sizes[3] == 1
+
+
+def test_the_pair_that_loses_least_goes_first(tree):
+    """Joining costs log-likelihood of the training rows, and greedily as little as possible."""
+
+    def likelihood(one):
+        counts = (one.support[:, None] * one.belief)[one.leaves]
+        return np.sum(counts * np.log(np.maximum(one.belief[one.leaves], 1e-300)))
+
+    losses = [likelihood(tree) - likelihood(simplify_tree(tree, n, 0.0)) for n in (60, 30, 15, 5)]
+    assert losses == sorted(losses)
+    assert losses[0] < losses[-1] / 5
+
+
+def test_joined_words_are_said_together(wine):
+    model = LinguisticTreeClassifier(max_rules=4, max_depth=1).fit(*wine)
+    said = [str(rule) for rule in model.rules_()]
+    assert any("at most" in text or "at least" in text or " to " in text for text in said)
+
+
+def test_states_without_an_order_are_joined_across(tmp_path):
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "blue", "green", "black"], 400)
+    y = np.isin(colour, ["red", "green"]) ^ (rng.random(400) < 0.05)
+    X = colour.astype(object)[:, None]
+    model = LinguisticTreeClassifier(max_rules=2).fit(X, y)
+    premises = {rule.premise for rule in model.rules_()}
+    assert premises == {"x0 is black or blue", "x0 is green or red"}
+    model.save(tmp_path / "m.json")
+    loaded = load_model(tmp_path / "m.json")
+    assert [str(rule) for rule in loaded.rules()] == [str(rule) for rule in model.rules_()]
+
+
+def test_what_fires_is_the_joined_rule(wine):
+    X, y = wine
+    model = LinguisticTreeClassifier(max_rules=5).fit(X, y)
+    rules = {str(rule) for rule in model.rules_()}
+    for way in model.semantics(X[:20]):
+        assert {str(fired.rule) for fired in way.steps[0].fired} <= rules
+        assert sum(fired.weight for fired in way.steps[0].fired) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"leaves": "refitted"}, {"shrinkage": 3.0}])
+def test_better_leaves_leave_rules_joined(wine, settings):
+    X, y = wine
+    model = LinguisticTreeClassifier(max_rules=8, **settings).fit(X, y)
+    assert model.n_rules_ <= 8
+    assert model.score(X, y) > 0.9
+
+
+def test_numbers_have_fewer_rules_too():
+    x = np.random.default_rng(0).random((300, 2))
+    model = LinguisticTreeRegressor(max_rules=6).fit(x, x[:, 0] ** 2)
+    assert model.n_rules_ <= 6
+    assert model.score(x, x[:, 0] ** 2) > 0.7
+
+
+def test_order_and_threads_leave_no_trace():
+    X, y = load_breast_cancer(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    one = LinguisticTreeClassifier(max_rules=12).fit(X, y).model_
+    assert LinguisticTreeClassifier(max_rules=12).fit(X[order], y[order]).model_ == one
+    assert LinguisticTreeClassifier(max_rules=12, n_jobs=3).fit(X, y).model_ == one
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.sampled_from([count_cost, voice_cost]))
+def test_every_row_still_finds_its_branch(tree, seed, max_rules, cost):
+    """Rows that reach a leaf reach the branch it went into, with the same weight."""
+    rng = np.random.default_rng(seed)
+    said = rng.dirichlet(np.ones(3), len(tree.split))
+    (joined,) = join_branches([tree], [said], cost, max_rules=max_rules)
+    assert joined.heads[joined.homes[tree.leaves]].tolist() == joined.homes[tree.leaves].tolist()
+    belief = rng.dirichlet(np.ones(3), len(joined.split))
+    fewer = replace(
+        tree,
+        split=joined.split,
+        first_child=joined.first_child,
+        support=tree.support[joined.kept],
+        belief=belief[joined.heads],
+    )
+    spread = replace(tree, belief=belief[joined.homes])
+    rows = LinguisticTreeClassifier().fit(*load_wine(return_X_y=True, as_frame=True))
+    table = rows._evaluator()._table(load_wine(as_frame=True).data[:25])
+    np.testing.assert_allclose(
+        root_beliefs([fewer], table), root_beliefs([spread], table), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("cost", [count_cost, voice_cost])
+def test_joining_costs_nothing_only_where_nothing_differs(tree, cost):
+    same = np.tile(tree.belief[0], (len(tree.split), 1))
+    (joined,) = join_branches([tree], [same], cost, rule_cost=1e-9)
+    assert joined.split.tolist() == [-1]

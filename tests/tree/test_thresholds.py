@@ -1,0 +1,67 @@
+"""Decisions that do not wait for the largest belief."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier, load_model
+from solah.evaluation import Plan, cross_validate
+from solah.exceptions import ParameterError
+from solah.tree.goals import settle_thresholds
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, np.where(y == 0, "malignant", "benign")
+
+
+def test_a_class_is_decided_for_above_its_threshold(cancer):
+    X, y = cancer
+    model = LinguisticTreeClassifier(max_rules=9, thresholds={"malignant": 0.1}).fit(X, y)
+    belief = model.predict_proba(X)[:, 1]
+    assert ((model.predict(X) == "malignant") == (belief > 0.1)).all()
+    usual = LinguisticTreeClassifier(max_rules=9).fit(X, y)
+    assert (model.predict(X) == "malignant").sum() > (usual.predict(X) == "malignant").sum()
+
+
+def test_the_document_knows_it(cancer, tmp_path):
+    X, y = cancer
+    model = SelfOrganisedHierarchyClassifier("each", thresholds={"malignant": 0.05}).fit(X, y)
+    model.save(tmp_path / "m.json")
+    loaded = load_model(tmp_path / "m.json")
+    assert loaded.model.goal.thresholds == (0.95, 0.05)
+    assert (loaded.predict(X) == model.predict(X)).all()
+
+
+def test_several_classes_share_what_is_left():
+    X, y = load_wine(return_X_y=True)
+    model = LinguisticTreeClassifier(thresholds={2: 0.1}).fit(X, y)
+    beliefs = model.predict_proba(X)
+    expected = np.argmax(beliefs / np.array([0.45, 0.45, 0.1]), axis=1)
+    assert (model.predict(X) == expected).all()
+
+
+def test_an_evaluation_counts_what_is_decided(cancer):
+    X, y = cancer
+    hasty = LinguisticTreeClassifier(max_rules=5, thresholds={"malignant": 1e-9})
+    result = cross_validate({"hasty": hasty}, X, y, Plan(folds=3))
+    assert result.spreads("hasty")["accuracy"].mean < 0.6
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "message"),
+    [
+        ({"c": 0.5}, "the class 'c', which the rows do not have"),
+        ({"a": 0.0}, "must be above 0 and below 1. Got 0.0"),
+        ({"a": "much"}, "must be above 0 and below 1. Got 'much'"),
+        ({"a": 0.5, "b": 0.6}, "must sum to 1"),
+    ],
+)
+def test_wrong_thresholds_are_named(thresholds, message):
+    with pytest.raises(ParameterError, match=message):
+        settle_thresholds(thresholds, ["a", "b"])
+
+
+def test_none_are_none():
+    assert settle_thresholds(None, ["a", "b"]) == settle_thresholds({}, ["a", "b"]) == ()
