@@ -15,7 +15,7 @@ def score_fold(truth: np.ndarray, beliefs: np.ndarray, classes: np.ndarray) -> d
         "balanced_accuracy": balanced_accuracy(truth, classes[np.argmax(beliefs, axis=1)]),
         "auc": basic.auc,
         "log_loss": basic.log_loss,
-        "brier": brier_score(truth, beliefs, classes),
+        "brier": basic.brier,
     }
 
 
@@ -23,12 +23,3 @@ def balanced_accuracy(truth: np.ndarray, decisions: np.ndarray) -> float:
     """Return the mean, over the classes in the truth, of the share of their rows that is right."""
     right = decisions == truth
     return float(np.mean([right[truth == each].mean() for each in np.unique(truth)]))
-
-
-def brier_score(truth: np.ndarray, beliefs: np.ndarray, classes: np.ndarray) -> float:
-    """Return half the mean squared distance to the truth: 0 is best, 1 is wrong and sure of it.
-
-    Halved, it is the usual score of one column where there are two classes.
-    """
-    is_true = truth[:, None] == classes[None, :]
-    return float(((beliefs - is_true) ** 2).sum(axis=1).mean() / 2)

@@ -89,7 +89,7 @@ class Decider:
             return Decisions(kept, numbers.tolist(), (), np.empty((len(numbers), 0)), evidence)
         beliefs = self._evaluator.beliefs(table)
         states = self._goal.states
-        chosen = [states[place] for place in beliefs.argmax(axis=1).tolist()]
+        chosen = [states[place] for place in self._goal.decide(beliefs).tolist()]
         return Decisions(kept, chosen, states, beliefs, evidence)
 
     def _choose_names(self, keep: Iterable[str]) -> dict[str, str]:

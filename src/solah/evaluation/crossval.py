@@ -212,7 +212,10 @@ def _score(
     if classes is None:
         return score_numbers(truth, estimator.predict(rows))
     beliefs = over_all_classes(estimator.predict_proba(rows), estimator.classes_, classes)
-    return score_beliefs(truth, beliefs, classes)
+    decides = getattr(estimator, "thresholds", None)
+    return score_beliefs(
+        truth, beliefs, classes, decisions=estimator.predict(rows) if decides else None
+    )
 
 
 def _rows(X: Table | NDArray[Any], rows: NDArray[np.intp]) -> Table | NDArray[Any]:

@@ -23,11 +23,13 @@ class ClassScores:
     accuracy : the share of rows whose class was believed most
     auc : the rank AUC; for several classes the mean over one class against the others
     log_loss : the mean surprise, in nats; lower is better
+    brier : half the mean squared distance of beliefs to the truth; lower is better
     """
 
     accuracy: float
     auc: float
     log_loss: float
+    brier: float
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ def score_beliefs(
     beliefs: Float,
     classes: NDArray[Any],
     sample_weight: Float | None = None,
+    decisions: NDArray[Any] | None = None,
 ) -> ClassScores:
     """Compare beliefs with the true classes.
 
@@ -74,9 +77,14 @@ def score_beliefs(
     1.0
     """
     return ClassScores(
-        accuracy=accuracy(truth, beliefs, classes, sample_weight),
+        accuracy=(
+            accuracy(truth, beliefs, classes, sample_weight)
+            if decisions is None
+            else float(np.average(decisions == truth, weights=sample_weight))
+        ),
         auc=rank_auc(truth, beliefs, classes, sample_weight),
         log_loss=log_loss(truth, beliefs, classes, sample_weight),
+        brier=brier_score(truth, beliefs, classes, sample_weight),
     )
 
 
@@ -132,5 +140,20 @@ def log_loss(
     """Return the mean surprise; a class that was thought impossible costs a finite amount."""
     in_truth = beliefs[np.arange(len(truth)), np.searchsorted(classes, truth)]
     # Sums of many branches may end a rounding error above 1, which scikit-learn refuses.
-    surprise = -np.log(np.clip(in_truth, np.finfo(np.float64).eps, 1.0))
-    return float(np.average(surprise, weights=weights))
+    return float(np.average(surprise(in_truth), weights=weights))
+
+
+def brier_score(
+    truth: NDArray[Any], beliefs: Float, classes: NDArray[Any], weights: Float | None = None
+) -> float:
+    """Return half the mean squared distance to the truth: 0 is best, 1 is wrong and sure of it.
+
+    Halved, it is the usual score of one column where there are two classes.
+    """
+    distances = ((beliefs - (truth[:, None] == classes[None, :])) ** 2).sum(axis=1)
+    return float(np.average(distances, weights=weights) / 2)
+
+
+def surprise(likelihood: Float) -> Float:
+    """Return the negative logarithm of how likely something was; finite for the impossible."""
+    return np.asarray(-np.log(np.clip(likelihood, np.finfo(np.float64).eps, 1.0)))

@@ -9,6 +9,8 @@ from solah.report.markdown import render_markdown
 from solah.report.measures import name_measure, score_rows, spell_spread
 from solah.report.summary import (
     describe_attribute,
+    describe_choice,
+    describe_fusion,
     describe_goal,
     describe_hierarchy,
     describe_rule,
@@ -22,6 +24,8 @@ from solah.report.summary import (
 
 __all__ = [
     "describe_attribute",
+    "describe_choice",
+    "describe_fusion",
     "describe_goal",
     "describe_hierarchy",
     "describe_rule",

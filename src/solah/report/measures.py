@@ -13,6 +13,7 @@ _NAMES_AND_DECIMALS = {
     "accuracy": ("accuracy", 3),
     "auc": ("AUC", 3),
     "log_loss": ("log-loss", 3),
+    "brier": ("Brier score", 3),
     "r2": ("R²", 3),
     "mae": ("mean absolute error", 4),
     "n_clusters": ("clusters (K)", 1),

@@ -10,16 +10,22 @@ from solah.data.spelling import count
 from solah.explain import attribute_importances, rules_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from solah.evaluation import CrossValidation
     from solah.explain import Rule
-    from solah.model import Attribute, Goal, Model, Tree
+    from solah.model import Attribute, Fusion, Goal, Model, Tree
 
 MAX_RULES = 20
 PAGE_WIDTH = 80
 
 
 def summarise(
-    model: Model, scores: CrossValidation | None = None, *, max_rules: int = MAX_RULES
+    model: Model,
+    scores: CrossValidation | None = None,
+    *,
+    max_rules: int = MAX_RULES,
+    choice: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Gather what a person wants to know of a model.
 
@@ -31,6 +37,8 @@ def summarise(
         How well such models decide on unseen rows.
     max_rules : int, default=20
         How many rules to list, shared by the trees: the strongest of each, and one at least.
+    choice : mapping, default=None
+        How the model's settings were chosen, as :func:`describe_choice` returns it.
 
     Returns
     -------
@@ -61,6 +69,7 @@ def summarise(
             for attribute in model.attributes
         ],
         "hierarchy": describe_hierarchy(model),
+        "choice": choice,
         "rules": [
             describe_rule(rule) for rule in strongest(rules, -(-max_rules // len(model.trees)))
         ],
@@ -88,7 +97,41 @@ def describe_hierarchy(model: Model) -> dict[str, Any]:
         "structure": model.hierarchy.to_dict(),
         "levels": model.hierarchy.n_levels,
         "trees": [describe_tree(tree) for tree in model.trees],
+        "fusions": [describe_fusion(fusion) for fusion in model.fusions],
         "drawing": draw_trees(model),
+    }
+
+
+def describe_fusion(fusion: Fusion) -> dict[str, Any]:
+    """Describe whom a fusion hears, how loudly, and what it begins with."""
+    heard = [
+        {"tree": name, "weight": weight}
+        for name, weight in zip(fusion.origins, fusion.weights, strict=True)
+    ]
+    return {"name": fusion.name, "weighs": heard, "bias": list(fusion.bias)}
+
+
+def describe_choice(estimator: Any) -> dict[str, Any] | None:
+    """Describe how an estimator chose its settings; None where there was nothing to choose."""
+    trials = getattr(estimator, "selection_", ())
+    if not trials or not hasattr(trials[0], "setting"):
+        return None
+    return {
+        "reason": estimator.selection_reason_,
+        "settings": dict(vars(estimator.settings_)),
+        "seconds": estimator.selection_seconds_,
+        "left_out": estimator.left_out_,
+        "trials": [
+            {
+                "stage": trial.stage,
+                "settings": dict(vars(trial.setting)),
+                "rules": trial.n_rules,
+                "log_loss": trial.log_loss,
+                "error": trial.error,
+                "is_chosen": trial.is_chosen,
+            }
+            for trial in trials
+        ],
     }
 
 
@@ -103,9 +146,14 @@ def describe_tree(tree: Tree) -> dict[str, Any]:
 
 
 def draw_trees(model: Model, width: int = PAGE_WIDTH) -> str:
-    """Draw how the trees are wired, with the number of their rules."""
-    sizes = {tree.name: count(tree.n_rules, "rule") for tree in model.trees}
-    return model.hierarchy.draw(sizes, width=width)
+    """Draw how the trees are wired, with the number of their rules and how loudly they speak."""
+    notes = {tree.name: [count(tree.n_rules, "rule")] for tree in model.trees}
+    for fusion in model.fusions:
+        notes.setdefault(fusion.name, []).append("weighs")
+        for name, weight in zip(fusion.origins, fusion.weights, strict=True):
+            notes.setdefault(name, []).append(f"weight {weight:.2f}")
+    spelt = {name: ", ".join(said) for name, said in notes.items()}
+    return model.hierarchy.draw(spelt, width=width)
 
 
 def describe_goal(goal: Goal) -> dict[str, Any]:
@@ -145,7 +193,12 @@ def describe_rule(rule: Rule) -> dict[str, Any]:
     return {
         "tree": rule.tree,
         "conditions": [
-            {"attribute": condition.attribute, "words": list(condition.words)}
+            {
+                "attribute": condition.attribute,
+                "words": list(condition.words),
+                "sets": [list(words) for words in condition.focal_sets],
+                "text": str(condition),
+            }
             for condition in rule.conditions
         ],
         "decision": rule.decision,
