@@ -5,6 +5,7 @@ import json
 import jsonschema
 import numpy as np
 import pytest
+from organised_trees import organised
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.naive_bayes import GaussianNB
 
@@ -12,7 +13,6 @@ from solah import (
     PAPER,
     GeneticHierarchyClassifier,
     LinguisticHierarchyClassifier,
-    SelfOrganisedHierarchyClassifier,
     load_model,
 )
 from solah.exceptions import ModelFormatError
@@ -120,7 +120,7 @@ def test_order_and_threads_leave_no_trace():
 
     def document(X, y, n_jobs=None):
         settings = {"belief_labels": 3, "cross_fit": 3, "n_jobs": n_jobs}
-        return to_json(SelfOrganisedHierarchyClassifier(**settings).fit(X, y).model_)
+        return to_json(organised(**settings).fit(X, y).model_)
 
     assert document(X[order], y[order]) == document(X, y) == document(X, y, n_jobs=3)
 

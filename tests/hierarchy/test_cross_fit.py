@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from organised_trees import organised
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.naive_bayes import GaussianNB
 
@@ -11,7 +12,6 @@ from solah import (
     PAPER,
     GeneticHierarchyClassifier,
     LinguisticHierarchyClassifier,
-    SelfOrganisedHierarchyClassifier,
 )
 from solah.hierarchy.folds import content_folds
 from solah.model.format import to_json
@@ -78,9 +78,7 @@ def test_order_and_threads_leave_no_trace():
     order = np.random.default_rng(0).permutation(len(y))
 
     def document(X, y, n_jobs=None):
-        return to_json(
-            SelfOrganisedHierarchyClassifier(cross_fit=4, n_jobs=n_jobs).fit(X, y).model_
-        )
+        return to_json(organised(cross_fit=4, n_jobs=n_jobs).fit(X, y).model_)
 
     assert document(X[order], y[order]) == document(X, y) == document(X, y, n_jobs=3)
 
@@ -106,7 +104,7 @@ def test_other_nodes_are_cross_fitted_too(noise, node):
 
 def test_searches_and_choices_know_it():
     X, y = load_wine(return_X_y=True)
-    chosen = SelfOrganisedHierarchyClassifier([2, 4], cross_fit=3).fit(X, y)
+    chosen = organised([2, 4], cross_fit=3).fit(X, y)
     assert len(chosen.selection_) == 2
     found = GeneticHierarchyClassifier(3, n_generations=1, cross_fit=3, random_state=0).fit(X, y)
     assert found.best_score_ > 0.9

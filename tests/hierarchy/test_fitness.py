@@ -5,10 +5,11 @@ from threading import Barrier, Thread
 
 import numpy as np
 import pytest
+from organised_trees import organised
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import roc_auc_score
 
-from solah import Hierarchy, LinguisticHierarchyClassifier, SelfOrganisedHierarchyClassifier
+from solah import Hierarchy, LinguisticHierarchyClassifier
 from solah.exceptions import DataError, ParameterError
 from solah.hierarchy import fitness as fitness_module
 from solah.hierarchy.fitness import Memory
@@ -28,7 +29,7 @@ def prepare(scoring, X=None, y=None, sample_weight=None, n_folds=4):
         X, y = load_iris(return_X_y=True)
     model = LinguisticHierarchyClassifier()
     table = read_features(model, X, reset=True)
-    goal = read_class_goal(model, y, sample_weight, None, table.n_rows)
+    goal = read_class_goal(model, y, sample_weight, table.n_rows)
     data = TrainingSet(model._describe(table, goal.weights), goal)
     return model._fitness(data, scoring, n_folds)
 
@@ -155,7 +156,7 @@ def test_what_stands_below_a_part_counts_with_it():
     def fitness():
         model = LinguisticHierarchyClassifier(node={"z1": "cmac"})
         table = read_features(model, X, reset=True)
-        goal = read_class_goal(model, y, None, None, table.n_rows)
+        goal = read_class_goal(model, y, None, table.n_rows)
         return model._fitness(
             TrainingSet(model._describe(table, goal.weights), goal), "log_loss", 3
         )
@@ -167,7 +168,7 @@ def test_what_stands_below_a_part_counts_with_it():
 def test_an_error_in_a_fold_is_no_lack_of_rows():
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([X, np.r_[1.0, np.zeros(149)]])
-    model = SelfOrganisedHierarchyClassifier(
+    model = organised(
         [2, 5], level_gap=[0.01, 1.0], words={"x4": ["off", "on"]}, kinds={"x4": "continuous"}
     )
     with pytest.raises(DataError, match="column 'x4' is constant"):
@@ -180,7 +181,7 @@ def test_an_error_in_a_fold_is_no_lack_of_rows():
 @pytest.fixture(scope="module")
 def chosen():
     X, y = load_wine(return_X_y=True, as_frame=True)
-    model = SelfOrganisedHierarchyClassifier([2, 3, 4], level_gap=("auto", 0.1), scoring="log_loss")
+    model = organised([2, 3, 4], level_gap=("auto", 0.1), scoring="log_loss")
     return model.fit(X, y)
 
 
@@ -200,7 +201,7 @@ def test_candidates_that_come_out_alike_are_compared_once(chosen):
 def test_a_candidate_is_what_its_k_and_theta_lead_to(chosen):
     X, y = load_wine(return_X_y=True, as_frame=True)
     one = chosen.selection_[-1]
-    alone = SelfOrganisedHierarchyClassifier(one.n_clusters, level_gap=one.level_gap).fit(X, y)
+    alone = organised(one.n_clusters, level_gap=one.level_gap).fit(X, y)
     assert alone.hierarchy_ == one.hierarchy
     assert alone.selection_ == ()
     assert alone.selection_seconds_ == 0.0
@@ -210,7 +211,7 @@ def test_wide_candidates_are_left_out_unless_all_are_wide():
     X, y = load_wine(return_X_y=True)
 
     def widths(max_inputs):
-        model = SelfOrganisedHierarchyClassifier(range(2, 7), max_inputs=max_inputs).fit(X, y)
+        model = organised(range(2, 7), max_inputs=max_inputs).fit(X, y)
         return [max(len(n.inputs) for n in one.hierarchy.nodes) for one in model.selection_]
 
     everything = widths(None)
@@ -223,16 +224,16 @@ def test_wide_candidates_are_left_out_unless_all_are_wide():
 def test_an_empty_list_is_refused(name):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ParameterError, match=f"'{name}' is an empty list"):
-        SelfOrganisedHierarchyClassifier(**{name: []}).fit(X, y)
+        organised(**{name: []}).fit(X, y)
 
 
 def test_a_wrong_candidate_is_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ParameterError, match="n_clusters must be an integer"):
-        SelfOrganisedHierarchyClassifier([2, 0]).fit(X, y)
+        organised([2, 0]).fit(X, y)
 
 
 def test_with_too_few_rows_the_first_candidate_is_taken():
     X = np.arange(12.0).reshape(2, 6)
-    model = SelfOrganisedHierarchyClassifier([2, 6], level_gap=[0.1, 1.0]).fit(X, [0, 1])
+    model = organised([2, 6], level_gap=[0.1, 1.0]).fit(X, [0, 1])
     assert model.selection_ == ()

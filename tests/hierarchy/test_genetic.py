@@ -6,13 +6,13 @@ import distributed
 import numpy as np
 import pytest
 from joblib import parallel_config
+from organised_trees import organised
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from solah import PAPER, GeneticHierarchyClassifier, Hierarchy, load_model
 from solah.exceptions import ColumnError, ParameterError
-from solah.hierarchy import SelfOrganisedHierarchyClassifier
 from solah.hierarchy.genetic import search as search_module
 from solah.hierarchy.genetic.genome import ROOT, Genome
 from solah.hierarchy.genetic.search import Search, SearchSettings
@@ -49,10 +49,8 @@ def test_history_is_ready_to_plot(found):
 
 def test_it_is_at_least_as_fit_as_what_it_starts_from(found, wine):
     X, y = wine
-    organised = SelfOrganisedHierarchyClassifier().fit(X, y).hierarchy_
-    alone = GeneticHierarchyClassifier(
-        2, n_elite=1, n_generations=0, initial=[organised, organised]
-    )
+    start = organised().fit(X, y).hierarchy_
+    alone = GeneticHierarchyClassifier(2, n_elite=1, n_generations=0, initial=[start, start])
     assert found.best_score_ >= alone.fit(X, y).best_score_
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from organised_trees import organised
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
@@ -20,7 +21,7 @@ def wine():
 
 @pytest.fixture(scope="module")
 def fitted(wine):
-    return SelfOrganisedHierarchyClassifier().fit(*wine)
+    return organised().fit(*wine)
 
 
 def test_every_attribute_is_in_one_cluster_and_one_tree(fitted, wine):
@@ -73,7 +74,7 @@ def test_threads_and_the_order_of_rows_do_not_change_a_bit():
 )
 def test_k_theta_and_top_shape_the_hierarchy(parameters, n_trees, wine):
     X, y = wine
-    model = SelfOrganisedHierarchyClassifier(**parameters).fit(X, y)
+    model = organised(**parameters).fit(X, y)
     if n_trees == "one more than clusters":
         n_trees = model.n_clusters_ + 1
     assert len(model.nodes_) == n_trees
@@ -113,10 +114,10 @@ def test_clusters_may_be_arrays_of_names(wine):
 def test_constant_weights_count_as_rows(wine):
     X, y = wine
     X = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
-    thrice = SelfOrganisedHierarchyClassifier(bias_corrected=True)
+    thrice = organised(bias_corrected=True)
     thrice.fit(X, y, sample_weight=np.full(len(y), 3.0))
     rows = np.repeat(np.arange(len(y)), 3)
-    repeated = SelfOrganisedHierarchyClassifier(bias_corrected=True).fit(X.iloc[rows], y.iloc[rows])
+    repeated = organised(bias_corrected=True).fit(X.iloc[rows], y.iloc[rows])
     np.testing.assert_allclose(thrice.dependence_, repeated.dependence_, atol=1e-9)
     assert thrice.hierarchy_ == repeated.hierarchy_
 
@@ -136,7 +137,8 @@ def test_takes_everything_that_a_tree_takes():
     weights = rng.integers(1, 4, 200)
     model = SelfOrganisedHierarchyClassifier().fit(frame, y, sample_weight=weights)
     assert model.score(frame, y) > 0.75
-    assert set(model.hierarchy_.attributes) == set(frame.columns)
+    assert {*model.hierarchy_.attributes, *model.left_out_} == set(frame.columns)
+    assert {"leer", "fest"} <= set(model.left_out_)
     columns = {name: frame[name].astype(object).where(frame[name].notna(), None) for name in frame}
     polars = pl.DataFrame({name: column.to_list() for name, column in columns.items()})
     assert (model.predict(polars) == model.predict(frame)).all()
@@ -158,7 +160,7 @@ def test_a_goal_named_like_a_column_gets_a_name_of_its_own(wine):
 
 def test_other_models_may_stand_at_the_nodes(wine):
     X, y = wine
-    model = SelfOrganisedHierarchyClassifier(node=LogisticRegression(max_iter=10_000)).fit(X, y)
+    model = organised(node=LogisticRegression(max_iter=10_000)).fit(X, y)
     assert model.score(X, y) > 0.9
 
 

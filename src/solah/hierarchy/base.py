@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from solah.exceptions import ForeignNodeError
+from solah.exceptions import ForeignNodeError, ParameterError
 from solah.hierarchy.fitness import Fitness
-from solah.hierarchy.nodes import TreeNode
-from solah.hierarchy.training import NODE_KINDS, TrainingSet, node_kinds, train_nodes
+from solah.hierarchy.nodes import EstimatorNode, TreeNode
+from solah.hierarchy.training import (
+    NODE_KINDS,
+    TrainingSet,
+    linguistic_kinds,
+    node_kinds,
+    train_nodes,
+)
+from solah.hierarchy.weighing import WeighSettings, train_weighed, with_fusions
 from solah.kernels.choose import count_threads
 from solah.labels.inputs import read_features
-from solah.model import Model
+from solah.model import Fusion, Model, Tree
 from solah.model.attributes import BELIEF_WORDS
+from solah.model.beliefs import all_beliefs, root_beliefs
 from solah.tree.base import LinguisticClassifier
 from solah.tree.classifier import LinguisticTreeClassifier
 
@@ -38,6 +46,10 @@ HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
     ],
     "cross_fit": [Interval(Integral, 2, None, closed="left"), None],
 }
+FUSION_CONSTRAINTS: dict[str, list[Any]] = {
+    "fusion": [StrOptions({"tree", "weigh"})],
+    "penalty": [Interval(Real, 0.0, None, closed="neither")],
+}
 
 
 class HierarchyClassifier(LinguisticClassifier):
@@ -45,13 +57,13 @@ class HierarchyClassifier(LinguisticClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = HIERARCHY_CONSTRAINTS
 
-    nodes_: tuple[NodeModel, ...]
+    nodes_: tuple[NodeModel | Fusion, ...]
     hierarchy_: Hierarchy
 
-    def _train(self, hierarchy: Hierarchy, data: TrainingSet) -> None:
+    def _train(self, hierarchy: Hierarchy, data: TrainingSet, growth: TreeSettings) -> None:
+        """Train a hierarchy whose trees hear what others believe."""
         goal = data.goal
         kinds = node_kinds(self.node, hierarchy)
-        growth = self._tree_settings(goal.weights, goal.weight_unit)
         nodes = train_nodes(hierarchy, data, kinds, growth, count_threads(self.n_jobs))
         self.__dict__.pop("model_", None)
         if all(isinstance(node, TreeNode) for node in nodes):
@@ -60,6 +72,33 @@ class HierarchyClassifier(LinguisticClassifier):
             trees = tuple(node.tree for node in nodes if isinstance(node, TreeNode))
             self.model_ = Model(goal.goal, attributes, trees)
         self.nodes_, self.hierarchy_, self.classes_ = nodes, hierarchy, goal.classes
+
+    def _train_weighed(
+        self,
+        hierarchy: Hierarchy,
+        data: TrainingSet,
+        growth: TreeSettings,
+        settings: WeighSettings,
+    ) -> None:
+        """Train a hierarchy whose junctions weigh evidence."""
+        self._refuse_unheard()
+        kinds = linguistic_kinds(self.node, hierarchy)
+        wired = with_fusions(hierarchy, data.table.names)
+        n_threads = count_threads(self.n_jobs)
+        self.model_ = train_weighed(wired, data, kinds, growth, settings, n_threads)
+        self.nodes_ = tuple(
+            TreeNode(node) if isinstance(node, Tree) else node for node in self.model_.nodes
+        )
+        self.hierarchy_, self.classes_ = self.model_.hierarchy, data.goal.classes
+
+    def _refuse_unheard(self) -> None:
+        """Refuse settings of trees that hear others, where there are none."""
+        for name in ("belief_labels", "cross_fit"):
+            if getattr(self, name) not in (None, "auto"):
+                raise ParameterError(
+                    f"{name!r} is for trees that hear what others believe, and with "
+                    "fusion='weigh' none does; leave it out, or use fusion='tree'"
+                )
 
     def _tree_settings(self, weights: Int64, weight_unit: float) -> TreeSettings:
         settings = super()._tree_settings(weights, weight_unit)
@@ -96,7 +135,11 @@ class HierarchyClassifier(LinguisticClassifier):
         beliefs : ndarray of shape (n_rows, n_classes)
             In the order of ``classes_``; rows sum to 1.
         """
-        return self.node_beliefs(X)[self.hierarchy_.root]
+        check_is_fitted(self)
+        if not hasattr(self, "model_"):
+            return self.node_beliefs(X)[self.hierarchy_.root]
+        table = read_features(self, X, reset=False)
+        return root_beliefs(self.model_.nodes, table, count_threads(self.n_jobs))
 
     def node_beliefs(self, X: ArrayLike) -> dict[str, Float]:
         """Return what each node believes, from bottom to top.
@@ -111,15 +154,19 @@ class HierarchyClassifier(LinguisticClassifier):
         """
         check_is_fitted(self)
         table = read_features(self, X, reset=False)
+        n_threads = count_threads(self.n_jobs)
+        if hasattr(self, "model_"):
+            return all_beliefs(self.model_.nodes, table, n_threads)
         outputs: dict[str, Float] = {}
         for node in self.nodes_:
-            outputs[node.name] = node.beliefs(table, outputs, count_threads(self.n_jobs))
+            assert not isinstance(node, Fusion)
+            outputs[node.name] = node.beliefs(table, outputs, n_threads)
         return outputs
 
     def _model(self) -> Model:
         check_is_fitted(self)
         if not hasattr(self, "model_"):
-            strangers = [node.name for node in self.nodes_ if not isinstance(node, TreeNode)]
+            strangers = [node.name for node in self.nodes_ if isinstance(node, EstimatorNode)]
             raise ForeignNodeError(
                 "a model document holds linguistic nodes only, and there are other models at: "
                 f"{', '.join(strangers)}; train with node='tree' or node='cmac'"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from sklearn.base import _fit_context
 
 from solah.exceptions import ColumnError, ParameterError
-from solah.hierarchy.base import HIERARCHY_CONSTRAINTS, HierarchyClassifier
+from solah.hierarchy.base import FUSION_CONSTRAINTS, HIERARCHY_CONSTRAINTS, HierarchyClassifier
 from solah.hierarchy.training import TrainingSet
+from solah.hierarchy.weighing import WeighSettings
 from solah.labels.inputs import read_features
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
 from solah.tree.goals import read_class_goal
@@ -40,6 +41,12 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         What stands at the nodes: a linguistic tree; a linguistic CMAC (a table of all word
         combinations, at most 400,000); or any scikit-learn classifier with
         ``predict_proba``, with which the model can be used but not saved.
+    fusion : {"tree", "weigh"}, default="tree"
+        What happens where trees come together. "tree": a tree splits on what those below believe,
+        as in the paper. "weigh": what they say is added up, each with a weight of its own, and
+        attributes beside them get a tree of their own.
+    penalty : float, default=2.0
+        With "weigh", how cautiously branches speak: what a voice of 1 costs, in rows.
     belief_labels : int, default=None
         Describe what trees believe with so many words, from unlikely to likely (2 to 5). None
         takes a tree's whole distribution as masses, as the paper does: it shrinks towards the
@@ -49,7 +56,8 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         rows are put into so many folds, and each fold is judged by a tree of the others. None
         takes what they believe of the rows they have learnt, which is too sure.
     n_labels, placement, words, kinds, criterion, purity, min_support, min_gain, max_depth,
-    null_branch, leaves, shrinkage, prior_weight, class_weight, n_jobs
+    null_branch, leaves, shrinkage, prior_weight, class_weight, thresholds, max_rules,
+    rule_cost, n_jobs
         As in :class:`~solah.LinguisticTreeClassifier`, for every tree.
 
     Attributes
@@ -77,6 +85,7 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HIERARCHY_CONSTRAINTS,
+        **FUSION_CONSTRAINTS,
         "hierarchy": [Hierarchy, str, Mapping, None],
     }
 
@@ -85,6 +94,8 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         hierarchy: Hierarchy | str | Mapping[str, Sequence[str]] | None = None,
         *,
         node: Any = "tree",
+        fusion: Literal["tree", "weigh"] = "tree",
+        penalty: float = 2.0,
         belief_labels: int | None = None,
         cross_fit: int | None = None,
         n_labels: int | Mapping[str, int] = 3,
@@ -101,10 +112,15 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         shrinkage: float = 0.0,
         prior_weight: float = 2.0,
         class_weight: str | Mapping[Any, float] | None = None,
+        thresholds: Mapping[Any, float] | None = None,
+        max_rules: int | None = None,
+        rule_cost: float = 0.0,
         n_jobs: int | None = None,
     ) -> None:
         self.hierarchy = hierarchy
         self.node = node
+        self.fusion = fusion
+        self.penalty = penalty
         self.belief_labels = belief_labels
         self.cross_fit = cross_fit
         self.n_labels = n_labels
@@ -121,6 +137,9 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         self.shrinkage = shrinkage
         self.prior_weight = prior_weight
         self.class_weight = class_weight
+        self.thresholds = thresholds
+        self.max_rules = max_rules
+        self.rule_cost = rule_cost
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -140,12 +159,15 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         self
         """
         table = read_features(self, X, reset=True)
-        goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
+        goal = read_class_goal(self, y, sample_weight, table.n_rows)
         hierarchy = settle_hierarchy(self.hierarchy, table.names, goal.goal.name)
-        self._train(
-            hierarchy,
-            TrainingSet.prepare(self._describe(table, goal.weights), goal, self.cross_fit),
-        )
+        described = self._describe(table, goal.weights)
+        growth = self._tree_settings(goal.weights, goal.weight_unit)
+        if self.fusion == "weigh":
+            settings = WeighSettings(self.penalty, self.max_rules, self.rule_cost)
+            self._train_weighed(hierarchy, TrainingSet(described, goal), growth, settings)
+        else:
+            self._train(hierarchy, TrainingSet.prepare(described, goal, self.cross_fit), growth)
         return self
 
 

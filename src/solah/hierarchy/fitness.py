@@ -14,7 +14,13 @@ import numpy as np
 
 from solah.evaluation.scores import accuracy, log_loss, rank_auc
 from solah.hierarchy.folds import stratified_folds
-from solah.hierarchy.training import TrainingSet, node_kinds, train_node, what_goes_up
+from solah.hierarchy.training import (
+    TrainingSet,
+    node_kinds,
+    share_rules,
+    train_node,
+    what_goes_up,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,6 +132,7 @@ class FoldRows:
 
     def decide(self, hierarchy: Hierarchy, kinds: dict[str, Any]) -> Float:
         """Train a hierarchy, and return what its root believes of the tested rows."""
+        growth = share_rules(self.growth, hierarchy)
         parts: dict[str, tuple[Any, ...]] = {}
         outputs: dict[str, Float] = {}
         for node in hierarchy.nodes:
@@ -136,18 +143,24 @@ class FoldRows:
             parts[node.name] = (kind if isinstance(kind, str) else id(kind), below)
             is_top = node.name == hierarchy.root
             outputs[node.name] = self.memory.recall(
-                (parts[node.name], is_top and self.data.folds is not None),
-                partial(self._beliefs, node, outputs, kinds[node.name], is_top=is_top),
+                (parts[node.name], growth.max_rules, is_top and self.data.folds is not None),
+                partial(self._beliefs, node, outputs, kinds[node.name], growth, is_top=is_top),
             )
         return outputs[hierarchy.root][self.tested]
 
     def _beliefs(
-        self, node: HierarchyNode, outputs: dict[str, Float], kind: Any, *, is_top: bool
+        self,
+        node: HierarchyNode,
+        outputs: dict[str, Float],
+        kind: Any,
+        growth: TreeSettings,
+        *,
+        is_top: bool,
     ) -> Float:
-        model = train_node(node, self.data, outputs, kind, self.growth)
+        model = train_node(node, self.data, outputs, kind, growth)
         if is_top:
             return model.beliefs(self.data.table, outputs, 1)
-        return what_goes_up(model, node, self.data, outputs, kind, self.growth)
+        return what_goes_up(model, node, self.data, outputs, kind, growth)
 
 
 class Memory:

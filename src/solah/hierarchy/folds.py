@@ -38,7 +38,7 @@ def content_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64:
     -------
     folds : (n_rows,) numbers from 0
     """
-    return (_digests(labels, codes) % np.uint64(n_folds)).astype(np.int64)
+    return (row_digests(labels, codes) % np.uint64(n_folds)).astype(np.int64)
 
 
 def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None:
@@ -54,7 +54,7 @@ def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None
     folds : (n_rows,) numbers from 0, or None
         None where no class has two rows that differ, and nothing can be compared.
     """
-    digests = _digests(labels, codes)
+    digests = row_digests(labels, codes)
     folds = np.empty(len(codes), dtype=np.int64)
     start = most = 0
     for code in np.unique(codes):
@@ -66,7 +66,8 @@ def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None
     return folds if most > 1 else None
 
 
-def _digests(labels: Labels, codes: Int64) -> UInt64:
+def row_digests(labels: Labels, codes: Int64) -> UInt64:
+    """Turn what each row says into one number that looks random."""
     state = _mix(codes.astype(np.uint64))
     for column in labels.T:
         state = _mix(state ^ column.astype(np.uint64))

@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
-from math import nan
+from functools import partial
 from numbers import Integral, Real
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+import numpy as np
+from rich.console import Console
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from solah.exceptions import ColumnError, ParameterError
-from solah.hierarchy.base import HIERARCHY_CONSTRAINTS, HierarchyClassifier
-from solah.hierarchy.dependence import dependence_of
+from solah.exceptions import ParameterError
+from solah.hierarchy.base import FUSION_CONSTRAINTS, HIERARCHY_CONSTRAINTS, HierarchyClassifier
+from solah.hierarchy.choosing import AUTO, TREE_SETTING, WEIGH_SETTING, Choice, Search
 from solah.hierarchy.fitness import SCORINGS
-from solah.hierarchy.grouping import group_attributes
-from solah.hierarchy.training import TrainingSet
-from solah.hierarchy.wiring import wire_hierarchy
+from solah.hierarchy.nodes import EstimatorNode, TreeNode
+from solah.hierarchy.organising import Organiser, measure_dependence
+from solah.hierarchy.training import TrainingSet, node_kinds
+from solah.hierarchy.weighing import WeighSettings
 from solah.labels.inputs import read_features
+from solah.progress import show_progress
 from solah.tree.goals import read_class_goal
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from solah.hierarchy.dependence import Dependence
+    from solah.hierarchy.choosing import Setting, Trial
     from solah.hierarchy.fitness import Scoring
+    from solah.hierarchy.organising import ClusterPlaces
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
     from solah.model.structure import Hierarchy
     from solah.tree.growth import Criterion, NullBranch
     from solah.tree.leaves import Leaves
 
-Clusters = tuple[tuple[int, ...], ...]
-IntOrAuto = int | Literal["auto"]
-FloatOrAuto = float | Literal["auto"]
+Auto = Literal["auto"]
+NumberOfClusters = int | Literal["auto", "each"]
+FloatOrAuto = float | Auto
 _SEVERAL = (list, tuple, range)
 
 
@@ -48,51 +55,81 @@ class Candidate:
     n_clusters, level_gap : the k and theta that led to it
     clusters : the clusters, as places of columns
     hierarchy : the wiring
-    score : how well it decides on rows that it did not learn from; larger is better, and NaN
-        where that was not measured
+    score : how well it decides on rows that it did not learn from; larger is better
     """
 
-    n_clusters: IntOrAuto
-    level_gap: FloatOrAuto
-    clusters: Clusters
+    n_clusters: int | str
+    level_gap: float | str
+    clusters: ClusterPlaces
     hierarchy: Hierarchy
-    score: float = nan
+    score: float
 
 
 class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
     """A hierarchy of linguistic trees that wires itself from the data (SOLAH).
 
-    Attributes that depend on each other (distance correlation) are clustered, each cluster feeds a
-    tree, and the trees whose attributes tell most about the goal stand on top.
+    Attributes that depend on each other (distance correlation) are clustered, and each cluster
+    feeds a tree. What the trees say is weighed; or, as in the paper, trees whose attributes tell
+    more about the goal stand above others and hear what those believe. What is "auto" is chosen on
+    the training rows alone, by the log-loss on rows not learnt from, with a preference for fewer
+    rules where the rows cannot tell two settings apart.
 
     Parameters
     ----------
-    n_clusters : int, "auto", or list of these, default="auto"
+    n_clusters : int, "each", "auto", or list of these, default="auto"
         The paper's k: the larger, the narrower the clusters. How many there are in the end (K) may
-        differ. "auto" takes the smallest k from 2 on that leaves no cluster with more than
-        ``max(6, sqrt(n_attributes))`` attributes. Of several, the best is chosen.
+        differ. "each" gives every attribute a tree of its own. "auto" compares "each", one tree
+        for all, and the smallest k from 2 on that leaves no cluster with more than
+        ``max(6, sqrt(n_attributes))`` attributes; it is the last of these where nothing else is
+        to be chosen and ``fusion="tree"``. Of several, the best is chosen.
     level_gap : float, "auto", or list of these, default="auto"
         The paper's theta: clusters whose mean dependence with the goal differs by less share a
-        level. "auto" takes the span of these means over ``1 + ceil(sqrt(K))``, at least 0.02:
-        about as many levels as the paper's own hierarchies have. Of several, the best is chosen.
-    scoring : {"auc", "accuracy", "log_loss"}, default="auc"
-        What the best of several hierarchies has most of (log-loss: least), in a cross-validation
-        on the training rows alone.
-    n_folds : int, default=3
-        The folds of that cross-validation.
+        level. "auto" puts all trees that are weighed on one level; with ``fusion="tree"`` it is
+        the span of these means over ``1 + ceil(sqrt(K))``, at least 0.02: about as many levels as
+        the paper's own hierarchies have. Of several, the best is chosen.
+    fusion : {"weigh", "tree", "auto"}, default="weigh"
+        What happens where trees come together. "weigh": what they say is added up, each with a
+        weight of its own. "tree": a tree splits on what those below believe, as in the paper.
+    penalty : float or "auto", default="auto"
+        With "weigh", how cautiously branches speak: what a voice of 1 costs, in rows.
+    n_labels : int, mapping of column name to int, or "auto", default="auto"
+        How many words describe a continuous attribute. "auto" is 3, and with 2,000 rows or more
+        the best of 3, 5 and 7.
+    placement : {"quantile", "uniform", "auto"}, default="quantile"
+        Words at equal shares of the rows, or at equal distances.
+    min_support : float or "auto", default="auto"
+        Branches with fewer rows, or with a smaller share of them if less than 1, are not split.
+    shrinkage : float or "auto", default=0.0
+        How many rows of its parent's belief a branch takes on; not where branches are weighed.
+    belief_labels : int, "auto" or None, default=None
+        Describe what trees believe with so many words, from unlikely to likely (2 to 5), to the
+        trees that hear them. None takes a tree's whole distribution as masses.
+    rule_cost : float or "auto", default=0.0
+        What a rule must be worth to stay, in nats of log-likelihood; 0 keeps all.
+    max_rules : int, default=None
+        The most rules that the model may have: branches that say nearly the same are joined,
+        those first that lose least. With ``fusion="tree"`` the trees share them evenly.
+    n_folds : int, default=5
+        The folds in which settings are compared.
+    time_budget : float, default=None
+        Try no further setting after so many seconds.
+    scoring : {"log_loss", "auc", "accuracy"}, default="log_loss"
+        What the best of several ``n_clusters`` or ``level_gap`` has most of (log-loss: least).
+        Others than the log-loss need everything else to be given.
     max_inputs : int, default=None
         Of several hierarchies, leave out those with a tree of more inputs, unless all have one:
         trees with many inputs take long to grow.
     top : {"fuse", "merge"}, default="fuse"
-        What to do with several trees on the last level: add a tree over their outputs, or make one
-        tree of their attributes and the outputs below.
+        With "tree", what to do with several trees on the last level: add a tree over their
+        outputs, or make one tree of their attributes and the outputs below.
     clusters : sequence of sequences of column names, default=None
-        Clusters by hand; then only the wiring organises itself.
+        Clusters by hand; then only the rest organises itself.
     bias_corrected : bool, default=False
         Use the bias-corrected distance correlation, which is fairer with few rows.
-    node, belief_labels, cross_fit, n_labels, placement, words, kinds, criterion, purity,
-    min_support, min_gain, max_depth, null_branch, leaves, shrinkage, prior_weight, class_weight,
-    n_jobs
+    verbose : bool, default=False
+        Show what is tried.
+    node, cross_fit, words, kinds, criterion, purity, min_gain, max_depth, null_branch, leaves,
+    prior_weight, class_weight, thresholds, n_jobs
         As in :class:`~solah.LinguisticHierarchyClassifier`.
 
     Attributes
@@ -107,9 +144,16 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         The distance correlations between the attributes.
     relevance_ : ndarray of shape (n_features,)
         The distance correlations with the goal.
-    selection_ : tuple of Candidate
-        What was compared where several k or theta were given, each with its ``n_clusters``,
-        ``level_gap``, ``hierarchy`` and ``score``; empty where there was no choice.
+    left_out_ : dict of str to float
+        The attributes that no rule speaks of, with their relevance.
+    settings_ : Setting
+        The settings that were used, chosen ones included.
+    selection_ : tuple of Trial, or of Candidate
+        What was compared, each with its ``setting``, ``log_loss`` and ``n_rules``; of several
+        hierarchies with all else given, each with its ``hierarchy`` and ``score``. Empty where
+        there was no choice.
+    selection_reason_ : str
+        Why it was this one, in a sentence.
     selection_seconds_ : float
         How long the comparison took.
     nodes_, model_, n_levels_, classes_, n_branches_, n_rules_, feature_importances_,
@@ -121,78 +165,103 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
     >>> from sklearn.datasets import load_wine
     >>> from solah import SelfOrganisedHierarchyClassifier
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> model = SelfOrganisedHierarchyClassifier().fit(X, y)
-    >>> model.n_clusters_, model.n_levels_
-    (5, 5)
+    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(X, y)
+    >>> model.n_rules_
+    12
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HIERARCHY_CONSTRAINTS,
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), *_SEVERAL],
+        **{
+            name: [*constraints, StrOptions({AUTO})]
+            for name, constraints in {**HIERARCHY_CONSTRAINTS, **FUSION_CONSTRAINTS}.items()
+            if name in vars(WEIGH_SETTING)
+        },
+        "n_clusters": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"auto", "each"}),
+            *_SEVERAL,
+        ],
         "level_gap": [Interval(Real, 0.0, None, closed="neither"), StrOptions({"auto"}), *_SEVERAL],
         "scoring": [StrOptions(set(SCORINGS))],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
         "max_inputs": [Interval(Integral, 1, None, closed="left"), None],
         "top": [StrOptions({"fuse", "merge"})],
         "clusters": [Sequence, None],
         "bias_corrected": ["boolean"],
+        "verbose": ["boolean"],
     }
 
     def __init__(
         self,
-        n_clusters: IntOrAuto | Sequence[IntOrAuto] = "auto",
+        n_clusters: NumberOfClusters | Sequence[NumberOfClusters] = "auto",
         *,
         level_gap: FloatOrAuto | Sequence[FloatOrAuto] = "auto",
-        scoring: Scoring = "auc",
-        n_folds: int = 3,
+        fusion: Literal["weigh", "tree", "auto"] = "weigh",
+        penalty: FloatOrAuto = "auto",
+        n_labels: int | Mapping[str, int] | Auto = "auto",
+        placement: Placement | Auto = "quantile",
+        min_support: FloatOrAuto = "auto",
+        shrinkage: FloatOrAuto = 0.0,
+        belief_labels: int | Auto | None = None,
+        rule_cost: FloatOrAuto = 0.0,
+        max_rules: int | None = None,
+        n_folds: int = 5,
+        time_budget: float | None = None,
+        scoring: Scoring = "log_loss",
         max_inputs: int | None = None,
         top: Literal["fuse", "merge"] = "fuse",
         clusters: Sequence[Sequence[str]] | None = None,
         bias_corrected: bool = False,
+        verbose: bool = False,
         node: Any = "tree",
-        belief_labels: int | None = None,
         cross_fit: int | None = None,
-        n_labels: int | Mapping[str, int] = 3,
-        placement: Placement = "quantile",
         words: Mapping[str, WordsByHand] | None = None,
         kinds: Mapping[str, str | Sequence[str]] | None = None,
         criterion: Criterion = "information_gain",
         purity: float = 1.0,
-        min_support: float = 0.01,
         min_gain: float | None = 0.0,
         max_depth: int | None = None,
         null_branch: NullBranch = "parent",
         leaves: Leaves = "counted",
-        shrinkage: float = 0.0,
         prior_weight: float = 2.0,
         class_weight: str | Mapping[Any, float] | None = None,
+        thresholds: Mapping[Any, float] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.level_gap = level_gap
-        self.scoring = scoring
+        self.fusion = fusion
+        self.penalty = penalty
+        self.n_labels = n_labels
+        self.placement = placement
+        self.min_support = min_support
+        self.shrinkage = shrinkage
+        self.belief_labels = belief_labels
+        self.rule_cost = rule_cost
+        self.max_rules = max_rules
         self.n_folds = n_folds
+        self.time_budget = time_budget
+        self.scoring = scoring
         self.max_inputs = max_inputs
         self.top = top
         self.clusters = clusters
         self.bias_corrected = bias_corrected
+        self.verbose = verbose
         self.node = node
-        self.belief_labels = belief_labels
         self.cross_fit = cross_fit
-        self.n_labels = n_labels
-        self.placement = placement
         self.words = words
         self.kinds = kinds
         self.criterion = criterion
         self.purity = purity
-        self.min_support = min_support
         self.min_gain = min_gain
         self.max_depth = max_depth
         self.null_branch = null_branch
         self.leaves = leaves
-        self.shrinkage = shrinkage
         self.prior_weight = prior_weight
         self.class_weight = class_weight
+        self.thresholds = thresholds
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -212,18 +281,24 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         self
         """
         table = read_features(self, X, reset=True)
-        goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
-        data = TrainingSet.prepare(self._describe(table, goal.weights), goal, self.cross_fit)
+        goal = read_class_goal(self, y, sample_weight, table.n_rows)
+        first = self._first_setting()
+        data = TrainingSet(self._with(first)._describe(table, goal.weights), goal)
         dependence = measure_dependence(
             data, bias_corrected=self.bias_corrected, n_jobs=self.n_jobs
         )
-        candidates = self._wire(dependence, table.names, goal.goal.name)
+        organiser = Organiser(dependence, table.names, goal.goal.name, self.top, self.clusters)
         start = perf_counter()
-        chosen, self.selection_ = self._select(candidates, data)
-        self.selection_seconds_ = perf_counter() - start if self.selection_ else 0.0
-        self._train(chosen.hierarchy, data)
+        choice = self._choose(organiser, first, data)
+        self.selection_seconds_ = perf_counter() - start if choice.trials else 0.0
+        self.settings_, self.selection_ = choice.setting, choice.trials
+        self.selection_reason_ = choice.reason
+        self._learn(organiser.hierarchy(choice.setting), data, first)
+        self.clusters_ = organiser.named_clusters(choice.setting)
         self.dependence_, self.relevance_ = dependence.matrix, dependence.relevance
-        self.clusters_ = tuple(tuple(table.names[j] for j in one) for one in chosen.clusters)
+        asked = self._asked_for()
+        relevance = dict(zip(table.names, dependence.relevance.tolist(), strict=True))
+        self.left_out_ = {name: relevance[name] for name in table.names if name not in asked}
         return self
 
     @property
@@ -231,111 +306,129 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         """How many clusters there are (the paper's K)."""
         return len(self.clusters_)
 
-    def _wire(
-        self, dependence: Dependence, names: tuple[str, ...], goal: str
-    ) -> dict[Hierarchy, Candidate]:
-        """Wire a hierarchy for every k and theta; those that come out alike once."""
-        candidates: dict[Hierarchy, Candidate] = {}
-        for n_clusters in _each("n_clusters", self.n_clusters):
-            clusters = (
-                group_attributes(dependence.matrix, n_clusters)
-                if self.clusters is None
-                else _clusters_by_hand(self.clusters, names)
+    def _asked_for(self) -> set[str]:
+        """Name the attributes that rules speak of; those of other models count as well."""
+        asked: set[str] = set()
+        for node in self.nodes_:
+            if isinstance(node, TreeNode):
+                splits = np.unique(node.tree.split[node.tree.split >= 0])
+                asked |= {node.inputs[j].name for j in splits.tolist()}
+            elif isinstance(node, EstimatorNode):
+                asked |= {attribute.name for attribute in node.inputs}
+        return asked
+
+    def _with(self, setting: Setting, n_jobs: int | None = None) -> Self:
+        """Return a twin that has these settings."""
+        twin = copy(self)
+        for name, value in vars(setting).items():
+            setattr(twin, name, value)
+        twin.n_jobs = self.n_jobs if n_jobs is None else n_jobs
+        return twin
+
+    def _first_setting(self) -> Setting:
+        """Settle what is given, and begin with the first of what is open."""
+        begin = TREE_SETTING if self.fusion == "tree" else WEIGH_SETTING
+        given = {name: _each(name, getattr(self, name))[0] for name in vars(begin)}
+        return replace(begin, **{name: value for name, value in given.items() if value != AUTO})
+
+    def _open(self) -> frozenset[str]:
+        """Name the settings that are to be chosen; k alone is no choice to a tree on top."""
+        names = {name for name in vars(WEIGH_SETTING) if getattr(self, name) == AUTO}
+        if self.max_rules is not None:
+            names -= {"rule_cost"}
+        if self.clusters is not None:
+            names -= {"n_clusters"}
+        if self.fusion == "tree":
+            names -= {"penalty", "rule_cost"}
+            return frozenset(names if names - {"n_clusters", "level_gap"} else ())
+        return frozenset(names - {"level_gap"})
+
+    def _choose(self, organiser: Organiser, first: Setting, data: TrainingSet) -> Choice:
+        """Choose what is open, and the best of several k and theta."""
+        open_ = self._open()
+        settings = organiser.distinct(
+            [
+                replace(first, n_clusters=n_clusters, level_gap=level_gap)
+                for n_clusters in _each("n_clusters", self.n_clusters, first.n_clusters)
+                for level_gap in _each("level_gap", self.level_gap, first.level_gap)
+            ],
+            self.max_inputs,
+        )
+        if not open_ and first.fusion == "tree":
+            return self._select(organiser, settings, data)
+        if self.scoring != "log_loss":
+            raise ParameterError(
+                f"scoring={self.scoring!r} chooses between several 'n_clusters' or 'level_gap' "
+                "with fusion='tree' and all else given; leave it out, or give a value to "
+                f"{', '.join(sorted(open_)) or 'fusion'}"
             )
-            for level_gap in _each("level_gap", self.level_gap):
-                hierarchy = wire_hierarchy(
-                    dependence.relevance.tolist(),
-                    clusters,
-                    names,
-                    level_gap=level_gap,
-                    top=self.top,
-                    goal=goal,
-                )
-                candidates.setdefault(
-                    hierarchy, Candidate(n_clusters, level_gap, clusters, hierarchy)
-                )
-        narrow = {
-            hierarchy: candidate
-            for hierarchy, candidate in candidates.items()
-            if self.max_inputs is None or _width(hierarchy) <= self.max_inputs
-        }
-        return narrow or candidates
+        if not open_ and len(settings) == 1:
+            return Choice(settings[0])
+        search = Search(
+            describe=lambda setting, *rows: self._with(setting, n_jobs=1)._describe(*rows),
+            wire=organiser.hierarchy,
+            growth=lambda setting, *rows: self._with(setting)._tree_settings(*rows),
+            kinds=partial(node_kinds, self.node),
+            cross_fit=self.cross_fit,
+            n_folds=self.n_folds,
+            time_budget=self.time_budget,
+            n_jobs=self.n_jobs,
+        )
+        with self._progress() as tried:
+            return search.choose(settings, open_, data.described, data.goal, tried)
 
     def _select(
-        self, candidates: Mapping[Hierarchy, Candidate], data: TrainingSet
-    ) -> tuple[Candidate, tuple[Candidate, ...]]:
-        """Choose the best on unseen rows, the first of equals; return it and all with scores."""
-        first = next(iter(candidates.values()))
-        if len(candidates) == 1:
-            return first, ()
-        fitness = self._fitness(data, self.scoring, self.n_folds)
+        self, organiser: Organiser, settings: Sequence[Setting], data: TrainingSet
+    ) -> Choice:
+        """Choose the best of several hierarchies on unseen rows, the first of equals."""
+        fitness = None
+        if len(settings) > 1:
+            twin = self._with(settings[0])
+            fitness = twin._fitness(data, self.scoring, self.n_folds)
         if fitness is None:
-            return first, ()
+            return Choice(settings[0])
         scored = tuple(
-            replace(candidate, score=fitness.score(candidate.hierarchy))
-            for candidate in candidates.values()
+            Candidate(
+                setting.n_clusters,
+                setting.level_gap,
+                organiser.clusters(setting),
+                organiser.hierarchy(setting),
+                fitness.score(organiser.hierarchy(setting)),
+            )
+            for setting in settings
         )
-        return max(scored, key=lambda one: one.score), scored
+        best = max(range(len(scored)), key=lambda i: scored[i].score)
+        reason = f"it has the best {self.scoring} of {len(scored)} hierarchies on unseen rows"
+        return Choice(settings[best], scored, reason)
+
+    def _learn(self, hierarchy: Hierarchy, data: TrainingSet, first: Setting) -> None:
+        """Learn with the settings that were chosen, from rows described as at first."""
+        setting, goal = self.settings_, data.goal
+        twin = self._with(setting)
+        described = data.described
+        if (setting.n_labels, setting.placement) != (first.n_labels, first.placement):
+            described = twin._describe(data.table, goal.weights)
+        growth = twin._tree_settings(goal.weights, goal.weight_unit)
+        if setting.fusion == "weigh":
+            settings = WeighSettings(setting.penalty, self.max_rules, setting.rule_cost)
+            self._train_weighed(hierarchy, TrainingSet(described, goal), growth, settings)
+        else:
+            self._train(hierarchy, TrainingSet.prepare(described, goal, self.cross_fit), growth)
+
+    @contextmanager
+    def _progress(self) -> Iterator[Callable[[Trial], None]]:
+        """Yield what is told of every trial, shown as a bar to those who want to see it."""
+        if not self.verbose:
+            yield lambda _: None
+            return
+        with show_progress(Console(stderr=True), None, "settings") as advance:
+            yield lambda trial: advance(1, str(trial))
 
 
-def measure_dependence(
-    data: TrainingSet, *, bias_corrected: bool = False, n_jobs: int | None = None
-) -> Dependence:
-    """Measure how attributes depend on each other and on the goal."""
-    weights = data.goal.weights * data.goal.weight_unit
-    unweighted = bool((weights == 1.0).all())
-    return dependence_of(
-        data.table,
-        [attribute.kind for attribute in data.attributes],
-        data.goal.codes,
-        nominal_goal=True,
-        bias_corrected=bias_corrected,
-        sample_weight=None if unweighted else weights,
-        n_jobs=n_jobs,
-    )
-
-
-def organise(data: TrainingSet, n_jobs: int | None = None) -> Hierarchy:
-    """Wire a hierarchy from the data, with k and theta chosen by their rules of thumb."""
-    dependence = measure_dependence(data, n_jobs=n_jobs)
-    return wire_hierarchy(
-        dependence.relevance.tolist(),
-        group_attributes(dependence.matrix),
-        data.table.names,
-        goal=data.goal.goal.name,
-    )
-
-
-def _width(hierarchy: Hierarchy) -> int:
-    """Return the most inputs that a tree has."""
-    return max(len(node.inputs) for node in hierarchy.nodes)
-
-
-def _each(name: str, wish: Any) -> list[Any]:
-    """List what was asked for, whether it is one thing or several."""
+def _each(name: str, wish: Any, instead: Any = AUTO) -> list[Any]:
+    """List what was asked for, whether it is one thing or several; ``instead`` for "auto"."""
     if not isinstance(wish, _SEVERAL):
-        return [wish]
+        return [instead if wish == AUTO else wish]
     if not len(wish):
         raise ParameterError(f"{name!r} is an empty list; give one value at least, or 'auto'")
     return list(wish)
-
-
-def _clusters_by_hand(clusters: Sequence[Sequence[str]], names: tuple[str, ...]) -> Clusters:
-    """Find the columns of clusters that were given by name; each column once at the most."""
-    places = {name: j for j, name in enumerate(names)}
-    settled: list[tuple[int, ...]] = []
-    used: set[str] = set()
-    for cluster in clusters:
-        if isinstance(cluster, str | Mapping | Set) or not isinstance(cluster, Iterable):
-            raise ParameterError(f"a cluster must be a list of column names. Got {cluster!r}.")
-        members = list(cluster)
-        for name in members:
-            if not isinstance(name, str) or name not in places:
-                raise ColumnError.unknown(name, names)
-            if name in used:
-                raise ParameterError(f"column {name!r} is in the clusters twice")
-            used.add(name)
-        if not members:
-            raise ParameterError("a cluster must be a list of column names. Got an empty one.")
-        settled.append(tuple(places[name] for name in members))
-    return tuple(settled)

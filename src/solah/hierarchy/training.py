@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 NODE_KINDS = ("tree", "cmac")
 MAX_CMAC_CELLS = 400_000
+_LARGE = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +100,7 @@ def train_nodes(
     nodes : tuple of NodeModel
         In the order of ``hierarchy.nodes``.
     """
+    growth = share_rules(growth, hierarchy)
     outputs: dict[str, Float] = {}
     trained: dict[str, NodeModel] = {}
     for level in hierarchy.levels:
@@ -176,6 +178,30 @@ def node_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, Any]:
                 f"'node' names {name!r}, which is no node{did_you_mean(name, names)}"
             )
     return {name: _checked_kind(node.get(name, "tree")) for name in names}
+
+
+def is_large(n_rows: int, n_attributes: int) -> bool:
+    """Whether there is enough to do for threads to pay."""
+    return n_rows * n_attributes >= _LARGE
+
+
+def linguistic_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, str]:
+    """Settle the kind of every node, where only linguistic ones can speak."""
+    kinds = node_kinds(node, hierarchy)
+    for name, kind in kinds.items():
+        if not isinstance(kind, str):
+            raise ParameterError(
+                f"fusion='weigh' hears what the branches of trees say, and node {name!r} is a "
+                f"{type(kind).__name__}; use fusion='tree' with it"
+            )
+    return kinds
+
+
+def share_rules(growth: TreeSettings, hierarchy: Hierarchy) -> TreeSettings:
+    """Divide the rules that a model may have among its trees, two each at the least."""
+    if growth.max_rules is None:
+        return growth
+    return replace(growth, max_rules=max(2, growth.max_rules // len(hierarchy.nodes)))
 
 
 def _checked_kind(kind: Any) -> Any:

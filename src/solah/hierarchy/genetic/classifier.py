@@ -23,7 +23,7 @@ from solah.hierarchy.fitness import SCORINGS
 from solah.hierarchy.genetic.genome import Genome
 from solah.hierarchy.genetic.search import Search, SearchSettings
 from solah.hierarchy.genetic.variation import Variation
-from solah.hierarchy.organised import organise
+from solah.hierarchy.organising import organise
 from solah.hierarchy.training import NODE_KINDS, TrainingSet
 from solah.labels.inputs import read_features
 from solah.model.structure import Hierarchy
@@ -86,7 +86,8 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
     random_state : int, RandomState instance or None, default=None
         What the search is drawn from; the folds are always the same.
     node, belief_labels, cross_fit, n_labels, placement, words, kinds, criterion, purity,
-    min_support, min_gain, max_depth, null_branch, leaves, shrinkage, prior_weight, class_weight
+    min_support, min_gain, max_depth, null_branch, leaves, shrinkage, prior_weight, class_weight,
+    thresholds, max_rules, rule_cost
         As in :class:`~solah.LinguisticHierarchyClassifier`; ``node`` is one kind for all.
     n_jobs : int, default=None
         How many processes score hierarchies, through joblib: its ``parallel_config`` decides
@@ -173,6 +174,9 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         shrinkage: float = 0.0,
         prior_weight: float = 2.0,
         class_weight: str | Mapping[Any, float] | None = None,
+        thresholds: Mapping[Any, float] | None = None,
+        max_rules: int | None = None,
+        rule_cost: float = 0.0,
         n_jobs: int | None = None,
     ) -> None:
         self.population_size = population_size
@@ -207,6 +211,9 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         self.shrinkage = shrinkage
         self.prior_weight = prior_weight
         self.class_weight = class_weight
+        self.thresholds = thresholds
+        self.max_rules = max_rules
+        self.rule_cost = rule_cost
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -231,10 +238,11 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
                 f"{self.population_size}, so no generation would bring anything new."
             )
         table = read_features(self, X, reset=True)
-        goal = read_class_goal(self, y, sample_weight, self.class_weight, table.n_rows)
+        goal = read_class_goal(self, y, sample_weight, table.n_rows)
         data = TrainingSet.prepare(self._describe(table, goal.weights), goal, self.cross_fit)
         fitness = self._fitness(data, self.scoring, self.n_folds)
-        self._train(self._search(data, fitness), data)
+        growth = self._tree_settings(goal.weights, goal.weight_unit)
+        self._train(self._search(data, fitness), data, growth)
         return self
 
     def _search(self, data: TrainingSet, fitness: Fitness | None) -> Hierarchy:

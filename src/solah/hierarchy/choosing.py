@@ -1,0 +1,400 @@
+"""Open settings in, those that decide best on rows not learnt from out, and what was tried.
+
+One thing after another is varied, from what matters most to what matters least, and the best so
+far goes on. At the end, of all that was tried and is not told apart from the best by the rows at
+hand (one standard error of the difference in log-loss), the one with the fewest rules is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from solah.evaluation.scores import surprise
+from solah.hierarchy.choir import Choir, SpokenRows
+from solah.hierarchy.folds import row_digests, stratified_folds
+from solah.hierarchy.nodes import TreeNode
+from solah.hierarchy.training import TrainingSet, is_large, train_nodes
+from solah.hierarchy.weighing import grow_trees, spoken_rows
+from solah.model.beliefs import root_beliefs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.data import Table
+    from solah.kernels.arrays import Float, Int64
+    from solah.labels.describe import Description
+    from solah.labels.placement import Placement
+    from solah.model.structure import Hierarchy
+    from solah.tree.goals import ClassGoal
+    from solah.tree.growth import TreeSettings
+
+    Describe = Callable[["Setting", Table, Int64], Description]
+    Wire = Callable[["Setting"], Hierarchy]
+    Growth = Callable[["Setting", Int64, float], TreeSettings]
+
+AUTO: Literal["auto"] = "auto"
+PENALTIES = (0.5, 2.0, 8.0)
+"""What voices may cost, from bold to cautious."""
+RULE_COSTS = (0.25, 0.5, 1.0)
+"""What rules may have to be worth, in nats."""
+MANY_ROWS = 2_000
+"""From so many rows on, more than three words are tried."""
+MOST_ROWS = 10_000
+"""So many rows are enough to choose by; those of a large table are drawn by what they say."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to learn a self-organised hierarchy; the estimator's parameters explain them."""
+
+    fusion: Literal["weigh", "tree"] = "weigh"
+    n_clusters: int | Literal["auto", "each"] = "each"
+    level_gap: float | Literal["auto"] = AUTO
+    n_labels: int | Mapping[str, int] = 3
+    placement: Placement = "quantile"
+    min_support: float = 0.03
+    penalty: float = 2.0
+    rule_cost: float = 0.0
+    shrinkage: float = 0.0
+    belief_labels: int | None = None
+
+
+WEIGH_SETTING = Setting()
+TREE_SETTING = Setting(fusion="tree", n_clusters=AUTO, min_support=0.01)
+"""What to begin with."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What was tried, and what came of it.
+
+    Attributes
+    ----------
+    stage : what was being varied
+    setting : the settings
+    n_rules : the mean number of rules over the folds
+    log_loss : the mean log-loss on rows not learnt from
+    error : the standard error of how much more that is than the best trial's
+    is_chosen : whether it was taken in the end
+    """
+
+    stage: str
+    setting: Setting
+    n_rules: float
+    log_loss: float
+    error: float = math.inf
+    is_chosen: bool = False
+
+    @property
+    def score(self) -> float:
+        """The negative log-loss: larger is better."""
+        return -self.log_loss
+
+    def __str__(self) -> str:
+        return f"{self.stage}: log-loss {self.log_loss:.4f}, {self.n_rules:.0f} rules"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen, and of what.
+
+    Attributes
+    ----------
+    setting : the settings to go on with
+    trials : what was tried, in order
+    reason : why, in a sentence
+    """
+
+    setting: Setting
+    trials: tuple[Any, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Search:
+    """What there is to choose by.
+
+    Attributes
+    ----------
+    describe, wire, growth : how a setting becomes words, a hierarchy and settings of trees
+    kinds : what stands at nodes
+    cross_fit : as the estimators have it
+    n_folds : the folds to compare on
+    time_budget : no further setting is tried after so many seconds
+    n_jobs : how many folds of a large table are worked on at a time, as joblib has it
+    """
+
+    describe: Describe
+    wire: Wire
+    growth: Growth
+    kinds: Callable[[Hierarchy], Mapping[str, Any]]
+    cross_fit: int | None = None
+    n_folds: int = 5
+    time_budget: float | None = None
+    n_jobs: int | None = None
+
+    def choose(
+        self,
+        given: Sequence[Setting],
+        open_: frozenset[str],
+        described: Description,
+        goal: ClassGoal,
+        tried: Callable[[Trial], None],
+    ) -> Choice:
+        """Vary what is open, starting from the given settings, and choose.
+
+        Parameters
+        ----------
+        given : sequence of Setting
+        open_ : frozenset of str
+            The names of the settings that may vary.
+        described : Description
+            The rows, as the first setting describes them.
+        goal : ClassGoal
+        tried : callable
+            Told of every trial.
+
+        Returns
+        -------
+        choice : Choice
+            The first setting where rows are too few to compare anything.
+        """
+        folds = self._folds(described, goal)
+        if not folds:
+            return Choice(given[0], (), "there are too few rows to compare settings")
+        sizes = len(folds[0].goal.codes), len(described.attributes)
+        comparison = _Comparison(folds, self.n_jobs if is_large(*sizes) else 1, tried)
+        start = perf_counter()
+        for stage, vary in _stages(given, open_, *sizes):
+            for setting in vary(comparison.best or given[0]):
+                is_late = self.time_budget is not None and (
+                    perf_counter() - start > self.time_budget
+                )
+                if comparison.trials and is_late:
+                    return comparison.settle("the time was over")
+                comparison.add(stage, setting, open_)
+        return comparison.settle()
+
+    def _folds(self, described: Description, goal: ClassGoal) -> list[_Fold]:
+        """Put rows into folds by what they say; none where they cannot be compared."""
+        rows = _enough_rows(described, goal)
+        of_rows = stratified_folds(described.labels[rows], goal.codes[rows], self.n_folds)
+        if of_rows is None:
+            return []
+        table = described.table
+        if len(rows) < table.n_rows:
+            table = table.take(rows)
+            goal = replace(goal, codes=goal.codes[rows], weights=goal.weights[rows])
+        return [
+            _Fold(self, table, goal, np.flatnonzero(of_rows == number))
+            for number in np.unique(of_rows)
+        ]
+
+
+def _enough_rows(described: Description, goal: ClassGoal) -> NDArray[np.intp]:
+    """Take the rows that have weight; of very many, some, whatever order they stand in."""
+    used = np.flatnonzero(goal.weights)
+    if len(used) <= MOST_ROWS:
+        return used
+    digests = row_digests(described.labels[used], goal.codes[used])
+    last = np.partition(digests, MOST_ROWS)[MOST_ROWS]
+    few: NDArray[np.intp] = used[digests < last]
+    return few
+
+
+Vary = Callable[[Setting], Iterator[Setting]]
+
+
+def _stages(
+    given: Sequence[Setting], open_: frozenset[str], n_rows: int, n_attributes: int
+) -> Iterator[tuple[str, Vary]]:
+    """List what is varied, in order; each stage starts from the best so far."""
+
+    def each(name: str, values: Sequence[Any], setting: Setting) -> Iterator[Setting]:
+        return (replace(setting, **{name: value}) for value in values)
+
+    def structures(setting: Setting) -> Iterator[Setting]:
+        yield from given
+        if n_attributes == 1:
+            return
+        if "n_clusters" in open_:
+            others = (AUTO, 1) if setting.fusion == "weigh" else (2, 4, 8)
+            yield from each("n_clusters", others, setting)
+        if "fusion" in open_:
+            yield replace(setting, fusion="tree", n_clusters=AUTO, min_support=0.01)
+
+    def levels(setting: Setting) -> Iterator[Setting]:
+        if setting.fusion == "tree":
+            yield from each("level_gap", (0.05, 0.2, 1.0), setting)
+
+    yield "structure", structures
+    if "level_gap" in open_:
+        yield "levels", levels
+    if "n_labels" in open_ and n_rows >= MANY_ROWS:
+        yield "words", partial(each, "n_labels", (5, 7))
+    if "placement" in open_:
+        yield "placement", partial(each, "placement", ("uniform",))
+
+    def supports(setting: Setting) -> Iterator[Setting]:
+        if setting.fusion == "weigh" and setting.n_clusters == "each":
+            return iter(())  # trees of one condition have nothing to stop for
+        values = (0.01, 0.1) if n_rows < MANY_ROWS else (0.01, 0.003)
+        return (s for s in each("min_support", values, setting) if s != setting)
+
+    if "min_support" in open_:
+        yield "support", supports
+
+    def beliefs(setting: Setting) -> Iterator[Setting]:
+        if setting.fusion == "tree":
+            if "shrinkage" in open_:
+                yield replace(setting, shrinkage=2.0)
+            if "belief_labels" in open_:
+                yield replace(setting, shrinkage=2.0, belief_labels=3)
+
+    yield "beliefs", beliefs
+    if "rule_cost" in open_:
+        yield "rules", partial(each, "rule_cost", RULE_COSTS)
+
+
+class _Comparison:
+    """Trials on the same folds."""
+
+    def __init__(
+        self, folds: Sequence[_Fold], n_jobs: int | None, tried: Callable[[Trial], None]
+    ) -> None:
+        self.folds, self.n_jobs, self.tried = folds, n_jobs, tried
+        unit = folds[0].goal.weight_unit
+        self.weights = np.concatenate([fold.unseen for fold in folds]) * unit
+        self.trials: list[Trial] = []
+        self._losses: list[Float] = []
+
+    @property
+    def best(self) -> Setting | None:
+        """The setting with the least log-loss so far."""
+        if not self.trials:
+            return None
+        return min(self.trials, key=lambda trial: trial.log_loss).setting
+
+    def add(self, stage: str, setting: Setting, open_: frozenset[str]) -> None:
+        """Try a setting, with several penalties where they are open and it is their turn."""
+        penalties = [setting.penalty]
+        if "penalty" in open_ and setting.fusion == "weigh" and stage != "rules":
+            penalties = list(PENALTIES)
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        of_folds = run(delayed(fold.losses)(setting, penalties) for fold in self.folds)
+        for number, penalty in enumerate(penalties):
+            losses = np.concatenate([fold[number][0] for fold in of_folds])
+            n_rules = float(np.mean([fold[number][1] for fold in of_folds]))
+            mean = self._mean(losses)
+            self.trials.append(Trial(stage, replace(setting, penalty=penalty), n_rules, mean))
+            self._losses.append(losses)
+            self.tried(self.trials[-1])
+
+    def settle(self, note: str = "") -> Choice:
+        """Choose the fewest rules among the trials that the rows cannot tell from the best."""
+        best = min(range(len(self.trials)), key=lambda i: self.trials[i].log_loss)
+        trials = [
+            replace(trial, error=self._error(losses - self._losses[best]))
+            for trial, losses in zip(self.trials, self._losses, strict=True)
+        ]
+        least = trials[best].log_loss
+        as_good = [i for i, trial in enumerate(trials) if trial.log_loss <= least + trial.error]
+        chosen = min(as_good, key=lambda i: (round(trials[i].n_rules, 1), trials[i].log_loss))
+        trials[chosen] = replace(trials[chosen], is_chosen=True)
+        reason = (
+            f"of {len(trials)} settings, {len(as_good)} are within one standard error of the "
+            f"least log-loss ({least:.4f}); this one has the fewest rules "
+            f"({trials[chosen].n_rules:.0f})"
+        )
+        return Choice(
+            trials[chosen].setting, tuple(trials), "; ".join(filter(None, [reason, note]))
+        )
+
+    def _error(self, differences: Float) -> float:
+        spread = self._mean((differences - self._mean(differences)) ** 2)
+        return math.sqrt(spread / math.fsum(self.weights.tolist()))
+
+    def _mean(self, values: Float) -> float:
+        """Return the weighted mean, rounded once: the order of the rows leaves no trace."""
+        return math.fsum((values * self.weights).tolist()) / math.fsum(self.weights.tolist())
+
+
+class _Fold:
+    """Rows to learn from and rows to test on; what was grown last is kept for the next trial."""
+
+    def __init__(
+        self, search: Search, table: Table, goal: ClassGoal, tested: NDArray[np.intp]
+    ) -> None:
+        self.search, self.table, self.tested = search, table, tested
+        self.unseen = goal.weights[tested]
+        weights = goal.weights.copy()
+        weights[tested] = 0
+        self.goal = replace(goal, weights=weights)
+        self._grown: dict[Setting, tuple[Choir, SpokenRows, SpokenRows]] = {}
+
+    def losses(self, setting: Setting, penalties: Sequence[float]) -> list[tuple[Float, int]]:
+        """Return the log-losses of the tested rows, and the number of rules, for each penalty."""
+        if setting.fusion == "tree":
+            return [self._tree_losses(setting)]
+        choir, rows, unseen = self._choir(setting)
+        n_classes = self.goal.goal.size
+        found: dict[float, tuple[Float, int]] = {}
+        fitted = None
+        for penalty in sorted(penalties, reverse=True):  # from cautious to bold
+            fewer, fitted = choir.fit_joined(
+                rows,
+                n_classes,
+                penalty,
+                rule_cost=setting.rule_cost,
+                start=None if setting.rule_cost else fitted,
+                is_rough=True,
+            )
+            likelihood, _ = unseen.through(fewer.places).weigh(fewer.voices(fitted))
+            found[penalty] = surprise(likelihood), fewer.n_rules
+        return [found[penalty] for penalty in penalties]
+
+    def _choir(self, setting: Setting) -> tuple[Choir, SpokenRows, SpokenRows]:
+        """Grow trees, and walk all rows through them."""
+        key = replace(setting, penalty=0.0, rule_cost=0.0)
+        if key not in self._grown:
+            data, hierarchy, growth = self._task(setting)
+            trees = grow_trees(hierarchy, data, self.search.kinds(hierarchy), growth)
+            unseen = replace(
+                data.described,
+                table=data.table.take(self.tested),
+                labels=data.described.labels[self.tested],
+            )
+            goal = replace(self.goal, codes=self.goal.codes[self.tested], weights=self.unseen)
+            self._grown = {
+                key: (
+                    Choir.of(trees),
+                    spoken_rows(trees, data),
+                    spoken_rows(trees, TrainingSet(unseen, goal)),
+                )
+            }
+        return self._grown[key]
+
+    def _tree_losses(self, setting: Setting) -> tuple[Float, int]:
+        data, hierarchy, growth = self._task(setting)
+        nodes = train_nodes(hierarchy, data, self.search.kinds(hierarchy), growth, 1)
+        trees = [node.tree for node in nodes if isinstance(node, TreeNode)]
+        beliefs = root_beliefs(trees, data.table.take(self.tested))
+        likelihood = beliefs[np.arange(len(beliefs)), self.goal.codes[self.tested]]
+        return surprise(likelihood), sum(tree.n_rules for tree in trees)
+
+    def _task(self, setting: Setting) -> tuple[TrainingSet, Hierarchy, TreeSettings]:
+        search, goal = self.search, self.goal
+        described = search.describe(setting, self.table, goal.weights)
+        data = TrainingSet.prepare(described, goal, search.cross_fit)
+        growth = search.growth(setting, goal.weights, goal.weight_unit)
+        return data, search.wire(setting), growth

@@ -1,0 +1,142 @@
+"""Dependence in, clusters and hierarchies out, as settings ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from solah.exceptions import ColumnError, ParameterError
+from solah.hierarchy.dependence import dependence_of
+from solah.hierarchy.grouping import group_attributes
+from solah.hierarchy.wiring import wire_hierarchy
+from solah.model.structure import Hierarchy, HierarchyNode, node_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solah.hierarchy.choosing import Setting
+    from solah.hierarchy.dependence import Dependence
+    from solah.hierarchy.training import TrainingSet
+
+ClusterPlaces = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Organiser:
+    """What hierarchies are organised from.
+
+    Attributes
+    ----------
+    dependence : how attributes depend on each other and on the goal
+    names : the columns' names
+    goal : the goal's name
+    top : what to do with several trees on the last level
+    by_hand : clusters that somebody gave, as column names
+    """
+
+    dependence: Dependence
+    names: tuple[str, ...]
+    goal: str
+    top: Literal["fuse", "merge"] = "fuse"
+    by_hand: Sequence[Sequence[str]] | None = None
+
+    def clusters(self, setting: Setting) -> ClusterPlaces:
+        """Cluster the columns, as their places."""
+        if self.by_hand is not None:
+            return _clusters_by_hand(self.by_hand, self.names)
+        if setting.n_clusters == "each":
+            return tuple((j,) for j in range(len(self.names)))
+        return group_attributes(self.dependence.matrix, setting.n_clusters)
+
+    def named_clusters(self, setting: Setting) -> tuple[tuple[str, ...], ...]:
+        """Cluster the columns, as their names."""
+        return tuple(tuple(self.names[j] for j in one) for one in self.clusters(setting))
+
+    def hierarchy(self, setting: Setting) -> Hierarchy:
+        """Wire the clusters: all below one fusion, or by their levels (Algorithm 2)."""
+        clusters = self.clusters(setting)
+        if setting.fusion == "weigh" and setting.level_gap == "auto":
+            return self._flat(clusters)
+        return wire_hierarchy(
+            self.dependence.relevance.tolist(),
+            clusters,
+            self.names,
+            level_gap=setting.level_gap,
+            top=self.top,
+            goal=self.goal,
+        )
+
+    def distinct(self, settings: Sequence[Setting], max_inputs: int | None) -> tuple[Setting, ...]:
+        """Leave out settings whose hierarchy comes out like an earlier one's, or too wide."""
+        by_hierarchy: dict[Hierarchy, Setting] = {}
+        for setting in settings:
+            by_hierarchy.setdefault(self.hierarchy(setting), setting)
+        narrow = [
+            setting
+            for hierarchy, setting in by_hierarchy.items()
+            if max_inputs is None or _width(hierarchy) <= max_inputs
+        ]
+        return tuple(narrow or by_hierarchy.values())
+
+    def _flat(self, clusters: ClusterPlaces) -> Hierarchy:
+        *names, root = node_names(len(clusters) + 1, self.names, self.goal)
+        trees = [
+            HierarchyNode(name, tuple(self.names[j] for j in cluster))
+            for name, cluster in zip(names, clusters, strict=True)
+        ]
+        return Hierarchy((*trees, HierarchyNode(root, tuple(names))))
+
+
+def measure_dependence(
+    data: TrainingSet, *, bias_corrected: bool = False, n_jobs: int | None = None
+) -> Dependence:
+    """Measure how attributes depend on each other and on the goal."""
+    weights = data.goal.weights * data.goal.weight_unit
+    unweighted = bool((weights == 1.0).all())
+    return dependence_of(
+        data.table,
+        [attribute.kind for attribute in data.attributes],
+        data.goal.codes,
+        nominal_goal=True,
+        bias_corrected=bias_corrected,
+        sample_weight=None if unweighted else weights,
+        n_jobs=n_jobs,
+    )
+
+
+def organise(data: TrainingSet, n_jobs: int | None = None) -> Hierarchy:
+    """Wire a hierarchy from the data, with k and theta chosen by their rules of thumb."""
+    dependence = measure_dependence(data, n_jobs=n_jobs)
+    return wire_hierarchy(
+        dependence.relevance.tolist(),
+        group_attributes(dependence.matrix),
+        data.table.names,
+        goal=data.goal.goal.name,
+    )
+
+
+def _width(hierarchy: Hierarchy) -> int:
+    """Return the most inputs that a tree has."""
+    return max(len(node.inputs) for node in hierarchy.nodes)
+
+
+def _clusters_by_hand(clusters: Sequence[Sequence[str]], names: tuple[str, ...]) -> ClusterPlaces:
+    """Find the columns of clusters that were given by name; each column once at the most."""
+    places = {name: j for j, name in enumerate(names)}
+    settled: list[tuple[int, ...]] = []
+    used: set[str] = set()
+    for cluster in clusters:
+        if isinstance(cluster, str | Mapping | Set) or not isinstance(cluster, Iterable):
+            raise ParameterError(f"a cluster must be a list of column names. Got {cluster!r}.")
+        members = list(cluster)
+        for name in members:
+            if not isinstance(name, str) or name not in places:
+                raise ColumnError.unknown(name, names)
+            if name in used:
+                raise ParameterError(f"column {name!r} is in the clusters twice")
+            used.add(name)
+        if not members:
+            raise ParameterError("a cluster must be a list of column names. Got an empty one.")
+        settled.append(tuple(places[name] for name in members))
+    return tuple(settled)

@@ -1,0 +1,9 @@
+"""The hierarchy that organises itself as in the paper: trees that hear trees, nothing chosen."""
+
+from solah import SelfOrganisedHierarchyClassifier
+
+TREES = {"fusion": "tree", "n_labels": 3, "min_support": 0.01}
+
+
+def organised(*n_clusters, **parameters):
+    return SelfOrganisedHierarchyClassifier(*n_clusters, **TREES | parameters)

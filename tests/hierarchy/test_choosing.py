@@ -1,0 +1,137 @@
+"""Settings that are chosen on the training rows alone."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+from solah import SelfOrganisedHierarchyClassifier
+from solah.exceptions import ParameterError
+from solah.hierarchy import choosing
+from solah.hierarchy.choosing import TREE_SETTING, WEIGH_SETTING
+from solah.model.format import to_json
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture(scope="module")
+def chosen(wine):
+    return SelfOrganisedHierarchyClassifier(rule_cost="auto", placement="auto").fit(*wine)
+
+
+def test_the_fewest_rules_of_those_as_good_as_the_best_are_taken(chosen):
+    best = min(chosen.selection_, key=lambda trial: trial.log_loss)
+    as_good = [t for t in chosen.selection_ if t.log_loss <= best.log_loss + t.error]
+    (taken,) = [trial for trial in chosen.selection_ if trial.is_chosen]
+    assert taken.setting == chosen.settings_
+    assert taken in as_good
+    assert taken.n_rules == pytest.approx(min(t.n_rules for t in as_good), abs=0.1)
+    assert best.error == 0.0
+
+
+def test_every_stage_starts_from_the_best_so_far(chosen):
+    stages = list(dict.fromkeys(trial.stage for trial in chosen.selection_))
+    assert stages == ["structure", "placement", "rules"]
+    structures = {t.setting.n_clusters for t in chosen.selection_ if t.stage == "structure"}
+    assert structures == {"each", "auto", 1}
+    before = [t for t in chosen.selection_ if t.stage != "rules"]
+    best = min(before, key=lambda trial: trial.log_loss).setting
+    varied = [t.setting for t in chosen.selection_ if t.stage == "rules"]
+    assert {s.rule_cost for s in varied} == set(choosing.RULE_COSTS)
+    assert all((s.n_clusters, s.penalty) == (best.n_clusters, best.penalty) for s in varied)
+
+
+def test_the_reason_is_given_in_words(chosen):
+    assert "within one standard error of the least log-loss" in chosen.selection_reason_
+    assert chosen.selection_seconds_ > 0
+
+
+def test_what_is_given_is_not_varied(wine):
+    model = SelfOrganisedHierarchyClassifier("each", n_labels=2, penalty=3.0, min_support=0.05)
+    model.fit(*wine)
+    assert model.selection_ == ()
+    assert model.selection_seconds_ == 0.0
+    given = (model.settings_.n_clusters, model.settings_.n_labels, model.settings_.penalty)
+    assert given == ("each", 2, 3.0)
+
+
+def test_settings_that_were_chosen_give_the_same_model_when_given(wine, chosen):
+    settings = vars(chosen.settings_)
+    again = SelfOrganisedHierarchyClassifier(**settings).fit(*wine)
+    assert again.model_ == chosen.model_
+
+
+def test_several_structures_are_compared(wine):
+    model = SelfOrganisedHierarchyClassifier(["each", 2, 3], n_labels=3, penalty=2.0).fit(*wine)
+    tried = [trial.setting.n_clusters for trial in model.selection_]
+    assert tried[:3] == ["each", 2, 3]
+
+
+def test_a_tree_on_top_is_compared_too(wine):
+    model = SelfOrganisedHierarchyClassifier(fusion="auto", belief_labels="auto").fit(*wine)
+    assert {trial.setting.fusion for trial in model.selection_} == {"weigh", "tree"}
+
+
+def test_trees_choose_their_own_settings(wine):
+    model = SelfOrganisedHierarchyClassifier(
+        fusion="tree", shrinkage="auto", belief_labels="auto", n_folds=3
+    ).fit(*wine)
+    stages = {trial.stage for trial in model.selection_}
+    assert {"structure", "levels", "support", "beliefs"} <= stages
+    assert model.settings_.fusion == "tree"
+    assert model.score(*wine) > 0.9
+
+
+def test_nothing_new_is_tried_when_the_time_is_over(wine):
+    model = SelfOrganisedHierarchyClassifier(time_budget=1e-9).fit(*wine)
+    assert {trial.setting.n_clusters for trial in model.selection_} == {"each"}
+    assert model.selection_reason_.endswith("the time was over")
+
+
+def test_with_too_few_rows_nothing_is_compared():
+    model = SelfOrganisedHierarchyClassifier().fit(np.arange(12.0).reshape(2, 6), [0, 1])
+    assert model.selection_ == ()
+    assert "too few rows" in model.selection_reason_
+    assert model.settings_ == WEIGH_SETTING
+
+
+def test_of_many_rows_some_are_enough(monkeypatch):
+    monkeypatch.setattr(choosing, "MOST_ROWS", 150)
+    X, y = load_breast_cancer(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+
+    def fitted(X, y):
+        return SelfOrganisedHierarchyClassifier(n_folds=3).fit(X, y)
+
+    one, other = fitted(X[:, :5], y), fitted(X[order, :5], y[order])
+    assert one.selection_ == other.selection_
+    assert to_json(one.model_) == to_json(other.model_)
+
+
+def test_more_words_are_tried_with_more_rows(monkeypatch):
+    monkeypatch.setattr(choosing, "MANY_ROWS", 100)
+    model = SelfOrganisedHierarchyClassifier("each").fit(*load_iris(return_X_y=True))
+    tried = {trial.setting.n_labels for trial in model.selection_ if trial.stage == "words"}
+    assert tried == {5, 7}
+
+
+def test_jobs_do_not_change_the_choice(wine, chosen):
+    again = SelfOrganisedHierarchyClassifier(rule_cost="auto", placement="auto", n_jobs=2)
+    assert again.fit(*wine).selection_ == chosen.selection_
+
+
+def test_other_scores_are_for_given_settings_only(wine):
+    with pytest.raises(ParameterError, match="scoring='auc' chooses between several"):
+        SelfOrganisedHierarchyClassifier([2, 3], scoring="auc").fit(*wine)
+
+
+def test_what_is_tried_is_shown_to_who_wants_to_see_it(wine, capfd):
+    SelfOrganisedHierarchyClassifier("each", verbose=True).fit(*wine)
+    quiet = capfd.readouterr()
+    assert quiet.out == ""
+
+
+def test_trees_begin_with_the_rules_of_thumb():
+    assert (TREE_SETTING.n_clusters, TREE_SETTING.level_gap) == ("auto", "auto")
