@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import solah
 from comparison import extras, peers
 from comparison.sizes import Size, size_of_rules
-from solah import SelfOrganisedHierarchyClassifier
 from solah.exceptions import ParameterError, did_you_mean
 from solah.reproduction.models import Recipe, single_tree, solah_auto
 
@@ -27,6 +26,8 @@ MANY_ROWS, LEAST_ROWS = 2_000, 10
 """Of sets with more rows than the first, branches below the second are not extended with the
 paper's settings: the trees would not end in bearable time."""
 FEW_RULES = 50
+STEPS = "steps"
+"""The name for all models that show what one thing gives."""
 SLOW_VALUES = 50_000
 """With more values than this the slowest extras take hours."""
 
@@ -48,6 +49,7 @@ class Model:
     module : what to import of it
     is_readable : whether its rules or leaves are few enough to be meant for reading
     most_values : the most values (rows times attributes) that it learns from in bearable time
+    is_step : whether it is one of ours with one thing changed, to see what that thing gives
     """
 
     name: str
@@ -59,6 +61,7 @@ class Model:
     module: str = "solah"
     is_readable: bool = True
     most_values: float = inf
+    is_step: bool = False
 
     @property
     def is_ours(self) -> bool:
@@ -75,8 +78,6 @@ class Model:
         """Say why it cannot be made here; None if it can."""
         if find_spec(self.module) is None:
             return f"{self.name} is left out, not installed: pip install {self.package}"
-        if self.name == "solah-50" and not has_max_rules():
-            return f"{self.name} is left out: this solah has no max_rules"
         return None
 
     @property
@@ -91,18 +92,15 @@ def measure_size(estimator: Any) -> Size:
 
 
 def choose_models(names: list[str] | None) -> tuple[Model, ...]:
-    """Find models by name, all if None; raise for one that nobody knows."""
+    """Find models by name, all but the steps if None; raise for one that nobody knows."""
     if names is None:
-        return tuple(MODELS.values())
+        return tuple(model for model in MODELS.values() if not model.is_step)
+    steps = [name for name, model in MODELS.items() if model.is_step]
+    names = [each for name in names for each in (steps if name == STEPS else [name])]
     for name in names:
         if name not in MODELS:
             raise ParameterError(f"there is no model {name!r}{did_you_mean(name, MODELS)}")
     return tuple(MODELS[name] for name in dict.fromkeys(names))
-
-
-def has_max_rules() -> bool:
-    """Tell whether the number of rules is a knob of our estimator."""
-    return "max_rules" in SelfOrganisedHierarchyClassifier().get_params()
 
 
 @cache
@@ -174,6 +172,29 @@ _OURS = (
         "`LinguisticTreeClassifier()` on all attributes",
         single_tree("default").make,
     ),
+)
+
+
+def _step(name: str, about: str, **parameters: Any) -> Model:
+    recipe = Recipe(name, "solah", "default", tuple(parameters.items()))
+    said = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
+    about = f"`SelfOrganisedHierarchyClassifier({said})`: {about}"
+    return Model(name, f"solah, {said}", "rules", about, recipe.make, is_step=True)
+
+
+_STEPS = (
+    _step("step-each", "a tree an attribute, never clusters", n_clusters="each"),
+    _step("step-clusters", "clusters of the paper's Algorithm 1, weighed", n_clusters=4),
+    _step("step-one-tree", "one tree on all attributes, its branches refitted", n_clusters=1),
+    _step("step-tree-on-top", "the same choosing, with a tree on top", fusion="tree"),
+    _step("step-either", "weighing or a tree on top, chosen", fusion="auto"),
+    _step("step-two-words", "two words", n_labels=2),
+    _step("step-five-words", "five words", n_labels=5),
+    _step("step-placement", "where words stand, chosen", placement="auto"),
+    _step("step-uniform", "words at equal distances", placement="uniform"),
+    _step("step-rule-cost", "what a rule must be worth, chosen", rule_cost="auto"),
+    _step("step-bold", "the penalty not chosen", penalty=2.0),
+    _step("step-20", "twenty rules at the most", max_rules=20),
 )
 _SKLEARN = (
     _sklearn("tree", "DecisionTree", "leaves", "`DecisionTreeClassifier()`", peers.Tree),
@@ -293,4 +314,4 @@ _EXTRAS = (
         most_values=SLOW_VALUES,
     ),
 )
-MODELS = {model.name: model for model in (*_OURS, *_SKLEARN, *_EXTRAS)}
+MODELS = {model.name: model for model in (*_OURS, *_STEPS, *_SKLEARN, *_EXTRAS)}

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from solah.exceptions import ParameterError
 
-AT_HAND = [model for model in MODELS.values() if not model.obstacle]
+AT_HAND = [model for model in MODELS.values() if not model.obstacle and not model.is_step]
 
 
 @pytest.mark.parametrize("model", AT_HAND, ids=lambda model: model.name)
@@ -73,20 +73,15 @@ def test_unknown_models():
     with pytest.raises(ParameterError, match="no model 'forst'; did you mean 'forest'?"):
         choose_models(["solah", "forst"])
     assert [model.name for model in choose_models(["tree", "solah", "tree"])] == ["tree", "solah"]
-    assert len(choose_models(None)) == len(MODELS)
+    usual = choose_models(None)
+    assert not any(model.is_step for model in usual)
+    assert {*usual, *choose_models(["steps"])} == set(MODELS.values())
 
 
 def test_a_package_that_is_not_installed_is_said_with_the_line_that_installs_it(monkeypatch):
     monkeypatch.setattr(models, "find_spec", lambda module: None)
     said = "figs is left out, not installed: pip install imodels"
     assert MODELS["figs"].obstacle == said
-
-
-def test_few_rules_are_compared_where_they_are_a_knob(monkeypatch):
-    monkeypatch.setattr(models, "has_max_rules", lambda: False)
-    assert "no max_rules" in MODELS["solah-50"].obstacle
-    monkeypatch.setattr(models, "has_max_rules", lambda: True)
-    assert MODELS["solah-50"].obstacle is None
 
 
 def test_our_figures_belong_to_our_source(monkeypatch, tmp_path):

@@ -46,7 +46,7 @@ def test_json(run, tmp_path, monkeypatch):
 def test_quiet_prints_the_scores_alone(run, tmp_path):
     lines = run("demo", "-q", "-o", tmp_path).out.splitlines()
     assert lines[1].startswith("  accuracy")
-    assert len(lines) == 9
+    assert len(lines) == 10
 
 
 def test_a_terminal_of_80_columns_is_wide_enough(run, tmp_path, monkeypatch):

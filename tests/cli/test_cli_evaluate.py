@@ -29,7 +29,7 @@ def test_json_has_every_fold(run):
 def test_quiet_prints_the_scores_alone(run):
     outcome = run("evaluate", "iris", "--model", "tree", "--folds", 2, "-q")
     assert outcome.out.startswith("accuracy")
-    assert len(outcome.out.splitlines()) == 6
+    assert len(outcome.out.splitlines()) == 7
     assert outcome.err == ""
 
 

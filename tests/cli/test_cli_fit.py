@@ -202,3 +202,42 @@ def test_settings_out_of_range(run, tmp_path):
     run(*common, "--jobs", 0).check_error("--jobs")
     run(*common, "--placement", "x").check_error("--placement", "quantile")
     assert not (tmp_path / "m.json").exists()
+
+
+def test_what_was_chosen_and_left_out_is_said(run, tmp_path):
+    said = run("fit", "wine", "-o", tmp_path / "m.json", "--max-rules", 8).out
+    assert "within one standard error of the least log-loss" in said
+    assert "left out" in said
+    assert "(dependence with the goal)" in said
+    assert "weight 0." in said
+
+
+def test_the_choice_is_in_the_document(run, tmp_path):
+    document = run("fit", "iris", "-o", tmp_path / "m.json", "--json").document
+    choice = document["choice"]
+    assert [trial["is_chosen"] for trial in choice["trials"]].count(True) == 1
+    assert choice["settings"]["fusion"] == "weigh"
+    (fusion,) = document["hierarchy"]["fusions"]
+    assert {one["tree"] for one in fusion["weighs"]} <= {
+        t["name"] for t in document["hierarchy"]["trees"]
+    }
+
+
+def test_a_class_may_be_decided_for_earlier(run, tmp_path):
+    model = tmp_path / "m.json"
+    run("fit", "iris", "-o", model, "--model", "tree", "--threshold", "virginica=0.01")
+    decisions = run("predict", model, "iris").out
+    assert decisions.count("\nvirginica") > 60
+
+
+@pytest.mark.parametrize("wish", ["virginica", "virginica=much", "=0.3"])
+def test_a_threshold_that_is_none(run, tmp_path, wish):
+    outcome = run("fit", "iris", "-o", tmp_path / "m.json", "--threshold", wish)
+    assert outcome.code == 2
+    assert "is not of the form class=share" in outcome.err
+
+
+def test_a_threshold_of_a_class_that_is_not_there(run, tmp_path):
+    outcome = run("fit", "iris", "-o", tmp_path / "m.json", "--threshold", "virginia=0.3")
+    assert outcome.code == 2
+    assert "did you mean 'virginica'" in outcome.err

@@ -39,8 +39,10 @@ def test_classes_are_learnt_by_a_hierarchy_that_organises_itself(fit_wine, tmp_p
     levels = f"{model.hierarchy.n_levels} levels (the attributes' among them)"
     assert f"\ntrees    {len(model.trees)} trees, {levels}, " in outcome.out
     assert "(K)\n" in outcome.out
-    sizes = {tree.name: f"{tree.n_rules} rules" for tree in model.trees}
-    assert f"\n\n{model.hierarchy.draw(sizes)}\n\n" in outcome.out
+    (fusion,) = model.fusions
+    for tree, weight in zip(model.trees, fusion.weights, strict=True):
+        line = f"{tree.name} ({tree.n_rules} rules, weight {weight:.2f}) ← {tree.inputs[0].name}"
+        assert f"─ {line}\n" in outcome.out
 
 
 def test_json_has_what_the_screen_shows(fit_wine, tmp_path):
@@ -155,8 +157,8 @@ def test_what_does_not_go_together(fit_wine, options, message):
     ("options", "message"),
     [
         (("--model", "forest"), "--model"),
-        (("--clusters", "many"), "'many' is neither a whole number nor 'auto'"),
-        (("--clusters", "2.5"), "'2.5' is neither a whole number nor 'auto'"),
+        (("--clusters", "many"), "'many' is neither a whole number nor 'each' nor 'auto'"),
+        (("--clusters", "2.5"), "'2.5' is neither a whole number nor 'each' nor 'auto'"),
         (("--level-gap", "wide"), "'wide' is neither a number nor 'auto'"),
         (("--clusters", 0), "'n_clusters'"),
         (("--level-gap", 0), "'level_gap'"),

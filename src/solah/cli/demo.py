@@ -3,7 +3,7 @@
 from pathlib import Path
 from textwrap import indent
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from solah.cli.options import ColumnOptions, HierarchyOptions, TreeOptions
 from solah.cli.screen import Screen, output_option
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from solah.model import Model
 
 _DATA = "wine"
+_MAX_RULES = 20
 _N_RULES = 3
 _INDENT = 2
 
@@ -42,21 +43,24 @@ def demo(screen: Screen, output: Folder = Path("solah-demo")) -> None:
     from solah.cli.views import heading
     from solah.data import ReadOptions
     from solah.evaluation import Plan
+    from solah.report import describe_choice
 
     problem = pose(read_source(_DATA, ReadOptions()), ColumnOptions())
     screen.say(
         heading("Which of three growers made this wine?"),
         f"{problem.attributes.n_rows} wines, {len(problem.kinds)} measurements of each.",
     )
-    models = make_models(problem, ["tree", "solah"], HierarchyOptions(), TreeOptions(), None)
+    few = TreeOptions(max_rules=_MAX_RULES)
+    models = make_models(problem, ["tree", "solah"], HierarchyOptions(), few, None)
     start = perf_counter()
-    model = models["solah"].fit(problem.attributes, problem.goal).model_
+    estimator = models["solah"].fit(problem.attributes, problem.goal)
+    model = estimator.model_
     _show_structure(screen, model, perf_counter() - start)
     _show_rules(screen, model)
     estimators = {"one tree": models["tree"], "hierarchy": models["solah"]}
     scores = measure(problem, estimators, Plan(), screen)
     _show_scores(screen, scores)
-    _write(screen, output, model, scores)
+    _write(screen, output, model, scores, describe_choice(estimator))
     _show_next(screen, output)
 
 
@@ -70,8 +74,8 @@ def _show_structure(screen: Screen, model: "Model", seconds: float) -> None:
     screen.say(indent(drawing, " " * _INDENT))
     screen.say(
         "",
-        "Measurements that depend on each other feed the same tree. A tree passes what",
-        "it believes to the one above it, and the top one decides.",
+        "Every tree says what its measurements speak for. What they say is added up,",
+        "each with its weight, and the sum decides.",
     )
 
 
@@ -80,8 +84,13 @@ def _show_rules(screen: Screen, model: "Model") -> None:
     from solah.explain import rules_of
     from solah.report import importance_by_name, strongest
 
-    best = strongest(rules_of(model), 1)[-_N_RULES:]
     shares = importance_by_name(model)
+    loudest = sorted(shares, key=lambda name: -shares[name])[:_N_RULES]
+    best = [
+        rule
+        for rule in strongest(rules_of(model), 1)
+        if {condition.attribute for condition in rule.conditions} & set(loudest)
+    ][:_N_RULES]
     most = max(model.attributes, key=lambda attribute: shares[attribute.name])
     screen.say("", heading(f"2. Read: {len(best)} of {model.n_rules} rules"))
     screen.say(_indented(facts({rule.tree: rule_sentence(rule) for rule in best})))
@@ -97,14 +106,20 @@ def _show_scores(screen: Screen, scores: "CrossValidation") -> None:
     screen.result(_indented(scores_of(scores)))
 
 
-def _write(screen: Screen, folder: Path, model: "Model", scores: "CrossValidation") -> None:
+def _write(
+    screen: Screen,
+    folder: Path,
+    model: "Model",
+    scores: "CrossValidation",
+    choice: "dict[str, Any] | None",
+) -> None:
     from solah.atomic import write_whole
     from solah.cli.views import heading
     from solah.model import save_document
     from solah.report import render_markdown, summarise
 
     model_file, report_file = folder / "model.json", folder / "report.md"
-    summary = summarise(model, scores)
+    summary = summarise(model, scores, choice=choice)
     folder.mkdir(parents=True, exist_ok=True)
     save_document(model, model_file)
     write_whole(report_file, render_markdown(summary))
@@ -126,7 +141,7 @@ def _show_next(screen: Screen, folder: Path) -> None:
             for command in (
                 f"solah rules {model} --class class_0 --limit 5",
                 f"solah predict {model} wine",
-                "solah evaluate wine --model tree,solah --labels 5",
+                "solah evaluate wine --model tree,solah --max-rules 10",
                 "solah fit your.csv --target COLUMN -o model.json",
             )
         )

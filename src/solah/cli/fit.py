@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from solah.model import Model
 
 
+_SHOWN = 8
+
+
 @dataclass(frozen=True)
 class _Learnt:
     """What was learnt: the model's name among the models, the estimator, and what it took."""
@@ -91,7 +94,7 @@ def fit(
 
 def _learn(estimator: "Estimator", problem: "Problem", screen: Screen) -> None:
     """Learn, and show that something is done; a search has a bar of its own."""
-    searches = hasattr(estimator, "n_generations")
+    searches = hasattr(estimator, "verbose")
     if searches:
         estimator.set_params(verbose=screen.is_watched)
     with nullcontext() if searches else screen.working("learning"):
@@ -101,7 +104,7 @@ def _learn(estimator: "Estimator", problem: "Problem", screen: Screen) -> None:
 
 
 def _document(learnt: _Learnt) -> dict[str, Any]:
-    from solah.report import describe_goal, describe_hierarchy
+    from solah.report import describe_choice, describe_goal, describe_hierarchy
 
     problem, model = learnt.problem, learnt.model
     return {
@@ -115,6 +118,7 @@ def _document(learnt: _Learnt) -> dict[str, Any]:
         "clusters": learnt.clusters,
         "wished_clusters": learnt.wished_clusters,
         "search": _search(learnt.estimator),
+        "choice": describe_choice(learnt.estimator),
         "rules": model.n_rules,
         "branches": model.n_branches,
         "depth": learnt.depth,
@@ -138,6 +142,8 @@ def _show(screen: Screen, learnt: _Learnt) -> None:
         "trees": _spell_wiring(learnt) if is_hierarchy else None,
         "size": f"{', '.join(sizes)}, at most {plural(learnt.depth, 'condition')} a rule",
         "search": _spell_search(learnt.estimator),
+        "chosen": getattr(learnt.estimator, "selection_reason_", "") or None,
+        "left out": _spell_left_out(learnt.estimator),
         "time": f"{learnt.seconds:.2f} s",
         "written": learnt.output,
     }
@@ -171,6 +177,17 @@ def _spell_search(estimator: "Estimator") -> str | None:
     generations = plural(search["generations"], "generation")
     name = {"auc": "AUC"}.get(search["scoring"], search["scoring"])
     return f"{tried} in {generations}, best {name} {search['score']:.3f} (cross-validated)"
+
+
+def _spell_left_out(estimator: "Estimator") -> str | None:
+    """Name the attributes that no rule speaks of, those first that tell most about the goal."""
+    left_out = getattr(estimator, "left_out_", None)
+    if not left_out:
+        return None
+    names = sorted(left_out, key=lambda name: -left_out[name])
+    more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    shown = ", ".join(f"{name} ({left_out[name]:.2f})" for name in names[:_SHOWN])
+    return f"{shown}{more} (dependence with the goal)"
 
 
 def _spell_wiring(learnt: _Learnt) -> str:

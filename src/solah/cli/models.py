@@ -41,6 +41,8 @@ _MODELS_WITH = {
     "hierarchy": (_BY_HAND,),
     "clusters": (_ORGANISED,),
     "level_gap": (_ORGANISED,),
+    "fusion": (_BY_HAND, _ORGANISED),
+    "penalty": (_BY_HAND, _ORGANISED),
     "top": (_ORGANISED,),
     "bias_corrected": (_ORGANISED,),
     "node": (_BY_HAND, _ORGANISED, _SEARCHED),
@@ -48,7 +50,7 @@ _MODELS_WITH = {
     "cross_fit": (_BY_HAND, _ORGANISED, _SEARCHED),
     "population": (_SEARCHED,),
     "generations": (_SEARCHED,),
-    "time_budget": (_SEARCHED,),
+    "time_budget": (_ORGANISED, _SEARCHED),
     "cascade": (_SEARCHED,),
 }
 _PARAMETERS = {
@@ -57,7 +59,7 @@ _PARAMETERS = {
     "generations": "n_generations",
 }
 _SEARCH_SEED = 0
-_CLASSES_ONLY = ("leaves", "shrinkage", "class_weight")
+_CLASSES_ONLY = ("leaves", "shrinkage", "class_weight", "threshold")
 
 
 def make_models(

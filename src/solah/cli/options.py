@@ -221,15 +221,17 @@ class SeveralModels:
         return self.model or []
 
 
-def _or_auto(read: Callable[[str], float]) -> Callable[[str], float | str]:
-    """Make a parser of numbers that takes 'auto' as well."""
+def _or_auto(read: Callable[[str], float], *words: str) -> Callable[[str], float | str]:
+    """Make a parser of numbers that takes 'auto' as well, and other words."""
+    known = (*words, AUTO)
 
     def parse(text: str) -> float | str:
         try:
-            return text if text == AUTO else read(text)
+            return text if text in known else read(text)
         except ValueError:
             whole = "whole number" if read is int else "number"
-            raise typer.BadParameter(f"{text!r} is neither a {whole} nor {AUTO!r}") from None
+            others = " nor ".join(map(repr, known))
+            raise typer.BadParameter(f"{text!r} is neither a {whole} nor {others}") from None
 
     return parse
 
@@ -249,9 +251,25 @@ class HierarchyOptions:
     clusters: Annotated[
         Any,
         _model_option(
-            metavar="N|auto",
-            parser=_or_auto(int),
-            help="The paper's k: the larger, the smaller the clusters of attributes.",
+            metavar="N|each|auto",
+            parser=_or_auto(int, "each"),
+            help="The paper's k: the larger, the smaller the clusters of attributes; 'each' gives "
+            "every attribute a tree of its own.",
+        ),
+    ] = None
+    fusion: Annotated[
+        Literal["weigh", "tree", "auto"] | None,
+        _model_option(
+            help="Weigh what trees say (default for --model solah), or let a tree split on it."
+        ),
+    ] = None
+    penalty: Annotated[
+        Any,
+        _model_option(
+            metavar="ROWS|auto",
+            parser=_or_auto(float),
+            help="How cautiously branches speak where they are weighed; chosen by default for "
+            "--model solah, else 2.",
         ),
     ] = None
     level_gap: Annotated[
@@ -308,7 +326,11 @@ class HierarchyOptions:
     ] = None
     time_budget: Annotated[
         float | None,
-        _model_option(min=0.001, metavar="SECONDS", help="End the search after so long."),
+        _model_option(
+            min=0.001,
+            metavar="SECONDS",
+            help="End the search, or the choice of settings, after so long.",
+        ),
     ] = None
     cascade: Annotated[
         bool, _model_option("--cascade", help="Search among chains of trees only.")
@@ -322,15 +344,36 @@ class HierarchyOptions:
         return {name: value for name, value in values.items() if value is not None}
 
 
+def _thresholds(given: list[str] | None) -> dict[str, float] | None:
+    """Read ``class=share``, the class up to the last equals sign."""
+    if not given:
+        return None
+    found: dict[str, float] = {}
+    for text in given:
+        name, equals, share = text.rpartition("=")
+        try:
+            found[name] = float(share)
+        except ValueError:
+            equals = ""
+        if not equals or not name:
+            raise typer.BadParameter(f"{text!r} is not of the form class=share, as in sick=0.2")
+    return found
+
+
 @dataclass(frozen=True)
 class TreeOptions:
     """How trees are grown; what is None stays as the estimator has it."""
 
     labels: Annotated[
-        int | None, _tree_option(metavar="N", help="Words for each measurement; 3 by default.")
+        Any,
+        _tree_option(
+            metavar="N|auto",
+            parser=_or_auto(int),
+            help="Words for each measurement; chosen by default for --model solah, else 3.",
+        ),
     ] = None
     placement: Annotated[
-        Literal["quantile", "uniform"] | None,
+        Literal["quantile", "uniform", "auto"] | None,
         _tree_option(help="Words at equal shares of the rows (default), or at equal distances."),
     ] = None
     criterion: Annotated[
@@ -342,10 +385,12 @@ class TreeOptions:
         _tree_option(metavar="SHARE", help="Stop where one class has this share; 1 by default."),
     ] = None
     min_support: Annotated[
-        float | None,
+        Any,
         _tree_option(
-            metavar="ROWS",
-            help="Stop below this many rows, or below this share if less than 1; 0.01 by default.",
+            metavar="ROWS|auto",
+            parser=_or_auto(float),
+            help="Stop below this many rows, or below this share if less than 1; chosen by default "
+            "for --model solah, else 0.01.",
         ),
     ] = None
     max_depth: Annotated[
@@ -368,6 +413,29 @@ class TreeOptions:
         Literal["balanced"] | None,
         _tree_option(help="Let rare classes weigh as much as others."),
     ] = None
+    threshold: Annotated[
+        list[str] | None,
+        _tree_option(
+            metavar="CLASS=SHARE",
+            help="Decide for a class from this belief on, such as sick=0.2. Repeat it for more.",
+        ),
+    ] = None
+    max_rules: Annotated[
+        int | None,
+        _tree_option(
+            min=1,
+            metavar="N",
+            help="The most rules: branches that say nearly the same are joined.",
+        ),
+    ] = None
+    rule_cost: Annotated[
+        Any,
+        _tree_option(
+            metavar="NATS|auto",
+            parser=_or_auto(float),
+            help="What a rule must be worth to stay, in log-likelihood; 0 by default.",
+        ),
+    ] = None
     paper: Annotated[
         bool, _tree_option("--paper", help="Settings of the paper; options beside it win.")
     ] = False
@@ -377,4 +445,5 @@ class TreeOptions:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         del values["paper"]
         values["n_labels"] = values.pop("labels")
+        values["thresholds"] = _thresholds(values.pop("threshold"))
         return {name: value for name, value in values.items() if value is not None}

@@ -8,7 +8,7 @@ from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
     from solah.explain import Rule
-    from solah.model import Attribute, Model, Tree
+    from solah.model import Attribute, Fusion, Model, Tree
 
 _choice_option = options_in("Which rules")
 
@@ -106,12 +106,19 @@ def _described(model: "Model", rules: "list[Rule]") -> "list[Attribute]":
 def _as_json(
     model: "Model", rules: "list[Rule]", attributes: "list[Attribute]"
 ) -> dict[str, object]:
-    from solah.report import describe_attribute, describe_goal, describe_rule, describe_tree
+    from solah.report import (
+        describe_attribute,
+        describe_fusion,
+        describe_goal,
+        describe_rule,
+        describe_tree,
+    )
 
     return {
         "goal": describe_goal(model.goal),
         "n_rules": model.n_rules,
         "trees": [describe_tree(tree) for tree in model.trees],
+        "fusions": [describe_fusion(fusion) for fusion in model.fusions],
         "rules": [describe_rule(rule) for rule in rules],
         "attributes": [describe_attribute(attribute) for attribute in attributes],
     }
@@ -121,13 +128,15 @@ def _show(
     screen: Screen, model: "Model", rules: "list[Rule]", attributes: "list[Attribute]"
 ) -> None:
     from solah.cli.views import heading, rule_sentence, words_of
+    from solah.cli.wording import plural
 
-    is_single = len(model.trees) == 1
-    trees = "" if is_single else f" in {len(model.trees)} trees"
+    is_single = len(model.nodes) == 1
+    trees = "" if is_single else f" in {plural(len(model.trees), 'tree')}"
     screen.say(heading(f"{model.goal.name}: {_sizes(model.n_rules, len(rules), trees)}"))
     spoken = _spoken_of(rules)
     if heard := [tree.name for tree in model.trees if tree.name in spoken]:
         screen.say(_explain_beliefs(heard))
+    screen.say(*map(_explain_fusion, model.fusions))
     for tree in model.trees:
         of_tree = [rule for rule in rules if rule.tree == tree.name]
         if of_tree and not is_single:
@@ -148,6 +157,13 @@ def _tree_heading(tree: "Tree", n_shown: int) -> str:
     """Name a tree, its size and what it looks at, as where it is drawn."""
     inputs = ", ".join(attribute.name for attribute in tree.inputs)
     return f"{tree.name} ({_sizes(tree.n_rules, n_shown)}) ← {inputs}"
+
+
+def _explain_fusion(fusion: "Fusion") -> str:
+    """Say how loudly the trees below a fusion speak."""
+    pairs = sorted(zip(fusion.origins, fusion.weights, strict=True), key=lambda pair: -pair[1])
+    shown = ", ".join(f"{name} {weight:.2f}" for name, weight in pairs)
+    return f"{fusion.name} adds up what trees say, each with its weight: {shown}"
 
 
 def _explain_beliefs(trees: list[str]) -> str:

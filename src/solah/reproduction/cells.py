@@ -168,12 +168,11 @@ def _chosen(estimator: Any) -> dict[str, Any] | None:
     candidates = getattr(estimator, "selection_", ())
     if not candidates:
         return None
-    best = max(candidates, key=lambda candidate: float(candidate.score))
     return {
-        "n_clusters": best.n_clusters,
-        "level_gap": best.level_gap,
-        "score": float(best.score),
-        "hierarchy": str(best.hierarchy),
+        "n_clusters": estimator.settings_.n_clusters,
+        "level_gap": estimator.settings_.level_gap,
+        "score": max(float(candidate.score) for candidate in candidates),
+        "hierarchy": str(estimator.hierarchy_),
         "candidates": len(candidates),
     }
 

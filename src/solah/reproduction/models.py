@@ -88,13 +88,20 @@ class Recipe:
 
 
 def solah(variant: Variant, k: int | None = None) -> Recipe:
-    """Describe a SOLAH whose theta, and k if none is given, are chosen on the training rows."""
+    """Describe a SOLAH whose theta, and k if none is given, are chosen on the training rows.
+
+    With our default settings it chooses all by itself.
+    """
     label = "solah" if k is None else f"solah-k{k}"
+    if variant == "default":
+        return Recipe(label, "solah", variant, () if k is None else (("n_clusters", k),))
     return Recipe(label, "solah", variant, _choosing(N_CLUSTERS if k is None else k))
 
 
 def solah_of_database(variant: Variant) -> Recipe:
     """Describe a SOLAH for attributes that may be many, and continuous: no tree is too wide."""
+    if variant == "default":
+        return solah(variant)
     parameters = (*_choosing(MANY_N_CLUSTERS), ("max_inputs", MAX_INPUTS))
     return Recipe("solah", "solah", variant, parameters)
 
@@ -104,7 +111,7 @@ def _choosing(n_clusters: int | tuple[int, ...]) -> tuple[tuple[str, Any], ...]:
 
 
 def solah_auto(variant: Variant) -> Recipe:
-    """Describe a SOLAH whose k and theta follow from simple rules, without any choosing."""
+    """Describe a SOLAH with the estimator's own k and theta: with PAPER, by simple rules."""
     return Recipe("solah-auto", "solah", variant)
 
 
