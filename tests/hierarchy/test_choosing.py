@@ -33,7 +33,7 @@ def test_the_fewest_rules_of_those_as_good_as_the_best_are_taken(chosen):
 
 def test_every_stage_starts_from_the_best_so_far(chosen):
     stages = list(dict.fromkeys(trial.stage for trial in chosen.selection_))
-    assert stages == ["structure", "placement", "rules"]
+    assert stages == ["structure", "placement", "penalty", "rules"]
     structures = {t.setting.n_clusters for t in chosen.selection_ if t.stage == "structure"}
     assert structures == {"each", "auto", 1}
     before = [t for t in chosen.selection_ if t.stage != "rules"]
@@ -97,8 +97,10 @@ def test_with_too_few_rows_nothing_is_compared():
     assert model.settings_ == WEIGH_SETTING
 
 
-def test_of_many_rows_some_are_enough(monkeypatch):
-    monkeypatch.setattr(choosing, "MOST_ROWS", 150)
+@pytest.mark.parametrize(("name", "number"), [("MOST_ROWS", 150), ("MOST_VALUES", 10)])
+def test_of_many_rows_some_are_enough(monkeypatch, name, number):
+    monkeypatch.setattr(choosing, "LEAST_ROWS", 150)
+    monkeypatch.setattr(choosing, name, number)
     X, y = load_breast_cancer(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
 

@@ -294,7 +294,7 @@ class Choir:
                 "maxiter": _MAX_STEPS,
                 "ftol": _ROUGHLY if is_rough else _EXACTLY,
                 "gtol": 1e-9,
-                "maxcor": 20,
+                "maxcor": 10,
             },
         )
         return np.asarray(found.x).reshape(shape)

@@ -8,9 +8,7 @@ hand (one standard error of the difference in log-loss), the one with the fewest
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,7 +24,7 @@ from solah.hierarchy.weighing import grow_trees, spoken_rows
 from solah.model.beliefs import root_beliefs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,12 +43,15 @@ if TYPE_CHECKING:
 AUTO: Literal["auto"] = "auto"
 PENALTIES = (0.5, 2.0, 8.0)
 """What voices may cost, from bold to cautious."""
+PENALTIES_OF_MANY = (0.02, 0.1, 0.5, 2.0)
+"""The same where there are many rows, which can bear bolder ones."""
 RULE_COSTS = (0.25, 0.5, 1.0)
 """What rules may have to be worth, in nats."""
 MANY_ROWS = 2_000
-"""From so many rows on, more than three words are tried."""
-MOST_ROWS = 10_000
-"""So many rows are enough to choose by; those of a large table are drawn by what they say."""
+"""From so many rows on, more than three words are tried, and bolder voices."""
+MOST_ROWS, MOST_VALUES = 5_000, 2_000_000
+LEAST_ROWS = 500
+"""So many rows, and values in them (times classes), are enough to choose by."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ class Search:
         sizes = len(folds[0].goal.codes), len(described.attributes)
         comparison = _Comparison(folds, self.n_jobs if is_large(*sizes) else 1, tried)
         start = perf_counter()
-        for stage, vary in _stages(given, open_, *sizes):
+        for stage, vary in _Stages(given, open_, *sizes):
             for setting in vary(comparison.best or given[0]):
                 is_late = self.time_budget is not None and (
                     perf_counter() - start > self.time_budget
@@ -204,66 +205,83 @@ class Search:
 def _enough_rows(described: Description, goal: ClassGoal) -> NDArray[np.intp]:
     """Take the rows that have weight; of very many, some, whatever order they stand in."""
     used = np.flatnonzero(goal.weights)
-    if len(used) <= MOST_ROWS:
+    of_a_row = len(described.attributes) * goal.goal.size
+    enough = min(MOST_ROWS, max(MOST_VALUES // of_a_row, LEAST_ROWS))
+    if len(used) <= enough:
         return used
     digests = row_digests(described.labels[used], goal.codes[used])
-    last = np.partition(digests, MOST_ROWS)[MOST_ROWS]
+    last = np.partition(digests, enough)[enough]
     few: NDArray[np.intp] = used[digests < last]
     return few
 
 
-Vary = Callable[[Setting], Iterator[Setting]]
+@dataclass(frozen=True)
+class _Stages:
+    """What is varied, in order; each stage starts from the best so far.
 
+    Attributes
+    ----------
+    given : the settings to begin with
+    open_ : what may vary
+    n_rows, n_attributes : how much there is to choose by
+    """
 
-def _stages(
-    given: Sequence[Setting], open_: frozenset[str], n_rows: int, n_attributes: int
-) -> Iterator[tuple[str, Vary]]:
-    """List what is varied, in order; each stage starts from the best so far."""
+    given: Sequence[Setting]
+    open_: frozenset[str]
+    n_rows: int
+    n_attributes: int
 
-    def each(name: str, values: Sequence[Any], setting: Setting) -> Iterator[Setting]:
-        return (replace(setting, **{name: value}) for value in values)
+    def __iter__(self) -> Iterator[tuple[str, Callable[[Setting], Iterator[Setting]]]]:
+        yield "structure", self._structures
+        yield "levels", self._levels
+        yield "words", self._words
+        yield "placement", self._placements
+        yield "support", self._supports
+        yield "beliefs", self._beliefs
+        yield "penalty", self._penalties
+        yield "rules", self._rule_costs
 
-    def structures(setting: Setting) -> Iterator[Setting]:
-        yield from given
-        if n_attributes == 1:
-            return
-        if "n_clusters" in open_:
-            others = (AUTO, 1) if setting.fusion == "weigh" else (2, 4, 8)
-            yield from each("n_clusters", others, setting)
-        if "fusion" in open_:
-            yield replace(setting, fusion="tree", n_clusters=AUTO, min_support=0.01)
+    def _vary(self, name: str, values: Sequence[Any], best: Setting) -> Iterator[Setting]:
+        if name in self.open_:
+            yield from (replace(best, **{name: value}) for value in values)
 
-    def levels(setting: Setting) -> Iterator[Setting]:
-        if setting.fusion == "tree":
-            yield from each("level_gap", (0.05, 0.2, 1.0), setting)
+    def _structures(self, best: Setting) -> Iterator[Setting]:
+        yield from self.given
+        if self.n_attributes > 1:
+            others = (AUTO, 1) if best.fusion == "weigh" else (2, 4, 8)
+            yield from self._vary("n_clusters", others, best)
+            if "fusion" in self.open_:
+                yield replace(TREE_SETTING, n_labels=best.n_labels, placement=best.placement)
 
-    yield "structure", structures
-    if "level_gap" in open_:
-        yield "levels", levels
-    if "n_labels" in open_ and n_rows >= MANY_ROWS:
-        yield "words", partial(each, "n_labels", (5, 7))
-    if "placement" in open_:
-        yield "placement", partial(each, "placement", ("uniform",))
+    def _levels(self, best: Setting) -> Iterator[Setting]:
+        if best.fusion == "tree":
+            yield from self._vary("level_gap", (0.05, 0.2, 1.0), best)
 
-    def supports(setting: Setting) -> Iterator[Setting]:
-        if setting.fusion == "weigh" and setting.n_clusters == "each":
-            return iter(())  # trees of one condition have nothing to stop for
-        values = (0.01, 0.1) if n_rows < MANY_ROWS else (0.01, 0.003)
-        return (s for s in each("min_support", values, setting) if s != setting)
+    def _words(self, best: Setting) -> Iterator[Setting]:
+        if self.n_rows >= MANY_ROWS:
+            yield from self._vary("n_labels", (5, 7), best)
 
-    if "min_support" in open_:
-        yield "support", supports
+    def _placements(self, best: Setting) -> Iterator[Setting]:
+        yield from self._vary("placement", ("uniform",), best)
 
-    def beliefs(setting: Setting) -> Iterator[Setting]:
-        if setting.fusion == "tree":
-            if "shrinkage" in open_:
-                yield replace(setting, shrinkage=2.0)
-            if "belief_labels" in open_:
-                yield replace(setting, shrinkage=2.0, belief_labels=3)
+    def _supports(self, best: Setting) -> Iterator[Setting]:
+        # Trees of one condition have nothing to stop for.
+        if best.fusion == "tree" or best.n_clusters != "each":
+            values = (0.01, 0.003) if self.n_rows >= MANY_ROWS else (0.01, 0.1)
+            others = [value for value in values if value != best.min_support]
+            yield from self._vary("min_support", others, best)
 
-    yield "beliefs", beliefs
-    if "rule_cost" in open_:
-        yield "rules", partial(each, "rule_cost", RULE_COSTS)
+    def _beliefs(self, best: Setting) -> Iterator[Setting]:
+        if best.fusion == "tree":
+            yield from self._vary("shrinkage", (2.0,), best)
+            yield from self._vary("belief_labels", (3,), best)
+
+    def _penalties(self, best: Setting) -> Iterator[Setting]:
+        if best.fusion == "weigh":
+            yield from self._vary("penalty", (best.penalty / 2, best.penalty * 2), best)
+
+    def _rule_costs(self, best: Setting) -> Iterator[Setting]:
+        yield from self._vary("rule_cost", RULE_COSTS, best)
 
 
 class _Comparison:
@@ -286,10 +304,11 @@ class _Comparison:
         return min(self.trials, key=lambda trial: trial.log_loss).setting
 
     def add(self, stage: str, setting: Setting, open_: frozenset[str]) -> None:
-        """Try a setting, with several penalties where they are open and it is their turn."""
+        """Try a setting; the first of all with several penalties, where they are open."""
         penalties = [setting.penalty]
-        if "penalty" in open_ and setting.fusion == "weigh" and stage != "rules":
-            penalties = list(PENALTIES)
+        if "penalty" in open_ and setting.fusion == "weigh" and stage == "structure":
+            is_many = len(self.weights) >= MANY_ROWS
+            penalties = list(PENALTIES_OF_MANY if is_many else PENALTIES)
         run = Parallel(n_jobs=self.n_jobs, prefer="threads")
         of_folds = run(delayed(fold.losses)(setting, penalties) for fold in self.folds)
         for number, penalty in enumerate(penalties):

@@ -14,7 +14,7 @@ from solah.model.attributes import flatten
 from solah.model.structure import Hierarchy, HierarchyNode
 
 # Beliefs below count as this when evidence is made of them: what was never seen is not impossible.
-LEAST_BELIEF = 1e-6
+LEAST_BELIEF = 1e-30
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

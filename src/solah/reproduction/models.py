@@ -107,7 +107,12 @@ def solah_of_database(variant: Variant) -> Recipe:
 
 
 def _choosing(n_clusters: int | tuple[int, ...]) -> tuple[tuple[str, Any], ...]:
-    return (("n_clusters", n_clusters), ("level_gap", LEVEL_GAPS), ("scoring", "accuracy"))
+    return (
+        ("n_clusters", n_clusters),
+        ("level_gap", LEVEL_GAPS),
+        ("scoring", "accuracy"),
+        ("n_folds", 3),
+    )
 
 
 def solah_auto(variant: Variant) -> Recipe:
