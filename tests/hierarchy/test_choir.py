@@ -25,7 +25,8 @@ def sing(X, y, weights=None, **settings):
     clusters = [(j,) for j in range(len(table.names))]
     hierarchy = Organiser(None, table.names, "y")._flat(clusters)
     growth = model._tree_settings(goal.weights, goal.weight_unit)
-    trees = grow_trees(hierarchy, data, {}, growth)
+    kinds = dict.fromkeys((node.name for node in hierarchy.nodes), "tree")
+    trees = grow_trees(hierarchy, data, kinds, growth)
     return Choir.of(trees), spoken_rows(trees, data), goal.goal.size
 
 

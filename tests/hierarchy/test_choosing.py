@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.naive_bayes import GaussianNB
 
 from solah import SelfOrganisedHierarchyClassifier
 from solah.exceptions import ParameterError
 from solah.hierarchy import choosing
 from solah.hierarchy.choosing import TREE_SETTING, WEIGH_SETTING
+from solah.hierarchy.folds import draw_rows, piecewise_folds
 from solah.model.format import to_json
 
 
@@ -117,6 +121,96 @@ def test_more_words_are_tried_with_more_rows(monkeypatch):
     model = SelfOrganisedHierarchyClassifier("each").fit(*load_iris(return_X_y=True))
     tried = {trial.setting.n_labels for trial in model.selection_ if trial.stage == "words"}
     assert tried == {5, 7}
+
+
+def test_a_table_with_few_different_rows_is_chosen_by_fairly():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (600, 3))
+    y = (X[:, 0] ^ X[:, 1]) ^ (rng.random(600) < 0.1)
+    model = SelfOrganisedHierarchyClassifier().fit(X, y)
+    assert model.settings_.n_clusters != "each"  # which cannot tell what two say together
+    assert min(trial.log_loss for trial in model.selection_) < 0.45
+
+
+def test_levels_are_compared_with_all_their_attributes(wine):
+    X, y = wine
+    flat = SelfOrganisedHierarchyClassifier("each", n_labels=3).fit(X, y)
+    levels = SelfOrganisedHierarchyClassifier("each", n_labels=3, level_gap=0.05).fit(X, y)
+    assert levels.n_levels_ > flat.n_levels_
+    losses = [[trial.log_loss for trial in model.selection_] for model in (flat, levels)]
+    np.testing.assert_allclose(losses[0], losses[1], atol=1e-3)
+
+
+def test_words_may_differ_by_column(wine):
+    model = SelfOrganisedHierarchyClassifier(n_labels={"hue": 5}).fit(*wine)
+    assert model.settings_.n_labels == {"hue": 5}
+
+
+def test_given_settings_hold_for_a_tree_on_top_too(wine):
+    given = {"n_clusters": 2, "level_gap": 0.3, "min_support": 0.2, "shrinkage": 7.0}
+    model = SelfOrganisedHierarchyClassifier(fusion="auto", belief_labels=3, **given).fit(*wine)
+    for trial in model.selection_:
+        assert {name: getattr(trial.setting, name) for name in given} == given
+        assert trial.setting.belief_labels == 3
+
+
+def test_nothing_wide_is_tried_where_that_is_not_wanted(wine):
+    model = SelfOrganisedHierarchyClassifier(max_inputs=2).fit(*wine)
+    assert max(len(tree.inputs) for tree in model.model_.trees) <= 2
+
+
+def test_other_models_at_the_nodes_are_compared_too():
+    X, y = load_wine(return_X_y=True)
+    settings = {"fusion": "tree", "node": GaussianNB(), "n_folds": 3}
+    model = SelfOrganisedHierarchyClassifier(**settings).fit(X, y)
+    assert model.score(X, y) > 0.9
+    with pytest.raises(ParameterError, match="is a GaussianNB; use fusion='tree'"):
+        SelfOrganisedHierarchyClassifier(node=GaussianNB()).fit(X, y)
+
+
+def test_clusters_that_are_given_leave_nothing_to_choose(wine):
+    with pytest.raises(ParameterError, match="'clusters' gives the clusters"):
+        SelfOrganisedHierarchyClassifier(3, clusters=[["hue", "ash"]]).fit(*wine)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
+def test_weight_is_dealt_out_whole_and_evenly(seed, n_folds):
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(2, 60))
+    labels = rng.integers(0, 3, (n_rows, 2)).astype(np.uint32)
+    codes = rng.integers(0, 2, n_rows)
+    weights = rng.integers(1, 4, n_rows) * 1000
+    plain = np.full(2, 1000.0)
+    dealt = piecewise_folds(labels, codes, weights, plain, n_folds)
+    if dealt is None:
+        return
+    np.testing.assert_array_equal(dealt.sum(axis=0), weights)
+    order = rng.permutation(n_rows)
+    again = piecewise_folds(labels[order], codes[order], weights[order], plain, n_folds)
+    np.testing.assert_array_equal(again, dealt[:, order])
+    repeated = np.repeat(np.arange(n_rows), weights // 1000)
+    ones = np.full(len(repeated), 1000)
+    twins = piecewise_folds(labels[repeated], codes[repeated], ones, plain, n_folds)
+    sums = np.array([np.bincount(repeated, fold, n_rows) for fold in twins])
+    kinds = np.unique(np.column_stack([labels, codes]), axis=0, return_inverse=True)[1].ravel()
+    for kind in range(kinds.max() + 1):
+        here = kinds == kind
+        difference = dealt[:, here].sum(axis=1) - sums[:, here].sum(axis=1)
+        assert np.abs(difference).max() <= len(repeated)  # units, from rounding
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_rows_are_drawn_by_what_they_say(seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, (200, 2)).astype(np.uint32)
+    codes = (labels[:, 0] > 0).astype(np.int64)
+    order = rng.permutation(200)
+    drawn = draw_rows(labels, codes, 80)
+    again = order[draw_rows(labels[order], codes[order], 80)]
+    assert len(drawn) == 80
+    assert sorted(map(tuple, labels[drawn])) == sorted(map(tuple, labels[again]))
+    shares = [labels[rows].mean() for rows in (drawn, np.arange(200))]
+    assert abs(shares[0] - shares[1]) < 0.25
 
 
 def test_jobs_do_not_change_the_choice(wine, chosen):

@@ -239,3 +239,11 @@ def test_the_order_of_rows_does_not_change_a_cmac(wine):
 def test_evidence_is_whole_where_nothing_was_learnt():
     model = LinguisticHierarchyClassifier().fit([[1.5], [2.5]], ["a", "a"])
     assert model.evidence([[1.5], [np.nan]]).tolist() == [1.0, 1.0]
+
+
+def test_rules_are_shared_by_the_trees_and_never_too_many():
+    X, y = load_wine(return_X_y=True)
+    wiring = "z <- x0, x1; y <- z, x2, x3"
+    assert LinguisticHierarchyClassifier(wiring, max_rules=6).fit(X, y).n_rules_ <= 6
+    with pytest.raises(ParameterError, match="max_rules=1 is less than the 2 trees"):
+        LinguisticHierarchyClassifier(wiring, max_rules=1).fit(X, y)

@@ -173,15 +173,50 @@ def test_other_models_cannot_speak(wine):
         weighed("z <- ash, hue; y <- z", wine, node={"y": LogisticRegression()})
 
 
-@pytest.mark.parametrize("name", ["belief_labels", "cross_fit"])
-def test_what_nobody_would_hear_is_refused(wine, name):
-    with pytest.raises(ParameterError, match=f"{name!r} is for trees that hear"):
-        weighed(NESTED, wine, **{name: 3})
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("belief_labels", 3), ("cross_fit", 3), ("leaves", "refitted"), ("shrinkage", 2.0)],
+)
+def test_what_nothing_would_come_of_is_refused(wine, name, value):
+    with pytest.raises(ParameterError, match=f"{name!r} is for .*; leave it out"):
+        weighed(NESTED, wine, **{name: value})
+
+
+def test_one_level_cannot_be_merged(wine):
+    with pytest.raises(ParameterError, match="top='merge' is for levels"):
+        SelfOrganisedHierarchyClassifier(top="merge").fit(*wine)
 
 
 def test_tables_of_all_words_may_speak(wine):
     model = weighed("z <- ash, hue; y <- z, alcohol", wine, node={"z": "cmac"}, n_labels=2)
     assert model.model_.trees[0].n_branches == 9
+
+
+def test_own_trees_are_of_the_kind_of_their_junction(wine):
+    wiring = "z <- ash, hue; y <- z, alcohol, proline"
+    model = weighed(wiring, wine, node={"y": "cmac"}, n_labels=2, min_support=0.9)
+    assert [tree.n_branches for tree in model.model_.trees] == [3, 9]
+
+
+def test_a_tree_that_is_alone_is_heard_as_it_is(wine):
+    for penalty in (0.5, 500.0):
+        model = weighed("z <- ash, hue, proline; y <- z", wine, penalty=penalty)
+        assert model.model_.root.weights == (1.0,)
+
+
+def test_a_tree_says_less_where_another_says_it_too(wine):
+    X, y = wine
+    twins = X[["flavanoids"]].assign(twin=X["flavanoids"])
+    model = LinguisticHierarchyClassifier("a <- flavanoids; b <- twin; y <- a, b", fusion="weigh")
+    weights = model.fit(twins, y).model_.root.weights
+    assert weights[0] == weights[1] < 0.7
+
+
+def test_thresholds_decide_what_the_way_of_a_decision_ends_in(wine):
+    X, _ = wine
+    model = weighed(FLAT, wine, thresholds={2: 0.02})
+    for way, decision in zip(model.semantics(X), model.predict(X), strict=True):
+        assert way.steps[-1].conclusion.startswith(f"target {decision} (")
 
 
 def test_one_class_and_one_row_stand():

@@ -103,7 +103,6 @@ def test_the_comparison(run):
         "solah paper",
         "solah default",
         "solah-auto paper",
-        "solah-auto default",
     ]
     for key in keys:
         assert 75 < wine[key][0] <= 100

@@ -65,3 +65,16 @@ def test_wrong_thresholds_are_named(thresholds, message):
 
 def test_none_are_none():
     assert settle_thresholds(None, ["a", "b"]) == settle_thresholds({}, ["a", "b"]) == ()
+
+
+def test_a_class_may_be_named_as_it_is_spelt():
+    assert settle_thresholds({1: 0.2}, [0.0, 1.0]) == (0.8, 0.2)
+    with pytest.raises(ParameterError, match="names the class '1' twice"):
+        settle_thresholds({1: 0.2, "1": 0.7}, [0, 1])
+
+
+def test_a_fitted_model_decides_by_what_it_was_fitted_with(cancer):
+    X, y = cancer
+    model = LinguisticTreeClassifier(max_rules=5).fit(X, y)
+    before = model.predict(X)
+    assert (model.set_params(thresholds={"malignant": 1e-6}).predict(X) == before).all()

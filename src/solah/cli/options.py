@@ -351,12 +351,16 @@ def _thresholds(given: list[str] | None) -> dict[str, float] | None:
     found: dict[str, float] = {}
     for text in given:
         name, equals, share = text.rpartition("=")
+        if name in found:
+            raise typer.BadParameter(f"--threshold names the class {name!r} twice")
         try:
             found[name] = float(share)
         except ValueError:
             equals = ""
         if not equals or not name:
-            raise typer.BadParameter(f"{text!r} is not of the form class=share, as in sick=0.2")
+            raise typer.BadParameter(
+                f"--threshold {text!r} is not of the form class=share, as in sick=0.2"
+            )
     return found
 
 

@@ -20,7 +20,7 @@ class ClassScores:
 
     Attributes
     ----------
-    accuracy : the share of rows whose class was believed most
+    accuracy : the share of rows whose class was decided for
     auc : the rank AUC; for several classes the mean over one class against the others
     log_loss : the mean surprise, in nats; lower is better
     brier : half the mean squared distance of beliefs to the truth; lower is better

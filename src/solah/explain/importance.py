@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.model.beliefs import heard_by_fusions
 from solah.model.document import Tree
 
 if TYPE_CHECKING:
@@ -28,19 +29,38 @@ def importances(tree: Tree) -> Float:
     return _shares(np.maximum(gained, 0.0))
 
 
+def voice_importances(tree: Tree) -> Float:
+    """Return the inputs' shares of how far the branches' voices are apart (variance)."""
+    weight = np.where(tree.split < 0, tree.support, 0.0)
+    total = weight[:, None] * tree.evidence
+    parted = np.zeros(len(tree.inputs))
+    # Children stand behind their parents, so they are summed up before them.
+    for node in np.flatnonzero(tree.split >= 0)[::-1].tolist():
+        below = slice(tree.children(node).start, tree.children(node).stop)
+        weight[node], total[node] = weight[below].sum(), total[below].sum(axis=0)
+        known = weight[below] > 0
+        if known.any():
+            means = total[below][known] / weight[below][known, None]
+            apart = ((means - total[node] / weight[node]) ** 2).sum(axis=1)
+            parted[tree.split[node]] += weight[below][known] @ apart
+    return _shares(parted)
+
+
 def attribute_importances(model: Model) -> Float:
     """Return the attributes' shares: what a node brings upwards is shared by its inputs.
 
-    A tree's inputs share by the information they gained, a fusion's by how far what they say
-    moves beliefs on average.
+    A tree's inputs share by the information they gained, or, where it is weighed, by how much
+    they part what its branches say; a fusion's by how far what they say moves beliefs on average.
     """
     spreads: dict[str, float] = {}
     for node in model.nodes:
         spreads[node.name] = _spread(node, spreads)
+    heard = heard_by_fusions(model.nodes)
     share_of = defaultdict(float, {model.root.name: 1.0})
     for node in reversed(model.nodes):
         if isinstance(node, Tree):
-            origins, shares = [attribute.origin for attribute in node.inputs], importances(node)
+            origins = [attribute.origin for attribute in node.inputs]
+            shares = voice_importances(node) if node.name in heard else importances(node)
         else:
             origins, shares = list(node.origins), _shares(_loudness(node, spreads))
         for origin, share in zip(origins, shares.tolist(), strict=True):

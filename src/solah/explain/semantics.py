@@ -168,7 +168,7 @@ class Semantics:
 
 
 def _is_worth_saying(one: FiredRule | Voice) -> bool:
-    size = one.weight if isinstance(one, FiredRule) else one.strength
+    size = one.weight if isinstance(one, FiredRule) else max(map(abs, one.evidence))
     return size >= _WORTH_SAYING
 
 
@@ -210,8 +210,14 @@ def _fusion_steps(
             voices=tuple(sorted(voices, key=lambda voice: -voice.strength)),
             bias=fusion.bias,
             belief=tuple(belief),
-            conclusion=f"{goal.name} {spell(decide(belief, goal))} ({max(belief):.2f})",
+            conclusion=_conclusion(belief, goal),
         )
+
+
+def _conclusion(belief: list[float], goal: Goal) -> str:
+    """Write what is decided, thresholds considered, and how much it is believed."""
+    place = int(goal.decide(np.array([belief]))[0])
+    return f"{goal.name} {spell(goal.states[place])} ({belief[place]:.2f})"
 
 
 def _tree_steps(

@@ -19,7 +19,12 @@ from solah.hierarchy.training import (
     node_kinds,
     train_nodes,
 )
-from solah.hierarchy.weighing import WeighSettings, train_weighed, with_fusions
+from solah.hierarchy.weighing import (
+    WeighSettings,
+    kinds_of_trees,
+    train_weighed,
+    with_fusions,
+)
 from solah.kernels.choose import count_threads
 from solah.labels.inputs import read_features
 from solah.model import Fusion, Model, Tree
@@ -50,6 +55,13 @@ FUSION_CONSTRAINTS: dict[str, list[Any]] = {
     "fusion": [StrOptions({"tree", "weigh"})],
     "penalty": [Interval(Real, 0.0, None, closed="neither")],
 }
+_OF_BELIEFS = {
+    "belief_labels": (None, "a tree that hears what others believe"),
+    "cross_fit": (None, "a tree that hears what others believe"),
+    "leaves": ("counted", "a belief that is not fitted with all others"),
+    "shrinkage": (0.0, "a belief that is not fitted with all others"),
+}
+"""What means nothing where voices are weighed: its value then, and what it is for."""
 
 
 class HierarchyClassifier(LinguisticClassifier):
@@ -63,6 +75,11 @@ class HierarchyClassifier(LinguisticClassifier):
     def _train(self, hierarchy: Hierarchy, data: TrainingSet, growth: TreeSettings) -> None:
         """Train a hierarchy whose trees hear what others believe."""
         goal = data.goal
+        if self.max_rules is not None and self.max_rules < len(hierarchy.nodes):
+            raise ParameterError(
+                f"max_rules={self.max_rules} is less than the {len(hierarchy.nodes)} trees of the "
+                "hierarchy, which have a rule each at least; allow more rules, or use fewer trees"
+            )
         kinds = node_kinds(self.node, hierarchy)
         nodes = train_nodes(hierarchy, data, kinds, growth, count_threads(self.n_jobs))
         self.__dict__.pop("model_", None)
@@ -72,6 +89,7 @@ class HierarchyClassifier(LinguisticClassifier):
             trees = tuple(node.tree for node in nodes if isinstance(node, TreeNode))
             self.model_ = Model(goal.goal, attributes, trees)
         self.nodes_, self.hierarchy_, self.classes_ = nodes, hierarchy, goal.classes
+        self.goal_ = goal.goal
 
     def _train_weighed(
         self,
@@ -81,23 +99,25 @@ class HierarchyClassifier(LinguisticClassifier):
         settings: WeighSettings,
     ) -> None:
         """Train a hierarchy whose junctions weigh evidence."""
-        self._refuse_unheard()
-        kinds = linguistic_kinds(self.node, hierarchy)
         wired = with_fusions(hierarchy, data.table.names)
+        kinds = kinds_of_trees(linguistic_kinds(self.node, hierarchy), wired)
         n_threads = count_threads(self.n_jobs)
         self.model_ = train_weighed(wired, data, kinds, growth, settings, n_threads)
         self.nodes_ = tuple(
             TreeNode(node) if isinstance(node, Tree) else node for node in self.model_.nodes
         )
         self.hierarchy_, self.classes_ = self.model_.hierarchy, data.goal.classes
+        self.goal_ = data.goal.goal
 
     def _refuse_unheard(self) -> None:
-        """Refuse settings of trees that hear others, where there are none."""
-        for name in ("belief_labels", "cross_fit"):
-            if getattr(self, name) not in (None, "auto"):
+        """Refuse settings that nothing comes of where voices are weighed, and only weighed."""
+        if self.fusion != "weigh":
+            return
+        for name, (without, what) in _OF_BELIEFS.items():
+            if getattr(self, name) not in (without, "auto"):
                 raise ParameterError(
-                    f"{name!r} is for trees that hear what others believe, and with "
-                    "fusion='weigh' none does; leave it out, or use fusion='tree'"
+                    f"{name!r} is for {what}, and with fusion='weigh' there is none; leave it out, "
+                    "or use fusion='tree'"
                 )
 
     def _tree_settings(self, weights: Int64, weight_unit: float) -> TreeSettings:

@@ -17,11 +17,10 @@ from joblib import Parallel, delayed
 
 from solah.evaluation.scores import surprise
 from solah.hierarchy.choir import Choir, SpokenRows
-from solah.hierarchy.folds import row_digests, stratified_folds
+from solah.hierarchy.folds import draw_rows, piecewise_folds
 from solah.hierarchy.nodes import TreeNode
 from solah.hierarchy.training import TrainingSet, is_large, train_nodes
 from solah.hierarchy.weighing import grow_trees, spoken_rows
-from solah.model.beliefs import root_beliefs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -128,7 +127,8 @@ class Search:
     Attributes
     ----------
     describe, wire, growth : how a setting becomes words, a hierarchy and settings of trees
-    kinds : what stands at nodes
+    kinds : what stands at the nodes of a setting's hierarchy
+    admits : whether a setting may be tried
     cross_fit : as the estimators have it
     n_folds : the folds to compare on
     time_budget : no further setting is tried after so many seconds
@@ -138,7 +138,8 @@ class Search:
     describe: Describe
     wire: Wire
     growth: Growth
-    kinds: Callable[[Hierarchy], Mapping[str, Any]]
+    kinds: Callable[[Setting, Hierarchy], Mapping[str, Any]]
+    admits: Callable[[Setting], bool]
     cross_fit: int | None = None
     n_folds: int = 5
     time_budget: float | None = None
@@ -178,6 +179,8 @@ class Search:
         start = perf_counter()
         for stage, vary in _Stages(given, open_, *sizes):
             for setting in vary(comparison.best or given[0]):
+                if not self.admits(setting) or comparison.knows(setting, self.wire(setting)):
+                    continue
                 is_late = self.time_budget is not None and (
                     perf_counter() - start > self.time_budget
                 )
@@ -189,17 +192,16 @@ class Search:
     def _folds(self, described: Description, goal: ClassGoal) -> list[_Fold]:
         """Put rows into folds by what they say; none where they cannot be compared."""
         rows = _enough_rows(described, goal)
-        of_rows = stratified_folds(described.labels[rows], goal.codes[rows], self.n_folds)
-        if of_rows is None:
-            return []
         table = described.table
         if len(rows) < table.n_rows:
             table = table.take(rows)
             goal = replace(goal, codes=goal.codes[rows], weights=goal.weights[rows])
-        return [
-            _Fold(self, table, goal, np.flatnonzero(of_rows == number))
-            for number in np.unique(of_rows)
-        ]
+        plain = goal.plain_weights / goal.weight_unit
+        labels = described.labels[rows]
+        dealt = piecewise_folds(labels, goal.codes, goal.weights, plain, self.n_folds)
+        if dealt is None:
+            return []
+        return [_Fold(self, table, goal, tested) for tested in dealt if tested.any()]
 
 
 def _enough_rows(described: Description, goal: ClassGoal) -> NDArray[np.intp]:
@@ -209,9 +211,7 @@ def _enough_rows(described: Description, goal: ClassGoal) -> NDArray[np.intp]:
     enough = min(MOST_ROWS, max(MOST_VALUES // of_a_row, LEAST_ROWS))
     if len(used) <= enough:
         return used
-    digests = row_digests(described.labels[used], goal.codes[used])
-    last = np.partition(digests, enough)[enough]
-    few: NDArray[np.intp] = used[digests < last]
+    few: NDArray[np.intp] = used[draw_rows(described.labels[used], goal.codes[used], enough)]
     return few
 
 
@@ -251,7 +251,9 @@ class _Stages:
             others = (AUTO, 1) if best.fusion == "weigh" else (2, 4, 8)
             yield from self._vary("n_clusters", others, best)
             if "fusion" in self.open_:
-                yield replace(TREE_SETTING, n_labels=best.n_labels, placement=best.placement)
+                names = self.open_ & {"n_clusters", "min_support"}
+                middle = {name: getattr(TREE_SETTING, name) for name in names}
+                yield replace(best, fusion="tree", **middle)
 
     def _levels(self, best: Setting) -> Iterator[Setting]:
         if best.fusion == "tree":
@@ -295,6 +297,7 @@ class _Comparison:
         self.weights = np.concatenate([fold.unseen for fold in folds]) * unit
         self.trials: list[Trial] = []
         self._losses: list[Float] = []
+        self._known: set[tuple[str, str]] = set()
 
     @property
     def best(self) -> Setting | None:
@@ -302,6 +305,14 @@ class _Comparison:
         if not self.trials:
             return None
         return min(self.trials, key=lambda trial: trial.log_loss).setting
+
+    def knows(self, setting: Setting, hierarchy: Hierarchy) -> bool:
+        """Whether the same was tried before under another k or theta; it is known from now on."""
+        same = replace(setting, n_clusters=AUTO, level_gap=AUTO)
+        key = (repr(same), str(hierarchy))
+        is_known = key in self._known
+        self._known.add(key)
+        return is_known
 
     def add(self, stage: str, setting: Setting, open_: frozenset[str]) -> None:
         """Try a setting; the first of all with several penalties, where they are open."""
@@ -330,11 +341,14 @@ class _Comparison:
         as_good = [i for i, trial in enumerate(trials) if trial.log_loss <= least + trial.error]
         chosen = min(as_good, key=lambda i: (round(trials[i].n_rules, 1), trials[i].log_loss))
         trials[chosen] = replace(trials[chosen], is_chosen=True)
-        reason = (
-            f"of {len(trials)} settings, {len(as_good)} are within one standard error of the "
-            f"least log-loss ({least:.4f}); this one has the fewest rules "
-            f"({trials[chosen].n_rules:.0f})"
-        )
+        if len(as_good) == 1:
+            reason = f"it has the least log-loss ({least:.4f}) of {len(trials)} settings"
+        else:
+            reason = (
+                f"of {len(trials)} settings, {len(as_good)} are within one standard error of the "
+                f"least log-loss ({least:.4f}); this one has the fewest rules "
+                f"({trials[chosen].n_rules:.0f})"
+            )
         return Choice(
             trials[chosen].setting, tuple(trials), "; ".join(filter(None, [reason, note]))
         )
@@ -351,15 +365,12 @@ class _Comparison:
 class _Fold:
     """Rows to learn from and rows to test on; what was grown last is kept for the next trial."""
 
-    def __init__(
-        self, search: Search, table: Table, goal: ClassGoal, tested: NDArray[np.intp]
-    ) -> None:
-        self.search, self.table, self.tested = search, table, tested
-        self.unseen = goal.weights[tested]
-        weights = goal.weights.copy()
-        weights[tested] = 0
-        self.goal = replace(goal, weights=weights)
-        self._grown: dict[Setting, tuple[Choir, SpokenRows, SpokenRows]] = {}
+    def __init__(self, search: Search, table: Table, goal: ClassGoal, dealt: Int64) -> None:
+        self.search, self.table = search, table
+        self.tested = np.flatnonzero(dealt)
+        self.unseen = dealt[self.tested]
+        self.goal = replace(goal, weights=goal.weights - dealt)
+        self._grown: dict[str, tuple[Choir, SpokenRows, SpokenRows]] = {}
 
     def losses(self, setting: Setting, penalties: Sequence[float]) -> list[tuple[Float, int]]:
         """Return the log-losses of the tested rows, and the number of rules, for each penalty."""
@@ -384,10 +395,10 @@ class _Fold:
 
     def _choir(self, setting: Setting) -> tuple[Choir, SpokenRows, SpokenRows]:
         """Grow trees, and walk all rows through them."""
-        key = replace(setting, penalty=0.0, rule_cost=0.0)
+        key = repr(replace(setting, penalty=0.0, rule_cost=0.0))
         if key not in self._grown:
             data, hierarchy, growth = self._task(setting)
-            trees = grow_trees(hierarchy, data, self.search.kinds(hierarchy), growth)
+            trees = grow_trees(hierarchy, data, self.search.kinds(setting, hierarchy), growth)
             unseen = replace(
                 data.described,
                 table=data.table.take(self.tested),
@@ -405,11 +416,15 @@ class _Fold:
 
     def _tree_losses(self, setting: Setting) -> tuple[Float, int]:
         data, hierarchy, growth = self._task(setting)
-        nodes = train_nodes(hierarchy, data, self.search.kinds(hierarchy), growth, 1)
-        trees = [node.tree for node in nodes if isinstance(node, TreeNode)]
-        beliefs = root_beliefs(trees, data.table.take(self.tested))
-        likelihood = beliefs[np.arange(len(beliefs)), self.goal.codes[self.tested]]
-        return surprise(likelihood), sum(tree.n_rules for tree in trees)
+        nodes = train_nodes(hierarchy, data, self.search.kinds(setting, hierarchy), growth, 1)
+        unseen = data.table.take(self.tested)
+        beliefs: dict[str, Float] = {}
+        for node in nodes:
+            beliefs[node.name] = node.beliefs(unseen, beliefs, 1)
+        truth = self.goal.codes[self.tested]
+        likelihood = beliefs[hierarchy.root][np.arange(len(truth)), truth]
+        n_rules = sum(node.tree.n_rules for node in nodes if isinstance(node, TreeNode))
+        return surprise(likelihood), n_rules
 
     def _task(self, setting: Setting) -> tuple[TrainingSet, Hierarchy, TreeSettings]:
         search, goal = self.search, self.goal

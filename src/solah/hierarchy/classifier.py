@@ -158,6 +158,7 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         -------
         self
         """
+        self._refuse_unheard()
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
         hierarchy = settle_hierarchy(self.hierarchy, table.names, goal.goal.name)

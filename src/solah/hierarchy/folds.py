@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.kernels.arrays import Int64, Labels
+    from solah.kernels.arrays import Float, Int64, Labels
 
     UInt64 = NDArray[np.uint64]
 
@@ -64,6 +64,64 @@ def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None
         start += len(different)
         most = max(most, len(different))
     return folds if most > 1 else None
+
+
+def piecewise_folds(
+    labels: Labels, codes: Int64, weights: Int64, plain: Float, n_folds: int
+) -> Int64 | None:
+    """Deal the weight of rows out to folds, the classes spread evenly.
+
+    Rows that say the same are dealt out one after another, as if they differed, and a row that
+    weighs as much as several is dealt out in as many pieces: so two rows are a row of weight two,
+    the order of the rows does not matter, and a table with few different rows has every kind of
+    row on both sides.
+
+    Parameters
+    ----------
+    labels, codes, n_folds
+        As in :func:`content_folds`.
+    weights : (n_rows,) positive integers
+    plain : (n_classes,) what one row of each class weighs, in the same unit
+
+    Returns
+    -------
+    dealt : (n_folds, n_rows) integers, or None
+        How much of each row's weight is in each fold; None where no class has two pieces.
+    """
+    digests = row_digests(labels, codes)
+    dealt = np.zeros((n_folds, len(codes)), dtype=np.int64)
+    start = most = 0
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
+        _, kind = np.unique(digests[rows], return_inverse=True)
+        totals = np.bincount(kind, weights[rows].astype(np.float64))
+        pieces = np.maximum(1, np.rint(totals / plain[code])).astype(np.int64)
+        before = start + np.cumsum(pieces) - pieces
+        shares = np.cumsum(_counts(before, pieces, n_folds), axis=0)[:, kind]
+        until = shares * weights[rows] // pieces[kind]
+        dealt[:, rows] = np.diff(until, axis=0, prepend=0)
+        start += int(pieces.sum())
+        most = max(most, int(pieces.sum()))
+    return dealt if most > 1 else None
+
+
+def _counts(before: Int64, pieces: Int64, n_folds: int) -> Int64:
+    """Count the pieces that each fold gets of each kind, dealt out in turn from ``before`` on."""
+    place = (np.arange(n_folds)[:, None] - before[None, :]) % n_folds
+    counts: Int64 = np.maximum(0, (pieces[None, :] - place + n_folds - 1) // n_folds)
+    return counts
+
+
+def draw_rows(labels: Labels, codes: Int64, n_rows: int) -> NDArray[np.intp]:
+    """Draw so many rows by what they say; of rows that say the same, a share."""
+    digests = row_digests(labels, codes)
+    order = np.argsort(digests, kind="stable")
+    starts = np.flatnonzero(np.diff(digests[order], prepend=digests[order[0]] - np.uint64(1)) != 0)
+    of_group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(order)]))
+    rank = np.empty(len(order), dtype=np.uint64)
+    rank[order] = (np.arange(len(order)) - starts[of_group]).astype(np.uint64)
+    drawn = np.argpartition(_mix(digests ^ _mix(rank)), n_rows - 1)[:n_rows]
+    return np.sort(drawn)
 
 
 def row_digests(labels: Labels, codes: Int64) -> UInt64:

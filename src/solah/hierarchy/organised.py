@@ -15,6 +15,7 @@ import numpy as np
 from rich.console import Console
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from threadpoolctl import threadpool_limits
 
 from solah.exceptions import ParameterError
 from solah.hierarchy.base import FUSION_CONSTRAINTS, HIERARCHY_CONSTRAINTS, HierarchyClassifier
@@ -22,8 +23,8 @@ from solah.hierarchy.choosing import AUTO, TREE_SETTING, WEIGH_SETTING, Choice, 
 from solah.hierarchy.fitness import SCORINGS
 from solah.hierarchy.nodes import EstimatorNode, TreeNode
 from solah.hierarchy.organising import Organiser, measure_dependence
-from solah.hierarchy.training import TrainingSet, node_kinds
-from solah.hierarchy.weighing import WeighSettings
+from solah.hierarchy.training import TrainingSet, linguistic_kinds, node_kinds
+from solah.hierarchy.weighing import WeighSettings, kinds_of_trees
 from solah.labels.inputs import read_features
 from solah.progress import show_progress
 from solah.tree.goals import read_class_goal
@@ -280,6 +281,16 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         -------
         self
         """
+        self._refuse_unheard()
+        if self.clusters is not None and self.n_clusters != AUTO:
+            raise ParameterError(
+                "'clusters' gives the clusters, so 'n_clusters' has nothing to say; leave one out"
+            )
+        if (self.fusion, self.level_gap, self.top) == ("weigh", AUTO, "merge"):
+            raise ParameterError(
+                "top='merge' is for levels, and with fusion='weigh' there is one only, unless "
+                "'level_gap' is a number; leave it out, or use fusion='tree'"
+            )
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
         first = self._first_setting()
@@ -339,7 +350,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         if self.clusters is not None:
             names -= {"n_clusters"}
         if self.fusion == "tree":
-            names -= {"penalty", "rule_cost"}
+            names -= {"penalty"}
             return frozenset(names if names - {"n_clusters", "level_gap"} else ())
         return frozenset(names - {"level_gap"})
 
@@ -359,23 +370,33 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         if self.scoring != "log_loss":
             raise ParameterError(
                 f"scoring={self.scoring!r} chooses between several 'n_clusters' or 'level_gap' "
-                "with fusion='tree' and all else given; leave it out, or give a value to "
-                f"{', '.join(sorted(open_)) or 'fusion'}"
+                "with fusion='tree' and all else given; leave it out, or set fusion='tree' and "
+                f"{', '.join(sorted(open_ - {'fusion', 'penalty'})) or 'nothing else'}"
             )
         if not open_ and len(settings) == 1:
             return Choice(settings[0])
         search = Search(
             describe=lambda setting, *rows: self._with(setting, n_jobs=1)._describe(*rows),
-            wire=organiser.hierarchy,
+            wire=organiser.wired,
             growth=lambda setting, *rows: self._with(setting)._tree_settings(*rows),
-            kinds=partial(node_kinds, self.node),
+            kinds=self._kinds,
+            admits=partial(organiser.admits, max_inputs=self.max_inputs),
             cross_fit=self.cross_fit,
             n_folds=self.n_folds,
             time_budget=self.time_budget,
             n_jobs=self.n_jobs,
         )
-        with self._progress() as tried:
-            return search.choose(settings, open_, data.described, data.goal, tried)
+        with self._progress() as tried, threadpool_limits(1, user_api="blas"):
+            choice = search.choose(settings, open_, data.described, data.goal, tried)
+        if self.max_rules is not None and choice.trials:
+            return replace(choice, reason=f"{choice.reason}; then joined to {self.max_rules} rules")
+        return choice
+
+    def _kinds(self, setting: Setting, wired: Hierarchy) -> dict[str, Any]:
+        """Settle the kinds of nodes; only linguistic ones can be weighed."""
+        if setting.fusion == "tree":
+            return node_kinds(self.node, wired)
+        return kinds_of_trees(linguistic_kinds(self.node, wired), wired)
 
     def _select(
         self, organiser: Organiser, settings: Sequence[Setting], data: TrainingSet

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from solah.exceptions import ColumnError, ParameterError
 from solah.hierarchy.dependence import dependence_of
 from solah.hierarchy.grouping import group_attributes
+from solah.hierarchy.weighing import with_fusions
 from solah.hierarchy.wiring import wire_hierarchy
 from solah.model.structure import Hierarchy, HierarchyNode, node_names
 
@@ -67,16 +68,21 @@ class Organiser:
             goal=self.goal,
         )
 
+    def wired(self, setting: Setting) -> Hierarchy:
+        """Wire the clusters as they are trained: what is weighed is fed by nodes only."""
+        hierarchy = self.hierarchy(setting)
+        return with_fusions(hierarchy, self.names) if setting.fusion == "weigh" else hierarchy
+
+    def admits(self, setting: Setting, max_inputs: int | None) -> bool:
+        """Whether no tree of a setting's hierarchy has too many inputs."""
+        return max_inputs is None or _width(self.wired(setting), setting) <= max_inputs
+
     def distinct(self, settings: Sequence[Setting], max_inputs: int | None) -> tuple[Setting, ...]:
         """Leave out settings whose hierarchy comes out like an earlier one's, or too wide."""
         by_hierarchy: dict[Hierarchy, Setting] = {}
         for setting in settings:
             by_hierarchy.setdefault(self.hierarchy(setting), setting)
-        narrow = [
-            setting
-            for hierarchy, setting in by_hierarchy.items()
-            if max_inputs is None or _width(hierarchy) <= max_inputs
-        ]
+        narrow = [one for one in by_hierarchy.values() if self.admits(one, max_inputs)]
         return tuple(narrow or by_hierarchy.values())
 
     def _flat(self, clusters: ClusterPlaces) -> Hierarchy:
@@ -116,8 +122,10 @@ def organise(data: TrainingSet, n_jobs: int | None = None) -> Hierarchy:
     )
 
 
-def _width(hierarchy: Hierarchy) -> int:
-    """Return the most inputs that a tree has."""
+def _width(hierarchy: Hierarchy, setting: Setting) -> int:
+    """Return the most inputs that a tree has; a fusion is none."""
+    if setting.fusion == "weigh":
+        return max(len(hierarchy.attributes_of(node.name)) for node in hierarchy.nodes)
     return max(len(node.inputs) for node in hierarchy.nodes)
 
 

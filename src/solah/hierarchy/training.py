@@ -198,10 +198,10 @@ def linguistic_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, str]:
 
 
 def share_rules(growth: TreeSettings, hierarchy: Hierarchy) -> TreeSettings:
-    """Divide the rules that a model may have among its trees, two each at the least."""
+    """Divide the rules that a model may have among its trees, one each at the least."""
     if growth.max_rules is None:
         return growth
-    return replace(growth, max_rules=max(2, growth.max_rules // len(hierarchy.nodes)))
+    return replace(growth, max_rules=max(1, growth.max_rules // len(hierarchy.nodes)))
 
 
 def _checked_kind(kind: Any) -> Any:

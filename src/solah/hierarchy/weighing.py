@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from solah.tree.joining import JoinedTree
 
 # What a tree says in the choir, over what it would say alone, is looked for between these.
-_SOFTEST, _LOUDEST = 0.05, 4.0
-_HALVINGS = 12
+_SOFTEST, _LOUDEST = 0.002, 8.0
+_HALVINGS = 14
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,15 @@ def with_fusions(hierarchy: Hierarchy, attributes: Sequence[str]) -> Hierarchy:
     return Hierarchy(tuple(nodes))
 
 
+def kinds_of_trees(kinds: Mapping[str, str], wired: Hierarchy) -> dict[str, str]:
+    """Give the trees that ``with_fusions`` made the kind of the junction they were made for."""
+    parents = {name: node.name for node in wired.nodes for name in node.inputs}
+    return {
+        node.name: kinds.get(node.name, kinds.get(parents.get(node.name, ""), "tree"))
+        for node in wired.nodes
+    }
+
+
 def grow_trees(
     hierarchy: Hierarchy,
     data: TrainingSet,
@@ -126,7 +135,7 @@ def grow_trees(
     bottom = [node for node in hierarchy.nodes if not hierarchy.children(node.name)]
 
     def grow(node: HierarchyNode) -> Tree:
-        trained = train_node(node, data, {}, kinds.get(node.name, "tree"), growth)
+        trained = train_node(node, data, {}, kinds[node.name], growth)
         assert isinstance(trained, TreeNode)
         return trained.tree
 
@@ -155,8 +164,9 @@ class _Fusing:
     """Turns fitted voices into beliefs of trees and weights of fusions.
 
     What a branch says is its belief over the prior, in logarithms, times the weight with which
-    its tree is heard. That weight is chosen so that the tree's beliefs suit the tree alone: one
-    that is heard with less than 1 says what others say too.
+    its tree is heard. That weight is chosen so that the tree's beliefs suit the tree alone, as far
+    as all voices together suit the rows: one that is heard with less than 1 says in part what
+    others say too, and a tree that is alone has the weight 1.
     """
 
     def __init__(
@@ -171,6 +181,7 @@ class _Fusing:
         }
         self.voices = self._centred(voices)
         self.branches = self._branches_below()
+        self.loudness_of_all = self._loudness(hierarchy.root)
 
     def nodes(self) -> tuple[Node, ...]:
         """Return trees and fusions, from bottom to top, without those that say nothing."""
@@ -218,13 +229,20 @@ class _Fusing:
         return branches
 
     def _weight(self, name: str, loudness_above: float) -> float:
-        """Find how loudly to hear a node, to two digits, given how loudly its parent is heard.
+        """Find how loudly to hear a node, to two digits, given how loudly its parent is heard."""
+        loudness = self._loudness(name) / self.loudness_of_all
+        return max(round(loudness / loudness_above, 2), 0.01)
 
-        Its evidence suits the node alone if a bit more or less of it makes the rows' classes no
-        more likely.
+    def _loudness(self, name: str) -> float:
+        """Return what a node says, over what would suit the training rows if it were alone.
+
+        Its evidence suits them if a bit more or less of it makes their classes no more likely. All
+        voices together are softer than that, for they are penalised.
         """
         alone = np.zeros_like(self.voices)
         alone[self.branches[name]] = self.voices[self.branches[name]]
+        if not alone.any():
+            return 1.0
         soft, loud = np.log(_SOFTEST), np.log(_LOUDEST)
         for _ in range(_HALVINGS):
             middle = (soft + loud) / 2
@@ -236,7 +254,7 @@ class _Fusing:
                 loud = middle
             else:
                 soft = middle
-        return max(round(float(np.exp((soft + loud) / 2)) / loudness_above, 2), 0.01)
+        return float(np.exp((soft + loud) / 2))
 
     def _tree(self, tree: Tree, joined: JoinedTree, loudness: float) -> Tree:
         voices = self.voices[self.numbers[tree.name]] / loudness

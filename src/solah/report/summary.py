@@ -112,9 +112,9 @@ def describe_fusion(fusion: Fusion) -> dict[str, Any]:
 
 
 def describe_choice(estimator: Any) -> dict[str, Any] | None:
-    """Describe how an estimator chose its settings; None where there was nothing to choose."""
-    trials = getattr(estimator, "selection_", ())
-    if not trials or not hasattr(trials[0], "setting"):
+    """Describe how an estimator came by its settings; None where it has none of its own."""
+    trials = [trial for trial in getattr(estimator, "selection_", ()) if hasattr(trial, "setting")]
+    if not hasattr(estimator, "settings_"):
         return None
     return {
         "reason": estimator.selection_reason_,
@@ -162,6 +162,7 @@ def describe_goal(goal: Goal) -> dict[str, Any]:
         "name": goal.name,
         "task": goal.task.value,
         "classes": list(goal.states),
+        "thresholds": list(goal.thresholds),
         "words": list(goal.words),
     }
 

@@ -171,7 +171,7 @@ def _chosen(estimator: Any) -> dict[str, Any] | None:
     return {
         "n_clusters": estimator.settings_.n_clusters,
         "level_gap": estimator.settings_.level_gap,
-        "score": max(float(candidate.score) for candidate in candidates),
+        "score": max(float(one.score) for one in candidates if getattr(one, "is_chosen", True)),
         "hierarchy": str(estimator.hierarchy_),
         "candidates": len(candidates),
     }

@@ -110,7 +110,7 @@ def _search_bars(rows: list[Row]) -> list[dict[str, Any]]:
         if f"optlah {variant}" not in by_key:
             continue
         search, solah = by_key[f"optlah {variant}"], by_key[f"solah {variant}"]
-        auto = by_key[f"solah-auto {variant}"]
+        auto = by_key.get(f"solah-auto {variant}", solah)
         took = search["learning_seconds"] + search["choosing_seconds"]
         chosen = solah["learning_seconds"] + solah["choosing_seconds"]
         for what, own in (

@@ -17,11 +17,10 @@ from solah.labels.describe import LabelSettings, describe_table, label_table
 from solah.labels.inputs import known_names, read_features
 from solah.labels.labeller import LABEL_CONSTRAINTS, tolerant_tags
 from solah.labels.rows import LabelledRows
-from solah.model import Goal, Model, save_document
+from solah.model import Model, save_document
 from solah.model.attributes import flatten
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
-from solah.tree.goals import settle_thresholds
 from solah.tree.growth import TreeSettings
 from solah.tree.learn import learn_tree
 from solah.tree.leaves import LEAVES, LeafSettings
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from solah.explain import Rule, Semantics
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.describe import Description
+    from solah.model import Goal
 
 TREE_CONSTRAINTS: dict[str, list[Any]] = {
     **LABEL_CONSTRAINTS,
@@ -95,7 +95,10 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> Float:
-        """Each attribute's share of the information gained by all splits."""
+        """Each attribute's share of what was learnt.
+
+        Of the information gained by all splits, or of how far voices that are weighed move beliefs.
+        """
         model = self._model()
         share_of = dict(
             zip(
@@ -192,6 +195,8 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
 class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignore[misc]
     """Base of the classifiers; not for use by itself."""
 
+    goal_: Goal
+
     def _leaf_settings(self) -> LeafSettings:
         return LeafSettings(self.leaves, self.shrinkage, self.prior_weight)
 
@@ -207,7 +212,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         classes : ndarray of shape (n_rows,)
         """
         beliefs = self.predict_proba(X)
-        goal = Goal("", thresholds=settle_thresholds(self.thresholds, self.classes_.tolist()))
+        goal = self.model_.goal if hasattr(self, "model_") else self.goal_
         return np.asarray(self.classes_[goal.decide(beliefs)])
 
 

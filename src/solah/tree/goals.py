@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.base import BaseEstimator
 
-    from solah.kernels.arrays import Int64, Labels
+    from solah.kernels.arrays import Float, Int64, Labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,7 @@ class ClassGoal:
     codes : (n_rows,) each row's place among the classes
     weights : (n_rows,) integers of at most ``WEIGHT_ONE``
     weight_unit : how much one of them weighs
+    plain_weights : (n_classes,) what a row of each class weighs without a weight of its own
     """
 
     goal: Goal
@@ -42,6 +43,7 @@ class ClassGoal:
     codes: NDArray[np.intp]
     weights: Int64
     weight_unit: float
+    plain_weights: Float
 
     @property
     def prior(self) -> tuple[float, ...]:
@@ -80,7 +82,8 @@ def read_class_goal(
         states=tuple(map(_as_state, states.tolist())),
         thresholds=settle_thresholds(estimator.thresholds, states.tolist()),
     )
-    return ClassGoal(goal, states, codes, integers, unit)
+    plain = of_classes[np.unique(codes, return_index=True)[1]]
+    return ClassGoal(goal, states, codes, integers, unit, plain)
 
 
 def settle_thresholds(
@@ -93,28 +96,37 @@ def settle_thresholds(
     >>> settle_thresholds({"sick": 0.2}, ["sick", "well"])
     (0.2, 0.8)
     """
-    if not thresholds:
+    if not thresholds or len(classes) == 1:
         return ()
-    known = {str(each): each for each in classes}
-    given = {str(name): threshold for name, threshold in thresholds.items()}
-    for name, threshold in given.items():
-        if name not in known:
-            raise ParameterError(
-                f"'thresholds' names the class {shorten(name)}, which the rows do not have"
-                f"{did_you_mean(name, known)}"
-            )
+    given: dict[int, float] = {}
+    for name, threshold in thresholds.items():
+        place = _place_of(name, classes)
+        if place in given:
+            raise ParameterError(f"'thresholds' names the class {shorten(name)} twice")
         if not isinstance(threshold, Real) or not 0 < threshold < 1:
             raise ParameterError(
                 f"the threshold of class {shorten(name)} must be above 0 and below 1. "
                 f"Got {threshold!r} instead."
             )
-    others = [name for name in known if name not in given]
+        given[place] = float(threshold)
+    n_others = len(classes) - len(given)
     left = 1 - sum(given.values())
-    if (left <= 0) if others else (abs(left) > 1e-9):
+    if (left <= 0) if n_others else (abs(left) > 1e-9):
         raise ParameterError(
             "the thresholds of all classes must sum to 1; leave one class out, and it gets the rest"
         )
-    return tuple(float(given[name]) if name in given else left / len(others) for name in known)
+    return tuple(given.get(place, left / max(n_others, 1)) for place in range(len(classes)))
+
+
+def _place_of(name: Any, classes: Sequence[Any]) -> int:
+    """Find a class by its value, or by how it is spelt."""
+    for place, each in enumerate(classes):
+        if each == name or str(each) == str(name):
+            return place
+    known = did_you_mean(str(name), [str(each) for each in classes])
+    raise ParameterError(
+        f"'thresholds' names the class {shorten(name)}, which the rows do not have{known}"
+    )
 
 
 def _as_state(value: Any) -> str | int | float | bool:

@@ -61,10 +61,7 @@ def rivals(wish: Wish) -> list[Rival]:
             for variant in wish.optlah
         ),
         *(_rival("SOLAH", models.solah_of_database(variant)) for variant in models.VARIANTS),
-        *(
-            _rival("SOLAH auto", models.solah_auto(variant), is_ranked=False)
-            for variant in models.VARIANTS
-        ),
+        _rival("SOLAH auto", models.solah_auto("paper"), is_ranked=False),
     ]
 
 
@@ -143,7 +140,8 @@ def _standing_table(field: list[Rival], rows: list[Row], wish: Wish, results: Re
             note,
             "A tie for the first place counts for all that share it. Learning is for one half of "
             "a database, summed over the databases, mean of the runs; choosing is that of k and "
-            "theta. SOLAH auto follows simple rules instead of choosing and is not ranked.",
+            "theta, and by default of all that is open. SOLAH auto follows simple rules instead of "
+            "choosing and is not ranked.",
         ],
     )
     return {**table, "facts": facts}

@@ -175,8 +175,9 @@ def _mean_row(model: str, settings: str, rows: list[Row]) -> Row:
 def choice_note() -> str:
     """Say which hierarchies SOLAH does not choose from."""
     return (
-        f"SOLAH does not choose from hierarchies with a tree of more than {MAX_INPUTS} inputs, "
-        "unless all have one: such trees take minutes."
+        f"With PAPER, SOLAH does not choose from hierarchies with a tree of more than {MAX_INPUTS} "
+        "inputs, unless all have one: such trees take minutes. By default it weighs what trees say "
+        "and chooses its settings by itself."
     )
 
 
