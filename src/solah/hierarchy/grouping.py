@@ -146,7 +146,7 @@ def _checked_matrix(dcorr: ArrayLike) -> NDArray[np.float64]:
 def _checked_count(n_clusters: object) -> int:
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
         raise ParameterError(
-            "n_clusters must be an integer of at least 1 or 'auto'. "
+            "n_clusters must be an integer of at least 1, 'each' or 'auto'. "
             f"Got {shorten(n_clusters)} instead."
         )
     return int(n_clusters)

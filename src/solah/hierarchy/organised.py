@@ -81,8 +81,9 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         The paper's k: the larger, the narrower the clusters. How many there are in the end (K) may
         differ. "each" gives every attribute a tree of its own. "auto" compares "each", one tree
         for all, and the smallest k from 2 on that leaves no cluster with more than
-        ``max(6, sqrt(n_attributes))`` attributes; it is the last of these where nothing else is
-        to be chosen and ``fusion="tree"``. Of several, the best is chosen.
+        ``max(6, sqrt(n_attributes))`` attributes; with ``fusion="tree"`` it compares the last of
+        these with 2, 4 and 8, or just takes it where nothing else is "auto". Of several, the best
+        is chosen.
     level_gap : float, "auto", or list of these, default="auto"
         The paper's theta: clusters whose mean dependence with the goal differs by less share a
         level. "auto" puts all trees that are weighed on one level; with ``fusion="tree"`` it is
