@@ -174,6 +174,8 @@ class Search:
         folds = self._folds(described, goal)
         if not folds:
             return Choice(given[0], (), "there are too few rows to compare settings")
+        if not any(attribute.is_continuous for attribute in described.attributes):
+            open_ -= {"n_labels", "placement"}  # states are words by themselves
         sizes = len(folds[0].goal.codes), len(described.attributes)
         comparison = _Comparison(folds, self.n_jobs if is_large(*sizes) else 1, tried)
         start = perf_counter()

@@ -92,9 +92,9 @@ def solah(variant: Variant, k: int | None = None) -> Recipe:
 
     With our default settings it chooses all by itself.
     """
-    label = "solah" if k is None else f"solah-k{k}"
     if variant == "default":
-        return Recipe(label, "solah", variant, () if k is None else (("n_clusters", k),))
+        return Recipe("solah", "solah", variant)
+    label = "solah" if k is None else f"solah-k{k}"
     return Recipe(label, "solah", variant, _choosing(N_CLUSTERS if k is None else k))
 
 
