@@ -110,7 +110,4 @@ def test_unknown_classes_and_attributes(run, fruit_model, write, tmp_path):
 def test_names_that_look_like_markup_are_printed_as_they_are(run, write, tmp_path):
     table = write("t.csv", "[red]x[/red],y", "1,[b]:smile:", "2,[/b]", "3,[b]:smile:", "4,[/b]")
     run("fit", table, "-t", "y", "-o", tmp_path / "m.json", "--categorical", "[red]x[/red]")
-    assert (
-        "if [red]x[/red] is 1 or 3 then y [b]:smile: ("
-        in run("rules", tmp_path / "m.json").out
-    )
+    assert "if [red]x[/red] is 1 or 3 then y [b]:smile: (" in run("rules", tmp_path / "m.json").out
