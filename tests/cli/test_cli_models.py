@@ -6,8 +6,9 @@ import pytest
 from cli_wiring import WINE_HIERARCHY, WINE_STRUCTURE
 
 import solah
+from solah.cli.model_options import HierarchyOptions, TreeOptions
 from solah.cli.models import make_models
-from solah.cli.options import ColumnOptions, HierarchyOptions, TreeOptions
+from solah.cli.options import ColumnOptions
 from solah.cli.problems import pose
 from solah.cli.sources import read_source
 from solah.data import ReadOptions
@@ -210,3 +211,18 @@ def test_cross_fitting_reaches_every_kind_of_hierarchy():
 def test_words_of_belief_reach_every_kind_of_hierarchy():
     for found in parameters("solah", "genetic", belief_labels=3):
         assert found["belief_labels"] == 3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--model", "tree", "--labels", "auto"),
+        ("--model", "tree", "--rule-cost", "auto"),
+        ("--hierarchy", "y <- ash, hue", "--fusion", "auto"),
+        ("--hierarchy", "y <- ash, hue", "--penalty", "auto"),
+    ],
+)
+def test_only_the_self_organised_chooses(fit_wine, options):
+    outcome = fit_wine(*options)
+    assert outcome.code == 2
+    assert f"{options[2]} auto is for --model solah, not for" in outcome.err

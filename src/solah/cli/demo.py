@@ -5,7 +5,8 @@ from textwrap import indent
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-from solah.cli.options import ColumnOptions, HierarchyOptions, TreeOptions
+from solah.cli.model_options import HierarchyOptions, TreeOptions
+from solah.cli.options import ColumnOptions
 from solah.cli.screen import Screen, output_option
 
 if TYPE_CHECKING:

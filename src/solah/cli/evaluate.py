@@ -2,15 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from solah.cli.options import (
-    ColumnOptions,
-    Data,
-    HierarchyOptions,
-    Jobs,
-    ReadingOptions,
-    SeveralModels,
-    TreeOptions,
-)
+from solah.cli.model_options import HierarchyOptions, SeveralModels, TreeOptions
+from solah.cli.options import ColumnOptions, Data, Jobs, ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
 

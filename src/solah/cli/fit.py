@@ -6,17 +6,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from solah.cli.options import (
-    AUTO,
-    ColumnOptions,
-    Data,
-    HierarchyOptions,
-    Jobs,
-    OneModel,
-    OutputFile,
-    ReadingOptions,
-    TreeOptions,
-)
+from solah.cli.model_options import AUTO, HierarchyOptions, OneModel, TreeOptions
+from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOptions
 from solah.cli.screen import Screen
 
 if TYPE_CHECKING:

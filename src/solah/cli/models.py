@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from solah.cli.options import MODELS
+from solah.cli.model_options import AUTO, MODELS
 from solah.exceptions import DataError, ParameterError
 from solah.hierarchy import (
     GeneticHierarchyClassifier,
@@ -20,7 +20,7 @@ from solah.tree import LinguisticTreeClassifier, LinguisticTreeRegressor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from solah.cli.options import HierarchyOptions, TreeOptions
+    from solah.cli.model_options import HierarchyOptions, TreeOptions
     from solah.cli.problems import Problem
 
 Estimator = (
@@ -83,6 +83,7 @@ def make_models(
         _refuse_classes_only(wishes, wiring, trees)
     names = list(wishes) or [_default(wiring, is_number=is_number)]
     _refuse_strangers(names, wiring)
+    _refuse_auto(names, wiring, trees)
     common = {"kinds": dict(problem.kinds), "n_jobs": jobs or available_threads(), **trees.given()}
     settings = PAPER if trees.paper else {}
     return {
@@ -135,6 +136,18 @@ def _refuse_strangers(names: Sequence[str], wiring: HierarchyOptions) -> None:
             "which hierarchy? Say it with --hierarchy, as a file or as text; "
             "--model solah finds one by itself"
         )
+
+
+def _refuse_auto(names: Sequence[str], wiring: HierarchyOptions, trees: TreeOptions) -> None:
+    """Refuse "auto" where a model that chooses nothing would take it."""
+    others = [name for name in names if name != _ORGANISED]
+    for options, of_models in ((wiring, _MODELS_WITH), (trees, {})):
+        for option, value in vars(options).items():
+            takers = [name for name in others if name in of_models.get(option, others)]
+            if isinstance(value, str) and value == AUTO and takers:
+                raise ParameterError(
+                    f"{_flag(option)} auto is for --model {_ORGANISED}, not for {', '.join(takers)}"
+                )
 
 
 def _wiring_of(name: str, wiring: HierarchyOptions) -> dict[str, Any]:

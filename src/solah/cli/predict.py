@@ -5,14 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
-from solah.cli.options import (
-    STDOUT,
-    Data,
-    Jobs,
-    ModelFile,
-    OutputFileOrStdout,
-    ReadingOptions,
-)
+from solah.cli.options import STDOUT, Data, Jobs, ModelFile, OutputFileOrStdout, ReadingOptions
 from solah.cli.screen import Screen, output_option
 
 if TYPE_CHECKING:
