@@ -63,6 +63,11 @@ def test_wrong_thresholds_are_named(thresholds, message):
         settle_thresholds(thresholds, ["a", "b"])
 
 
+def test_something_must_be_left_for_the_others():
+    with pytest.raises(ParameterError, match="sum to less than 1, .* Got 1.3"):
+        settle_thresholds({"a": 0.7, "b": 0.6}, ["a", "b", "c"])
+
+
 def test_none_are_none():
     assert settle_thresholds(None, ["a", "b"]) == settle_thresholds({}, ["a", "b"]) == ()
 

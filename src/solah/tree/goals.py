@@ -111,7 +111,12 @@ def settle_thresholds(
         given[place] = float(threshold)
     n_others = len(classes) - len(given)
     left = 1 - sum(given.values())
-    if (left <= 0) if n_others else (abs(left) > 1e-9):
+    if n_others and left <= 0:
+        raise ParameterError(
+            "the thresholds must sum to less than 1, for the other classes share the rest. "
+            f"Got {sum(given.values()):g}."
+        )
+    if not n_others and abs(left) > 1e-9:
         raise ParameterError(
             "the thresholds of all classes must sum to 1; leave one class out, and it gets the rest"
         )
