@@ -54,6 +54,10 @@ class ParameterError(SolahError, ValueError):
     """A parameter makes no sense."""
 
 
+class TooManyCombinationsError(ParameterError):
+    """A table of all combinations of words would be too large."""
+
+
 class DatasetError(SolahError, LookupError):
     """A named data set is unknown, or its file is not at hand."""
 

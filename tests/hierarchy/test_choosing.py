@@ -168,6 +168,13 @@ def test_other_models_at_the_nodes_are_compared_too():
         SelfOrganisedHierarchyClassifier(node=GaussianNB()).fit(X, y)
 
 
+def test_tables_that_would_be_too_large_are_no_choice(wine):
+    model = SelfOrganisedHierarchyClassifier(node="cmac").fit(*wine)
+    assert 1 not in {trial.setting.n_clusters for trial in model.selection_}
+    with pytest.raises(ParameterError, match="a CMAC tabulates at most"):
+        SelfOrganisedHierarchyClassifier(1, node="cmac").fit(*wine)
+
+
 def test_clusters_that_are_given_leave_nothing_to_choose(wine):
     with pytest.raises(ParameterError, match="'clusters' gives the clusters"):
         SelfOrganisedHierarchyClassifier(3, clusters=[["hue", "ash"]]).fit(*wine)

@@ -72,6 +72,20 @@ class HierarchyClassifier(LinguisticClassifier):
     nodes_: tuple[NodeModel | Fusion, ...]
     hierarchy_: Hierarchy
 
+    def _train_fused(
+        self,
+        hierarchy: Hierarchy,
+        rows: TrainingSet,
+        growth: TreeSettings,
+        settings: WeighSettings | None,
+    ) -> None:
+        """Train a hierarchy that weighs as the settings say, or whose trees hear others."""
+        if settings is not None:
+            self._train_weighed(hierarchy, rows, growth, settings)
+        else:
+            data = TrainingSet.prepare(rows.described, rows.goal, self.cross_fit)
+            self._train(hierarchy, data, growth)
+
     def _train(self, hierarchy: Hierarchy, data: TrainingSet, growth: TreeSettings) -> None:
         """Train a hierarchy whose trees hear what others believe."""
         goal = data.goal

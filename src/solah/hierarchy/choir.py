@@ -338,6 +338,8 @@ class Choir:
                 is_choir=True,
             )
             fewer = Choir(choir.trees, tuple(joined))
+            if np.array_equal(fewer.places, choir.places):
+                break
             is_joining = fewer.n_rules < choir.n_rules
             parameters = fewer.fit(rows, n_classes, penalty, is_rough=is_rough)
             choir = fewer

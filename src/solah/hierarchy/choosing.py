@@ -16,6 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from solah.evaluation.scores import surprise
+from solah.exceptions import TooManyCombinationsError
 from solah.hierarchy.choir import Choir, SpokenRows
 from solah.hierarchy.folds import draw_rows, piecewise_folds
 from solah.hierarchy.nodes import TreeNode
@@ -188,7 +189,11 @@ class Search:
                 )
                 if comparison.trials and is_late:
                     return comparison.settle("the time was over")
-                comparison.add(stage, setting, open_)
+                try:
+                    comparison.add(stage, setting, open_)
+                except TooManyCombinationsError:
+                    if setting in given:
+                        raise  # what others cannot hold is just no choice
         return comparison.settle()
 
     def _folds(self, described: Description, goal: ClassGoal) -> list[_Fold]:

@@ -162,13 +162,11 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
         hierarchy = settle_hierarchy(self.hierarchy, table.names, goal.goal.name)
-        described = self._describe(table, goal.weights)
+        rows = TrainingSet(self._describe(table, goal.weights), goal)
         growth = self._tree_settings(goal.weights, goal.weight_unit)
-        if self.fusion == "weigh":
-            settings = WeighSettings(self.penalty, self.max_rules, self.rule_cost)
-            self._train_weighed(hierarchy, TrainingSet(described, goal), growth, settings)
-        else:
-            self._train(hierarchy, TrainingSet.prepare(described, goal, self.cross_fit), growth)
+        settings = WeighSettings(self.penalty, self.max_rules, self.rule_cost)
+        is_weighing = self.fusion == "weigh"
+        self._train_fused(hierarchy, rows, growth, settings if is_weighing else None)
         return self
 
 

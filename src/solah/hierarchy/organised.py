@@ -431,11 +431,10 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         if (setting.n_labels, setting.placement) != (first.n_labels, first.placement):
             described = twin._describe(data.table, goal.weights)
         growth = twin._tree_settings(goal.weights, goal.weight_unit)
-        if setting.fusion == "weigh":
-            settings = WeighSettings(setting.penalty, self.max_rules, setting.rule_cost)
-            self._train_weighed(hierarchy, TrainingSet(described, goal), growth, settings)
-        else:
-            self._train(hierarchy, TrainingSet.prepare(described, goal, self.cross_fit), growth)
+        settings = WeighSettings(setting.penalty, self.max_rules, setting.rule_cost)
+        is_weighing = setting.fusion == "weigh"
+        rows = TrainingSet(described, goal)
+        self._train_fused(hierarchy, rows, growth, settings if is_weighing else None)
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[Trial], None]]:

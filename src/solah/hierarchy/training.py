@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from solah.exceptions import ParameterError, did_you_mean
+from solah.exceptions import ParameterError, TooManyCombinationsError, did_you_mean
 from solah.hierarchy.folds import content_folds
 from solah.hierarchy.nodes import EstimatorNode, TreeNode, estimator_features, reading_means
 from solah.kernels.arrays import MASS_BITS, MASS_ONE, SPREAD, Described
@@ -322,7 +322,7 @@ def _train_cmac(rows: _NodeRows, n_threads: int) -> Tree:
     """
     n_cells = prod(attribute.n_focal_sets for attribute in rows.attributes)
     if n_cells > MAX_CMAC_CELLS:
-        raise ParameterError(
+        raise TooManyCombinationsError(
             f"node {rows.name!r} has {len(rows.attributes)} inputs whose words make {n_cells:,} "
             f"combinations, and a CMAC tabulates at most {MAX_CMAC_CELLS:,}; make the clusters "
             "smaller, use fewer words, or use node='tree' there"

@@ -131,9 +131,7 @@ def route(rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> 
 def credit(routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: Int64) -> None:
     """Share rows' weights among their leaves by how likely each made the class."""
     _library().solah_credit(
-        _at(routes.starts),
-        _at(routes.leaves),
-        _at(routes.weights),
+        *_entries(routes),
         len(classes),
         _at(classes),
         _at(weights),
@@ -148,9 +146,7 @@ def weigh(
 ) -> None:
     """Say how likely voices make rows' classes, and how to change them."""
     status = _library().solah_weigh(
-        _at(routes.starts),
-        _at(routes.leaves),
-        _at(routes.weights),
+        *_entries(routes),
         len(classes),
         _at(classes),
         _at(weights),
@@ -183,6 +179,10 @@ def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, ou
 def _parts(masses: NDArray[Any], offsets: Int32) -> tuple[int, int, int]:
     """Return the arguments for inputs whose masses stand in an array of their own."""
     return _at(masses), _at(offsets), masses.shape[1]
+
+
+def _entries(routes: Routes) -> tuple[int, int, int]:
+    return _at(routes.starts), _at(routes.leaves), _at(routes.weights)
 
 
 def _nodes(tree: TreeShape) -> tuple[int, int, int]:
