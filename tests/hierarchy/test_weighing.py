@@ -223,3 +223,10 @@ def test_one_class_and_one_row_stand():
     one = LinguisticHierarchyClassifier(fusion="weigh").fit([[1.5, 2.5], [3.5, 1.5]], ["a", "a"])
     assert one.predict([[1, 1]]).tolist() == ["a"]
     assert one.predict_proba([[1, 1]]).tolist() == [[1.0]]
+
+
+def test_weights_stay_readable_where_rows_can_be_told_apart_for_sure(wine):
+    model = SelfOrganisedHierarchyClassifier(penalty=0.05, n_labels=3, min_support=0.03).fit(*wine)
+    assert model.score(*wine) == 1.0, "there would be no end of louder voices"
+    assert max(model.model_.root.weights) < 5
+    assert max(rule.certainty for rule in model.rules_()) > 0.7

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 # What a tree says in the choir, over what it would say alone, is looked for between these.
 _SOFTEST, _LOUDEST = 0.002, 8.0
 _HALVINGS = 14
+# Rows that can be told apart for sure would have all voices louder without end; a penalty that
+# makes them less than half as loud as they should be is not believed.
+_SOFTEST_OF_ALL = 0.5
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,7 @@ class _Fusing:
         }
         self.voices = self._centred(voices)
         self.branches = self._branches_below()
-        self.loudness_of_all = self._loudness(hierarchy.root)
+        self.loudness_of_all = max(self._loudness(hierarchy.root), _SOFTEST_OF_ALL)
 
     def nodes(self) -> tuple[Node, ...]:
         """Return trees and fusions, from bottom to top, without those that say nothing."""
@@ -230,7 +233,8 @@ class _Fusing:
 
     def _weight(self, name: str, loudness_above: float) -> float:
         """Find how loudly to hear a node, to two digits, given how loudly its parent is heard."""
-        loudness = self._loudness(name) / self.loudness_of_all
+        speaks_for_all = len(self.branches[name]) == len(self.branches[self.hierarchy.root])
+        loudness = 1.0 if speaks_for_all else self._loudness(name) / self.loudness_of_all
         return max(round(loudness / loudness_above, 2), 0.01)
 
     def _loudness(self, name: str) -> float:
