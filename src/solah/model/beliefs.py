@@ -9,15 +9,16 @@ import numpy as np
 from solah.kernels.arrays import Readings
 from solah.kernels.choose import kernel, map_slices
 from solah.kernels.reference import softmax
-from solah.model.document import Fusion
-from solah.model.encode import encode_column
+from solah.model.document import Fusion, Tree
+from solah.model.encode import Coded, code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from solah.data import Table
     from solah.kernels.arrays import Float
-    from solah.model.document import Node, Tree
+    from solah.model.attributes import Attribute
+    from solah.model.document import Node
 
 _BLOCK_ROWS = 16_384
 
@@ -43,18 +44,36 @@ def root_beliefs(nodes: Sequence[Node], table: Table, n_threads: int = 1) -> Flo
 
 def all_signals(nodes: Sequence[Node], table: Table, n_threads: int = 1) -> dict[str, Float]:
     """Evaluate nodes; return what goes up from each: evidence to a fusion, beliefs to a tree."""
+    return signals_of(nodes, code(table, measured_by(nodes)), n_threads)
+
+
+def measured_by(nodes: Iterable[Node]) -> list[Attribute]:
+    """List the inputs of nodes that are measured, rather than believed by other nodes."""
+    nodes = list(nodes)
+    names = {node.name for node in nodes}
+    trees = (node for node in nodes if isinstance(node, Tree))
+    return [one for tree in trees for one in tree.inputs if one.origin not in names]
+
+
+def signals_of(nodes: Sequence[Node], rows: Coded, n_threads: int = 1) -> dict[str, Float]:
+    """Evaluate nodes on coded rows; return what goes up from each."""
     heard = heard_by_fusions(nodes)
     signals: dict[str, Float] = {}
     for node in nodes:
-        if isinstance(node, Fusion):
-            evidence = weighed(node, signals)
-            is_heard = node.name in heard
-            signals[node.name] = evidence if is_heard else softmax(evidence + np.array(node.bias))
-        elif node.name in heard:
-            signals[node.name] = leaf_average(node, node.evidence, table, signals, n_threads)
-        else:
-            signals[node.name] = tree_beliefs(node, table, signals, n_threads)
+        signals[node.name] = signal_of(node, rows, signals, node.name in heard, n_threads)
     return signals
+
+
+def signal_of(
+    node: Node, rows: Coded, below: Mapping[str, Float], is_heard: bool, n_threads: int = 1
+) -> Float:
+    """Evaluate one node, given what goes up from those below; return what goes up from it."""
+    if isinstance(node, Fusion):
+        evidence = weighed(node, below)
+        return evidence if is_heard else softmax(evidence + np.array(node.bias))
+    if is_heard:
+        return leaf_average(node, node.evidence, rows, below, n_threads)
+    return _belief_average(node, rows, below, n_threads)
 
 
 def heard_by_fusions(nodes: Iterable[Node]) -> frozenset[str]:
@@ -81,13 +100,18 @@ def tree_beliefs(
     tree: Tree, table: Table, outputs: Mapping[str, Float], n_threads: int = 1
 ) -> Float:
     """Evaluate one tree by Jeffrey's rule, given the beliefs of the trees below it."""
-    beliefs = leaf_average(tree, tree.belief, table, outputs, n_threads)
+    measured = [one for one in tree.inputs if one.origin not in outputs]
+    return _belief_average(tree, code(table, measured), outputs, n_threads)
+
+
+def _belief_average(tree: Tree, rows: Coded, outputs: Mapping[str, Float], n_threads: int) -> Float:
+    beliefs = leaf_average(tree, tree.belief, rows, outputs, n_threads)
     # A sum of shares may round to a bit more than one.
     return np.minimum(beliefs, 1.0, out=beliefs)
 
 
 def leaf_average(
-    tree: Tree, leaves: Float, table: Table, outputs: Mapping[str, Float], n_threads: int = 1
+    tree: Tree, leaves: Float, rows: Coded, outputs: Mapping[str, Float], n_threads: int = 1
 ) -> Float:
     """Average what a tree's leaves say over the branches that rows take.
 
@@ -96,7 +120,7 @@ def leaf_average(
     tree : Tree
     leaves : ndarray of shape (n_nodes, n_goals)
         What each node of the tree says, such as its belief.
-    table : Table
+    rows : Coded
         Has the columns of the tree's inputs that are attributes.
     outputs : mapping of node name to beliefs
         The beliefs ``(n_rows, n_goals)`` of the inputs that are nodes.
@@ -107,22 +131,22 @@ def leaf_average(
     averages : ndarray of shape (n_rows, n_goals)
     """
     predict = kernel().predict
-    averages = np.empty((table.n_rows, leaves.shape[1]))
+    averages = np.empty((rows.n_rows, leaves.shape[1]))
 
     def evaluate(part: slice) -> None:
         for start in range(part.start, part.stop, _BLOCK_ROWS):
             block = slice(start, min(start + _BLOCK_ROWS, part.stop))
-            rows = read_inputs(tree, table, outputs, block)
-            predict(rows, tree.sets, tree.shape, leaves, averages[block])
+            inputs = read_inputs(tree, rows, outputs, block)
+            predict(inputs, tree.sets, tree.shape, leaves, averages[block])
 
-    map_slices(evaluate, table.n_rows, n_threads)
+    map_slices(evaluate, rows.n_rows, n_threads)
     return averages
 
 
-def read_inputs(tree: Tree, table: Table, outputs: Mapping[str, Float], block: slice) -> Readings:
-    """Gather a tree's inputs for some rows: columns of the table, and beliefs below."""
-    rows = table.rows(block.start, block.stop)
-    values = np.zeros((rows.n_rows, len(tree.inputs)))
+def read_inputs(tree: Tree, rows: Coded, outputs: Mapping[str, Float], block: slice) -> Readings:
+    """Gather a tree's inputs for some rows: measured ones, and beliefs below."""
+    n_rows = block.stop - block.start
+    values = np.zeros((n_rows, len(tree.inputs)))
     offsets = np.full(len(tree.inputs), -1, dtype=np.int32)
     given: list[Float] = []
     for j, attribute in enumerate(tree.inputs):
@@ -132,6 +156,6 @@ def read_inputs(tree: Tree, table: Table, outputs: Mapping[str, Float], block: s
             offsets[j] = sum(part.shape[1] for part in given)
             given.append(outputs[attribute.name][block])
         else:
-            values[:, j] = encode_column(rows, attribute)
-    beside = np.ascontiguousarray(np.hstack(given)) if given else np.empty((rows.n_rows, 0))
+            values[:, j] = rows.columns[attribute.name][block]
+    beside = np.ascontiguousarray(np.hstack(given)) if given else np.empty((n_rows, 0))
     return Readings(values, beside, offsets)

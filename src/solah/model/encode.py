@@ -1,7 +1,8 @@
-"""A table in, a matrix of numbers out: readings as they are, states as their code, NaN unknown."""
+"""A table in, columns of numbers out: readings as they are, states as their code, NaN unknown."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +11,27 @@ from solah.data import to_numbers
 from solah.data.spelling import is_number, spell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from solah.data import Column, State, Table
     from solah.model.attributes import Attribute
+    from solah.model.document import Goal
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Rows as numbers: a column an attribute, by name."""
+
+    columns: Mapping[str, NDArray[Any]]
+    n_rows: int
+
+
+def code(table: Table, attributes: Iterable[Attribute]) -> Coded:
+    """Turn the attributes' columns into numbers, each as it is."""
+    columns = {attribute.name: encode_column(table, attribute) for attribute in attributes}
+    return Coded(columns, table.n_rows)
 
 
 def encode(table: Table, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
@@ -32,6 +48,17 @@ def encode_column(table: Table, attribute: Attribute) -> NDArray[Any]:
     if attribute.is_coded:
         return encode_states(column, attribute.states)
     return to_numbers(column, first_row=table.first_row).values
+
+
+UNSEEN, MISSING = -1, -2
+
+
+def encode_goal(column: Column, goal: Goal) -> NDArray[np.intp]:
+    """Replace each true class by its place among the goal's, or by UNSEEN or MISSING."""
+    codes = encode_states(column, goal.states)
+    places = np.where(np.isnan(codes), UNSEEN, codes).astype(np.intp)
+    places[column.missing()] = MISSING
+    return places
 
 
 def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64]:
