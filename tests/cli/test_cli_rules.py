@@ -1,4 +1,10 @@
-"""``solah rules``: sentences, filters, and the words explained."""
+"""``solah rules``: sentences, filters, orders, formats, and the words explained."""
+
+import csv
+import io
+import json
+
+import pytest
 
 from solah import load_model
 
@@ -111,3 +117,92 @@ def test_names_that_look_like_markup_are_printed_as_they_are(run, write, tmp_pat
     table = write("t.csv", "[red]x[/red],y", "1,[b]:smile:", "2,[/b]", "3,[b]:smile:", "4,[/b]")
     run("fit", table, "-t", "y", "-o", tmp_path / "m.json", "--categorical", "[red]x[/red]")
     assert "if [red]x[/red] is 1 or 3 then y [b]:smile: (" in run("rules", tmp_path / "m.json").out
+
+
+def test_sorted_by_effect_within_each_tree(run, wine_model):
+    document = run("rules", wine_model, "--sort", "effect", "--limit", 3, "--json").document
+    trees = [rule["tree"] for rule in document["rules"]]
+    assert trees == ["taste"] * 3 + ["look"] * 3 + ["wine"] * 3
+    every = load_model(wine_model).rules()
+    for tree in ("taste", "look", "wine"):
+        largest = sorted((rule.effect for rule in every.filter(tree=tree)), reverse=True)[:3]
+        assert [r["effect"] for r in document["rules"] if r["tree"] == tree] == largest
+
+
+def test_sentences_have_their_effect_where_they_are_sorted_by_it(run, wine_model):
+    lines = run("rules", wine_model, "--sort", "effect", "--tree", "look").out.splitlines()
+    assert lines[1].startswith("Effect is how far a rule moves the belief of its tree")
+    rules = load_model(wine_model).rules().filter(tree="look").sort("effect")
+    assert lines[4 : 4 + len(rules)] == [f"{rule}, effect {rule.impact}" for rule in rules]
+    assert "effect" not in run("rules", wine_model).out.lower()
+
+
+def test_formats_are_those_of_the_library(run, wine_model):
+    rules = load_model(wine_model).rules()
+    assert run("rules", wine_model, "--format", "csv").out == rules.to_csv()
+    assert run("rules", wine_model, "--format", "markdown").out == rules.to_markdown()
+    assert run("rules", wine_model, "--format", "text").out == run("rules", wine_model).out
+    as_json = run("rules", wine_model, "--format", "json")
+    assert as_json.out == run("rules", wine_model, "--json").out
+    assert as_json.document["rules"] == rules.to_dicts()
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("r.txt", "text"), ("r.MD", "markdown"), ("r.csv", "csv"), ("r.json", "json")],
+)
+def test_a_file_gets_what_a_pipe_gets_in_the_format_of_its_name(
+    run, wine_model, tmp_path, name, form
+):
+    options = ("--class", "class_1", "--limit", 2)
+    outcome = run("rules", wine_model, *options, "-o", tmp_path / name)
+    assert outcome.out == f"6 rules written to {tmp_path / name}\n"
+    written = (tmp_path / name).read_text(encoding="utf-8")
+    assert written == run("rules", wine_model, *options, "--format", form).out
+
+
+def test_the_format_that_is_said_wins_over_the_name(run, fruit_model, tmp_path):
+    run("rules", fruit_model, "--format", "csv", "-o", tmp_path / "r.md")
+    first, *rows = csv.reader(io.StringIO((tmp_path / "r.md").read_text(encoding="utf-8")))
+    assert first[0] == "tree"
+    assert len(rows) == load_model(fruit_model).model.n_rules
+    assert run("rules", fruit_model, "--json", "-o", tmp_path / "r.csv").out == ""
+    assert json.loads((tmp_path / "r.csv").read_text(encoding="utf-8"))["rules"]
+
+
+def test_quiet_files_have_the_rules_alone(run, fruit_model, tmp_path):
+    assert run("rules", fruit_model, "-q", "-o", tmp_path / "r.txt").out == ""
+    written = (tmp_path / "r.txt").read_text(encoding="utf-8")
+    assert written == f"{load_model(fruit_model).rules()}\n"
+
+
+def test_formats_that_nobody_knows(run, fruit_model, tmp_path):
+    outcome = run("rules", fruit_model, "-o", tmp_path / "r.doc")
+    outcome.check_error("r.doc does not end in .txt, .md, .csv, .json", "--format")
+    run("rules", fruit_model, "--json", "--format", "csv").check_error("choose one")
+    run("rules", fruit_model, "--format", "html").check_error("--format")
+    assert not (tmp_path / "r.doc").exists()
+
+
+def test_a_file_is_written_whole_or_not_at_all(run, fruit_model, tmp_path, monkeypatch):
+    def broken(self):
+        print("half a line", end="")
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "r.csv").write_text("before", encoding="utf-8")
+    files = set(tmp_path.iterdir())
+    run("rules", fruit_model, "-o", tmp_path).check_error("is a folder")
+    run("rules", fruit_model, "--class", "no", "-o", tmp_path / "r.csv").check_error("no class")
+    monkeypatch.setattr("solah.explain.rule_list.Rules.to_csv", broken)
+    run("rules", fruit_model, "-o", tmp_path / "r.csv").check_error("No space left")
+    assert (tmp_path / "r.csv").read_text(encoding="utf-8") == "before"
+    assert set(tmp_path.iterdir()) == files
+
+
+def test_words_of_belief_are_explained(run, tmp_path):
+    model = tmp_path / "m.json"
+    wiring = "z <- alcohol, ash; class <- z, hue"
+    run("fit", "wine", "--hierarchy", wiring, "--belief-labels", 3, "--max-depth", 1, "-o", model)
+    lines = run("rules", model, "--tree", "class").out.splitlines()
+    assert lines[1] == "A condition on z is on what the tree of that name believes."
+    assert any(line.startswith("z(class_") and "fully up to 0.25" in line for line in lines)

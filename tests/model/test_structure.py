@@ -1,6 +1,7 @@
 import json
 import pickle
 import sys
+from html.parser import HTMLParser
 
 import pytest
 import yaml
@@ -427,3 +428,30 @@ def test_files_with_odd_values_get_a_clear_error(tmp_path, name, text):
     path.write_text(text)
     with pytest.raises(ParameterError, match=f"{name}: this is not"):
         Hierarchy.load(path)
+
+
+class Element(HTMLParser):
+    """Reads a single element: its tag, its attributes and its text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.text = [], {}, ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes |= dict(attrs)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+class TestNotebook:
+    @given(hierarchies())
+    def test_the_drawing_and_what_is_read_aloud_have_every_name(self, hierarchy):
+        shown = Element(hierarchy._repr_html_())
+        assert shown.tags == ["pre"]
+        assert shown.text == hierarchy.draw()
+        assert shown.attributes["role"] == "img"
+        assert shown.attributes["aria-label"] == f"Hierarchy: {hierarchy}"

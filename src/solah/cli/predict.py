@@ -1,12 +1,10 @@
 """``solah predict``: a model and rows in, a decision a row out; rows are streamed."""
 
-import sys
-from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from solah.cli.options import STDOUT, Data, Jobs, ModelFile, OutputFileOrStdout, ReadingOptions
 from solah.cli.screen import Screen, output_option
+from solah.cli.streaming import opened, row_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +58,7 @@ def predict(
     evaluator.n_threads = jobs or available_threads()
     decider = Decider(evaluator, keep or [], screen.note, with_evidence=evidence)
     tables = iter_source(data, reading.read_options())
-    with _opened(output) as file, _progress(screen, output) as advance:
+    with opened(output) as file, row_progress(screen, output) as advance:
         writer = (json_writer if screen.json else csv_writer)(file)
         n_rows = _stream(tables, decider, writer, advance)
     if output != STDOUT:
@@ -77,17 +75,3 @@ def _stream(
         advance(table.n_rows)
         n_rows += table.n_rows
     return n_rows
-
-
-def _progress(screen: Screen, output: Path) -> "AbstractContextManager[Advance]":
-    """Show the rows that are done, except among the rows themselves."""
-    if output == STDOUT:
-        return nullcontext(lambda steps, news="": None)
-    return screen.progress(None, "rows")
-
-
-def _opened(output: Path) -> AbstractContextManager[IO[str]]:
-    """Open stdout, or a file that takes its name only when all rows are written."""
-    from solah.atomic import whole_file
-
-    return nullcontext(sys.stdout) if output == STDOUT else whole_file(output)

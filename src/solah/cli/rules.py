@@ -1,16 +1,23 @@
-"""``solah rules``: a model document in, its rules as sentences out."""
+"""``solah rules``: a model document in, its rules as sentences, a table or JSON out."""
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from solah.cli.options import ModelFile
-from solah.cli.screen import Screen
+from solah.cli.formats import choose_format
+from solah.cli.options import STDOUT, ModelFile, OutputFileOrStdout
+from solah.cli.screen import Screen, output_option
+from solah.cli.streaming import printed_to
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from solah.explain import Rule
-    from solah.model import Attribute, Fusion, Model, Tree
+    from solah.explain.rule_list import Order, Rules
+    from solah.model import Fusion, Model, Tree
 
 _choice_option = options_in("Which rules")
+_FORMAT_OF_SUFFIX = {".txt": "text", ".md": "markdown", ".csv": "csv", ".json": "json"}
 
 ClassName = Annotated[
     str | None,
@@ -24,7 +31,17 @@ TreeName = Annotated[
 ]
 Limit = Annotated[
     int | None,
-    _choice_option("-n", "--limit", min=1, metavar="N", help="Only the N strongest of each tree."),
+    _choice_option("-n", "--limit", min=1, metavar="N", help="Only the N first of each tree."),
+]
+Sort = Annotated[
+    Literal["support", "effect"],
+    _choice_option(help="What comes first in each tree: most rows behind it, or most moved."),
+]
+Format = Annotated[
+    Literal["text", "markdown", "csv", "json"] | None,
+    output_option(
+        "--format", help="By default as the output file ends (.txt, .md, .csv, .json), else text."
+    ),
 ]
 
 
@@ -35,115 +52,99 @@ def rules(
     attribute: AttributeName = None,
     tree: TreeName = None,
     limit: Limit = None,
+    sort: Sort = "support",
+    form: Format = None,
+    output: OutputFileOrStdout = STDOUT,
 ) -> None:
     """Print the rules of a model as sentences, tree by tree, the strongest first.
 
-    Behind a decision stands the belief in it; support is the weight of the rows behind a rule.
+    Behind a decision stands the belief in it; support is the weight of the rows behind a rule,
+    and effect is how far it moves what the model decides.
 
-    Example: solah rules model.json --class yes --limit 10
+    Example: solah rules model.json --class yes --sort effect -o rules.md
     """
+    from solah.cli.wording import plural
+    from solah.explain.rule_list import Rules
     from solah.model import load_document
     from solah.report import strongest
 
+    written_as = choose_format(form, output, _FORMAT_OF_SUFFIX, as_json=screen.json)
     document = load_document(model)
-    chosen = strongest(_choose(document, class_name, attribute, tree), limit)
-    described = _described(document, chosen)
-    if screen.json:
-        screen.document(_as_json(document, chosen, described))
-    _show(screen, document, chosen, described)
+    every = _choose(document, class_name, attribute, tree)
+    chosen = Rules(strongest(_sorted_in_trees(every, sort), limit), document)
+    with printed_to(output):
+        _write(screen, chosen, written_as, with_effects=sort == "effect")
+    if output != STDOUT:
+        screen.say(f"{plural(len(chosen), 'rule')} written to {output}")
 
 
 def _choose(
     model: "Model", class_name: str | None, attribute: str | None, tree: str | None
-) -> "list[Rule]":
+) -> "Rules":
     from solah.explain import rules_of
 
-    chosen = rules_of(model)
-    if class_name is not None:
-        _check_class(model, class_name)
-        chosen = [rule for rule in chosen if str(rule.decision) == class_name]
-    if attribute is not None:
-        _check_attribute(model, attribute)
-        chosen = [rule for rule in chosen if attribute in _attributes_in(rule)]
-    if tree is not None:
-        model.hierarchy.node(tree)  # which says what there is if it is not there
-        chosen = [rule for rule in chosen if rule.tree == tree]
-    return chosen
+    return rules_of(model).filter(class_name, attribute, tree)
 
 
-def _check_class(model: "Model", name: str) -> None:
-    from solah.exceptions import DataError, did_you_mean
-
-    known = [str(state) for state in model.goal.states]
-    if not known:
-        raise DataError(f"{model.goal.name!r} is a number, so it has no class {name!r}")
-    if name not in known:
-        raise DataError(f"{model.goal.name!r} has no class {name!r}{did_you_mean(name, known)}")
+def _sorted_in_trees(rules: "Rules", order: "Order") -> "Rules":
+    """Sort the rules of each tree, and leave the trees in their order."""
+    places = {tree.name: place for place, tree in enumerate(rules.model.trees)}
+    return rules.sort(order).sort(key=lambda rule: places[rule.tree])
 
 
-def _check_attribute(model: "Model", name: str) -> None:
-    from solah.exceptions import ColumnError
-
-    known = [attribute.name for tree in model.trees for attribute in tree.inputs]
-    if name not in known:
-        raise ColumnError.unknown(name, known, "the model")
-
-
-def _attributes_in(rule: "Rule") -> list[str]:
-    return [condition.attribute for condition in rule.conditions]
-
-
-def _spoken_of(rules: "list[Rule]") -> set[str]:
-    return {name for rule in rules for name in _attributes_in(rule)}
+def _write(screen: Screen, rules: "Rules", form: str, *, with_effects: bool) -> None:
+    if form == "json":
+        screen.document(_as_json(rules))
+    elif form == "csv":
+        sys.stdout.write(rules.to_csv())
+    elif form == "markdown":
+        sys.stdout.write(rules.to_markdown())
+    else:
+        _show(screen, rules, with_effects=with_effects)
 
 
-def _described(model: "Model", rules: "list[Rule]") -> "list[Attribute]":
-    """List the attributes that the rules speak of, in the model's order."""
-    spoken = _spoken_of(rules)
-    return [attribute for attribute in model.attributes if attribute.name in spoken]
+def _as_json(rules: "Rules") -> dict[str, object]:
+    from solah.report import describe_attribute, describe_fusion, describe_goal, describe_tree
 
-
-def _as_json(
-    model: "Model", rules: "list[Rule]", attributes: "list[Attribute]"
-) -> dict[str, object]:
-    from solah.report import (
-        describe_attribute,
-        describe_fusion,
-        describe_goal,
-        describe_rule,
-        describe_tree,
-    )
-
+    model = rules.model
     return {
         "goal": describe_goal(model.goal),
         "n_rules": model.n_rules,
         "trees": [describe_tree(tree) for tree in model.trees],
         "fusions": [describe_fusion(fusion) for fusion in model.fusions],
-        "rules": [describe_rule(rule) for rule in rules],
-        "attributes": [describe_attribute(attribute) for attribute in attributes],
+        "rules": rules.to_dicts(),
+        "attributes": [describe_attribute(attribute) for attribute in rules.attributes],
     }
 
 
-def _show(
-    screen: Screen, model: "Model", rules: "list[Rule]", attributes: "list[Attribute]"
-) -> None:
+def _show(screen: Screen, rules: "Rules", *, with_effects: bool) -> None:
     from solah.cli.views import heading, rule_sentence, words_of
     from solah.cli.wording import plural
+    from solah.explain.effects import explain_effect
+    from solah.explain.legend import explain_beliefs
 
-    is_single = len(model.nodes) == 1
-    trees = "" if is_single else f" in {plural(len(model.trees), 'tree')}"
+    model = rules.model
+    trees = "" if rules.are_of_one_tree else f" in {plural(len(model.trees), 'tree')}"
     screen.say(heading(f"{model.goal.name}: {_sizes(model.n_rules, len(rules), trees)}"))
-    spoken = _spoken_of(rules)
-    if heard := [tree.name for tree in model.trees if tree.name in spoken]:
-        screen.say(_explain_beliefs(heard))
+    if with_effects:
+        screen.say(explain_effect(model))
+    if said := explain_beliefs(rules):
+        screen.say(said)
     screen.say(*map(_explain_fusion, model.fusions))
+    spell = _sentence_with_effect if with_effects else rule_sentence
     for tree in model.trees:
         of_tree = [rule for rule in rules if rule.tree == tree.name]
-        if of_tree and not is_single:
+        if of_tree and not rules.are_of_one_tree:
             screen.say("", heading(_tree_heading(tree, len(of_tree))))
-        screen.result(*map(rule_sentence, of_tree))
-    if any(attribute.is_continuous for attribute in attributes):
-        screen.say("", heading("The words"), words_of(attributes))
+        screen.result(*map(spell, of_tree))
+    if any(attribute.is_continuous for attribute in rules.attributes):
+        screen.say("", heading("The words"), words_of(rules.attributes))
+
+
+def _sentence_with_effect(rule: "Rule") -> "Text":
+    from solah.cli.views import rule_sentence
+
+    return rule_sentence(rule).append(f", effect {rule.impact}", "dim")
 
 
 def _sizes(n_rules: int, n_shown: int, where: str = "") -> str:
@@ -164,9 +165,3 @@ def _explain_fusion(fusion: "Fusion") -> str:
     pairs = sorted(zip(fusion.origins, fusion.weights, strict=True), key=lambda pair: -pair[1])
     shown = ", ".join(f"{name} {weight:.2f}" for name, weight in pairs)
     return f"{fusion.name} adds up what trees say, each with its weight: {shown}"
-
-
-def _explain_beliefs(trees: list[str]) -> str:
-    """Say what it means when a rule speaks of a tree."""
-    shown = ", ".join(trees[:3]) + (", …" if len(trees) > 3 else "")
-    return f"A condition on {shown} is on what the tree of that name believes."

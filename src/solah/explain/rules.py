@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solah.data.spelling import spell
+from solah.explain.effects import effects_of, voice_weights
+from solah.explain.rule_list import Rules
 from solah.model.document import Task
 
 if TYPE_CHECKING:
@@ -42,8 +45,17 @@ class Condition:
         """The focal sets, one of which describes the attribute."""
         return self.sets or (self.words,)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the condition's parts and its text as plain values, ready for JSON."""
+        return {
+            "attribute": self.attribute,
+            "words": list(self.words),
+            "sets": [list(words) for words in self.focal_sets],
+            "text": str(self),
+        }
+
     def __str__(self) -> str:
-        return f"{self.attribute} is {self.said or _spelt(self.words)}"
+        return f"{self.attribute} is {self.said or spell_set(self.words)}"
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,11 @@ class Rule:
     belief : the belief in each goal state (in each goal word's focal set, for a number)
     support : the training weight behind the rule
     decision : the state that is believed most, or the expected number
+    task : whether a class or a number is decided
+    effect : how far the rule moves what is decided. In a tree that is weighed, its evidence times
+        the tree's weight; in another, the change of belief from the tree's root; each for the
+        state that gains most. For a number, the size of the expected number's change
+    speaks_for : the state that gains most; None if none does, and for a number
     """
 
     tree: str
@@ -67,6 +84,9 @@ class Rule:
     support: float
     decision: State
     task: Task = Task.CLASSIFICATION
+    # Both come from the tree around the rule, and rules are compared by what they say.
+    effect: float = field(default=0.0, compare=False)
+    speaks_for: State | None = field(default=None, compare=False)
 
     @property
     def certainty(self) -> float:
@@ -85,43 +105,88 @@ class Rule:
             return f"{self.goal} about {self.decision:.4g}"
         return f"{self.goal} {spell(self.decision)} ({self.certainty:.2f})"
 
+    @property
+    def impact(self) -> str:
+        """The effect as text, with the state that the rule speaks for."""
+        if self.task is Task.REGRESSION or self.speaks_for is None:
+            return f"{self.effect:.4g}"
+        return f"{self.effect:+.2f} for {spell(self.speaks_for)}"
+
+    @cached_property
+    def sentence(self) -> str:
+        """The conditions and the decision as text."""
+        return f"if {self.premise} then {self.conclusion}" if self.conditions else self.conclusion
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule's parts and its text as plain values, ready for JSON."""
+        return {
+            "tree": self.tree,
+            "conditions": [condition.to_dict() for condition in self.conditions],
+            "decision": self.decision,
+            "certainty": self.certainty,
+            "belief": list(self.belief),
+            "support": self.support,
+            "effect": self.effect,
+            "speaks_for": self.speaks_for,
+            "text": str(self),
+        }
+
     def __str__(self) -> str:
-        said = f"if {self.premise} then {self.conclusion}" if self.conditions else self.conclusion
-        return f"{said}, support {self.support:.1f}"
+        return f"{self.sentence}, support {self.support:.1f}"
+
+    def _repr_html_(self) -> str:
+        from solah.explain.html import render
+
+        return render("rules_one.html.j2", rule=self)
 
 
-def rules_of(model: Model) -> list[Rule]:
+def rules_of(model: Model) -> Rules:
     """List the rules of a model that carry weight, tree by tree, the strongest first."""
-    return [
-        rule
-        for tree in model.trees
-        for rule in sorted(tree_rules(tree, model.goal).values(), key=lambda rule: -rule.support)
-        if rule.support > 0
-    ]
+    weights = voice_weights(model)
+    by_tree = (tree_rules(tree, model.goal, weights.get(tree.name)) for tree in model.trees)
+    return Rules(
+        (
+            rule
+            for rules in by_tree
+            for rule in sorted(rules.values(), key=lambda rule: -rule.support)
+            if rule.support > 0
+        ),
+        model,
+    )
 
 
-def tree_rules(tree: Tree, goal: Goal) -> dict[int, Rule]:
-    """Read the branches of a tree as rules, by the first leaf of each, depth first."""
-    support = np.bincount(tree.heads, tree.support, len(tree.support))
+def tree_rules(tree: Tree, goal: Goal, weight: float | None = None) -> dict[int, Rule]:
+    """Read the branches of a tree as rules, by the first leaf of each, depth first.
+
+    Parameters
+    ----------
+    tree : Tree
+    goal : Goal
+    weight : float, default=None
+        How loudly fusions hear the tree, as :func:`~solah.explain.effects.voice_weights` says;
+        None where none does.
+
+    Returns
+    -------
+    rules : dict of the leaf's number to Rule
+    """
+    support = np.bincount(tree.heads, tree.support, len(tree.support)).tolist()
+    beliefs = tree.belief.tolist()
+    effects = effects_of(tree, goal, weight)
     return {
-        head: _rule(tree, head, float(support[head]), conditions, goal)
+        head: Rule(
+            tree=tree.name,
+            conditions=conditions,
+            goal=goal.name,
+            belief=tuple(beliefs[head]),
+            support=support[head],
+            decision=decide(beliefs[head], goal),
+            task=goal.task,
+            effect=effects[head].size,
+            speaks_for=effects[head].state,
+        )
         for head, conditions in _branches(tree)
     }
-
-
-def _rule(
-    tree: Tree, head: int, support: float, conditions: tuple[Condition, ...], goal: Goal
-) -> Rule:
-    belief: list[float] = tree.belief[head].tolist()
-    return Rule(
-        tree=tree.name,
-        conditions=conditions,
-        goal=goal.name,
-        belief=tuple(belief),
-        support=support,
-        decision=decide(belief, goal),
-        task=goal.task,
-    )
 
 
 def _branches(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
@@ -154,7 +219,7 @@ def _conditions(attribute: Attribute, places: list[int]) -> tuple[Condition, ...
 
 
 def _called_together(attribute: Attribute, places: list[int]) -> str:
-    names = [_spelt(attribute.focal_sets[place]) for place in places]
+    names = [spell_set(attribute.focal_sets[place]) for place in places]
     if not attribute.is_ordered:
         return " or ".join(names)
     if places[0] == 0:
@@ -164,7 +229,8 @@ def _called_together(attribute: Attribute, places: list[int]) -> str:
     return f"from {names[0]} to {names[-1]}"
 
 
-def _spelt(words: tuple[str, ...]) -> str:
+def spell_set(words: tuple[str, ...]) -> str:
+    """Write the words of a focal set, which all apply."""
     return "-or-".join(words)
 
 

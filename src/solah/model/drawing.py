@@ -1,8 +1,9 @@
-"""A hierarchy in, a drawing of it for the terminal out."""
+"""A hierarchy in, a drawing of it for a terminal or a notebook out."""
 
 from __future__ import annotations
 
 import unicodedata
+from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from solah.exceptions import ParameterError, did_you_mean, shorten
@@ -84,6 +85,15 @@ class Drawing:
     def _label(self, name: str) -> str:
         shown = name if _is_plain(name) else quoted(name)
         return f"{shown} ({self._annotations[name]})" if name in self._annotations else shown
+
+
+def as_html(drawing: str, said: str) -> str:
+    """Show a drawing in a notebook; what is read aloud is said in its place."""
+    look = "line-height: 1.3; overflow-x: auto; white-space: pre; color: inherit; background: none"
+    return (
+        f'<pre role="img" tabindex="0" aria-label="{escape(said)}" style="{look}">'
+        f"{escape(drawing)}</pre>"
+    )
 
 
 def _is_plain(name: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from solah.exceptions import ParameterError, did_you_mean, require, shorten
-from solah.model.drawing import Drawing
+from solah.model.drawing import Drawing, as_html
 from solah.model.shorttext import ShortText, spelled
 from solah.model.soundness import (
     bottom_up,
@@ -319,6 +319,9 @@ class Hierarchy:
         └─ z3 (3 rules) ← proline
         """
         return "\n".join(Drawing(self, dict(annotations or {}), width).lines())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.draw(), f"Hierarchy: {self}")
 
 
 def node_names(n_nodes: int, attributes: Iterable[str], goal: str) -> tuple[str, ...]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from solah.explain.markdown import escape
 from solah.report.measures import score_rows
-
-_SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~&$!]|(?<![^\W_])_|_(?![^\W_]))")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 
 
 def render_markdown(summary: dict[str, Any]) -> str:
@@ -42,11 +39,3 @@ def markdown_environment(package: str) -> Environment:
     )
     environment.filters["md"] = escape
     return environment
-
-
-def escape(text: object) -> str:
-    """Write text so that Markdown shows it as it is, on one line.
-
-    An underscore within a word means nothing to Markdown, so it stays readable.
-    """
-    return _SPECIAL.sub(r"\\\1", _UNPRINTABLE.sub(" ", str(text)))

@@ -191,23 +191,7 @@ def describe_attribute(attribute: Attribute) -> dict[str, Any]:
 
 def describe_rule(rule: Rule) -> dict[str, Any]:
     """Describe a rule by its parts and as a sentence."""
-    return {
-        "tree": rule.tree,
-        "conditions": [
-            {
-                "attribute": condition.attribute,
-                "words": list(condition.words),
-                "sets": [list(words) for words in condition.focal_sets],
-                "text": str(condition),
-            }
-            for condition in rule.conditions
-        ],
-        "decision": rule.decision,
-        "certainty": rule.certainty,
-        "belief": list(rule.belief),
-        "support": rule.support,
-        "text": str(rule),
-    }
+    return rule.to_dict()
 
 
 def describe_scores(scores: CrossValidation) -> dict[str, Any]:

@@ -28,13 +28,14 @@ from solah.tree.paths import branch_shares
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import ArrayLike, NDArray
     from scipy.sparse import csr_array
 
     from solah.data import Table
-    from solah.explain import Rule, Semantics
+    from solah.explain import Explanation, Semantics
+    from solah.explain.rule_list import Rules
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.describe import Description
     from solah.model import Goal
@@ -109,12 +110,13 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         )
         return np.array([share_of.get(name, 0.0) for name in known_names(self)])
 
-    def rules_(self) -> list[Rule]:
+    def rules_(self) -> Rules:
         """List the rules that carry weight, tree by tree, the strongest first.
 
         Returns
         -------
-        rules : list of Rule
+        rules : Rules
+            A list that filters, sorts and writes itself, and that a notebook shows as a table.
             ``str(rule)`` is a sentence; its parts are attributes.
         """
         return rules_of(self._model())
@@ -132,6 +134,34 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
             ``str()`` of one is a text; its parts are objects.
         """
         return semantics_of(self._model(), read_features(self, X, reset=False))
+
+    def explain(
+        self,
+        X: ArrayLike,
+        *,
+        changes: bool = False,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        fixed: Collection[str] = (),
+    ) -> list[Explanation]:
+        """Say, for each row, why the model decides as it does.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+        changes : bool, default=False
+            Whether to look for what would change each decision too.
+        ranges : mapping of attribute name to (low, high), default=None
+            Where measured readings may go; by default as far as the training rows went.
+        fixed : collection of str, default=()
+            Attributes that cannot change.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            ``str()`` of one is a text, a notebook shows it, and its parts are objects.
+        """
+        table = read_features(self, X, reset=False)
+        return self._evaluator().explain(table, changes=changes, ranges=ranges, fixed=fixed)
 
     def evidence(self, X: ArrayLike) -> Float:
         """Return the share of the model's knowledge that each row's known readings can reach.
@@ -184,6 +214,13 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _evaluator(self) -> Evaluator:
         return Evaluator(self._model(), count_threads(self.n_jobs))
+
+    def _html_repr(self) -> str:
+        """Show scikit-learn's diagram and, below it, what was learnt."""
+        from solah.explain.notebook import model_summary
+
+        diagram = str(super()._html_repr())
+        return diagram + model_summary(self.model_) if hasattr(self, "model_") else diagram
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

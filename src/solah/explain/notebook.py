@@ -1,0 +1,74 @@
+"""Rules or a model in, what a notebook shows of them out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from solah.data.spelling import count, spell
+from solah.explain.html import render
+from solah.explain.importance import attribute_importances
+from solah.explain.legend import ABOUT_WORDS, explain_figures, explain_number, words_used
+from solah.explain.rules import rules_of
+
+if TYPE_CHECKING:
+    from solah.explain.rule_list import Rules
+    from solah.model.document import Goal, Model
+
+_MOST_RULES = 50
+_MOST_CLASSES = 8
+_MOST_ATTRIBUTES = 5
+_STRONGEST_RULES = 5
+
+
+def rules_table(rules: Rules) -> str:
+    """Show rules as a table, the first ones where there are many, and the words they use."""
+    shown = rules[:_MOST_RULES]
+    return render(
+        "rules.html.j2",
+        rules=shown,
+        n_more=len(rules) - len(shown),
+        caption=explain_number(rules),
+        figures=explain_figures(rules),
+        words=list(words_used(shown)),
+        about_words=ABOUT_WORDS,
+    )
+
+
+def model_summary(model: Model) -> str:
+    """Show what a model decides, its size, what matters most and its strongest rules."""
+    return render(
+        "estimator.html.j2",
+        goal=_describe_goal(model.goal),
+        size=_describe_size(model),
+        attributes=_loudest_attributes(model),
+        rules=_strongest_rules(model),
+    )
+
+
+def _describe_goal(goal: Goal) -> str:
+    if not goal.states:
+        return f"{goal.name}, a number"
+    more = len(goal.states) - _MOST_CLASSES
+    shown = ", ".join(map(spell, goal.states[:_MOST_CLASSES]))
+    named = shown if more <= 0 else f"{shown} and {more} more"
+    return f"{goal.name}, {len(goal.states)} classes: {named}"
+
+
+def _describe_size(model: Model) -> str:
+    said = [count(model.n_rules, "rule"), count(len(model.trees), "tree")]
+    levels = f"{model.hierarchy.n_levels} levels (the attributes' among them)"
+    return ", ".join(said if len(model.nodes) == 1 else [*said, levels])
+
+
+def _loudest_attributes(model: Model) -> list[tuple[str, float]]:
+    """List the names and shares of the attributes that matter most."""
+    names = [attribute.name for attribute in model.attributes]
+    shares = zip(names, attribute_importances(model).tolist(), strict=True)
+    loudest = sorted(shares, key=lambda one: -one[1])[:_MOST_ATTRIBUTES]
+    return [one for one in loudest if one[1] > 0]
+
+
+def _strongest_rules(model: Model) -> Rules:
+    """List the rules that move most, over all rows that they apply to."""
+    rules = rules_of(model)
+    return rules.sort(key=lambda rule: -rule.support * rule.effect)[:_STRONGEST_RULES]

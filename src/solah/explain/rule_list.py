@@ -1,0 +1,204 @@
+"""Rules and their model in, a list of them out that sorts, filters and writes itself."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, get_args, overload
+
+from solah.exceptions import ColumnError, DataError, ParameterError, did_you_mean, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from solah.data import State
+    from solah.explain.rules import Rule
+    from solah.model.attributes import Attribute
+    from solah.model.document import Model
+
+Order = Literal["support", "effect"]
+
+_CSV_COLUMNS = ("tree", "rule", "conditions", "decision", "certainty", "support", "effect")
+
+
+class Rules(list["Rule"]):
+    """The rules of a model, or some of them: a list that a notebook shows as a table.
+
+    Parameters
+    ----------
+    rules : the rules
+    model : the model that they are of, which knows its classes and words
+
+    Examples
+    --------
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> rules = tree.rules_()
+    >>> print(rules[:2])
+    if petal width (cm) is at least medium-or-high then class virginica (0.84), support 56.4
+    if petal width (cm) is medium then class versicolor (0.91), support 41.6
+    >>> print(rules.filter(class_="setosa").sort("effect")[0])
+    if petal width (cm) is low then class setosa (1.00), support 19.5
+    >>> rules[0].effect, rules[0].speaks_for
+    (0.507..., 'virginica')
+    """
+
+    def __init__(self, rules: Iterable[Rule], model: Model) -> None:
+        super().__init__(rules)
+        self.model = model
+
+    @overload
+    def __getitem__(self, place: SupportsIndex, /) -> Rule: ...
+    @overload
+    def __getitem__(self, place: slice, /) -> Rules: ...
+    def __getitem__(self, place: SupportsIndex | slice, /) -> Rule | Rules:
+        if isinstance(place, slice):
+            return Rules(super().__getitem__(place), self.model)
+        return super().__getitem__(place)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    def filter(
+        self,
+        class_: State | None = None,
+        attribute: str | None = None,
+        tree: str | None = None,
+    ) -> Rules:
+        """Keep the rules that decide for a class, look at an attribute, and are of a tree.
+
+        Parameters
+        ----------
+        class_ : a class, default=None
+            Its text will do. None keeps the rules of all classes, and so on.
+        attribute : str, default=None
+            The name of an attribute, or of a tree that others listen to.
+        tree : str, default=None
+
+        Returns
+        -------
+        rules : Rules
+
+        Raises
+        ------
+        DataError
+            If there is no such class or attribute.
+        ParameterError
+            If there is no such tree.
+        """
+        kept: Iterable[Rule] = self
+        if class_ is not None:
+            self._check_class(str(class_))
+            kept = [rule for rule in kept if str(rule.decision) == str(class_)]
+        if attribute is not None:
+            self._check_attribute(attribute)
+            kept = [rule for rule in kept if attribute in _attributes_in(rule)]
+        if tree is not None:
+            self.model.hierarchy.node(tree)  # which says what there is if it is not there
+            kept = [rule for rule in kept if rule.tree == tree]
+        return Rules(kept, self.model)
+
+    def sort(  # type: ignore[override]
+        self,
+        by: Order = "support",
+        *,
+        key: Callable[[Rule], Any] | None = None,
+        reverse: bool = False,
+    ) -> Rules:
+        """Sort the list itself, the largest first, and return it.
+
+        Parameters
+        ----------
+        by : {"support", "effect"}, default="support"
+            The weight of the rows behind a rule, or how far it moves what is decided.
+        key : callable, default=None
+            Sort by what it returns for a rule instead, the smallest first, as lists do.
+        reverse : bool, default=False
+            Turn the order round.
+
+        Returns
+        -------
+        rules : Rules
+            The list itself.
+        """
+        if key is not None:
+            super().sort(key=key, reverse=reverse)
+            return self
+        if by not in get_args(Order):
+            raise ParameterError(
+                f"rules are sorted by 'support' or by 'effect'. Got {shorten(by)} instead."
+            )
+        super().sort(key=lambda rule: getattr(rule, by), reverse=not reverse)
+        return self
+
+    @property
+    def are_of_one_tree(self) -> bool:
+        """Whether the model is a single tree, so that its name says nothing."""
+        return len(self.model.nodes) == 1
+
+    @property
+    def attributes(self) -> list[Attribute]:
+        """The attributes whose words the rules use: measured ones first, then beliefs."""
+        spoken = self._spoken_of()
+        believed = [a for tree in self.model.trees for a in tree.inputs if a.tree is not None]
+        return [a for a in (*self.model.attributes, *believed) if a.name in spoken]
+
+    @property
+    def trees_heard(self) -> list[str]:
+        """The trees whose beliefs the rules speak of, from bottom to top."""
+        spoken = self._spoken_of()
+        inputs = (a for tree in self.model.trees for a in tree.inputs if a.name in spoken)
+        origins = {attribute.origin for attribute in inputs}
+        return [node.name for node in self.model.nodes if node.name in origins]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the rules as plain values, ready for JSON or a frame."""
+        return [rule.to_dict() for rule in self]
+
+    def to_markdown(self) -> str:
+        """Return a Markdown page: a table of the rules, then the words they use."""
+        from solah.explain.markdown import rules_page
+
+        return rules_page(self)
+
+    def to_csv(self) -> str:
+        """Return CSV: a line a rule, with a column ``P(class)`` for the belief in each class."""
+        page = StringIO()
+        rows = csv.writer(page, lineterminator="\n")
+        states = self.model.goal.states
+        rows.writerow([*_CSV_COLUMNS, *(f"P({state})" for state in states)])
+        rows.writerows(
+            [
+                *(rule.tree, rule.sentence, rule.premise, rule.decision),
+                *(rule.certainty, rule.support, rule.effect),
+                *(rule.belief if states else ()),
+            ]
+            for rule in self
+        )
+        return page.getvalue()
+
+    def _repr_html_(self) -> str:
+        from solah.explain.notebook import rules_table
+
+        return rules_table(self)
+
+    def _spoken_of(self) -> set[str]:
+        return {name for rule in self for name in _attributes_in(rule)}
+
+    def _check_class(self, name: str) -> None:
+        goal = self.model.goal
+        known = [str(state) for state in goal.states]
+        if not known:
+            raise DataError(f"{goal.name!r} is a number, so it has no class {name!r}")
+        if name not in known:
+            raise DataError(f"{goal.name!r} has no class {name!r}{did_you_mean(name, known)}")
+
+    def _check_attribute(self, name: str) -> None:
+        known = [attribute.name for tree in self.model.trees for attribute in tree.inputs]
+        if name not in known:
+            raise ColumnError.unknown(name, known, "the model")
+
+
+def _attributes_in(rule: Rule) -> list[str]:
+    return [condition.attribute for condition in rule.conditions]
