@@ -68,6 +68,20 @@ def attribute_importances(model: Model) -> Float:
     return np.array([share_of[attribute.name] for attribute in model.attributes])
 
 
+def known_shares(rows: Float, importances: Float) -> Float:
+    """Return the share of a model's knowledge that the known readings of each row can reach.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, n_attributes)
+        NaN where a reading is not known.
+    importances : ndarray of shape (n_attributes,)
+    """
+    if not importances.any():  # nothing was learnt that a reading could tell
+        return np.ones(len(rows))
+    return np.asarray(np.minimum((~np.isnan(rows) * importances).sum(axis=1), 1.0))
+
+
 def _spread(node: Node, spreads: Mapping[str, float]) -> float:
     """Return how far a node's evidence is from none, over the training rows (root mean square)."""
     if not isinstance(node, Tree):

@@ -1,33 +1,23 @@
-"""A model and rows in, the rules that fired on the way to each decision out (Definition 2)."""
+"""The way of a decision as values: the rules that fired in each tree (Definition 2)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from solah.data.spelling import spell
-from solah.explain.rules import Rule, decide, tree_rules
-from solah.kernels.reference import masses
-from solah.model.beliefs import all_signals, beliefs_of, read_inputs
-from solah.model.document import Fusion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from solah.data import State, Table
-    from solah.kernels.arrays import Float, Readings
-    from solah.model.document import Goal, Model, Tree
+    from solah.data import State
+    from solah.explain.rules import Rule
 
 # Text leaves out rules that less of a row took, and evidence that moves beliefs less; the objects
 # have them all.
 _WORTH_SAYING = 0.1
 
 
-@dataclass(frozen=True)
-class FiredRule:
+class FiredRule(NamedTuple):
     """A rule, and how much of the row took it."""
 
     rule: Rule
@@ -37,8 +27,7 @@ class FiredRule:
         return f"{self.weight:.2f}  {self.rule}"
 
 
-@dataclass(frozen=True)
-class TreeStep:
+class TreeStep(NamedTuple):
     """What one tree said of a row.
 
     Attributes
@@ -55,8 +44,7 @@ class TreeStep:
     belief: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class Voice:
+class Voice(NamedTuple):
     """What a tree said to a fusion of a row.
 
     Attributes
@@ -170,100 +158,3 @@ class Semantics:
 def _is_worth_saying(one: FiredRule | Voice) -> bool:
     size = one.weight if isinstance(one, FiredRule) else max(map(abs, one.evidence))
     return size >= _WORTH_SAYING
-
-
-def semantics_of(model: Model, table: Table) -> list[Semantics]:
-    """Find, for each row, the rules that fired in each tree.
-
-    Parameters
-    ----------
-    model : Model
-    table : Table
-
-    Returns
-    -------
-    semantics : list of Semantics
-        One a row.
-    """
-    signals = all_signals(model.nodes, table)
-    beliefs = beliefs_of(model.nodes, signals)
-    steps = [
-        _fusion_steps(node, signals, beliefs, model.goal)
-        if isinstance(node, Fusion)
-        else _tree_steps(node, table, signals, beliefs, model.goal)
-        for node in model.nodes
-    ]
-    return [Semantics(of_row) for of_row in zip(*steps, strict=True)]
-
-
-def _fusion_steps(
-    fusion: Fusion, signals: Mapping[str, Float], beliefs: Mapping[str, Float], goal: Goal
-) -> Iterator[FusionStep]:
-    for i, belief in enumerate(beliefs[fusion.name].tolist()):
-        voices = []
-        for name, weight in zip(fusion.origins, fusion.weights, strict=True):
-            evidence: list[float] = (weight * signals[name][i]).tolist()
-            voices.append(Voice(name, weight, tuple(evidence), decide(evidence, goal)))
-        yield FusionStep(
-            tree=fusion.name,
-            inputs=fusion.origins,
-            voices=tuple(sorted(voices, key=lambda voice: -voice.strength)),
-            bias=fusion.bias,
-            belief=tuple(belief),
-            conclusion=_conclusion(belief, goal),
-        )
-
-
-def _conclusion(belief: list[float], goal: Goal) -> str:
-    """Write what is decided, thresholds considered, and how much it is believed."""
-    place = int(goal.decide(np.array([belief]))[0])
-    return f"{goal.name} {spell(goal.states[place])} ({belief[place]:.2f})"
-
-
-def _tree_steps(
-    tree: Tree,
-    table: Table,
-    signals: Mapping[str, Float],
-    beliefs: Mapping[str, Float],
-    goal: Goal,
-) -> Iterator[TreeStep]:
-    rules = tree_rules(tree, goal)
-    rows = read_inputs(tree, table, signals, slice(0, table.n_rows))
-    inputs = tuple(name for name in tree.origins if name in signals)
-    for i, belief in enumerate(beliefs[tree.name].tolist()):
-        weights: dict[int, float] = {}
-        for leaf, weight in _fire(tree, rows, i):
-            head = int(tree.heads[leaf])
-            weights[head] = weights.get(head, 0.0) + weight
-        fired = [FiredRule(rules[head], weight) for head, weight in weights.items()]
-        yield TreeStep(
-            tree=tree.name,
-            inputs=inputs,
-            fired=tuple(sorted(fired, key=lambda one: -one.weight)),
-            belief=tuple(belief),
-        )
-
-
-def _fire(tree: Tree, rows: Readings, i: int) -> Iterator[tuple[int, float]]:
-    """Walk one row through a tree; yield the leaves it reaches and their weights."""
-    stack = [(0, 1.0)]
-    while stack:
-        node, weight = stack.pop()
-        a = int(tree.split[node])
-        if a < 0:
-            yield node, weight
-            continue
-        stack += [
-            (child, weight * share)
-            for child, share in zip(tree.children(node), _masses(tree, rows, i, a), strict=True)
-            if weight * share > 0
-        ]
-
-
-def _masses(tree: Tree, rows: Readings, i: int, a: int) -> list[float]:
-    start = int(rows.offsets[a])
-    if start >= 0:
-        given: list[float] = rows.given[i, start : start + tree.sets.sizes[a]].tolist()
-        return given
-    described: list[float] = masses(np.array([rows.values[i, a]]), tree.sets, a)[0].tolist()
-    return described

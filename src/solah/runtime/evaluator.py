@@ -6,21 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data import Table, as_array, from_array, from_frame, is_frame
+from solah.data import Table, as_array, as_column, from_array, from_frame, is_frame
 from solah.exceptions import DataError
-from solah.explain import attribute_importances, rules_of, semantics_of
+from solah.explain import Explainer, attribute_importances, rules_of, semantics_of, stress
+from solah.explain.importance import known_shares
 from solah.model.beliefs import all_beliefs, root_beliefs
 from solah.model.document import Task
-from solah.model.encode import encode
+from solah.model.encode import MISSING, encode, encode_goal
 from solah.model.files import load_document
 from solah.model.format import MAX_BYTES
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 
-    from solah.explain import Rule, Semantics
+    from solah.explain import Explanation, Rules, Semantics, Stress
     from solah.kernels.arrays import Float
     from solah.model.document import Model
 
@@ -77,7 +79,7 @@ class Evaluator:
         self._expect(Task.CLASSIFICATION, "predict_proba")
         return self.beliefs(X)
 
-    def rules(self) -> list[Rule]:
+    def rules(self) -> Rules:
         """List the rules that carry weight, the strongest first."""
         return rules_of(self.model)
 
@@ -103,12 +105,8 @@ class Evaluator:
         -------
         shares : ndarray of shape (n_rows,)
         """
-        table = self._table(X)
-        known = ~np.isnan(encode(table, self.model.attributes))
-        shares = attribute_importances(self.model)
-        if not shares.any():  # nothing was learnt that a reading could tell
-            return np.ones(table.n_rows)
-        return np.asarray(np.minimum(known @ shares, 1.0))
+        rows = encode(self._table(X), self.model.attributes)
+        return known_shares(rows, attribute_importances(self.model))
 
     def semantics(self, X: Any) -> list[Semantics]:
         """Return, for each row, the rules that fired in each tree, from bottom to top.
@@ -123,6 +121,63 @@ class Evaluator:
             ``str()`` of one is a text; its parts are objects.
         """
         return semantics_of(self.model, self._table(X))
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        changes: bool = False,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        fixed: Collection[str] = (),
+    ) -> list[Explanation]:
+        """Say, for each row, why the model decides as it does.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+        changes : bool, default=False
+            Whether to look for what would change each decision too.
+        ranges : mapping of attribute name to (low, high), default=None
+            Where measured readings may go; by default as far as the training rows went.
+        fixed : collection of str, default=()
+            Attributes that cannot change.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            ``str()`` of one is a text, a notebook shows it, and its parts are objects.
+        """
+        explainer = Explainer(self.model, changes=changes, ranges=ranges, fixed=fixed)
+        return list(explainer.of_table(self._table(X)))
+
+    def stress(
+        self, X: Any, y: Any, *, noise: float = 0.1, budget: float = 0.1, seed: int = 0
+    ) -> Stress:
+        """Measure what decisions can stand: lost, noisy and maliciously moved readings.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+        y : array of shape (n_rows,)
+            The true classes.
+        noise, budget : float, default=0.1
+            The deviation of noise, and how far an adversary may move a reading, as shares of an
+            attribute's range.
+        seed : int, default=0
+            What the noise is drawn with.
+
+        Returns
+        -------
+        stress : Stress
+        """
+        self._expect(Task.CLASSIFICATION, "stress")
+        rows = encode(self._table(X), self.model.attributes)
+        truth = encode_goal(as_column("y", as_array(y)), self.model.goal)
+        if len(truth) != len(rows):
+            raise DataError(f"y has {len(truth)} classes for {len(rows)} rows")
+        if (truth == MISSING).any():
+            raise DataError("y has missing values; leave the rows without a true class out")
+        return stress(self.model, rows, truth, noise=noise, budget=budget, seed=seed)
 
     def _table(self, X: Any) -> Table:
         if isinstance(X, Table):

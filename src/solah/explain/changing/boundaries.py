@@ -1,0 +1,78 @@
+"""A question in, where the decision changes along each way of a reading out.
+
+Between neighbouring words the scores of a model that weighs evidence are straight in a reading, so
+where a decision holds at both ends it holds in between, and the first change is found exactly.
+Where trees hear trees, ways are cut finer before they are searched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.explain.changing.crossing import Brackets, narrow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.explain.changing.question import Question
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """Where the decision changes along a way.
+
+    Attributes
+    ----------
+    inside : the last reading before, or the end of the way if nothing changes
+    outside : the nearest reading that changes the decision; None if none does
+    decision : the place of what is decided there
+    """
+
+    inside: float
+    outside: float | None = None
+    decision: int = -1
+
+
+def find_boundaries(question: Question) -> list[Boundary]:
+    """Find where the decision changes along each way."""
+    steps = [
+        int(np.argmax(decisions != question.decision))
+        if (decisions != question.decision).any()
+        else None
+        for decisions in question.decisions_at_knots
+    ]
+    found = [_at_knots(question, i, step) for i, step in enumerate(steps)]
+    within = [
+        i for i, step in enumerate(steps) if step is not None and not question.ways[i].is_stepwise
+    ]
+    for i, boundary in zip(within, _narrowed(question, within, found), strict=True):
+        found[i] = boundary
+    return found
+
+
+def _at_knots(question: Question, i: int, step: int | None) -> Boundary:
+    """Say between which knots of a way the decision changes."""
+    way = question.ways[i]
+    if step is None:
+        return Boundary(float(way.knots[-1]))
+    inside = float(way.knots[step - 1]) if step else way.start
+    return Boundary(inside, float(way.knots[step]), int(question.decisions_at_knots[i][step]))
+
+
+def _narrowed(
+    question: Question, within: Sequence[int], found: Sequence[Boundary]
+) -> list[Boundary]:
+    if not within:
+        return []
+    places: NDArray[np.intp] = np.array([question.ways[i].place for i in within])
+    ends = np.array([(found[i].inside, found[i].outside) for i in within], dtype=np.float64)
+    pieces = Brackets.of_readings(question.row, places, ends[:, 0], ends[:, 1])
+    narrowed = narrow(question.probe, question.decision, pieces)
+    decisions = question.decide(question.with_readings(places, narrowed.outside))
+    columns = (narrowed.inside, narrowed.outside, decisions)
+    return [Boundary(*of_way) for of_way in zip(*(c.tolist() for c in columns), strict=True)]

@@ -1,0 +1,197 @@
+"""A row in, what would change its decision out: by one reading or two, and the leeway of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.exceptions import DataError
+from solah.explain.changing.boundaries import Boundary, find_boundaries
+from solah.explain.changing.pairing import find_pair
+from solah.explain.changing.question import Question
+from solah.explain.changing.rounding import N_ROUNDINGS, as_read, rounded_outward
+from solah.explain.changing.values import Change, Changes, Leeway, Move
+from solah.explain.changing.ways import Ways
+from solah.model.document import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from solah.data import State
+    from solah.kernels.arrays import Float
+    from solah.model.document import Model
+
+
+class ChangeFinder:
+    """Finds what would change decisions.
+
+    Parameters
+    ----------
+    model : Model
+        A model that decides between classes.
+    ranges : mapping of attribute name to (low, high), default=None
+        Where measured readings may go; by default as far as the training rows went.
+    fixed : collection of str, default=()
+        Attributes that cannot change.
+
+    Examples
+    --------
+    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah.explain.changing import ChangeFinder
+    >>> from solah.model.encode import encode
+    >>> wine = datasets.load("wine")
+    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> row = encode(wine.table, model.attributes)[0]
+    >>> print(ChangeFinder(model, fixed=["proline"]).of_row(row).one[0])
+    >>> print(ChangeFinder(model, fixed=["proline"]).of_row(row).leeways[0])
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        fixed: Collection[str] = (),
+    ) -> None:
+        if model.goal.task is not Task.CLASSIFICATION:
+            raise DataError(
+                f"{model.goal.name!r} is a number; what would change a decision can only be said "
+                "of a choice between classes"
+            )
+        self._model = model
+        self._ways = Ways(model, ranges, fixed)
+
+    def of_row(self, row: Float) -> Changes:
+        """Find what would change the decision on a row.
+
+        Parameters
+        ----------
+        row : ndarray of shape (n_attributes,)
+            As :func:`solah.model.encode.encode` returns it.
+
+        Returns
+        -------
+        changes : Changes
+        """
+        question = Question(self._model, self._ways, row)
+        return _Answer(self._model, self._ways, question).changes()
+
+
+class _Answer:
+    """Puts together what would change the decision on one row."""
+
+    def __init__(self, model: Model, ways: Ways, question: Question) -> None:
+        self._attributes, self._states = model.attributes, model.goal.states
+        self._limits, self._question = ways, question
+
+    def changes(self) -> Changes:
+        boundaries = find_boundaries(self._question)
+        pair = find_pair(self._question)
+        nearest = [((place,), (reading,)) for place, reading in self._nearest(boundaries).items()]
+        wanted = [*nearest, (pair.places, pair.readings)] if pair else nearest
+        found = self._described(wanted)
+        two = found.pop() if pair else None
+        return Changes(
+            decision=self._states[self._question.decision],
+            one=tuple(sorted(found, key=lambda change: change.size)),
+            two=two,
+            leeways=tuple(self._leeways(boundaries)),
+        )
+
+    def _nearest(self, boundaries: Sequence[Boundary]) -> dict[int, float]:
+        """Return the nearest reading of each attribute that changes the decision by itself."""
+        nearest: dict[int, float] = {}
+        for way, boundary in zip(self._question.ways, boundaries, strict=True):
+            if boundary.outside is None:
+                continue
+            here = float(self._question.row[way.place])
+            known = nearest.get(way.place, np.inf)
+            nearest[way.place] = min(boundary.outside, known, key=lambda one: abs(one - here))
+        return nearest
+
+    def _described(
+        self, wanted: Sequence[tuple[tuple[int, ...], tuple[float, ...]]]
+    ) -> list[Change]:
+        """Describe changes of readings, with readings of few digits that do it too."""
+        options = [self._roundings(places, readings) for places, readings in wanted]
+        points = []
+        for (places, _), roundings in zip(wanted, options, strict=True):
+            for readings in roundings:
+                point = self._question.row.copy()
+                point[list(places)] = readings
+                points.append(point)
+        decisions = iter(self._question.decide(np.array(points)).tolist() if points else [])
+        described = []
+        for (places, readings), roundings in zip(wanted, options, strict=True):
+            decided = [next(decisions) for _ in roundings]
+            # The last is the reading with all its digits, so there is always one that does it.
+            rounded = roundings[decided.index(decided[-1])]
+            moves = map(self._move, places, readings, rounded)
+            described.append(Change(tuple(moves), self._states[decided[-1]]))
+        return described
+
+    def _roundings(
+        self, places: tuple[int, ...], readings: tuple[float, ...]
+    ) -> list[tuple[float, ...]]:
+        """Round readings outward with more and more digits; the last are the readings."""
+        rounded = [self._rounded(*both) for both in zip(places, readings, strict=True)]
+        return [*zip(*rounded, strict=False), readings]
+
+    def _rounded(self, place: int, reading: float) -> list[float]:
+        if not self._attributes[place].is_continuous:
+            return [reading] * N_ROUNDINGS
+        before = float(self._question.row[place])
+        low, high = self._limits.allowed(place, before)
+        return [
+            min(max(number, low), high)
+            for number in rounded_outward(
+                reading, upward=reading > before, span=self._limits.span(place)
+            )
+        ]
+
+    def _move(self, place: int, reading: float, rounded: float) -> Move:
+        attribute, before = self._attributes[place], float(self._question.row[place])
+        size = float(self._limits.sizes(place, before, np.array([reading]))[0])
+        return Move(
+            attribute=attribute.name,
+            before=as_read(attribute, before),
+            after=as_read(attribute, reading),
+            rounded=as_read(attribute, rounded),
+            size=size,
+        )
+
+    def _leeways(self, boundaries: Sequence[Boundary]) -> Iterator[Leeway]:
+        by_place: dict[int, list[int]] = {}
+        for i, way in enumerate(self._question.ways):
+            by_place.setdefault(way.place, []).append(i)
+        for place, along in by_place.items():
+            if self._attributes[place].is_continuous:
+                ends = {self._question.ways[i].direction: boundaries[i] for i in along}
+                yield self._interval(place, ends)
+            else:
+                yield self._kept_states(place, along[0])
+
+    def _interval(self, place: int, ends: Mapping[int, Boundary]) -> Leeway:
+        reading = float(self._question.row[place])
+        low, high = (ends.get(direction, Boundary(reading)) for direction in (-1, 1))
+        return Leeway(
+            attribute=self._attributes[place].name,
+            reading=reading,
+            low=low.inside,
+            high=high.inside,
+            below=self._beyond(low),
+            above=self._beyond(high),
+        )
+
+    def _beyond(self, boundary: Boundary) -> State | None:
+        return None if boundary.outside is None else self._states[boundary.decision]
+
+    def _kept_states(self, place: int, i: int) -> Leeway:
+        attribute, reading = self._attributes[place], float(self._question.row[place])
+        keeps = self._question.decisions_at_knots[i] == self._question.decision
+        kept = sorted([reading, *self._question.ways[i].knots[keeps].tolist()])
+        return Leeway(
+            attribute=attribute.name,
+            reading=as_read(attribute, reading),
+            states=tuple(as_read(attribute, number) for number in kept),
+        )

@@ -1,0 +1,255 @@
+"""A question in, the smallest change of two readings that changes the decision out.
+
+Two readings of different trees that are weighed add up, and between neighbouring knots each is
+straight: the decision changes along a line, and the nearest point of it is known in closed form.
+Where readings meet in one tree the line bends; there the point is near the nearest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.explain.changing.crossing import Brackets, narrow
+from solah.explain.changing.ways import by_way
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.explain.changing.question import Question
+    from solah.explain.changing.ways import Way
+    from solah.kernels.arrays import Float
+
+    Places = NDArray[np.intp]
+
+# Two readings are sought among the attributes that move the decision most by themselves, and
+# those that do so within the shortest way: so many of each.
+_MOST_OF_EACH = 6
+_WORTH_NARROWING = 4
+# A little beyond where straight scores cross, for those that bend.
+_BEYOND = np.array([1.0 + 1e-9, 1.01, 1.1, 1.3])
+_STILL = 1e-9
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two readings that change the decision together."""
+
+    places: tuple[int, int]
+    readings: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class _Pieces:
+    """Pieces of ways, from one knot to the next; a state is a piece with two equal ends.
+
+    Attributes
+    ----------
+    places : (n,) the attribute
+    readings : (n, 2) the readings at both ends
+    sizes : (n, 2) how far they are, as shares of the range
+    """
+
+    places: Places
+    readings: Float
+    sizes: Float
+
+    @classmethod
+    def of(cls, ways: Sequence[Way]) -> _Pieces:
+        """Cut ways at their knots."""
+        places, readings, sizes = [], [], []
+        for way in ways:
+            firsts = slice(None) if way.is_stepwise else slice(None, -1)
+            seconds = slice(None) if way.is_stepwise else slice(1, None)
+            readings.append(np.column_stack([way.stops[firsts], way.stops[seconds]]))
+            sizes.append(np.column_stack([way.stop_sizes[firsts], way.stop_sizes[seconds]]))
+            places.append(np.full(len(readings[-1]), way.place, dtype=np.intp))
+        return cls(np.concatenate(places), np.concatenate(readings), np.concatenate(sizes))
+
+    @property
+    def are_states(self) -> NDArray[np.bool_]:
+        """Which pieces are states, between which nothing lies."""
+        return np.asarray(self.readings[:, 0] == self.readings[:, 1])
+
+    def at(self, pieces: Places, sizes: Float) -> Float:
+        """Return the readings of pieces that are so far."""
+        first, last = self.sizes[pieces].T
+        start, end = self.readings[pieces].T
+        share = np.divide(sizes - first, last - first, out=np.ones_like(sizes), where=last > first)
+        return np.asarray(start + share * (end - start))
+
+
+def find_pair(question: Question) -> Pair | None:
+    """Find the smallest change of two readings, in the plane of their shares of ranges."""
+    ways = [way for way in _movers(question) if len(way.knots)]
+    if len({way.place for way in ways}) < 2:
+        return None
+    pieces = _Pieces.of(ways)
+    first, second = np.triu_indices(len(pieces.places), 1)
+    apart = pieces.places[first] != pieces.places[second]
+    first, second = first[apart], second[apart]
+    sizes, distance = _nearest_crossings(question, pieces, first, second)
+    nearest = np.argsort(distance, kind="stable")[:_WORTH_NARROWING]
+    nearest = nearest[np.isfinite(distance[nearest])]
+    both = np.column_stack([first[nearest], second[nearest]])
+    targets = np.column_stack([pieces.at(both[:, k], sizes[nearest, k]) for k in (0, 1)])
+    return _first_that_holds(question, pieces.places[both], targets, pieces.are_states[both])
+
+
+def _movers(question: Question) -> list[Way]:
+    """Choose the ways of the attributes that move the decision most, or soonest."""
+    if not question.coarse_ways:
+        return []
+    farthest: dict[int, float] = {}
+    soonest: dict[int, float] = {}
+    for way, gain in zip(question.coarse_ways, _gains(question), strict=True):
+        rate = gain / np.maximum(way.sizes, _STILL)
+        farthest[way.place] = max(farthest.get(way.place, 0.0), float(gain.max(initial=0.0)))
+        soonest[way.place] = max(soonest.get(way.place, 0.0), float(rate.max(initial=0.0)))
+    chosen = {
+        place
+        for ranking in (farthest, soonest)
+        for place in sorted(ranking, key=lambda place: -ranking[place])[:_MOST_OF_EACH]
+        if ranking[place] > 0
+    }
+    decisions = by_way(
+        question.probe.decide(question.beliefs_at_coarse_knots), question.coarse_ways
+    )
+    return [
+        _without_flips(way, decided == question.decision)
+        for way, decided in zip(question.coarse_ways, decisions, strict=True)
+        if way.place in chosen
+    ]
+
+
+def _without_flips(way: Way, keeps: NDArray[np.bool_]) -> Way:
+    """Leave out the states that change the decision alone."""
+    return replace(way, knots=way.knots[keeps], sizes=way.sizes[keeps]) if way.is_stepwise else way
+
+
+def _gains(question: Question) -> list[Float]:
+    """Say by how much each knot of each way weakens the decision's least lead."""
+    lead = _leads(question, question.probe.beliefs).min()
+    gains = lead - _leads(question, question.beliefs_at_coarse_knots).min(axis=1)
+    return by_way(gains, question.coarse_ways)
+
+
+def _leads(question: Question, beliefs: Float) -> Float:
+    """Return how far the decision is ahead of each other class: ``(n, n_classes - 1)``."""
+    scores = question.probe.scores(beliefs)
+    others = np.delete(scores, question.decision, axis=1)
+    return np.asarray(scores[:, [question.decision]] - others)
+
+
+def _nearest_crossings(
+    question: Question, pieces: _Pieces, first: Places, second: Places
+) -> tuple[Float, Float]:
+    """Find the nearest point of each pair of pieces at which straight scores cross.
+
+    Returns
+    -------
+    sizes : ndarray of shape (n_pairs, 2)
+        How far both readings move.
+    distance : ndarray of shape (n_pairs,)
+        Infinite where nothing crosses.
+    """
+    corner, along_first, along_second = (
+        _leads_at(question, pieces, first, second, *ends) for ends in ((0, 0), (1, 0), (0, 1))
+    )
+    box = np.stack([pieces.sizes[first], pieces.sizes[second]], axis=1)
+    sizes, distance = np.zeros((len(first), 2)), np.full(len(first), np.inf)
+    for rival in range(corner.shape[1]):
+        rises = np.column_stack([along_first[:, rival], along_second[:, rival]])
+        point = _nearest_in_box(box, corner[:, rival], rises - corner[:, [rival]])
+        away = np.hypot(*point.T)
+        better = np.nan_to_num(away, nan=np.inf) < distance
+        sizes[better], distance[better] = point[better], away[better]
+    distance[sizes.min(axis=1) <= _STILL] = np.inf
+    return sizes, distance
+
+
+def _leads_at(
+    question: Question, pieces: _Pieces, first: Places, second: Places, end: int, other_end: int
+) -> Float:
+    """Evaluate pairs of readings at ends of their pieces."""
+    points = question.with_readings(pieces.places[first], pieces.readings[first, end])
+    rows = np.arange(len(points))
+    points[rows, pieces.places[second]] = pieces.readings[second, other_end]
+    return _leads(question, question.ask(points))
+
+
+def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
+    """Find the point of each box that is nearest to the origin and where the lead is gone.
+
+    Parameters
+    ----------
+    box : (n, 2, 2) from where to where it goes, on each axis
+    lead : (n,) the lead at the lower corner
+    rises : (n, 2) how it grows towards the other end of each axis
+
+    Returns
+    -------
+    points : (n, 2), NaN where the lead is not gone anywhere
+    """
+    low, high = box[:, :, 0], box[:, :, 1]
+    width = high - low
+    slope = np.divide(rises, width, out=np.zeros_like(rises), where=width > 0)
+    # The lead is gone where slope . point <= bound.
+    bound = (slope * low).sum(axis=1) - lead
+    steep = np.maximum((slope**2).sum(axis=1), 1e-300)
+    candidates = [low, slope * (bound / steep)[:, None]]
+    for axis in (0, 1):
+        for end in (low, high):
+            candidates.append(_on_edge(slope, bound, end[:, axis], axis))
+    points = np.stack(candidates, axis=1)
+    slack = 1e-12 * (1.0 + np.abs(bound))
+    gone = (slope[:, None, :] * points).sum(axis=2) <= (bound + slack)[:, None]
+    edge = 1e-12 * np.maximum(high, 1.0)
+    within = ((points >= (low - edge)[:, None]) & (points <= (high + edge)[:, None])).all(axis=2)
+    away = np.where(gone & within, np.hypot(points[..., 0], points[..., 1]), np.inf)
+    best = np.argmin(away, axis=1)
+    rows = np.arange(len(best))
+    return np.where(np.isfinite(away[rows, best])[:, None], points[rows, best], np.nan)
+
+
+def _on_edge(slope: Float, bound: Float, end: Float, axis: int) -> Float:
+    """Return where the lead is just gone on the edge of a box."""
+    other = 1 - axis
+    rest = bound - slope[:, axis] * end
+    steep = slope[:, other] != 0
+    point = np.empty((len(end), 2))
+    point[:, axis] = end
+    point[:, other] = np.divide(rest, slope[:, other], out=np.full_like(rest, np.nan), where=steep)
+    return point
+
+
+def _first_that_holds(
+    question: Question, places: Places, targets: Float, are_states: NDArray[np.bool_]
+) -> Pair | None:
+    """Go straight from the row to each target, and a bit beyond; return the first that changes.
+
+    A state is taken at once: the way begins with it.
+    """
+    if not len(places):
+        return None
+    rows = np.arange(len(places))[:, None]
+    origins = np.repeat(question.row[None, :], len(places), axis=0)
+    origins[rows, places] = np.where(are_states, targets, question.row[places])
+    directions = np.zeros_like(origins)
+    directions[rows, places] = targets - origins[rows, places]
+    lines = Brackets(origins, directions, np.zeros(len(places)), np.ones(len(places)))
+    t = np.broadcast_to(_BEYOND, (len(places), len(_BEYOND)))
+    changed = question.decide(lines.points(t)).reshape(t.shape) != question.decision
+    for line in np.flatnonzero(changed.any(axis=1)).tolist():
+        reached = t[line, np.argmax(changed[line])]
+        piece = Brackets(origins[[line]], directions[[line]], np.zeros(1), np.array([reached]))
+        t_end = narrow(question.probe, question.decision, piece).outside
+        point = piece.points(t_end[:, None])[0]
+        if question.allows(point):
+            pair = int(places[line, 0]), int(places[line, 1])
+            return Pair(pair, (float(point[pair[0]]), float(point[pair[1]])))
+    return None

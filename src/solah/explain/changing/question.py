@@ -1,0 +1,86 @@
+"""A row and the ways of its readings in, what would be decided along them out."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.explain.changing.probing import Probe
+from solah.explain.changing.ways import by_way
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from solah.explain.changing.ways import Way, Ways
+    from solah.kernels.arrays import Float
+    from solah.model.document import Model
+
+
+class Question:
+    """Asks what would be decided if some readings of a row were others.
+
+    Parameters
+    ----------
+    model : what decides
+    ways : what is allowed
+    row : (n_attributes,) the readings
+
+    Attributes
+    ----------
+    decision : the place of the class that is decided for
+    ways : the ways that the readings may go
+    coarse_ways : the same, with no more knots than the words have
+    """
+
+    def __init__(self, model: Model, ways: Ways, row: Float) -> None:
+        self.row = row
+        self.ways = ways.of_row(row)
+        self.coarse_ways = ways.of_row(row, finer=False) if ways.is_fine else self.ways
+        self._limits = ways
+        self.probe = Probe(model, row[None, :])
+        self.decision = int(self.probe.decide(self.probe.beliefs)[0])
+
+    def ask(self, points: Float) -> Float:
+        """Return what would be believed of other readings ``(n_points, n_attributes)``."""
+        return self.probe.ask(np.zeros(len(points), dtype=np.intp), points)
+
+    def decide(self, points: Float) -> NDArray[np.intp]:
+        """Return the places of the classes that would be decided for."""
+        return self.probe.decide(self.ask(points))
+
+    def with_readings(self, places: NDArray[np.intp], readings: Float) -> Float:
+        """Make points of the row: in each one reading is another."""
+        points = np.repeat(self.row[None, :], len(places), axis=0)
+        points[np.arange(len(points)), places] = readings
+        return points
+
+    def allows(self, point: Float) -> bool:
+        """Tell whether all readings that moved are where they may be."""
+        moved = np.flatnonzero((point != self.row) & ~np.isnan(self.row)).tolist()
+        ends = [self._limits.allowed(place, self.row[place]) for place in moved]
+        return all(
+            low <= point[place] <= high for place, (low, high) in zip(moved, ends, strict=True)
+        )
+
+    @cached_property
+    def decisions_at_knots(self) -> list[NDArray[np.intp]]:
+        """What would be decided at the knots of each way: the classes' places."""
+        if not self.ways:
+            return []
+        return by_way(self.probe.decide(self._beliefs_at_knots), self.ways)
+
+    @cached_property
+    def beliefs_at_coarse_knots(self) -> Float:
+        """What would be believed at the knots of all coarse ways, one after the other."""
+        is_same = self.coarse_ways is self.ways
+        return self._beliefs_at_knots if is_same else self._along(self.coarse_ways)
+
+    @cached_property
+    def _beliefs_at_knots(self) -> Float:
+        return self._along(self.ways)
+
+    def _along(self, ways: list[Way]) -> Float:
+        places = np.repeat([way.place for way in ways], [len(way.knots) for way in ways])
+        return self.ask(self.with_readings(places, np.concatenate([way.knots for way in ways])))

@@ -1,0 +1,277 @@
+"""Rows and their true classes in, how well decisions stand what may happen to readings out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.exceptions import DataError, ParameterError
+from solah.explain.changing.probing import Probe
+from solah.explain.changing.ways import Ways
+from solah.explain.importance import attribute_importances
+from solah.model.document import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float
+    from solah.model.document import Model
+
+    Places = NDArray[np.intp]
+    Right = NDArray[np.bool_]
+
+# An adversary goes over all attributes this often.
+_SWEEPS = 2
+_BLOCK_ROWS = 2_048
+
+
+@dataclass(frozen=True)
+class AttributeStress:
+    """What one attribute alone can do to decisions.
+
+    Attributes
+    ----------
+    attribute : the attribute's name
+    flips : the share of rows whose decision changes somewhere in the attribute's range
+    lost : the accuracy when the attribute is never read
+    noisy : the accuracy when its readings are noisy
+    pushed : the accuracy when an adversary moves them within the budget
+    """
+
+    attribute: str
+    flips: float
+    lost: float
+    noisy: float
+    pushed: float
+
+
+@dataclass(frozen=True)
+class Stress:
+    """How well decisions stand what may happen to readings.
+
+    Attributes
+    ----------
+    n_rows : how many rows were decided on
+    noise : the deviation of the noise, as a share of an attribute's range; for states the share
+        of rows that have another one
+    budget : how far an adversary may move a reading, as a share of its range
+    seed : what the noise was drawn with
+    accuracy : with the readings as they are
+    noisy, pushed : the accuracy when all readings are noisy, or moved by an adversary
+    attributes : each attribute alone, in the model's order
+    """
+
+    n_rows: int
+    noise: float
+    budget: float
+    seed: int
+    accuracy: float
+    noisy: float
+    pushed: float
+    attributes: tuple[AttributeStress, ...]
+
+
+def stress(
+    model: Model,
+    rows: Float,
+    truth: Places,
+    *,
+    noise: float = 0.1,
+    budget: float = 0.1,
+    seed: int = 0,
+    advance: Callable[[int], None] = lambda steps: None,
+) -> Stress:
+    """Measure how well decisions stand what may happen to readings.
+
+    Parameters
+    ----------
+    model : Model
+        A model that decides between classes.
+    rows : ndarray of shape (n_rows, n_attributes)
+        As :func:`solah.model.encode.encode` returns them.
+    truth : ndarray of shape (n_rows,)
+        The place of each row's true class among the goal's states; -1 for one that the model
+        does not know.
+    noise, budget : float, default=0.1
+        As shares of an attribute's range.
+    seed : int, default=0
+        What the noise is drawn with.
+    advance : callable
+        Called with the number of steps done; there are ``n_steps(model, n_rows)``.
+
+    Returns
+    -------
+    stress : Stress
+    """
+    _check(model, rows, noise, budget)
+    parts = []
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        block = slice(start, start + _BLOCK_ROWS)
+        rng = np.random.default_rng([seed, start])
+        stressed = _StressedRows(model, rows[block], truth[block])
+        parts.append(stressed.outcome(noise, budget, rng, advance))
+    alone = np.concatenate([part.alone for part in parts], axis=2).mean(axis=2)
+    return Stress(
+        n_rows=len(rows),
+        noise=noise,
+        budget=budget,
+        seed=seed,
+        accuracy=_share(part.right for part in parts),
+        noisy=_share(part.noisy for part in parts),
+        pushed=_share(part.pushed for part in parts),
+        attributes=tuple(
+            AttributeStress(attribute.name, *shares)
+            for attribute, shares in zip(model.attributes, alone.tolist(), strict=True)
+        ),
+    )
+
+
+def n_steps(model: Model, n_rows: int) -> int:
+    """Say how many steps of work there are."""
+    n_blocks = -(-n_rows // _BLOCK_ROWS)
+    return n_blocks * len(model.attributes) * (1 + _SWEEPS)
+
+
+def _check(model: Model, rows: Float, noise: float, budget: float) -> None:
+    if model.goal.task is not Task.CLASSIFICATION:
+        raise DataError(
+            f"{model.goal.name!r} is a number; only decisions between classes can be stressed"
+        )
+    if not len(rows):
+        raise DataError("there is no row whose true class is known")
+    for name, value in (("noise", noise), ("budget", budget)):
+        if not 0 <= value <= 1:
+            raise ParameterError(f"{name!r} must be between 0 and 1. Got {value!r} instead.")
+
+
+def _share(parts: Iterable[Right]) -> float:
+    return float(np.concatenate(list(parts)).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    """What became of some rows.
+
+    Attributes
+    ----------
+    right, noisy, pushed : (n_rows,) which are decided rightly as they are, and with all readings
+        noisy or pushed
+    alone : (n_attributes, 4, n_rows) what :class:`AttributeStress` counts
+    """
+
+    right: Right
+    noisy: Right
+    pushed: Right
+    alone: Right
+
+
+class _StressedRows:
+    """Some rows, and what becomes of their decisions."""
+
+    def __init__(self, model: Model, rows: Float, truth: Places) -> None:
+        self._model, self._rows, self._truth = model, rows, truth
+        self._ways = Ways(model)
+        self._probe = Probe(model, rows)
+        self._all = np.arange(len(rows))
+        self._decisions = self._probe.decide(self._probe.beliefs)
+        self._right: Right = np.asarray(self._decisions == truth)
+
+    def outcome(
+        self,
+        noise: float,
+        budget: float,
+        rng: np.random.Generator,
+        advance: Callable[[int], None],
+    ) -> _Outcome:
+        """Do all that may happen to the readings."""
+        alone = []
+        for place in range(len(self._model.attributes)):
+            noisy = self._noisy(place, noise, rng)
+            alone.append(np.stack(self._alone(place, noisy, budget)))
+            advance(1)
+        all_noisy = self._all_noisy(noise, rng)
+        return _Outcome(self._right, all_noisy, self._all_pushed(budget, advance), np.stack(alone))
+
+    def _alone(self, place: int, noisy: Float, budget: float) -> tuple[Right, Right, Right, Right]:
+        """Let things happen to one attribute: flipped, lost, noisy, pushed."""
+        readings = self._rows[:, place]
+        flips = np.zeros(len(readings), dtype=bool)
+        for value in self._everywhere(place):
+            elsewhere = np.where(np.isnan(readings), readings, value)
+            flips |= self._decide(place, elsewhere) != self._decisions
+        pushed = self._right
+        for moved in self._within_reach(place, readings, budget):
+            pushed = pushed & self._stays_right(place, moved)
+        unread = np.full(len(readings), np.nan)
+        return flips, self._stays_right(place, unread), self._stays_right(place, noisy), pushed
+
+    def _all_noisy(self, noise: float, rng: np.random.Generator) -> Right:
+        places = range(self._rows.shape[1])
+        points = np.column_stack([self._noisy(place, noise, rng) for place in places])
+        return np.asarray(self._probe.decide(self._probe.ask(self._all, points)) == self._truth)
+
+    def _all_pushed(self, budget: float, advance: Callable[[int], None]) -> Right:
+        """Let an adversary move one reading after the other to where it hurts most."""
+        rows, right = self._rows.copy(), self._right
+        by_importance = np.argsort(-attribute_importances(self._model), kind="stable")
+        for place in np.tile(by_importance, _SWEEPS).tolist():
+            rows[:, place] = self._worst(rows, place, budget)
+            advance(1)
+        probe = Probe(self._model, rows)
+        return np.asarray(right & (probe.decide(probe.beliefs) == self._truth))
+
+    def _worst(self, rows: Float, place: int, budget: float) -> Float:
+        """Return the readings within reach with which the true class leads least."""
+        probe = Probe(self._model, rows)
+        worst, least = rows[:, place], self._leads(probe, probe.beliefs)
+        for moved in self._within_reach(place, self._rows[:, place], budget):
+            points = rows.copy()
+            points[:, place] = moved
+            lead = self._leads(probe, probe.ask(self._all, points))
+            worst, least = np.where(lead < least, moved, worst), np.minimum(lead, least)
+        return worst
+
+    def _leads(self, probe: Probe, beliefs: Float) -> Float:
+        scores = probe.scores(beliefs)
+        own = scores[self._all, self._truth]
+        scores[self._all, self._truth] = -np.inf
+        return np.asarray(own - scores.max(axis=1))
+
+    def _stays_right(self, place: int, readings: Float) -> Right:
+        return np.asarray(self._decide(place, readings) == self._truth)
+
+    def _decide(self, place: int, readings: Float) -> Places:
+        points = self._rows.copy()
+        points[:, place] = readings
+        return self._probe.decide(self._probe.ask(self._all, points))
+
+    def _everywhere(self, place: int) -> list[float]:
+        attribute = self._model.attributes[place]
+        if not attribute.is_continuous:
+            return list(attribute.peaks)
+        knots: list[float] = self._ways.between(place, *self._ways.range_of(place)).tolist()
+        return knots
+
+    def _within_reach(self, place: int, readings: Float, budget: float) -> Iterator[Float]:
+        """Yield readings that a budget reaches: the ends, and the knots on the way."""
+        attribute = self._model.attributes[place]
+        reach = budget * self._ways.span(place)
+        if attribute.is_continuous:
+            yield readings - reach
+            yield readings + reach
+        for knot in self._everywhere(place):
+            sizes = self._ways.sizes(place, knot, readings)
+            yield np.where(sizes <= budget, knot, readings)
+
+    def _noisy(self, place: int, noise: float, rng: np.random.Generator) -> Float:
+        attribute, readings = self._model.attributes[place], self._rows[:, place]
+        if attribute.is_continuous:
+            deviation = noise * self._ways.span(place)
+            return np.asarray(readings + rng.normal(0.0, 1.0, len(readings)) * deviation)
+        others = rng.choice(np.array(attribute.peaks), len(readings))
+        hit = (rng.random(len(readings)) < noise) & ~np.isnan(readings)
+        return np.where(hit, others, readings)

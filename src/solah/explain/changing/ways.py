@@ -1,0 +1,199 @@
+"""A model and what is allowed in, the ways that each reading of a row can go out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from solah.exceptions import ColumnError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
+    from solah.model.document import Model
+
+# Where trees hear trees, scores bend between the words of a reading; pieces are cut so much finer.
+_FINER = 16
+_LEAST_SPAN = 1e-300
+_T = TypeVar("_T", bound=np.generic)
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A way that one reading can go.
+
+    Attributes
+    ----------
+    place : the attribute's place among the model's
+    start : where the way begins: the reading, unless that is not allowed itself
+    knots : readings along the way, the nearest first
+    sizes : how far each knot is, as a share of the range
+    direction : 1 up, -1 down; 0 where only the knots can be read, and nothing between them
+    """
+
+    place: int
+    start: float
+    knots: Float
+    sizes: Float
+    direction: int
+
+    @property
+    def is_stepwise(self) -> bool:
+        """Whether only the knots can be read."""
+        return self.direction == 0
+
+    @property
+    def stops(self) -> Float:
+        """The knots, and before them the start where something lies between."""
+        is_start_new = not self.is_stepwise and self.knots[0] != self.start
+        return np.concatenate([[self.start], self.knots]) if is_start_new else self.knots
+
+    @property
+    def stop_sizes(self) -> Float:
+        """How far each stop is."""
+        n_new = len(self.stops) - len(self.knots)
+        return np.concatenate([np.zeros(n_new), self.sizes])
+
+
+class Ways:
+    """The ways that readings may go.
+
+    Parameters
+    ----------
+    model : Model
+    ranges : mapping of attribute name to (low, high), default=None
+        Where measured readings may go; by default as far as the training rows went.
+    fixed : collection of str, default=()
+        Attributes that cannot change.
+
+    Raises
+    ------
+    ParameterError
+        If a range is empty, or of an attribute that has states.
+    ColumnError
+        If an attribute is not one of the model's.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        fixed: Collection[str] = (),
+    ) -> None:
+        self.attributes = model.attributes
+        self._given = _checked_ranges(model, ranges or {})
+        self._fixed = {_known(model, name).name for name in fixed}
+        names = {node.name for node in model.nodes}
+        hears_trees = any(names.intersection(tree.origins) for tree in model.trees)
+        self.is_fine = hears_trees
+
+    def of_row(self, row: Float, *, finer: bool = True) -> list[Way]:
+        """List the ways that the known readings of a row may go.
+
+        Parameters
+        ----------
+        row : ndarray of shape (n_attributes,)
+        finer : bool, default=True
+            Whether to cut pieces finer where scores bend between words.
+        """
+        return [
+            way
+            for place, attribute in enumerate(self.attributes)
+            if attribute.name not in self._fixed and not np.isnan(row[place])
+            for way in self._of_reading(place, float(row[place]), finer)
+        ]
+
+    def span(self, place: int) -> float:
+        """Return how wide an attribute's range is."""
+        low, high = self.range_of(place)
+        return max(high - low, _LEAST_SPAN)
+
+    def sizes(self, place: int, before: float, after: Float) -> Float:
+        """Return how far readings are as shares of the range; 1 for states without an order."""
+        if not self.attributes[place].is_ordered:
+            return np.ones(len(after))
+        return np.asarray(np.abs(after - before) / self.span(place))
+
+    def allowed(self, place: int, reading: float) -> tuple[float, float]:
+        """Return where a measured reading may go; one beyond all training rows may come back."""
+        low, high = self.range_of(place)
+        if self.attributes[place].name in self._given:
+            return low, high
+        return min(low, reading), max(high, reading)
+
+    def between(self, place: int, low: float, high: float, *, finer: bool = True) -> Float:
+        """List readings from low to high between which scores are straight, or nearly so."""
+        if low >= high:
+            return np.array([low])
+        peaks = np.array(self.attributes[place].peaks)
+        knots = np.concatenate([[low], peaks[(peaks > low) & (peaks < high)], [high]])
+        n_pieces = _FINER if finer and self.is_fine else 1
+        shares = np.arange(n_pieces) / n_pieces
+        fine = knots[:-1, None] + np.diff(knots)[:, None] * shares
+        return np.append(fine.ravel(), high)
+
+    def range_of(self, place: int) -> tuple[float, float]:
+        """Return the range of an attribute: as given, or of the training rows."""
+        attribute = self.attributes[place]
+        if attribute.low is None or attribute.high is None:
+            return attribute.peaks[0], attribute.peaks[-1]
+        return self._given.get(attribute.name, (attribute.low, attribute.high))
+
+    def _of_reading(self, place: int, reading: float, finer: bool) -> Iterator[Way]:
+        if self.attributes[place].is_continuous:
+            yield from self._of_measured(place, reading, finer)
+        elif self.attributes[place].n_focal_sets > 1:
+            yield self._of_states(place, reading)
+
+    def _of_measured(self, place: int, reading: float, finer: bool) -> Iterator[Way]:
+        low, high = self.allowed(place, reading)
+        start = min(max(reading, low), high)
+        down = self.between(place, low, start, finer=finer)[::-1]
+        up = self.between(place, start, high, finer=finer)
+        for direction, knots in ((-1, down), (1, up)):
+            ahead = knots[1:] if start == reading else knots
+            if len(knots) > 1:
+                yield Way(place, start, ahead, self.sizes(place, reading, ahead), direction)
+
+    def _of_states(self, place: int, reading: float) -> Way:
+        attribute = self.attributes[place]
+        others = np.array([peak for peak in attribute.peaks if peak != reading])
+        sizes = self.sizes(place, reading, others)
+        nearest = np.argsort(sizes, kind="stable")
+        return Way(place, reading, others[nearest], sizes[nearest], direction=0)
+
+
+def by_way(of_knots: NDArray[_T], ways: Sequence[Way]) -> list[NDArray[_T]]:
+    """Part what belongs to the knots of ways, one after the other."""
+    return np.split(of_knots, np.cumsum([len(way.knots) for way in ways])[:-1])
+
+
+def _checked_ranges(
+    model: Model, ranges: Mapping[str, tuple[float, float]]
+) -> dict[str, tuple[float, float]]:
+    checked = {}
+    for name, (low, high) in ranges.items():
+        if not _known(model, name).is_continuous:
+            raise ParameterError(
+                f"{name!r} has states, so it has no range; fix it, or leave it free"
+            )
+        if not (np.isfinite([low, high]).all() and low <= high):
+            raise ParameterError(
+                f"the range of {name!r} must go from a number to one not below it. "
+                f"Got {low:g} to {high:g}."
+            )
+        checked[name] = (float(low), float(high))
+    return checked
+
+
+def _known(model: Model, name: str) -> Attribute:
+    for attribute in model.attributes:
+        if attribute.name == name:
+            return attribute
+    raise ColumnError.unknown(name, [one.name for one in model.attributes], "the model")

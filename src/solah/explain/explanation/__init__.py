@@ -1,0 +1,13 @@
+"""A model and rows in, why it decided on them as it did out.
+
+explainer.py  a model and a table -> an explanation a row, block by block
+values.py     what an explanation holds
+as_text.py    an explanation      -> lines of text
+as_html.py    an explanation      -> HTML for a notebook or a file
+as_dict.py    an explanation      -> plain values for JSON
+"""
+
+from solah.explain.explanation.explainer import Explainer
+from solah.explain.explanation.values import Contribution, Explanation, Reading
+
+__all__ = ["Contribution", "Explainer", "Explanation", "Reading"]

@@ -1,0 +1,112 @@
+"""An explanation in, a dict of plain values out, ready for JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from solah.explain.semantics import FusionStep
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from solah.explain.changing import Change, Changes, Leeway
+    from solah.explain.explanation.values import Explanation
+    from solah.explain.semantics import Step, TreeStep
+
+# Rules that less of a row took are left out; one is always listed.
+_WORTH_LISTING = 0.1
+
+
+def as_dict(explanation: Explanation, top: int | None) -> dict[str, Any]:
+    """Describe an explanation by plain values, with the steps of so many trees at the most."""
+    return {
+        "goal": explanation.goal.name,
+        "states": list(explanation.goal.states or explanation.goal.words),
+        "decision": explanation.decision,
+        "certainty": explanation.certainty,
+        "belief": list(explanation.belief),
+        "start": list(explanation.start),
+        "before": explanation.before,
+        "after": explanation.after,
+        "known": explanation.known,
+        "missing": list(explanation.missing),
+        "readings": [
+            {
+                "attribute": one.attribute,
+                "value": one.value,
+                "is_known": one.is_known,
+                "words": dict(one.masses),
+            }
+            for one in explanation.readings
+        ],
+        "contributions": [
+            {
+                "attribute": one.attribute,
+                "tree": one.tree,
+                "towards": one.towards,
+                **({"belief": one.belief} if one.evidence is None else {"evidence": one.evidence}),
+            }
+            for one in explanation.contributions
+        ],
+        "steps": _steps(explanation.telling_steps(top)),
+        "changes": None if explanation.changes is None else _changes(explanation.changes),
+    }
+
+
+def _steps(steps: Collection[Step]) -> list[dict[str, Any]]:
+    told_of = {step.tree for step in steps}
+    return [
+        _fusion_step(step, told_of) if isinstance(step, FusionStep) else _tree_step(step)
+        for step in steps
+    ]
+
+
+def _tree_step(step: TreeStep) -> dict[str, Any]:
+    worth = [one for one in step.fired if one.weight >= _WORTH_LISTING]
+    listed = worth or step.fired[:1]
+    return {
+        "tree": step.tree,
+        "hears": step.inputs,
+        "belief": step.belief,
+        "rules": [{"rule": one.rule.sentence, "weight": one.weight} for one in listed],
+    }
+
+
+def _fusion_step(step: FusionStep, told_of: Collection[str]) -> dict[str, Any]:
+    return {
+        "tree": step.tree,
+        "n_heard": len(step.inputs),
+        "belief": step.belief,
+        "bias": step.bias,
+        "voices": [
+            {
+                "tree": voice.tree,
+                "weight": voice.weight,
+                "evidence": voice.evidence,
+                "speaks_for": voice.decision,
+            }
+            for voice in step.voices
+            if voice.tree in told_of
+        ],
+    }
+
+
+def _changes(changes: Changes) -> dict[str, Any]:
+    return {
+        "one": [_change(change) for change in changes.one],
+        "two": None if changes.two is None else _change(changes.two),
+        "leeways": [_leeway(leeway) for leeway in changes.leeways],
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "decision": change.decision,
+        "size": change.size,
+        "moves": [dict(vars(move)) for move in change.moves],
+        "text": str(change),
+    }
+
+
+def _leeway(leeway: Leeway) -> dict[str, Any]:
+    return {**vars(leeway), "states": list(leeway.states)}

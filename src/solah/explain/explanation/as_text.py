@@ -1,0 +1,199 @@
+"""An explanation in, lines of text out, each with what it is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from solah.data.spelling import count, spell
+from solah.explain.changing.rounding import spell_reading
+from solah.explain.semantics import FusionStep
+from solah.model.document import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from solah.explain.changing import Changes
+    from solah.explain.explanation.values import Explanation
+    from solah.explain.rules import Rule
+    from solah.explain.semantics import FiredRule, Step, TreeStep, Voice
+
+TOP = 8
+_RULES_OF_A_TREE = 3
+_LEAST_WEIGHT = 0.1
+_BAR = 12
+_LEAST_POINTS = 0.05
+
+
+class Role(StrEnum):
+    """What a line of an explanation is."""
+
+    RESULT = "result"
+    HEADING = "heading"
+    PLAIN = "plain"
+    ASIDE = "aside"
+
+
+class Line(NamedTuple):
+    """A line and what it is."""
+
+    text: str
+    role: Role = Role.PLAIN
+
+
+def lines_of(explanation: Explanation, top: int | None = TOP) -> Iterator[Line]:
+    """Write an explanation.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    top : int or None, default=8
+        How many attributes, trees and changes to write at the most; None writes all.
+    """
+    yield Line(explanation.conclusion, Role.RESULT)
+    yield Line(start_of(explanation), Role.ASIDE)
+    if missing := missing_of(explanation):
+        yield Line(missing, Role.ASIDE)
+    yield from _contributions(explanation, top)
+    yield from _steps(explanation, top)
+    if explanation.changes is not None:
+        yield from _changes(explanation.changes, explanation.goal.name, top)
+
+
+def start_of(explanation: Explanation) -> str:
+    """Say what would be said if nothing were known."""
+    if explanation.goal.task is Task.REGRESSION:
+        return f"Knowing nothing, it would be about {explanation.before:.4g}."
+    return (
+        f"Knowing nothing, the belief in {spell(explanation.decision)} would be "
+        f"{explanation.before:.2f}."
+    )
+
+
+def missing_of(explanation: Explanation) -> str:
+    """Say what is not known, and how much that is; nothing if all is."""
+    if not explanation.missing:
+        return ""
+    names = ", ".join(explanation.missing[:TOP])
+    more = f" and {len(explanation.missing) - TOP} more" if len(explanation.missing) > TOP else ""
+    share = f"{100 * (1 - explanation.known):.0f} %"
+    return f"Not known: {names}{more} ({share} of what the model goes by)."
+
+
+def _contributions(explanation: Explanation, top: int | None) -> Iterator[Line]:
+    is_number = explanation.goal.task is Task.REGRESSION
+    scale, unit = (1.0, "") if is_number else (100.0, ", in points of belief")
+    shown = [
+        one
+        for one in explanation.contributions[:top]
+        if is_number or abs(scale * one.towards) >= _LEAST_POINTS
+    ]
+    yield Line("")
+    yield Line(f"What each reading added{unit}", Role.HEADING)
+    readings = {one.attribute: one for one in explanation.readings}
+    largest = max((abs(one.towards) for one in shown), default=0.0)
+    for one in shown:
+        amount = _signed(scale * one.towards, is_number)
+        yield Line(f"  {amount}  {_bar(one.towards, largest)}  {readings[one.attribute]}")
+    rest = explanation.contributions[len(shown) :]
+    if rest:
+        amount = _signed(scale * sum(one.towards for one in rest), is_number)
+        yield Line(f"  {amount}  {' ' * _BAR}  {count(len(rest), 'other')}", Role.ASIDE)
+    first, last = (
+        _amount(scale * one, is_number) for one in (explanation.before, explanation.after)
+    )
+    yield Line(f"  in all from {first.strip()} to {last.strip()}", Role.ASIDE)
+
+
+def _signed(number: float, is_number: bool) -> str:
+    return f"{number:+9.4g}" if is_number else f"{number:+6.1f}"
+
+
+def _amount(number: float, is_number: bool) -> str:
+    return f"{number:.4g}" if is_number else f"{number:.1f}"
+
+
+def _bar(number: float, largest: float) -> str:
+    length = round(_BAR * abs(number) / largest) if largest > 0 else 0
+    return ("█" if number > 0 else "░") * length + " " * (_BAR - length)
+
+
+def _steps(explanation: Explanation, top: int | None) -> Iterator[Line]:
+    yield Line("")
+    yield Line("The rules that carried it, from bottom to top", Role.HEADING)
+    steps = explanation.telling_steps(top)
+    voices = voices_of(steps)
+    for step in steps:
+        yield from _step(step, explanation, voices.get(step.tree))
+    n_left = explanation.n_nodes - len(steps)
+    if n_left:
+        yield Line(f"  … and {count(n_left, 'tree')} that say less", Role.ASIDE)
+
+
+def _step(step: Step, explanation: Explanation, voice: Voice | None) -> Iterator[Line]:
+    said = _believed(step.belief, explanation)
+    if isinstance(step, FusionStep):
+        yield Line(f"  {step.tree} adds up what {count(len(step.voices), 'tree')} say: {said}")
+        return
+    hears = f" (hears {', '.join(step.inputs)})" if step.inputs else ""
+    if voice is not None:
+        spoken = f"{voice.strength:+.2f} for {spell(voice.decision)}"
+        yield Line(f"  {step.tree}{hears} says {spoken}, heard with weight {voice.weight:.3g}")
+    else:
+        yield Line(f"  {step.tree}{hears} says {said}")
+    yield from _fired(step, is_weighed=voice is not None)
+
+
+def _believed(belief: tuple[float, ...], explanation: Explanation) -> str:
+    goal = explanation.goal
+    if goal.task is Task.REGRESSION:
+        return f"about {sum(a * b for a, b in zip(belief, goal.centres, strict=True)):.4g}"
+    place = max(range(len(belief)), key=belief.__getitem__)
+    return f"{spell(goal.states[place])} {belief[place]:.2f}"
+
+
+def _fired(step: TreeStep, *, is_weighed: bool) -> Iterator[Line]:
+    heavy = heaviest(step)
+    for one in heavy:
+        yield Line(f"    {one.weight:.2f}  {rule_text(one.rule, is_weighed=is_weighed)}")
+    n_left = len(step.fired) - len(heavy)
+    if n_left:
+        yield Line(f"          … and {n_left} lighter", Role.ASIDE)
+
+
+def heaviest(step: TreeStep) -> list[FiredRule]:
+    """Return the few rules that carried most of a row."""
+    heavy = [one for one in step.fired if one.weight >= _LEAST_WEIGHT]
+    return heavy[:_RULES_OF_A_TREE] or list(step.fired[:1])
+
+
+def rule_text(rule: Rule, *, is_weighed: bool) -> str:
+    """Write a rule with what it says to a fusion, or with what it believes."""
+    return f"if {rule.premise or 'anything'}: {rule.impact}" if is_weighed else rule.sentence
+
+
+def voices_of(steps: Iterable[Step]) -> dict[str, Voice]:
+    """Return what trees said to fusions, by the trees' names."""
+    fusions = (step for step in steps if isinstance(step, FusionStep))
+    return {voice.tree: voice for fusion in fusions for voice in fusion.voices}
+
+
+def _changes(changes: Changes, goal: str, top: int | None) -> Iterator[Line]:
+    yield Line("")
+    yield Line("What would change it", Role.HEADING)
+    if not changes.one and changes.two is None:
+        yield Line(f"  No change of one reading or two makes it anything but {changes.decision}.")
+    elif not changes.one:
+        yield Line("  No reading does so alone.", Role.ASIDE)
+    for change in changes.one[:top]:
+        move = change.moves[0]
+        way = f"{spell_reading(move.before)} → {spell_reading(move.rounded)}"
+        yield Line(f"  {move.attribute}  {way}: {goal} {spell(change.decision)}")
+    if top is not None and len(changes.one) > top:
+        yield Line(f"  … and {count(len(changes.one) - top, 'other reading')} alone", Role.ASIDE)
+    if changes.two is not None:
+        ways = " and ".join(
+            f"{move.attribute} {spell_reading(move.before)} → {spell_reading(move.rounded)}"
+            for move in changes.two.moves
+        )
+        yield Line(f"  two together: {ways}: {goal} {spell(changes.two.decision)}")

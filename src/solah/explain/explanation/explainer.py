@@ -1,0 +1,269 @@
+"""A model and a table in, an explanation of each decision out, block by block."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.explain.attribution import Attributor
+from solah.explain.changing import ChangeFinder
+from solah.explain.explanation.values import Contribution, Explanation, Reading
+from solah.explain.firing import SemanticsFinder
+from solah.explain.importance import attribute_importances, known_shares
+from solah.explain.rules import spell_set
+from solah.explain.semantics import Semantics
+from solah.explain.walking import rows_at_once, walk
+from solah.model.beliefs import measured_by
+from solah.model.document import Task
+from solah.model.encode import code, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from solah.data import State, Table
+    from solah.explain.attribution import Attribution
+    from solah.explain.changing import Changes
+    from solah.explain.firing import Steps
+    from solah.explain.semantics import Step
+    from solah.explain.walking import Walk
+    from solah.kernels.arrays import Float
+    from solah.model.document import Goal, Model
+
+_MOST_ROWS_AT_ONCE = 1024
+
+
+class Explainer:
+    """Explains decisions; what holds for all rows is worked out once.
+
+    Parameters
+    ----------
+    model : Model
+    changes : bool, default=False
+        Whether to say what would change a decision too.
+    ranges : mapping of attribute name to (low, high), default=None
+        Where measured readings may go; by default as far as the training rows went.
+    fixed : collection of str, default=()
+        Attributes that cannot change.
+
+    Examples
+    --------
+    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah.explain import Explainer
+    >>> wine = datasets.load("wine")
+    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> explanation = next(Explainer(model).of_table(wine.table))
+    >>> explanation
+    >>> print(explanation.contributions[0].attribute)
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        changes: bool = False,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        fixed: Collection[str] = (),
+    ) -> None:
+        self.model = model
+        self.attributor = Attributor(model)
+        self.semantics_finder = SemanticsFinder(model)
+        self._finder = ChangeFinder(model, ranges, fixed) if changes else None
+
+    @cached_property
+    def focal_names(self) -> list[list[str]]:
+        """How the focal sets of each attribute are called."""
+        return [[spell_set(words) for words in one.focal_sets] for one in self.model.attributes]
+
+    @cached_property
+    def homes(self) -> list[tuple[str, int] | None]:
+        """The tree that looks at each attribute, and the attribute's place among its inputs."""
+        homes = {
+            attribute.name: (tree.name, place)
+            for tree in self.model.trees
+            for place, attribute in enumerate(tree.inputs)
+            if attribute.tree is None
+        }
+        return [homes.get(attribute.name) for attribute in self.model.attributes]
+
+    @cached_property
+    def importances(self) -> Float:
+        """The attributes' shares of what was learnt."""
+        return attribute_importances(self.model)
+
+    def of_table(self, table: Table) -> Iterator[Explanation]:
+        """Explain the decision on each row of a table, in order."""
+        size = min(_MOST_ROWS_AT_ONCE, rows_at_once(self.model))
+        for start in range(0, table.n_rows, size):
+            yield from self._of_block(table.rows(start, start + size))
+
+    def _of_block(self, table: Table) -> Iterator[Explanation]:
+        rows = ExplainedRows(self, table)
+        for place in range(table.n_rows):
+            yield Explanation(rows, place, self._changes(rows, place))
+
+    def _changes(self, rows: ExplainedRows, place: int) -> Changes | None:
+        return self._finder.of_row(rows.matrix[place]) if self._finder else None
+
+
+class ExplainedRows:
+    """Some rows that were decided on together, and all that is known of the decisions.
+
+    Parameters
+    ----------
+    explainer : what knows the model
+    table : the rows
+    """
+
+    def __init__(self, explainer: Explainer, table: Table) -> None:
+        self._explainer, self._table = explainer, table
+        self._model = explainer.model
+        self._way: Walk = walk(self._model, code(table, measured_by(self._model.nodes)))
+        self._added: Attribution = explainer.attributor.of_rows(self._way)
+
+    @property
+    def goal(self) -> Goal:
+        """What is decided."""
+        return self._model.goal
+
+    @cached_property
+    def matrix(self) -> Float:
+        """The rows as numbers, a column an attribute."""
+        return encode(self._table, self._model.attributes)
+
+    @cached_property
+    def start(self) -> tuple[float, ...]:
+        """What is believed when nothing is known."""
+        return tuple(self._added.start.tolist())
+
+    @cached_property
+    def beliefs(self) -> list[tuple[float, ...]]:
+        """What is believed of each row."""
+        return [tuple(belief) for belief in self._added.belief.tolist()]
+
+    @cached_property
+    def decisions(self) -> list[State]:
+        """What is decided on each row."""
+        if self.goal.task is Task.REGRESSION:
+            numbers: list[State] = (self._added.belief @ np.array(self.goal.centres)).tolist()
+            return numbers
+        return [self.goal.states[place] for place in self._decided]
+
+    @cached_property
+    def known_shares(self) -> list[float]:
+        """The share of the model's knowledge that the known readings of each row can reach."""
+        reached: list[float] = known_shares(self.matrix, self._explainer.importances).tolist()
+        return reached
+
+    def readings(self, place: int) -> tuple[Reading, ...]:
+        """Return what was read of each attribute of a row."""
+        return tuple(
+            Reading(attribute.name, values[place], self._masses(j, place), known[place])
+            for j, (attribute, values, known) in enumerate(
+                zip(self._model.attributes, self._values, self._known, strict=True)
+            )
+        )
+
+    def contributions(self, place: int) -> tuple[Contribution, ...]:
+        """Return what each attribute of a row added, the most first."""
+        effects, evidence = self._effects[place], self._evidence[place]
+        towards = self._towards[place]
+        order = sorted(range(len(effects)), key=lambda j: -abs(towards[j]))
+        return tuple(
+            Contribution(
+                attribute=self._model.attributes[j].name,
+                tree=home[0],
+                belief=tuple(effects[j]),
+                towards=towards[j],
+                evidence=tuple(evidence[j]) if evidence else None,
+            )
+            for j in order
+            if (home := self._explainer.homes[j])
+        )
+
+    def semantics(self, place: int) -> Semantics:
+        """Return the rules that fired on a row, tree by tree."""
+        return Semantics(tuple(of_node.at(place) for of_node in self._steps.values()))
+
+    def telling_steps(
+        self, place: int, contributions: tuple[Contribution, ...], top: int | None
+    ) -> tuple[Step, ...]:
+        """Return the steps of nodes that hear others, and of the trees that added most to a row."""
+        added: dict[str, float] = {}
+        for one in contributions:
+            added[one.tree] = added.get(one.tree, 0.0) + abs(one.towards)
+        hearing = {name for name, of_node in self._steps.items() if of_node.inputs}
+        loudest = sorted((tree for tree in added if tree not in hearing), key=lambda t: -added[t])
+        telling = [tree for tree in loudest[:top] if added[tree] > 0] or loudest[:top]
+        chosen = hearing.union(loudest if top is None else telling)
+        return tuple(of_node.at(place) for name, of_node in self._steps.items() if name in chosen)
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self._model.nodes)
+
+    @cached_property
+    def _decided(self) -> list[int]:
+        places: list[int] = self.goal.decide(self._added.belief).tolist()
+        return places
+
+    @cached_property
+    def _steps(self) -> dict[str, Steps]:
+        return self._explainer.semantics_finder.steps(self._way)
+
+    @cached_property
+    def _effects(self) -> list[list[list[float]]]:
+        effects: list[list[list[float]]] = self._added.effects.tolist()
+        return effects
+
+    @cached_property
+    def _evidence(self) -> list[Any]:
+        evidence = self._added.evidence
+        return [None] * self._table.n_rows if evidence is None else evidence.tolist()
+
+    @cached_property
+    def _towards(self) -> list[list[float]]:
+        """What each reading added to the belief in the decision, or to the expected number."""
+        if self.goal.task is Task.REGRESSION:
+            towards = self._added.effects @ np.array(self.goal.centres)
+        else:
+            rows = np.arange(self._table.n_rows)
+            towards = self._added.effects[rows, :, self._decided]
+        listed: list[list[float]] = towards.tolist()
+        return listed
+
+    @cached_property
+    def _values(self) -> list[list[Any]]:
+        columns = (self._table.column(one.name) for one in self._model.attributes)
+        return [
+            [
+                None if is_missing else value
+                for value, is_missing in zip(
+                    column.values.tolist(), column.missing().tolist(), strict=True
+                )
+            ]
+            for column in columns
+        ]
+
+    @cached_property
+    def _known(self) -> list[list[bool]]:
+        known: list[list[bool]] = (~np.isnan(self.matrix)).T.tolist()
+        return known
+
+    @cached_property
+    def _described(self) -> list[list[list[float]]]:
+        """The masses of each attribute, row by row."""
+        described = []
+        for attribute, home in zip(self._model.attributes, self._explainer.homes, strict=True):
+            if home is None:
+                described.append([list(attribute.ignorance)] * self._table.n_rows)
+            else:
+                described.append(self._way.described[home[0]][home[1]].tolist())
+        return described
+
+    def _masses(self, j: int, place: int) -> tuple[tuple[str, float], ...]:
+        masses = self._described[j][place]
+        names = self._explainer.focal_names[j]
+        return tuple((name, mass) for name, mass in zip(names, masses, strict=True) if mass > 0)

@@ -1,0 +1,158 @@
+"""A model and rows in, the rules that fired on the way to each decision out (Definition 2)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from solah.data.spelling import spell
+from solah.explain.effects import voice_weights
+from solah.explain.rules import tree_rules
+from solah.explain.semantics import FiredRule, FusionStep, Semantics, TreeStep, Voice
+from solah.explain.walking import in_blocks, shares, walk
+from solah.model.beliefs import beliefs_of, measured_by
+from solah.model.document import Fusion
+from solah.model.encode import code
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from solah.data import Table
+    from solah.explain.rules import Rule
+    from solah.explain.semantics import Step
+    from solah.explain.walking import Walk
+    from solah.kernels.arrays import Float
+    from solah.model.document import Goal, Model, Tree
+
+
+def semantics_of(model: Model, table: Table) -> list[Semantics]:
+    """Find, for each row, the rules that fired in each tree.
+
+    Parameters
+    ----------
+    model : Model
+    table : Table
+
+    Returns
+    -------
+    semantics : list of Semantics
+        One a row.
+    """
+    rows = code(table, measured_by(model.nodes))
+    find = SemanticsFinder(model)
+    return [
+        semantics
+        for block in in_blocks(rows, model)
+        for semantics in find.of_rows(walk(model, block))
+    ]
+
+
+class SemanticsFinder:
+    """Finds the rules that fired; it reads the rules of a model once.
+
+    Parameters
+    ----------
+    model : what decides
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        loudness = voice_weights(model)
+        self._rules = {
+            tree.name: tree_rules(tree, model.goal, loudness.get(tree.name)) for tree in model.trees
+        }
+
+    def of_rows(self, way: Walk) -> list[Semantics]:
+        """Find, for each of the rows that went through the model, the steps of all nodes."""
+        steps = self.steps(way).values()
+        return [
+            Semantics(tuple(of_node.at(i) for of_node in steps)) for i in range(way.rows.n_rows)
+        ]
+
+    def steps(self, way: Walk) -> dict[str, Steps]:
+        """Return what makes the step of each node, from bottom to top, by the nodes' names."""
+        beliefs = beliefs_of(self._model.nodes, way.signals)
+        return {
+            node.name: _FusionSteps(node, way.signals, beliefs[node.name], self._model.goal)
+            if isinstance(node, Fusion)
+            else _TreeSteps(node, self._rules[node.name], way, beliefs[node.name])
+            for node in self._model.nodes
+        }
+
+
+class Steps(Protocol):
+    """Makes the step of one node for any row."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the nodes that it listened to."""
+
+    def at(self, row: int) -> Step:
+        """Make the step for a row."""
+
+
+class _TreeSteps:
+    """Makes the steps of a tree; the lists behind them are made when the first is asked for."""
+
+    def __init__(self, tree: Tree, rules: Mapping[int, Rule], way: Walk, beliefs: Float) -> None:
+        self._tree, self._heads, self._rules = tree, list(rules), list(rules.values())
+        self._described, self._beliefs = way.described[tree.name], beliefs
+        self.inputs = tuple(name for name in tree.origins if name in way.signals)
+
+    def at(self, row: int) -> TreeStep:
+        weights, order, n_fired, beliefs = self._lists
+        of_rules = weights[row]
+        fired = [FiredRule(self._rules[k], of_rules[k]) for k in order[row][: n_fired[row]]]
+        return TreeStep(self._tree.name, self.inputs, tuple(fired), tuple(beliefs[row]))
+
+    @cached_property
+    def _lists(self) -> tuple[list[list[float]], list[list[int]], list[int], list[list[float]]]:
+        weights = _rule_weights(self._tree, self._heads, self._described)
+        return (
+            weights.tolist(),
+            np.argsort(-weights, axis=1, kind="stable").tolist(),
+            np.count_nonzero(weights, axis=1).tolist(),
+            self._beliefs.tolist(),
+        )
+
+
+def _rule_weights(tree: Tree, heads: list[int], described: list[Float]) -> Float:
+    """Say how much of each row takes each rule: ``(n_rows, n_rules)``."""
+    reached = shares(tree, described)
+    of_head = np.zeros_like(reached)
+    np.add.at(of_head, tree.heads[tree.leaves], reached[tree.leaves])
+    return np.ascontiguousarray(of_head[heads].T)
+
+
+class _FusionSteps:
+    """Makes the steps of a fusion."""
+
+    def __init__(
+        self, fusion: Fusion, signals: Mapping[str, Float], beliefs: Float, goal: Goal
+    ) -> None:
+        heard = zip(fusion.origins, fusion.weights, strict=True)
+        said = np.stack([weight * signals[name] for name, weight in heard], axis=1)
+        self._fusion, self._states, self._goal_name = fusion, goal.states, goal.name
+        self._said: list[list[list[float]]] = said.tolist()
+        self._order = np.argsort(-said.max(axis=2), axis=1, kind="stable").tolist()
+        self._favoured = said.argmax(axis=2).tolist()
+        self._beliefs, self._decided = beliefs.tolist(), goal.decide(beliefs).tolist()
+        self.inputs = fusion.origins
+
+    def at(self, row: int) -> FusionStep:
+        fusion, belief, place = self._fusion, self._beliefs[row], self._decided[row]
+        said, favoured = self._said[row], self._favoured[row]
+        voices = [
+            Voice(fusion.origins[j], fusion.weights[j], tuple(said[j]), self._states[favoured[j]])
+            for j in self._order[row]
+        ]
+        return FusionStep(
+            tree=fusion.name,
+            inputs=fusion.origins,
+            voices=tuple(voices),
+            bias=fusion.bias,
+            belief=tuple(belief),
+            conclusion=f"{self._goal_name} {spell(self._states[place])} ({belief[place]:.2f})",
+        )

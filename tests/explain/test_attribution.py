@@ -1,0 +1,92 @@
+"""What readings added sums up, and is what game theory says it is."""
+
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_models import SHAPES, coded, random_model, random_rows
+from sklearn.datasets import load_diabetes, load_wine
+
+from solah import LinguisticTreeRegressor, SelfOrganisedHierarchyClassifier
+from solah.data import from_frame
+from solah.explain import attribute_rows
+from solah.explain.attribution import Attributor
+from solah.explain.walking import walk
+from solah.model.beliefs import signals_of
+
+
+def attributed(model, rows):
+    return Attributor(model).of_rows(walk(model, coded(model, rows)))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 4))
+def test_what_readings_added_sums_up(shape, seed, n_classes):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, n_classes)
+    rows = random_rows(rng, model, 20)
+    found = attributed(model, rows)
+    assert found.start + found.effects.sum(axis=1) == pytest.approx(found.belief, abs=1e-9)
+    assert not found.effects[np.isnan(rows)].any(), "an unknown reading adds nothing"
+    belief = signals_of(model.nodes, coded(model, rows))[model.root.name]
+    np.testing.assert_array_equal(found.belief, belief)
+
+
+@pytest.mark.parametrize("shape", ["flat fusion", "nested fusions"])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_evidence_sums_up_to_the_log_odds(shape, seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, 3)
+    found = attributed(model, random_rows(rng, model, 10))
+    odds = np.log(found.belief) - np.log(found.belief).mean(axis=1, keepdims=True)
+    before = np.log(found.start) - np.log(found.start).mean()
+    assert before + found.evidence.sum(axis=1) == pytest.approx(odds, abs=1e-9)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_in_a_tree_it_is_the_shapley_value(seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, "tree", 3)
+    row = random_rows(rng, model, 1, missing=0.0)[0]
+    players = range(len(row))
+
+    def worth(coalition):
+        known = np.where(np.isin(players, list(coalition)), row, np.nan)
+        return signals_of(model.nodes, coded(model, known[None, :]))["y"][0]
+
+    n = len(row)
+    for player in players:
+        others = [one for one in players if one != player]
+        value = sum(
+            factorial(size)
+            * factorial(n - size - 1)
+            / factorial(n)
+            * (worth({*coalition, player}) - worth(coalition))
+            for size in range(n)
+            for coalition in combinations(others, size)
+        )
+        effects = attributed(model, row[None, :]).effects[0, player]
+        assert effects == pytest.approx(value, abs=1e-12)
+
+
+def test_a_regressor_is_attributed_too():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    tree = LinguisticTreeRegressor(max_depth=3).fit(X, y)
+    found = attribute_rows(tree.model_, from_frame(X))
+    centres = np.array(tree.model_.goal.centres)
+    numbers = (found.start + found.effects.sum(axis=1)) @ centres
+    assert numbers == pytest.approx(tree.predict(X), abs=1e-9)
+    assert found.evidence is None
+
+
+def test_many_rows_go_through_in_blocks(monkeypatch):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = SelfOrganisedHierarchyClassifier(max_rules=20).fit(X, y).model_
+    at_once = attribute_rows(model, from_frame(X))
+    monkeypatch.setattr("solah.explain.walking._BLOCK_NUMBERS", 1)
+    in_blocks = attribute_rows(model, from_frame(X))
+    assert in_blocks.effects == pytest.approx(at_once.effects, abs=1e-15)
+    assert in_blocks.effects.shape == (178, len(model.attributes), 3)

@@ -1,0 +1,234 @@
+"""What would change a decision does so, and nothing nearer does."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_models import SHAPES, coded, random_model, random_rows
+
+from solah.data import Kind
+from solah.exceptions import ColumnError, DataError, ParameterError
+from solah.explain import ChangeFinder
+from solah.explain.changing.probing import Probe
+from solah.explain.changing.rounding import rounded_outward
+from solah.model import Attribute, Fusion, Goal, Model, Tree
+from solah.model.beliefs import signals_of
+
+WEIGHED = ("flat fusion", "nested fusions")
+
+
+def decide(model, rows):
+    belief = signals_of(model.nodes, coded(model, rows))[model.root.name]
+    return model.goal.decide(belief)
+
+
+def with_moves(model, row, moves, which="after"):
+    places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
+    changed = row.copy()
+    for move in moves:
+        attribute = model.attributes[places[move.attribute]]
+        value = getattr(move, which)
+        if not attribute.is_continuous:
+            value = attribute.peaks[attribute.states.index(value)]
+        changed[places[move.attribute]] = value
+    return changed
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 3))
+@settings(max_examples=25)
+def test_every_change_fed_back_changes_the_decision(shape, seed, n_classes):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, n_classes)
+    row = random_rows(rng, model, 1)[0]
+    decided = decide(model, row[None, :])[0]
+    found = ChangeFinder(model).of_row(row)
+    assert found.decision == model.goal.states[decided]
+    for change in (*found.one, *([found.two] if found.two else [])):
+        for which in ("after", "rounded"):
+            changed = with_moves(model, row, change.moves, which)
+            states = model.goal.states[decide(model, changed[None, :])[0]]
+            assert states == change.decision != found.decision
+            low_high = [(a.low, a.high) for a in model.attributes]
+            for place in np.flatnonzero(changed != row):
+                low, high = low_high[place]
+                if low is not None and not np.isnan(row[place]):
+                    assert min(low, row[place]) <= changed[place] <= max(high, row[place])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 3))
+@settings(max_examples=15)
+def test_no_smaller_change_of_one_reading_exists(shape, seed, n_classes):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, n_classes)
+    row = random_rows(rng, model, 1, missing=0.0)[0]
+    decided = decide(model, row[None, :])[0]
+    found = ChangeFinder(model).of_row(row)
+    smallest = {change.moves[0].attribute: change for change in found.one}
+    for place, attribute in enumerate(model.attributes):
+        if attribute.is_continuous:
+            low, high = min(attribute.low, row[place]), max(attribute.high, row[place])
+            grid = np.linspace(low, high, 2001)
+        else:
+            grid = np.array(attribute.peaks)
+        points = np.repeat(row[None, :], len(grid), axis=0)
+        points[:, place] = grid
+        flips = grid[decide(model, points) != decided]
+        if attribute.name not in smallest:
+            assert not len(flips), f"{attribute.name} flips at {flips[:3]}"
+        elif attribute.is_continuous and len(flips):
+            after = smallest[attribute.name].moves[0].after
+            nearest = np.abs(flips - row[place]).min()
+            assert abs(after - row[place]) <= nearest + 1e-9
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=25)
+def test_within_its_leeway_a_reading_changes_nothing(seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, "flat fusion", 3)
+    row = random_rows(rng, model, 1, missing=0.0)[0]
+    decided = decide(model, row[None, :])[0]
+    for leeway in ChangeFinder(model).of_row(row).leeways:
+        place = [attribute.name for attribute in model.attributes].index(leeway.attribute)
+        attribute = model.attributes[place]
+        if attribute.is_continuous:
+            readings = np.linspace(leeway.low, leeway.high, 101)
+        else:
+            readings = np.array([attribute.peaks[attribute.states.index(s)] for s in leeway.states])
+        points = np.repeat(row[None, :], len(readings), axis=0)
+        points[:, place] = readings
+        assert (decide(model, points) == decided).all()
+
+
+@pytest.mark.parametrize("shape", WEIGHED)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=15)
+def test_two_readings_of_two_trees_are_the_nearest_of_a_grid(shape, seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, 2)
+    model = Model(Goal("y", model.goal.states), model.attributes, model.nodes)
+    row = random_rows(rng, model, 1, missing=0.0)[0]
+    fixed = [attribute.name for attribute in model.attributes if attribute.name not in ("x0", "x3")]
+    found = ChangeFinder(model, fixed=fixed).of_row(row)
+    decided = decide(model, row[None, :])[0]
+    ends = [
+        (min(a.low, x), max(a.high, x)) for a, x in ((model.attributes[j], row[j]) for j in (0, 3))
+    ]
+    first, second = (np.linspace(*end, 151) for end in ends)
+    points = np.repeat(row[None, :], len(first) * len(second), axis=0)
+    points[:, 0], points[:, 3] = np.repeat(first, len(second)), np.tile(second, len(first))
+    flips = points[decide(model, points) != decided]
+    spans = [model.attributes[j].high - model.attributes[j].low for j in (0, 3)]
+    if len(flips):
+        sizes = np.hypot(*((flips[:, [0, 3]] - row[[0, 3]]) / spans).T)
+        best = min((change.size for change in (*found.one, found.two) if change), default=np.inf)
+        assert best <= sizes.min() + 1e-9
+    else:
+        assert not found.one
+
+
+def test_two_states_can_do_together_what_none_does_alone():
+    states = [
+        Attribute(name, Kind.BINARY, ("no", "yes"), (0.0, 1.0), (0.5, 0.5), states=("no", "yes"))
+        for name in "ab"
+    ]
+    leaves = np.array([[0.5, 0.5], [0.9, 0.1], [0.3, 0.7]])
+    trees = [
+        Tree(
+            f"z{one.name}",
+            (one,),
+            np.array([0, -1, -1], np.int32),
+            np.array([1, 0, 0], np.int32),
+            np.ones(3),
+            leaves,
+        )
+        for one in states
+    ]
+    fusion = Fusion("y", ("za", "zb"), (1.0, 1.0), (0.7, -0.7))
+    model = Model(Goal("y", ("c0", "c1")), tuple(states), (*trees, fusion))
+    found = ChangeFinder(model).of_row(np.zeros(2))
+    assert found.one == ()
+    assert str(found.two) == "a from no to yes and b from no to yes → c1"
+
+
+def test_fixed_attributes_stay_and_ranges_are_kept():
+    rng = np.random.default_rng(3)
+    model = random_model(rng, "flat fusion", 2)
+    row = random_rows(rng, model, 1, missing=0.0)[0]
+    low, high = row[1] - 0.05, row[1] + 0.05
+    found = ChangeFinder(model, ranges={"x1": (low, high)}, fixed=["x0"]).of_row(row)
+    assert "x0" not in {leeway.attribute for leeway in found.leeways}
+    moves = [move for change in found.one for move in change.moves]
+    assert all(low <= move.rounded <= high for move in moves if move.attribute == "x1")
+    assert all(move.attribute != "x0" for move in moves)
+
+
+def test_a_reading_outside_its_range_moves_into_it():
+    rng = np.random.default_rng(5)
+    model = random_model(rng, "flat fusion", 2)
+    row = random_rows(rng, model, 1, missing=0.0)[0]
+    low = row[0] + 1.0
+    found = ChangeFinder(model, ranges={"x0": (low, low + 5.0)}).of_row(row)
+    assert all(
+        move.after >= low for change in found.one for move in change.moves if move.attribute == "x0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ranges", "fixed", "error", "message"),
+    [
+        ({"x0": (2.0, 1.0)}, (), ParameterError, "range of 'x0' must go from a number"),
+        ({"x0": (0.0, np.nan)}, (), ParameterError, "range of 'x0' must go from a number"),
+        ({"x2": (0.0, 1.0)}, (), ParameterError, "'x2' has states"),
+        ({"x9": (0.0, 1.0)}, (), ColumnError, "the model has no column 'x9'"),
+        ({}, ["ash"], ColumnError, "the model has no column 'ash'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(ranges, fixed, error, message):
+    model = random_model(np.random.default_rng(0), "tree")
+    with pytest.raises(error, match=message):
+        ChangeFinder(model, ranges, fixed)
+
+
+def test_a_number_has_no_other_decision():
+    model = random_model(np.random.default_rng(0), "tree")
+    number = Model(Goal("price", centres=(1.0, 2.0)), model.attributes, model.nodes)
+    with pytest.raises(DataError, match="'price' is a number"):
+        ChangeFinder(number)
+
+
+def test_unknown_readings_are_left_alone():
+    rng = np.random.default_rng(1)
+    model = random_model(rng, "flat fusion", 2)
+    found = ChangeFinder(model).of_row(np.full(6, np.nan))
+    assert (found.one, found.two, found.leeways) == ((), None, ())
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=15)
+def test_a_probe_says_what_the_model_would(shape, seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, 3)
+    rows, points = random_rows(rng, model, 5), random_rows(rng, model, 12)
+    of = rng.integers(0, 5, 12)
+    keep = rng.random(points.shape) < 0.7
+    points = np.where(keep, rows[of], points)
+    asked = Probe(model, rows).ask(of, points)
+    np.testing.assert_array_equal(
+        asked, signals_of(model.nodes, coded(model, points))[model.root.name]
+    )
+
+
+@given(
+    value=st.floats(-1e6, 1e6),
+    upward=st.booleans(),
+    span=st.floats(1e-6, 1e6),
+)
+def test_rounding_goes_outward_and_comes_closer(value, upward, span):
+    rounded = rounded_outward(value, upward=upward, span=span)
+    slack = 1e-9 * max(abs(value), span)
+    assert all(number >= value - slack if upward else number <= value + slack for number in rounded)
+    assert abs(rounded[-1] - value) <= abs(rounded[0] - value) + slack

@@ -1,0 +1,171 @@
+"""Why a decision was made: objects, text, JSON and HTML."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_models import SHAPES, random_model, random_rows
+from sklearn.datasets import load_diabetes, load_wine
+
+from solah import (
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
+    load_model,
+)
+from solah.data import Column, Table
+from solah.explain import Explainer, FusionStep
+from solah.explain.explanation.as_html import as_page
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return X, y.map({0: "Ada", 1: "Bea", 2: "Cleo"}).rename("grower")
+
+
+@pytest.fixture(scope="module")
+def weighed(wine):
+    return SelfOrganisedHierarchyClassifier(max_rules=20).fit(*wine)
+
+
+@pytest.fixture(scope="module")
+def one(weighed, wine):
+    return weighed.explain(wine[0].head(1), changes=True)[0]
+
+
+def as_table(model, rows):
+    columns = []
+    for attribute, values in zip(model.attributes, rows.T, strict=True):
+        if attribute.is_coded:
+            texts = [None if np.isnan(v) else attribute.states[int(v)] for v in values]
+            columns.append(Column(attribute.name, np.array(texts, dtype=object)))
+        else:
+            columns.append(Column(attribute.name, values))
+    return Table(tuple(columns), len(rows))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=10)
+def test_any_model_is_explained_in_every_form(shape, seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, 3)
+    rows = random_rows(rng, model, 3, missing=0.3)
+    for explanation, row in zip(
+        Explainer(model, changes=True).of_table(as_table(model, rows)), rows, strict=True
+    ):
+        added = sum(part.towards for part in explanation.contributions)
+        assert explanation.before + added == pytest.approx(explanation.after, abs=1e-9)
+        missing = [
+            a.name for a, value in zip(model.attributes, row, strict=True) if np.isnan(value)
+        ]
+        assert list(explanation.missing) == missing
+        for reading in explanation.readings:
+            assert sum(mass for _, mass in reading.masses) == pytest.approx(1.0)
+        for step in explanation.semantics.steps:
+            if not isinstance(step, FusionStep):
+                assert sum(fired.weight for fired in step.fired) == pytest.approx(1.0)
+        assert json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
+        assert str(explanation).startswith(explanation.conclusion)
+        assert "What each reading added" in explanation._repr_html_()
+
+
+def test_the_decision_and_its_certainty_are_those_of_the_model(weighed, wine):
+    X, _ = wine
+    explanations = weighed.explain(X)
+    assert [e.decision for e in explanations] == weighed.predict(X).tolist()
+    certainty = weighed.predict_proba(X).max(axis=1)
+    assert [e.certainty for e in explanations] == pytest.approx(certainty)
+    assert [e.known for e in explanations] == pytest.approx(weighed.evidence(X))
+
+
+def test_rows_are_explained_alike_alone_and_together(weighed, wine, monkeypatch):
+    X, _ = wine
+    together = weighed.explain(X.head(7))
+    monkeypatch.setattr("solah.explain.explanation.explainer._MOST_ROWS_AT_ONCE", 3)
+    assert [e.to_dict() for e in weighed.explain(X.head(7))] == [e.to_dict() for e in together]
+    assert weighed.explain(X.iloc[[4]])[0].to_dict() == together[4].to_dict()
+
+
+def test_the_text_tells_the_story(one):
+    text = str(one)
+    assert text.splitlines()[0] == f"grower Ada ({one.certainty:.2f})"
+    assert f"the belief in Ada would be {one.before:.2f}" in text
+    first = one.contributions[0]
+    assert f"{100 * first.towards:+.1f}" in text
+    assert f"in all from {100 * one.before:.1f} to {100 * one.after:.1f}" in text
+    assert "adds up what" in text
+    assert "What would change it" in text
+    assert f"two together: {one.changes.two.moves[0].attribute}" in text
+
+
+def test_readings_are_told_in_words(one):
+    reading = next(reading for reading in one.readings if reading.attribute == "alcohol")
+    assert reading.value == 14.23
+    assert str(reading).startswith("alcohol 14.23 (")
+    assert {words for words, _ in reading.masses} <= {
+        "low",
+        "low-or-medium",
+        "medium",
+        "medium-or-high",
+        "high",
+    }
+
+
+def test_states_that_are_new_are_shown_and_count_as_unknown():
+    data = pd.DataFrame({"colour": list("rgrgrgrg"), "size": [1.0, 2, 1, 2, 1, 2, 1, 2]})
+    tree = LinguisticTreeClassifier().fit(data, [0, 1] * 4)
+    found = tree.explain(pd.DataFrame({"colour": ["violet"], "size": [1.0]}))[0]
+    reading = found.readings[0]
+    assert (reading.value, reading.is_known, reading.words) == ("violet", False, "unknown")
+    assert found.missing == ("colour",)
+    assert "Not known: colour" in str(found)
+
+
+def test_a_number_is_explained_in_its_unit():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    tree = LinguisticTreeRegressor(max_depth=3).fit(X, y)
+    found = tree.explain(X.head(3))
+    assert [e.decision for e in found] == pytest.approx(tree.predict(X.head(3)))
+    assert found[0].before + sum(c.towards for c in found[0].contributions) == pytest.approx(
+        found[0].decision
+    )
+    assert str(found[0]).startswith("target about ")
+    assert found[0].changes is None
+
+
+def test_a_loaded_model_explains_as_the_estimator_does(weighed, wine, one, tmp_path):
+    weighed.save(tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json").explain(wine[0].head(1), changes=True)[0]
+    assert loaded.to_dict() == one.to_dict()
+
+
+def test_html_is_harmless():
+    name = "<script>alert(1)</script>"
+    data = pd.DataFrame({name: [1.0, 2.0, 3.0, 4.0] * 5, '"><img src=x>': [0.0, 1, 0, 1] * 5})
+    goal = pd.Series(["<b>no</b>", "</div>yes"] * 10, name="<i>goal</i>")
+    model = LinguisticTreeClassifier().fit(data, goal)
+    explanations = model.explain(data.head(2), changes=True)
+    for html in (explanations[0]._repr_html_(), as_page(explanations, "<u>title</u>")):
+        for bad in ("<script>alert", "<img", "<b>no", "</div>yes", "<i>goal", "<u>title"):
+            assert bad not in html
+
+
+def test_few_or_all_are_shown(one):
+    from solah.explain.explanation.as_text import lines_of
+
+    def shown(top):
+        return [line.text for line in lines_of(one, top)]
+
+    assert sum("█" in line or "░" in line for line in shown(2)) <= 2
+    assert any("others" in line for line in shown(2))
+    assert not any("others" in line for line in shown(None))
+
+
+def test_an_empty_table_has_no_explanations(weighed, wine):
+    table = Table(tuple(Column(name, np.empty(0)) for name in wine[0].columns), 0)
+    assert list(Explainer(weighed.model_).of_table(table)) == []
