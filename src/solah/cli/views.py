@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from solah.explain.explanation.as_text import Role, lines_of
 from solah.report import describe_attribute, describe_scores, score_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from solah.evaluation import CrossValidation
-    from solah.explain import Rule
+    from solah.explain import Explanation, Rule
     from solah.model import Attribute
 
 
@@ -38,6 +39,15 @@ def rule_sentence(rule: Rule) -> Text:
     if rule.conditions:
         said = Text.assemble(("if ", "dim"), rule.premise, (" then ", "dim"))
     return said.append(rule.conclusion, "bold").append(f", support {rule.support:.1f}", "dim")
+
+
+_STYLES = {Role.RESULT: "bold", Role.HEADING: "bold", Role.ASIDE: "dim", Role.PLAIN: ""}
+
+
+def explanation_lines(explanation: Explanation, top: int | None) -> Iterator[Text]:
+    """Show why a decision was made, line by line."""
+    for line in lines_of(explanation, top):
+        yield Text(line.text, style=_STYLES[line.role])
 
 
 def words_of(attributes: Iterable[Attribute]) -> Table:

@@ -1,0 +1,157 @@
+"""The rows that a user writes on the command line in, a table out.
+
+A row is ``name=value`` pairs, a JSON object, or the values of all attributes in their order; and,
+where there is a file, the number of one of its rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data import Column, Table
+from solah.data.spelling import is_number, spell
+from solah.exceptions import ColumnError, DataError, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    Row = dict[str, Any]
+
+
+def row_numbers(words: Sequence[str]) -> list[int] | None:
+    """Read the numbers of rows, such as ``3`` and ``10-12``; None if they are no numbers."""
+    numbers: list[int] = []
+    for word in words:
+        first, _, last = word.partition("-")
+        if not (first.isdecimal() and (last.isdecimal() or not last)) or word.endswith("-"):
+            return None
+        start, stop = int(first), int(last or first)
+        if start < 1 or stop < start:
+            raise DataError(f"--row {word}: rows are counted from 1, and go upwards")
+        numbers += range(start, stop + 1)
+    return numbers
+
+
+def read_rows(words: Iterable[str], names: Sequence[str]) -> Table:
+    """Read rows as the user wrote them; ``-`` stands for JSON lines on stdin."""
+    rows = [row for word in words for row in _read(word, names)]
+    if not rows:
+        raise DataError("there is no row to explain: stdin was empty")
+    return _as_table(rows, names)
+
+
+def pick_rows(tables: Iterable[Table], numbers: Sequence[int]) -> Table:
+    """Take rows by their numbers, which begin with 1, from a stream of tables."""
+    found: dict[int, Table] = {}
+    n_rows = 0
+    for table in tables:
+        for number in numbers:
+            if n_rows < number <= n_rows + table.n_rows:
+                found[number] = table.rows(number - n_rows - 1, number - n_rows)
+        n_rows += table.n_rows
+        if len(found) == len(set(numbers)):
+            break
+    for number in numbers:
+        if number not in found:
+            raise DataError(f"there is no row {number}; the data have {n_rows:,} rows")
+    return _stacked([found[number] for number in numbers])
+
+
+def _read(word: str, names: Sequence[str]) -> Iterator[Row]:
+    if word == "-":
+        for line in sys.stdin:
+            if line.strip():
+                yield from _read_json(line, names)
+    elif word.lstrip().startswith(("{", "[")):
+        yield from _read_json(word, names)
+    else:
+        yield _read_fields(word, names)
+
+
+def _read_json(text: str, names: Sequence[str]) -> Iterator[Row]:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"this is no JSON: {shorten(text)} ({error})") from None
+    rows = content if isinstance(content, list) and _has_rows(content) else [content]
+    for row in rows:
+        if isinstance(row, list):
+            row = _by_place(row, names)
+        if not isinstance(row, dict):
+            raise DataError(f"a row is a JSON object with values by name. Got {shorten(row)}.")
+        yield _checked(row, names)
+
+
+def _has_rows(content: list[Any]) -> bool:
+    return any(isinstance(item, (dict, list)) for item in content)
+
+
+def _read_fields(text: str, names: Sequence[str]) -> Row:
+    """Read pairs or values, which commas part; a value with a comma stands in quotes."""
+    fields = next(csv.reader([text], skipinitialspace=True), [])
+    if "=" not in text:
+        return _checked(_by_place(fields, names), names)
+    pairs = [field.partition("=") for field in fields]
+    for name, sign, _ in pairs:
+        if not sign:
+            raise DataError(f"{shorten(name)} is no name=value pair; write a value behind a name")
+    return _checked({name.strip(): value.strip() for name, _, value in pairs}, names)
+
+
+def _by_place(values: Sequence[Any], names: Sequence[str]) -> Row:
+    if len(values) != len(names):
+        raise DataError(
+            f"a row of values needs all {len(names)} attributes in their order "
+            f"({', '.join(names[:4])}{', …' if len(names) > 4 else ''}); got {len(values)} values. "
+            "Name those that you know: --row 'name=value, name=value'"
+        )
+    return dict(zip(names, values, strict=True))
+
+
+def _checked(row: Row, names: Sequence[str]) -> Row:
+    known = set(names)
+    for name in row:
+        if name not in known:
+            raise ColumnError.unknown(name, names, "the model")
+    return row
+
+
+def _as_table(rows: Sequence[Row], names: Sequence[str]) -> Table:
+    columns = (Column(name, _values([row.get(name) for row in rows], name)) for name in names)
+    return Table(tuple(columns), len(rows))
+
+
+def _values(values: Sequence[Any], name: str) -> np.ndarray[Any, Any]:
+    """Make numbers of values if all of them are, and texts if not."""
+    texts = [_as_text(value, name) for value in values]
+    if all(text is None or is_number(text) for text in texts):
+        return np.array([np.nan if text is None else float(text) for text in texts])
+    return np.array(texts, dtype=object)
+
+
+def _as_text(value: Any, name: str) -> str | None:
+    if value is None or value == "" or value != value:
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (str, int, float)):
+        return spell(value)
+    raise DataError(f"{name!r} must be a number or a text. Got {shorten(value)}.")
+
+
+def _stacked(tables: Sequence[Table]) -> Table:
+    columns = (
+        Column(
+            column.name,
+            np.concatenate([table.column(column.name).values for table in tables]),
+            column.order,
+            column.nominal,
+        )
+        for column in tables[0].columns
+    )
+    return Table(tuple(columns), len(tables))
