@@ -1,0 +1,81 @@
+"""Draw the pictures of docs/gallery.md: `python docs/make_gallery.py`."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+from matplotlib import pyplot as plt
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.model_selection import cross_val_predict
+
+from solah import (
+    GeneticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    SelfOrganisedHierarchyClassifier,
+)
+from solah.atomic import write_whole
+from solah.plot import (
+    CalibrationDisplay,
+    DependenceDisplay,
+    HierarchyDisplay,
+    ImportanceDisplay,
+    RocDisplay,
+    RulesDisplay,
+    SearchDisplay,
+    WordsDisplay,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from solah.plot.canvas import Display
+
+FOLDER = Path(__file__).parent / "pictures" / "gallery"
+# Text stays text, and no clock, chance or random name gets into a file.
+SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "solah", "font.family": "sans-serif"}
+
+
+def displays() -> Iterator[tuple[str, Display]]:
+    """Draw every display, each with the name of its file."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = SelfOrganisedHierarchyClassifier(max_rules=30).fit(X, y)
+    yield "words", WordsDisplay.from_estimator(model, "flavanoids", X)
+    yield "hierarchy", HierarchyDisplay.from_estimator(model)
+    yield "importance", ImportanceDisplay.from_estimator(model)
+
+    clustered = SelfOrganisedHierarchyClassifier(n_clusters=4, max_rules=30).fit(X, y)
+    yield "clusters", HierarchyDisplay.from_estimator(clustered)
+    yield "dependence", DependenceDisplay.from_estimator(clustered)
+
+    tree = LinguisticTreeClassifier(max_rules=8)
+    beliefs = cross_val_predict(tree, X, y, cv=5, method="predict_proba")
+    yield "roc", RocDisplay.from_predictions(y, beliefs)
+    cells, kinds = load_breast_cancer(return_X_y=True, as_frame=True)
+    beliefs = cross_val_predict(tree, cells, kinds, cv=5, method="predict_proba")
+    yield "calibration", CalibrationDisplay.from_predictions(kinds, beliefs)
+    yield "rules", RulesDisplay.from_estimator(tree, cells, kinds)
+
+    search = GeneticHierarchyClassifier(8, n_generations=8, random_state=0).fit(X, y)
+    yield "search", SearchDisplay.from_estimator(search)
+
+
+def main() -> None:
+    """Write one SVG a display; a second run writes the same files."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context(SETTINGS):
+        for name, display in displays():
+            text = StringIO()
+            display.figure_.savefig(text, format="svg", metadata={"Date": None})
+            lines = (line.rstrip() for line in text.getvalue().splitlines())
+            write_whole(FOLDER / f"{name}.svg", "\n".join(lines) + "\n")
+            plt.close(display.figure_)
+
+
+if __name__ == "__main__":
+    main()
