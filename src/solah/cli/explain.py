@@ -104,7 +104,7 @@ def explain(
 
     written_as = choose_format(form, output, _FORMAT_OF_SUFFIX, as_json=screen.json)
     document = load_document(model)
-    tables = _tables(document, data, row, reading)
+    tables = _tables(document, data, row, reading, screen)
     is_choice = document.goal.task is Task.CLASSIFICATION
     explainer = Explainer(
         document,
@@ -121,7 +121,11 @@ def explain(
 
 
 def _tables(
-    model: "Model", data: str | None, words: list[str] | None, reading: ReadingOptions
+    model: "Model",
+    data: str | None,
+    words: list[str] | None,
+    reading: ReadingOptions,
+    screen: Screen,
 ) -> "Iterator[Table]":
     """Find the rows to explain."""
     from solah.cli.rows import pick_rows, read_rows, row_numbers
@@ -131,7 +135,8 @@ def _tables(
     if data is None and not words:
         raise DataError("there is nothing to explain: give DATA, or rows with --row")
     if data is None:
-        return iter([read_rows(words or [], [one.name for one in model.attributes])])
+        names = [one.name for one in model.attributes]
+        return iter([read_rows(words or [], names, screen.note)])
     tables = iter_source(data, reading.read_options())
     if not words:
         return tables

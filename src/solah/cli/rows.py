@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from solah.data.spelling import is_number, spell
 from solah.exceptions import ColumnError, DataError, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Row = dict[str, Any]
+
+_ALIKE = 0.75
 
 
 def row_numbers(words: Sequence[str]) -> list[int] | None:
@@ -37,11 +40,13 @@ def row_numbers(words: Sequence[str]) -> list[int] | None:
     return numbers
 
 
-def read_rows(words: Iterable[str], names: Sequence[str]) -> Table:
+def read_rows(words: Iterable[str], names: Sequence[str], note: Callable[[str], None]) -> Table:
     """Read rows as the user wrote them; ``-`` stands for JSON lines on stdin."""
     rows = [row for word in words for row in _read(word, names)]
     if not rows:
         raise DataError("there is no row to explain: stdin was empty")
+    if strangers := sorted({name for row in rows for name in row} - set(names)):
+        note(f"not asked by the model, and left aside: {', '.join(strangers)}")
     return _as_table(rows, names)
 
 
@@ -114,10 +119,11 @@ def _by_place(values: Sequence[Any], names: Sequence[str]) -> Row:
 
 
 def _checked(row: Row, names: Sequence[str]) -> Row:
-    known = set(names)
+    """Refuse a name that is likely another one misspelt."""
+    free = [name for name in names if name not in row]
     for name in row:
-        if name not in known:
-            raise ColumnError.unknown(name, names, "the model")
+        if name not in names and get_close_matches(name, free, n=1, cutoff=_ALIKE):
+            raise ColumnError.unknown(name, free, "the model")
     return row
 
 

@@ -55,6 +55,7 @@ def stress(
     Example: solah stress model.json test.csv --budget 0.05
     """
     from solah.cli.sources import read_source
+    from solah.cli.wording import plural
     from solah.explain import stress as measure
     from solah.explain.changing.stressing import n_steps
     from solah.model import load_document
@@ -64,8 +65,9 @@ def stress(
     table = read_source(data, reading.read_options()).table
     truth = encode_goal(table.column(target or document.goal.name), document.goal)
     known = truth != MISSING
-    if not known.all():
-        screen.note(f"{int((~known).sum()):,} rows without a true class are left out")
+    if n_unknown := int((~known).sum()):
+        verb = "is" if n_unknown == 1 else "are"
+        screen.note(f"{plural(n_unknown, 'row')} without a true class {verb} left out")
     rows = encode(table, document.attributes)[known]
     with screen.progress(n_steps(document, len(rows)), "steps") as advance:
         found = measure(

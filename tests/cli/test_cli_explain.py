@@ -1,0 +1,150 @@
+"""``solah explain``: rows in any form, explanations in any form."""
+
+import io
+import json
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def module_path(tmp_path_factory):
+    return tmp_path_factory.mktemp("explain")
+
+
+@pytest.fixture(scope="module")
+def model(module_path):
+    """Return a small model of the wines that weighs evidence."""
+    from solah.cli.main import main
+
+    path = module_path / "wine.json"
+    assert main(["fit", "wine", "--max-rules", "20", "-o", str(path), "-q"]) == 0
+    return path
+
+
+def test_rows_are_chosen_by_number(run, model):
+    outcome = run("explain", model, "wine", "--row", "1", "--row", "60-61", "--json")
+    decided = [json.loads(line)["decision"] for line in outcome.out.splitlines()]
+    assert decided == ["class_0", "class_1", "class_1"]
+
+
+def test_all_rows_are_streamed(run, model):
+    lines = run("explain", model, "wine", "--json").out.splitlines()
+    assert len(lines) == 178
+    assert json.loads(lines[0])["changes"] is None, "the search is for chosen rows"
+    with_changes = run("explain", model, "wine", "--row", "3", "--json").document
+    assert with_changes["changes"]["leeways"]
+    without = run("explain", model, "wine", "--row", "3", "--no-changes", "--json").document
+    assert without["changes"] is None
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "alcohol=13.2, hue=1.04",
+        "hue = 1.04 , alcohol = 13.2",
+        '{"alcohol": 13.2, "hue": 1.04}',
+        '[{"alcohol": "13.2", "hue": 1.04, "proline": null}]',
+    ],
+)
+def test_a_row_can_be_written_in_many_ways(run, model, row):
+    found = run("explain", model, "--row", row, "--json").document
+    known = {one["attribute"]: one["value"] for one in found["readings"] if one["is_known"]}
+    assert known.items() <= {"alcohol": 13.2, "hue": 1.04}.items()
+    assert set(found["missing"]) >= {"proline"}
+
+
+def test_values_alone_are_read_in_the_order_of_the_attributes(run, fruit_model):
+    by_name = run("explain", fruit_model, "--row", "größe cm=2, 色=rot, kerne=1", "--json")
+    by_place = run("explain", fruit_model, "--row", "2,rot,1", "--json")
+    as_list = run("explain", fruit_model, "--row", '[2, "rot", 1]', "--json")
+    assert by_name.out == by_place.out == as_list.out
+
+
+def test_json_lines_come_through_stdin(run, model, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"alcohol": 14}\n\n{"alcohol": 12}\n'))
+    lines = run("explain", model, "--row", "-", "--json").out.splitlines()
+    assert [json.loads(line)["readings"][0]["value"] for line in lines] == [14, 12]
+
+
+def test_what_the_model_does_not_ask_is_left_aside_and_said(run, model):
+    outcome = run("explain", model, "--row", '{"alcohol": 14, "cellar": "north"}', "--json")
+    assert outcome.err == "solah: note: not asked by the model, and left aside: cellar\n"
+    assert outcome.code == 0
+
+
+def test_the_text_has_all_parts(run, model):
+    out = run("explain", model, "wine", "--row", "1").out
+    assert out.startswith("class class_0 (")
+    for part in ("What each reading added", "The rules that carried it", "What would change it"):
+        assert part in out
+    few = run("explain", model, "wine", "--row", "1", "--top", "1").out
+    every = run("explain", model, "wine", "--row", "1", "--all").out
+    assert len(few.splitlines()) < len(out.splitlines()) <= len(every.splitlines())
+
+
+def test_a_page_is_written_whole(run, model, module_path):
+    page = module_path / "why.html"
+    outcome = run("explain", model, "wine", "--row", "1-2", "-o", page)
+    assert outcome.out == f"2 rows explained in {page}\n"
+    html = page.read_text(encoding="utf-8")
+    assert html.startswith("<!DOCTYPE html>")
+    assert html.count('class="solah-conclusion"') == 2
+    assert run("explain", model, "--row", "alcohol=13", "--format", "html").out.startswith("<!DOC")
+
+
+def test_attributes_can_be_fixed_and_ranges_given(run, model):
+    words = ("explain", model, "wine", "--row", "1", "--json")
+    free = run(*words).document["changes"]
+    fixed = run(*words, "--fixed", "alcohol,proline").document["changes"]
+    assert {"alcohol", "proline"} <= {one["attribute"] for one in free["leeways"]}
+    assert not {"alcohol", "proline"} & {one["attribute"] for one in fixed["leeways"]}
+    tight = run(*words, "--range", "proline=1000:1100").document["changes"]
+    (leeway,) = [one for one in tight["leeways"] if one["attribute"] == "proline"]
+    assert 1000 <= leeway["low"] <= leeway["high"] <= 1100
+
+
+def test_a_number_is_explained_without_changes(run, write, tmp_path):
+    rows = [f"{i},{i * 2.5}" for i in range(40)]
+    table = write("n.csv", "x,y", *rows)
+    run("fit", table, "-t", "y", "--task", "regression", "-o", tmp_path / "n.json", "-q")
+    found = run("explain", tmp_path / "n.json", "--row", "x=3", "--json").document
+    assert found["changes"] is None
+    assert "y about" in run("explain", tmp_path / "n.json", "--row", "x=3").out
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ([], ["nothing to explain", "--row"]),
+        (["--row", "1,2"], ["needs all", "got 2 values"]),
+        (["--row", "alcool=3"], ["no column 'alcool'", "alcohol"]),
+        (["--row", "alcohol=3, hue"], ["'hue' is no name=value pair"]),
+        (["--row", "{alcohol: 3}"], ["this is no JSON"]),
+        (["--row", '["a", {"b": 1}]'], ["a row is a JSON object"]),
+        (["--row", '{"alcohol": [1]}'], ["'alcohol' must be a number or a text"]),
+        (["--row", "alcohol=much"], ["column 'alcohol'", "not a number"]),
+        (["wine", "--row", "179"], ["no row 179", "178 rows"]),
+        (["wine", "--row", "0"], ["counted from 1"]),
+        (["wine", "--row", "5-3"], ["go upwards"]),
+        (["wine", "--row", "alcohol=3"], ["beside DATA a row is a number"]),
+        (["wine", "--row", "1", "--fixed", "ashes"], ["no column 'ashes'"]),
+        (["wine", "--row", "1", "--range", "hue=1"], ["--range hue=1 must be"]),
+        (["wine", "--row", "1", "--range", "hue=2:1"], ["range of 'hue'"]),
+        (["wine", "--row", "1", "-o", "why.doc"], ["why.doc does not end in"]),
+        (["wine", "--json", "--format", "html"], ["two formats"]),
+        (["nowhere.csv"], ["nowhere.csv"]),
+    ],
+)
+def test_what_cannot_be_explained_is_said(run, model, words, parts):
+    run("explain", model, *words).check_error(*parts)
+
+
+def test_stdin_without_rows_is_an_error(run, model, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    run("explain", model, "--row", "-").check_error("stdin was empty")
+
+
+def test_a_page_of_too_many_rows_is_refused_and_not_begun(run, model, tmp_path, monkeypatch):
+    monkeypatch.setattr("solah.cli.explain._MOST_ON_A_PAGE", 3)
+    run("explain", model, "wine", "-o", tmp_path / "all.html").check_error("3 rows at the most")
+    assert list(tmp_path.iterdir()) == []
