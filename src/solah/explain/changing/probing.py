@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.model.document import Model, Node
 
-    Mask = NDArray[np.bool_]
-
 _LEAST = 1e-300
 
 
@@ -39,6 +37,7 @@ class Probe:
         self.model = model
         self.rows = rows
         self._places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
+        self._origins = {node.name: node.origins for node in model.nodes}
         self._heard = heard_by_fusions(model.nodes)
         measured = (attribute.name for attribute in measured_by(model.nodes))
         columns = {name: rows[:, self._places[name]] for name in measured}
@@ -65,18 +64,26 @@ class Probe:
         """
         before = self.rows[of]
         changed = (points != before) & ~(np.isnan(points) & np.isnan(before))
+        touched = {name: changed[:, j] for name, j in self._places.items() if changed[:, j].any()}
         signals: dict[str, Float] = {}
-        touched: dict[str, Mask] = {}
         for node in self.model.nodes:
-            touched[node.name] = hears = self._hears(node, changed, touched)
-            if hears.all():
+            hears = [touched[name] for name in self._origins[node.name] if name in touched]
+            if not hears:
+                signals[node.name] = self._as_before(node, of)
+                continue
+            touched[node.name] = mask = np.logical_or.reduce(hears)
+            if mask.all():
                 signals[node.name] = self._evaluate(node, points, slice(None), signals)
                 continue
-            signals[node.name] = self._signals[node.name][of]
-            here = np.flatnonzero(hears)
-            if len(here):
-                signals[node.name][here] = self._evaluate(node, points, here, signals)
+            here = np.flatnonzero(mask)
+            signals[node.name] = self._as_before(node, of).copy()
+            signals[node.name][here] = self._evaluate(node, points, here, signals)
         return signals[self.model.root.name]
+
+    def _as_before(self, node: Node, of: NDArray[np.intp]) -> Float:
+        known = self._signals[node.name]
+        is_one = len(known) == 1
+        return np.broadcast_to(known, (len(of), known.shape[1])) if is_one else known[of]
 
     def scores(self, beliefs: Float) -> Float:
         """Return what a decision compares: linear between words where evidence is weighed."""
@@ -90,12 +97,6 @@ class Probe:
         """Return the places of the classes to decide for."""
         return self.model.goal.decide(beliefs)
 
-    def _hears(self, node: Node, changed: Mask, touched: dict[str, Mask]) -> Mask:
-        hears = np.zeros(len(changed), dtype=bool)
-        for origin in node.origins:
-            hears |= touched[origin] if origin in touched else changed[:, self._places[origin]]
-        return hears
-
     def _evaluate(
         self,
         node: Node,
@@ -103,8 +104,9 @@ class Probe:
         here: NDArray[np.intp] | slice,
         signals: dict[str, Float],
     ) -> Float:
-        below = {name: signals[name][here] for name in node.origins if name in signals}
-        measured = (name for name in node.origins if name not in signals)
+        origins = self._origins[node.name]
+        below = {name: signals[name][here] for name in origins if name in signals}
+        measured = (name for name in origins if name not in signals)
         columns = {name: points[here, self._places[name]] for name in measured}
         n_rows = len(points) if isinstance(here, slice) else len(here)
         return signal_of(node, Coded(columns, n_rows), below, node.name in self._heard)
