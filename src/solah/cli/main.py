@@ -15,13 +15,16 @@ from typer.main import get_command
 from solah.cli.datasets import datasets
 from solah.cli.demo import demo
 from solah.cli.evaluate import evaluate
+from solah.cli.explain import explain
 from solah.cli.fit import fit
 from solah.cli.helptext import VerbCommand, VerbGroup
 from solah.cli.info import info
 from solah.cli.predict import predict
+from solah.cli.report import report
 from solah.cli.reproduce import reproduce
 from solah.cli.rules import rules
 from solah.cli.screen import Quiet, Verbose
+from solah.cli.stress import stress
 from solah.cli.verb import verb
 from solah.exceptions import SolahError
 
@@ -32,7 +35,8 @@ _LINE_BREAK = re.compile(r"\s*\n\s*")
 
 _VERBS = {
     "Start here": (demo, datasets),
-    "Learn and decide": (fit, evaluate, predict, rules),
+    "Learn and decide": (fit, evaluate, predict),
+    "See and understand": (rules, explain, report, stress),
     "Check the paper": (reproduce,),
     "About": (info,),
 }

@@ -1,12 +1,24 @@
 """A model in, a page about it out: first summarised as a dict, then rendered.
 
-summary.py   model, scores -> dict of plain values, ready for JSON
-markdown.py  that dict     -> Markdown
-measures.py  measures      -> their names and spelling
+summary.py       model, scores   -> dict of plain values, ready for JSON
+markdown.py      that dict       -> Markdown
+measures.py      measures        -> their names and spelling
+
+page_summary.py  model, rows     -> that dict, and what an HTML page needs beyond it
+  measuring.py · dependence.py · attribute_pictures.py · live.py
+  node_cards.py (hearing.py · rule_lines.py)
+page.py          that dict       -> one HTML page
+  hierarchy_drawing.py · charts.py · heat_map.py (svg.py)
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from solah.report.markdown import render_markdown
 from solah.report.measures import name_measure, score_rows, spell_spread
+from solah.report.page import render_page
 from solah.report.summary import (
     describe_attribute,
     describe_choice,
@@ -22,6 +34,9 @@ from solah.report.summary import (
     summarise,
 )
 
+if TYPE_CHECKING:
+    from solah.report.page_summary import summarise_page
+
 __all__ = [
     "describe_attribute",
     "describe_choice",
@@ -35,8 +50,17 @@ __all__ = [
     "importance_by_name",
     "name_measure",
     "render_markdown",
+    "render_page",
     "score_rows",
     "spell_spread",
     "strongest",
     "summarise",
+    "summarise_page",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Measuring needs scikit-learn, which takes longer to import than most pages to write.
+    if name == "summarise_page":
+        return import_module("solah.report.page_summary").summarise_page
+    raise AttributeError(f"module 'solah.report' has no attribute {name!r}")

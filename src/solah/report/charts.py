@@ -1,0 +1,200 @@
+"""Numbers of a summary in, small pictures out: SVG that prints, scales and needs no script."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from solah.report.svg import path, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+N_COLOURS = 10
+"""How many classes have a colour of their own; more begin again."""
+
+_WORDS_WIDTH, _WORDS_HEIGHT = 240, 56
+_FULL = 0.92 * _WORDS_HEIGHT
+_SQUARE = 240
+
+
+def colour_class(place: int, goal: Mapping[str, Any]) -> str:
+    """Return the style of a goal state: a colour a class, or a step on a ramp for a number."""
+    return f"c{place % N_COLOURS}" if goal["classes"] else "ramp"
+
+
+def belief_bar(belief: Sequence[float], goal: Mapping[str, Any], width: float = 100) -> Markup:
+    """Draw a belief as the parts of a bar."""
+    starts = accumulate(belief, initial=0.0)
+    parts = [
+        tag(
+            "rect",
+            x=width * start,
+            width=width * share,
+            height=6,
+            class_=colour_class(place, goal),
+            fill_opacity=ramp_opacity(place, len(belief)) if not goal["classes"] else None,
+        )
+        for place, (start, share) in enumerate(zip(starts, belief, strict=False))
+    ]
+    return Markup("").join(parts)
+
+
+def ramp_opacity(place: int, size: int) -> float:
+    """Return how strong the colour of a number's focal set is, from low to high."""
+    return 0.15 + 0.85 * place / max(size - 1, 1)
+
+
+def words_picture(attribute: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
+    """Draw where each word applies, over how often values occur."""
+    low, high = attribute["shown"]
+    shapes = [_histogram(attribute["histogram"], goal)] if attribute["histogram"] else []
+    for place, word in enumerate(attribute["words"]):
+        corners = _trapezoid(word, low, high)
+        points = [
+            ((x - low) / (high - low) * _WORDS_WIDTH, _WORDS_HEIGHT - y * _FULL) for x, y in corners
+        ]
+        shade = word_shade(place, len(attribute["words"]))
+        shapes.append(tag("path", d=path(points), class_=f"word w{shade}"))
+    return tag(
+        "svg",
+        *shapes,
+        viewBox=f"0 0 {_WORDS_WIDTH} {_WORDS_HEIGHT}",
+        preserveAspectRatio="none",
+        class_="words",
+        aria_hidden="true",
+    )
+
+
+def word_shade(place: int, n_words: int) -> int:
+    """Choose one of five shades for a word, from low to high."""
+    return 2 if n_words < 2 else round(4 * place / (n_words - 1))
+
+
+def _trapezoid(word: Mapping[str, Any], low: float, high: float) -> list[tuple[float, float]]:
+    """Return the corners of a word's shape within the picture."""
+    (rise, full), (fall, gone) = _edge(word, 0, low), _edge(word, 1, high)
+    corners = [(rise, 0.0), (full, 1.0), (fall, 1.0), (gone, 0.0)]
+    if word["fully"][0] is None:
+        corners = [(low, 1.0), *corners[2:]]
+    if word["fully"][1] is None:
+        corners = [*corners[:-2], (high, 1.0)]
+    return corners
+
+
+def _edge(word: Mapping[str, Any], side: int, end: float) -> tuple[float, float]:
+    """Return a side of a word's shape, from left to right; an open one is at the end."""
+    fully, partly = word["fully"][side], word["partly"][side]
+    ends = (end if partly is None else partly, end if fully is None else fully)
+    return ends if side == 0 else ends[::-1]
+
+
+def _histogram(counts: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
+    """Draw counts by bin as steps, the classes on top of each other."""
+    by_class: list[list[int]] = counts["counts"]
+    tallest = max(map(sum, zip(*by_class, strict=True))) or 1
+    width = _WORDS_WIDTH / len(by_class[0])
+    base = [0.0] * len(by_class[0])
+    layers = []
+    for place, of_class in enumerate(by_class):
+        top = [b + n for b, n in zip(base, of_class, strict=True)]
+        style = f"hist {colour_class(place, goal)}" if len(by_class) > 1 else "hist"
+        if any(of_class):
+            layers.append(tag("path", d=_steps(base, top, width, _FULL / tallest), class_=style))
+        base = top
+    return Markup("").join(layers)
+
+
+def _steps(base: Sequence[float], top: Sequence[float], width: float, scale: float) -> str:
+    """Write the way along the top to the right and along the base back, a step a bin."""
+
+    def way(levels: Iterable[float], step: str) -> str:
+        return "".join(f"V{_WORDS_HEIGHT - level * scale:.3g}{step}" for level in levels)
+
+    right, left = f"h{width:.5g}", f"h-{width:.5g}"
+    return f"M0 {_WORDS_HEIGHT}{way(top, right)}{way(reversed(base), left)}Z"
+
+
+def curves_picture(curves: Iterable[Mapping[str, Any]], goal: Mapping[str, Any]) -> Markup:
+    """Draw ROC curves, one a class, over the line of mere chance."""
+    lines = [
+        tag(
+            "path",
+            d=path(_unit_square(curve["points"])),
+            class_=f"curve s{curve['place'] % N_COLOURS}",
+        )
+        for curve in curves
+    ]
+    return _square(
+        "The share found of each class against the share of false alarms",
+        *lines,
+        x="false alarms",
+        y="found",
+    )
+
+
+def calibration_picture(bins: Iterable[Mapping[str, Any]]) -> Markup:
+    """Draw how often a class is true against the belief in it; a dot's area is its number."""
+    known = [one for one in bins if one["pairs"]]
+    most = max(one["pairs"] for one in known)
+    points = _unit_square((one["belief"], one["share"]) for one in known)
+    dots = [
+        tag("circle", cx=x, cy=y, r=3 + 7 * (one["pairs"] / most) ** 0.5, class_="dot")
+        for (x, y), one in zip(points, known, strict=True)
+    ]
+    line = tag("path", d=path(points), class_="curve")
+    return _square(
+        "How often a class is true against the belief in it", line, *dots, x="belief", y="true"
+    )
+
+
+def scatter_picture(points: Sequence[Sequence[float]], low: float, high: float) -> Markup:
+    """Draw estimates against the truth."""
+    span = (high - low) or 1.0
+    scaled = _unit_square(((t - low) / span, (e - low) / span) for t, e in points)
+    dots = [tag("circle", cx=x, cy=y, r=2.5, class_="dot") for x, y in scaled]
+    ends = (f"{low:.4g}", f"{high:.4g}")
+    return _square("The estimate against the truth", *dots, x="truth", y="estimate", ends=ends)
+
+
+def _unit_square(points: Iterable[Sequence[float]]) -> list[tuple[float, float]]:
+    return [(_SQUARE * x, _SQUARE * (1 - y)) for x, y in points]
+
+
+def _square(
+    title: str, *shapes: Markup, x: str, y: str, ends: tuple[str, str] = ("0", "1")
+) -> Markup:
+    """Frame a square picture with its diagonal and the names of its axes."""
+    frame = tag("rect", width=_SQUARE, height=_SQUARE, class_="frame ground")
+    diagonal = tag("path", d=path([(0, _SQUARE), (_SQUARE, 0)]), class_="diagonal")
+    below, left = _SQUARE + 16, -8
+    words = [
+        tag("text", ends[0], x=0, y=below),
+        tag("text", x, x=_SQUARE / 2, y=below, text_anchor="middle", class_="axis"),
+        tag("text", ends[1], x=_SQUARE, y=below, text_anchor="end"),
+        tag("text", ends[1], x=left, y=10, text_anchor="end"),
+        tag("text", ends[0], x=left, y=_SQUARE, text_anchor="end"),
+        tag(
+            "text",
+            y,
+            x=left,
+            y=_SQUARE / 2,
+            text_anchor="middle",
+            class_="axis",
+            transform=f"rotate(-90 {left} {_SQUARE // 2})",
+        ),
+    ]
+    margin = 12 + 7 * max(map(len, ends))
+    return tag(
+        "svg",
+        tag("title", title),
+        frame,
+        diagonal,
+        *shapes,
+        *words,
+        viewBox=f"{-margin} -12 {_SQUARE + margin + 12} {_SQUARE + 34}",
+        class_="square",
+        role="img",
+    )

@@ -1,0 +1,93 @@
+"""A model and readings in, how far its attributes depend on each other out."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data import Column, Kind, Table
+from solah.hierarchy import distance_correlation_matrix
+from solah.report.measuring import spread_evenly
+
+if TYPE_CHECKING:
+    from solah.kernels.arrays import Float
+    from solah.model.document import Model
+
+MAX_ATTRIBUTES = 100
+MAX_ROWS = 2_000
+_N_PAIRS = 8
+
+
+def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
+    """Measure the distance correlations of attributes, ordered by the trees that read them.
+
+    Parameters
+    ----------
+    model : Model
+    readings : ndarray of shape (n_rows, n_attributes)
+        As the kernels read them; NaN is unknown.
+
+    Returns
+    -------
+    dependence : dict
+        Without ``names`` where there is nothing to compare; its ``note`` says why.
+    """
+    attributes = len(model.attributes)
+    if attributes < 2:
+        return {"names": [], "note": "There is only one attribute, so nothing to compare it with."}
+    if attributes > MAX_ATTRIBUTES:
+        return {
+            "names": [],
+            "note": f"Left out: a picture of {attributes} attributes would not be legible.",
+        }
+    order, groups = _by_tree(model)
+    rows = spread_evenly(len(readings), MAX_ROWS)
+    matrix = _matrix(model, readings[rows])[np.ix_(order, order)]
+    names = [model.attributes[place].name for place in order]
+    sampled = f"{len(rows)} of {len(readings)} rows, evenly spread."
+    return {
+        "names": names,
+        "groups": groups,
+        "matrix": matrix.round(3).tolist(),
+        "pairs": _strongest_pairs(names, matrix),
+        "note": f"Measured on {sampled}" if len(rows) < len(readings) else "",
+    }
+
+
+def _by_tree(model: Model) -> tuple[list[int], list[dict[str, Any]]]:
+    """Order attributes by tree; those that no tree reads come last."""
+    places = {attribute.name: place for place, attribute in enumerate(model.attributes)}
+    order: list[int] = []
+    groups = []
+    for tree in model.trees:
+        own = [places[name] for name in tree.origins if name in places]
+        if len(own) > 1:
+            groups.append({"tree": tree.name, "start": len(order), "stop": len(order) + len(own)})
+        order += own
+    return order + [place for place in places.values() if place not in set(order)], groups
+
+
+def _matrix(model: Model, readings: Float) -> Float:
+    """Compare the attributes that have readings; the others depend on nothing."""
+    known = np.flatnonzero(~np.isnan(readings).all(axis=0)).tolist()
+    whole = np.eye(len(model.attributes))
+    if len(known) < 2:
+        return whole
+    columns = tuple(Column(f"x{place}", readings[:, place]) for place in known)
+    kinds = {
+        f"x{place}": (Kind.CATEGORICAL if model.attributes[place].is_coded else Kind.CONTINUOUS)
+        for place in known
+    }
+    table = Table(columns, len(readings))
+    whole[np.ix_(known, known)] = distance_correlation_matrix(table, kinds=kinds)
+    return whole
+
+
+def _strongest_pairs(names: list[str], matrix: Float) -> list[dict[str, Any]]:
+    pairs = sorted(combinations(range(len(names)), 2), key=lambda pair: -matrix[pair])
+    return [
+        {"names": [names[a], names[b]], "dependence": float(matrix[a, b])}
+        for a, b in pairs[:_N_PAIRS]
+    ]

@@ -1,0 +1,136 @@
+"""Beliefs and the truth in, how well a model decides on these rows out, ready for JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.metrics import auc, confusion_matrix, roc_curve
+
+from solah.evaluation import score_beliefs, score_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float
+
+N_BINS = 10
+MAX_CURVES = 10
+MAX_POINTS = 400
+_CURVE_STEPS = 200
+
+
+def measure_classes(
+    truth: NDArray[np.intp], beliefs: Float, decided: NDArray[np.intp], names: list[str]
+) -> dict[str, Any]:
+    """Measure decisions on classes.
+
+    Parameters
+    ----------
+    truth, decided : ndarray of shape (n_rows,)
+        The places of the true classes and of those decided for.
+    beliefs : ndarray of shape (n_rows, n_classes)
+    names : list of str
+        The classes.
+
+    Returns
+    -------
+    measured : dict
+        Plain values; what cannot be computed on these rows is None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> beliefs = np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]])
+    >>> measured = measure_classes(np.array([0, 1, 1]), beliefs, np.array([0, 0, 1]), ["a", "b"])
+    >>> measured["confusion"], measured["scores"]["balanced_accuracy"]
+    ([[1, 0], [1, 1]], 0.75)
+    """
+    places = np.arange(len(names))
+    scores = score_beliefs(truth, beliefs, places, decisions=decided)
+    confusion = confusion_matrix(truth, decided, labels=places)
+    by_class = [_class_scores(confusion, place, name) for place, name in enumerate(names)]
+    recalls = [one["recall"] for one in by_class if one["recall"] is not None]
+    return {
+        "scores": {
+            "accuracy": scores.accuracy,
+            "balanced_accuracy": sum(recalls) / len(recalls),
+            "auc": _known(scores.auc),
+            "log_loss": scores.log_loss,
+            "brier": scores.brier,
+        },
+        "confusion": confusion.tolist(),
+        "classes": by_class,
+        "curves": _curves(truth, beliefs, names),
+        "calibration": _calibration(truth, beliefs),
+    }
+
+
+def measure_numbers(truth: Float, estimates: Float) -> dict[str, Any]:
+    """Measure estimates of a number; of many rows every so manieth is kept as a point."""
+    scores = score_numbers(truth, estimates)
+    kept = spread_evenly(len(truth), MAX_POINTS)
+    both = np.concatenate([truth, estimates])
+    return {
+        "scores": {"r2": _known(scores.r2), "mae": scores.mae},
+        "points": np.column_stack([truth[kept], estimates[kept]]).tolist(),
+        "low": float(both.min()),
+        "high": float(both.max()),
+    }
+
+
+def spread_evenly(n_rows: int, most: int) -> NDArray[np.intp]:
+    """Choose rows that stand evenly apart, the first and the last among them."""
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).round().astype(np.intp))
+
+
+def _class_scores(confusion: NDArray[Any], place: int, name: str) -> dict[str, Any]:
+    right = int(confusion[place, place])
+    support, chosen = int(confusion[place].sum()), int(confusion[:, place].sum())
+    return {
+        "class": name,
+        "precision": right / chosen if chosen else None,
+        "recall": right / support if support else None,
+        "support": support,
+    }
+
+
+def _curves(truth: NDArray[np.intp], beliefs: Float, names: list[str]) -> list[dict[str, Any]]:
+    """Trace a ROC curve for each class against the others; of two classes one says it all."""
+    counts = np.bincount(truth, minlength=len(names))
+    partly = [c for c in range(len(names)) if 0 < counts[c] < len(truth)]
+    chosen = partly[-1:] if len(names) == 2 else sorted(partly, key=lambda c: -counts[c])
+    return [_curve(truth == c, beliefs[:, c], c, names[c]) for c in sorted(chosen[:MAX_CURVES])]
+
+
+def _curve(is_class: NDArray[np.bool_], belief: Float, place: int, name: str) -> dict[str, Any]:
+    false_alarms, found, _ = roc_curve(is_class, belief)
+    kept = spread_evenly(len(found), _CURVE_STEPS)
+    return {
+        "class": name,
+        "place": place,
+        "auc": float(auc(false_alarms, found)),
+        "points": np.column_stack([false_alarms, found])[kept].round(4).tolist(),
+    }
+
+
+def _calibration(truth: NDArray[np.intp], beliefs: Float) -> list[dict[str, Any]]:
+    """Compare beliefs, of all classes together, with how often they were right, bin by bin."""
+    belief = beliefs.ravel()
+    is_true = (truth[:, None] == np.arange(beliefs.shape[1])).ravel()
+    places = np.minimum((belief * N_BINS).astype(np.intp), N_BINS - 1)
+    counts = np.bincount(places, minlength=N_BINS)
+    sums, hits = (np.bincount(places, weights, N_BINS) for weights in (belief, is_true))
+    return [
+        {
+            "belief": float(sums[i] / counts[i]) if counts[i] else None,
+            "share": float(hits[i] / counts[i]) if counts[i] else None,
+            "pairs": int(counts[i]),
+        }
+        for i in range(N_BINS)
+    ]
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

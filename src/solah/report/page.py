@@ -1,0 +1,121 @@
+"""A summary in, one HTML page out: all in it, nothing fetched, every name escaped."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from functools import partial
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from solah.report import charts
+from solah.report.heat_map import heat_map
+from solah.report.hierarchy_drawing import draw_hierarchy
+from solah.report.measures import score_rows
+
+_SCRIPTS = (
+    "evaluate.js",
+    "attribute.js",
+    "change.js",
+    "spelling.js",
+    "controls.js",
+    "outcome.js",
+    "page.js",
+)
+_STYLE = "report.css"
+_WIDE, _NARROW = 1060, 354
+_UNSAFE_IN_SCRIPT = {
+    ord(sign): f"\\u{ord(sign):04x}" for sign in ("<", ">", "&", "\u2028", "\u2029")
+}
+
+
+def render_page(summary: dict[str, Any]) -> str:
+    """Write the report as one HTML page.
+
+    The page loads nothing from anywhere: its content security policy allows its own script and
+    style, known by their hashes, and nothing else.
+
+    Parameters
+    ----------
+    summary : dict
+        As :func:`solah.report.summarise_page` returns it.
+
+    Returns
+    -------
+    page : str
+    """
+    script, style = "".join(map(_read, _SCRIPTS)), _read(_STYLE)
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            **summary,
+            policy=_policy(script, style),
+            script=Markup(script),
+            style=Markup(style),
+            payload=_payload(summary),
+        )
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("solah.report"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
+    environment.globals.update(
+        belief_bar=charts.belief_bar,
+        calibration_picture=charts.calibration_picture,
+        colour_class=charts.colour_class,
+        curves_picture=charts.curves_picture,
+        heat_map=heat_map,
+        narrow_drawing=partial(draw_hierarchy, width=_NARROW, style="narrow"),
+        scatter_picture=charts.scatter_picture,
+        wide_drawing=partial(draw_hierarchy, width=_WIDE, style="wide"),
+        word_shade=charts.word_shade,
+        words_picture=charts.words_picture,
+    )
+    environment.filters["score_rows"] = score_rows
+    return environment
+
+
+def _read(name: str) -> str:
+    return files("solah.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _policy(script: str, style: str) -> str:
+    """Allow what stands in the page, and forbid all else."""
+    return (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _payload(summary: dict[str, Any]) -> Markup:
+    """Write what the script reads as JSON that cannot end the element it stands in."""
+    read = {
+        "model": summary["live"],
+        "colours": charts.N_COLOURS,
+        "rows": summary["rows"],
+        "start": [attribute["usual"] for attribute in summary["attributes"]],
+        "shown": [attribute["shown"] for attribute in summary["attributes"]],
+        "dependence": summary["dependence"]
+        and {
+            key: summary["dependence"][key]
+            for key in ("names", "matrix")
+            if key in summary["dependence"]
+        },
+    }
+    text = json.dumps(read, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.translate(_UNSAFE_IN_SCRIPT))

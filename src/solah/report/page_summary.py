@@ -1,0 +1,212 @@
+"""A model and rows in, a dict of plain values out: what the report page shows and computes with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data import Column, Table, as_column, from_frame, is_frame, to_numbers
+from solah.data.spelling import spell
+from solah.exceptions import DataError, ParameterError
+from solah.model.beliefs import all_beliefs
+from solah.model.document import Task
+from solah.model.encode import encode, encode_states
+from solah.report.attribute_pictures import picture_of
+from solah.report.dependence import describe_dependence
+from solah.report.live import describe_arithmetic
+from solah.report.measuring import measure_classes, measure_numbers, spread_evenly
+from solah.report.node_cards import describe_nodes
+from solah.report.summary import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from solah.evaluation import CrossValidation
+    from solah.kernels.arrays import Float
+    from solah.model.document import Goal, Model
+
+MAX_RULES = 400
+MAX_RULES_OF_TREE = 100
+MAX_STACKED = 5
+MAX_ROWS = 50
+
+
+def summarise_page(
+    model: Model,
+    X: Any = None,
+    y: Any = None,
+    *,
+    source: str = "",
+    scores: CrossValidation | None = None,
+    choice: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Gather what the report page shows of a model, and of rows that it decides on.
+
+    Parameters
+    ----------
+    model : Model
+        The model document.
+    X : data frame or Table, default=None
+        Rows with the model's attributes, by name; there may be more columns.
+    y : array-like of shape (n_rows,), default=None
+        The truth about each row; by default the column of X with the goal's name, if it is there.
+    source : str, default=""
+        What to call the rows.
+    scores : CrossValidation, default=None
+        How well such models decide on unseen rows.
+    choice : mapping, default=None
+        How the settings were chosen, as :func:`solah.report.describe_choice` returns it.
+
+    Returns
+    -------
+    summary : dict
+        Plain values only, ready for JSON. It has what :func:`solah.report.summarise` gathers,
+        and more.
+
+    Raises
+    ------
+    DataError
+        If X lacks a column of the model, has no rows, or y has another length.
+
+    Examples
+    --------
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> tree = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.goal)
+    >>> summary = summarise_page(tree.model_, iris.table, iris.goal, source="iris")
+    >>> summary["data"]["rows"], round(summary["measured"]["scores"]["accuracy"], 2)
+    (150, 0.96)
+    """
+    rules_a_tree = min(-(-MAX_RULES // len(model.trees)), MAX_RULES_OF_TREE)
+    summary = summarise(model, scores, choice=choice)
+    rows = None if X is None else _Rows(model, _read_table(X), y)
+    return {
+        **summary,
+        "attributes": [
+            {
+                "place": place,
+                **described,
+                **picture_of(attribute, *(rows.column(place) if rows else ())),
+            }
+            for place, (attribute, described) in enumerate(
+                zip(model.attributes, summary["attributes"], strict=True)
+            )
+        ],
+        "nodes": describe_nodes(model, rules_a_tree),
+        "data": rows and {"source": source, "rows": rows.n_rows, "with_truth": rows.n_known},
+        "measured": rows and rows.measured(),
+        "rows": rows.shown() if rows else [],
+        "dependence": rows and describe_dependence(model, rows.readings),
+        "live": describe_arithmetic(model, rules_a_tree),
+    }
+
+
+class _Rows:
+    """Rows that the model decides on.
+
+    Parameters
+    ----------
+    model : what decides
+    table : the rows
+    y : the truth about each; None if the table may have it
+    """
+
+    def __init__(self, model: Model, table: Table, y: Any) -> None:
+        if table.n_rows == 0:
+            raise DataError("the data have no rows; a report needs one at least")
+        self._goal = model.goal
+        self.n_rows = table.n_rows
+        self.readings = encode(table, model.attributes)
+        self._beliefs = all_beliefs(model.nodes, table)[model.root.name]
+        self._truth = _read_truth(model.goal, table, y)
+        self._is_known = ~np.isnan(self._truth)
+        self._is_number = model.goal.task is Task.REGRESSION
+
+    @property
+    def n_known(self) -> int:
+        """Of how many rows the truth is known."""
+        return int(self._is_known.sum())
+
+    @property
+    def _decided(self) -> Float:
+        """The places of the classes decided for, or the estimates."""
+        if self._is_number:
+            return np.asarray(self._beliefs @ np.array(self._goal.centres))
+        return self._goal.decide(self._beliefs).astype(np.float64)
+
+    def column(self, place: int) -> tuple[Float, Sequence[Float]]:
+        """Return an attribute's readings, and which rows have each class, if they are few."""
+        n_classes = len(self._goal.states) if self.n_known else 0
+        shown = range(n_classes if n_classes <= MAX_STACKED else 0)
+        return self.readings[:, place], [self._truth == c for c in shown]
+
+    def measured(self) -> dict[str, Any] | None:
+        """Measure the decisions on the rows of which the truth is known."""
+        if not self.n_known:
+            return None
+        truth, decided = self._truth[self._is_known], self._decided[self._is_known]
+        if self._is_number:
+            return measure_numbers(truth, decided)
+        names = [spell(state) for state in self._goal.states]
+        beliefs = self._beliefs[self._is_known]
+        return measure_classes(truth.astype(np.intp), beliefs, decided.astype(np.intp), names)
+
+    def shown(self) -> list[dict[str, Any]]:
+        """List some rows to look at, spread over the classes, with truth and decision."""
+        decided = self._decided
+        return [
+            {
+                "row": row + 1,
+                "truth": self._spelt(self._truth[row]),
+                "decided": self._spelt(decided[row]),
+                "readings": [None if np.isnan(x) else x for x in self.readings[row].tolist()],
+            }
+            for row in self._chosen()
+        ]
+
+    def _chosen(self) -> list[int]:
+        """Take as many rows of each class, evenly spread; any rows where there is no class."""
+        groups = [np.flatnonzero(self._truth == c) for c in range(len(self._goal.states))]
+        groups = [group for group in groups if len(group)] or [np.arange(self.n_rows)]
+        groups = groups[:MAX_ROWS]
+        chosen: list[int] = []
+        for left, group in enumerate(sorted(groups, key=len)):
+            share = (MAX_ROWS - len(chosen)) // (len(groups) - left)
+            chosen += group[spread_evenly(len(group), share)].tolist()
+        return sorted(chosen)
+
+    def _spelt(self, value: float) -> str | None:
+        if np.isnan(value):
+            return None
+        return f"{value:.4g}" if self._is_number else spell(self._goal.states[int(value)])
+
+
+def _read_table(X: Any) -> Table:
+    if isinstance(X, Table):
+        return X
+    if is_frame(X):
+        return from_frame(X)
+    raise ParameterError(
+        f"X must be a data frame or a Table, whose columns have names. Got {type(X).__name__}."
+    )
+
+
+def _read_truth(goal: Goal, table: Table, y: Any) -> Float:
+    """Return the places of the true classes or the true numbers; NaN where they are unknown."""
+    column = _goal_column(goal, table, y)
+    if column is None:
+        return np.full(table.n_rows, np.nan)
+    if len(column.values) != table.n_rows:
+        raise DataError(f"X has {table.n_rows} rows, but y has {len(column.values)} values")
+    if goal.task is Task.REGRESSION:
+        return to_numbers(column).values
+    return encode_states(column, goal.states)
+
+
+def _goal_column(goal: Goal, table: Table, y: Any) -> Column | None:
+    if isinstance(y, Column):
+        return y
+    if y is not None:
+        return as_column(goal.name, np.asarray(y))
+    return table.column(goal.name) if goal.name in table.names else None

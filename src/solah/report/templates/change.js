@@ -1,0 +1,109 @@
+// Readings in, the smallest change of each single reading that changes the decision out.
+//
+// Between neighbouring peaks a tree's or a fusion's scores are linear in one reading, so that a class
+// is decided for on an interval: looking at the ends is enough. A tree that hears trees may turn
+// within a piece, which is why pieces are then looked at in parts.
+
+const PARTS = 16;
+const HALVINGS = 200;
+const FEWEST_DIGITS = 2;
+const ROUNDINGS = 13;
+const LEAST_SPAN = 1e-300;
+
+/** Where one reading must be looked at, from the present one to an end of the range. */
+function knotsTowards(attribute, present, end, parts) {
+  const between = attribute.peaks.filter((peak) => (peak - present) * (peak - end) < 0);
+  const knots = [present, ...between.sort((a, b) => Math.abs(a - present) - Math.abs(b - present)), end];
+  return knots.slice(1).flatMap((knot, i) =>
+    Array.from({ length: parts }, (_, k) =>
+      (k + 1 === parts ? knot : knots[i] + ((knot - knots[i]) * (k + 1)) / parts)));
+}
+
+/** The reading nearest to `inside` that is decided otherwise, up to the last bit. */
+function boundary(decisionAt, inside, outside, decision) {
+  for (let round = 0; round < HALVINGS; round += 1) {
+    const middle = inside + (outside - inside) / 2;
+    if (middle === inside || middle === outside) break;
+    if (decisionAt(middle) === decision) inside = middle;
+    else outside = middle;
+  }
+  return outside;
+}
+
+function firstChange(decisionAt, attribute, present, end, parts) {
+  if (present === end) return null;
+  const decision = decisionAt(present);
+  let inside = present;
+  for (const knot of knotsTowards(attribute, present, end, parts)) {
+    if (decisionAt(knot) !== decision) return boundary(decisionAt, inside, knot, decision);
+    inside = knot;
+  }
+  return null;
+}
+
+/** The number of fewest digits, rounded outwards within the range, that is decided in the same way. */
+function rounded(decisionAt, reading, present, range, limit) {
+  const decision = decisionAt(reading);
+  const [outward, nearer] = reading > present ? [Math.ceil, Math.min] : [Math.floor, Math.max];
+  const fewest = FEWEST_DIGITS - Math.floor(Math.log10(range));
+  for (let digits = fewest; digits < fewest + ROUNDINGS; digits += 1) {
+    const scale = 10 ** digits;
+    const whole = outward(reading * scale) / scale;
+    const tried = nearer(Number(whole.toFixed(Math.min(Math.max(digits, 0), 100))), limit);
+    if (decisionAt(tried) === decision) return tried;
+  }
+  return reading;
+}
+
+/** How far it is to another reading, as a share of the range; all the way to a state without order. */
+function distance(attribute, from, to) {
+  return attribute.ordered ? Math.abs(to - from) / spanOf(attribute) : 1;
+}
+
+function spanOf({ continuous, low, high, peaks }) {
+  return Math.max(continuous ? high - low : peaks[peaks.length - 1] - peaks[0], LEAST_SPAN);
+}
+
+function continuousChange(decisionAt, attribute, present, parts) {
+  const ends = [Math.min(attribute.low, present), Math.max(attribute.high, present)];
+  const found = ends
+    .map((end) => [firstChange(decisionAt, attribute, present, end, parts), end])
+    .filter(([reading]) => reading !== null)
+    .sort(([a], [b]) => Math.abs(a - present) - Math.abs(b - present));
+  if (!found.length) return [];
+  const [edge, end] = found[0];
+  const to = rounded(decisionAt, edge, present, spanOf(attribute), end);
+  return [{ to, edge, decision: decisionAt(edge), move: distance(attribute, present, edge) }];
+}
+
+/** Every other state that is decided otherwise; of states in order only the nearest. */
+function stateChanges(decisionAt, attribute, present) {
+  const decision = decisionAt(present);
+  const changes = attribute.peaks
+    .filter((state) => state !== present && decisionAt(state) !== decision)
+    .map((to) => ({
+      to, edge: to, decision: decisionAt(to), move: distance(attribute, present, to),
+    }))
+    .sort((a, b) => a.move - b.move);
+  return attribute.ordered ? changes.slice(0, 1) : changes;
+}
+
+/** List what would change the decision, one attribute at a time, the smallest moves first. */
+function changesOf(model, readings) {
+  const parts = model.nodes.some(hearsBeliefs) ? PARTS : 1;
+  return model.attributes
+    .flatMap((attribute, j) => {
+      const present = readings[j];
+      if (present === null) return [];
+      const decisionAt = (reading) => evaluate(model, readings.with(j, reading)).decision;
+      const found = attribute.continuous
+        ? continuousChange(decisionAt, attribute, present, parts)
+        : stateChanges(decisionAt, attribute, present);
+      return found.map((change) => ({ attribute: j, from: present, ...change }));
+    })
+    .sort((a, b) => a.move - b.move || a.attribute - b.attribute);
+}
+
+function hearsBeliefs(node) {
+  return Boolean(node.split) && node.inputs.some((input) => input.attribute === undefined);
+}

@@ -1,0 +1,140 @@
+// Readings in, the decision shown: beliefs, the way through the trees, why, and what would change it.
+
+const MOST_REASONS = 8;
+const MOST_CHANGES = 5;
+
+// --- the decision --------------------------------------------------------------------------
+
+function showDecision(outcome) {
+  const { belief } = outcome;
+  const place = isNumber ? belief.indexOf(Math.max(...belief)) : outcome.decision;
+  byId("verdict").textContent = isNumber ? brief(Number(outcome.estimate.toPrecision(4))) : model.goal.labels[place];
+  if (!isNumber) byId("verdict-chip").className = `chip ${colourOf(place)}`;
+  byId("certainty").textContent = isNumber ? "" : percent(belief[place]);
+  fillBar(byId("verdict-bar"), belief);
+  all("#beliefs li").forEach((item, c) => {
+    item.classList.toggle("is-decided", c === place);
+    item.querySelector("output").textContent = percent(belief[c]);
+  });
+  const known = state.readings.filter((reading) => reading !== null).length;
+  byId("known").textContent = `${known} of ${state.readings.length} readings known.`;
+}
+
+function saying(belief) {
+  if (isNumber) return `about ${brief(Number(estimate(model.goal, belief).toPrecision(4)))}`;
+  const place = decide(model.goal, belief);
+  return [model.goal.labels[place], belief[place].toFixed(2)];
+}
+
+function showNodes(outcome) {
+  for (const card of all(".hierarchy .node")) {
+    const belief = madeBelieve(model, Number(card.dataset.node), outcome.signals);
+    const said = saying(belief);
+    const letters = Number(card.dataset.letters);
+    fillBar(card.querySelector(".belief"), belief);
+    card.querySelector(".says").textContent = Array.isArray(said)
+      ? `${cutTo(said[0], letters - 5)} ${said[1]}` : said;
+  }
+}
+
+function showRules(outcome) {
+  for (const part of all("details[data-node][open]")) {
+    const tree = model.nodes[part.dataset.node];
+    if (!tree.split) continue;
+    const shares = branchShares(model, tree, state.readings, outcome.signals);
+    all(".rules > li", part).forEach((rule, i) => {
+      const share = tree.fires[i].reduce((sum, leaf) => sum + (shares.get(leaf) ?? 0), 0);
+      const fired = rule.querySelector(".fired");
+      fired.hidden = share < WORTH_SAYING;
+      fired.querySelector("output").textContent = share.toFixed(2);
+      rule.classList.toggle("fires", share >= WORTH_SAYING);
+    });
+  }
+}
+
+// --- why -----------------------------------------------------------------------------------
+
+/** The steps from knowing nothing to the outcome, of which the small ones are put together. */
+function reasons(explained, weigh) {
+  const parts = explained.parts.map((part, j) => ({ j, size: weigh(part) }));
+  const known = parts.filter(({ j }) => state.readings[j] !== null);
+  known.sort((a, b) => Math.abs(b.size) - Math.abs(a.size));
+  const least = WORTH_SAYING / 10 * (isNumber ? Math.abs(known[0]?.size ?? 0) : 1);
+  const isTold = ({ size }, i) => i < MOST_REASONS && Math.abs(size) > least;
+  const steps = known.filter(isTold).map(({ j, size }) => ({
+    name: `${model.attributes[j].name} is ${spellReading(j, state.readings[j])}`, size,
+  }));
+  const others = known.filter((part, i) => !isTold(part, i));
+  if (others.length) {
+    steps.push({
+      name: `${others.length} other reading${others.length === 1 ? "" : "s"}`,
+      size: others.reduce((sum, { size }) => sum + size, 0),
+    });
+  }
+  return steps;
+}
+
+function waterfallLine(name, value, from, to, style, scale) {
+  const line = element("li", "", style);
+  const label = element("span");
+  label.append(element("bdi", name));
+  const bar = drawn("svg", { viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" });
+  const [left, right] = [scale(Math.min(from, to)), scale(Math.max(from, to))];
+  bar.append(drawn("rect", { x: left, width: Math.max(right - left, 0.4), height: 6 }));
+  line.append(label, bar, element("output", value));
+  return line;
+}
+
+function showWhy(outcome) {
+  const explained = contributions(model, state.readings);
+  const chosen = byId("towards")?.value;
+  const place = chosen ? Number(chosen) : outcome.decision;
+  const weigh = isNumber ? (part) => estimate(model.goal, part) : (part) => part[place];
+  const [start, end] = [weigh(explained.before), weigh(explained.after)];
+  const steps = reasons(explained, weigh);
+  const levels = steps.reduce((sums, { size }) => [...sums, sums[sums.length - 1] + size], [start]);
+  const low = isNumber ? Math.min(...levels) : 0;
+  const span = (isNumber ? Math.max(...levels) - low : Math.max(...levels, 1e-9)) || 1;
+  const scale = (level) => (100 * (level - low)) / span;
+  const spell = isNumber ? brief : percent;
+  byId("why").replaceChildren(
+    waterfallLine("knowing nothing", spell(isNumber ? Number(start.toPrecision(4)) : start), low, start, "end", scale),
+    ...steps.map(({ name, size }, i) => waterfallLine(
+      name, isNumber ? signedNumber(size) : signedPoints(size), levels[i], levels[i + 1],
+      size < 0 ? "down" : "up", scale,
+    )),
+    waterfallLine("together", spell(isNumber ? Number(end.toPrecision(4)) : end), low, end, "end", scale),
+  );
+}
+
+// --- what would change it ------------------------------------------------------------------
+
+function changeLine({ attribute: j, from, to, decision }) {
+  const line = element("li");
+  const text = element("span");
+  const way = model.attributes[j].continuous ? (to > from ? " up to " : " down to ") : " to ";
+  text.append(element("bdi", model.attributes[j].name), `: from ${spellReading(j, from)}${way}`);
+  text.append(element("strong", model.attributes[j].continuous ? String(to) : spellReading(j, to)), " → ");
+  const outcome = element("span", "", "class");
+  outcome.append(element("i", "", `chip ${colourOf(decision)}`), element("bdi", model.goal.labels[decision]));
+  text.append(outcome);
+  const button = element("button", "Try it");
+  button.type = "button";
+  button.setAttribute("aria-label", `Try ${model.attributes[j].name} ${spellReading(j, to)}`);
+  button.addEventListener("click", () => change(j, to));
+  line.append(text, button);
+  return line;
+}
+
+function showChanges() {
+  const list = byId("change");
+  if (!list) return;
+  const found = changesOf(model, state.readings);
+  const lines = found.slice(0, MOST_CHANGES).map(changeLine);
+  if (!found.length) lines.push(element("li", "No single reading changes it, wherever it moves within its range."));
+  if (found.length > MOST_CHANGES) {
+    const rest = found.length - MOST_CHANGES;
+    lines.push(element("li", `${rest} more ${rest === 1 ? "needs" : "need"} a larger move.`, "fine"));
+  }
+  list.replaceChildren(...lines);
+}

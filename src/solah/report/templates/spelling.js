@@ -1,0 +1,66 @@
+// What the page was given in, the model and how to spell and draw things out.
+//
+// Names from the data only ever become text (textContent), never markup.
+
+const payload = JSON.parse(document.getElementById("payload").textContent);
+const model = prepared(payload.model);
+const { rows, shown } = payload;
+const isNumber = model.goal.centres.length > 0;
+const WORTH_SAYING = 0.005;
+
+const byId = (id) => document.getElementById(id);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const brief = (value) => String(Number(value.toPrecision(5)));
+const signed = (spelt) => (Number(spelt) === 0 ? "0" : spelt.replace("-", "−").replace(/^(?!−)/, "+"));
+const signedPoints = (share) => signed((100 * share).toFixed(1));
+const signedNumber = (value) => signed(String(Number(value.toPrecision(3))));
+
+function spellReading(j, reading) {
+  const attribute = model.attributes[j];
+  if (reading === null) return "unknown";
+  const word = attribute.continuous ? undefined : attribute.words[attribute.peaks.indexOf(reading)];
+  if (word === undefined) return brief(reading);
+  return word.length > 10 && Number.isFinite(Number(word)) ? brief(Number(word)) : word;
+}
+
+/** Say which words describe a reading, and how well those that do so in part. */
+function spellWords(attribute, reading) {
+  const masses = massesOf(reading, attribute);
+  const fits = attribute.words.map((word, i) => [
+    word, (masses[2 * i - 1] ?? 0) + masses[2 * i] + (masses[2 * i + 1] ?? 0),
+  ]);
+  return fits
+    .filter(([, fit]) => fit > WORTH_SAYING)
+    .map(([word, fit]) => (fit > 1 - WORTH_SAYING ? word : `${word} ${fit.toFixed(2)}`))
+    .join(" · ");
+}
+
+function cutTo(text, letters) {
+  return text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
+}
+
+function element(name, text = "", style = "") {
+  const made = document.createElement(name);
+  made.textContent = text;
+  if (style) made.className = style;
+  return made;
+}
+
+function drawn(name, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+function fillBar(bar, belief) {
+  let start = 0;
+  all("rect", bar).forEach((part, c) => {
+    part.setAttribute("x", 100 * start);
+    part.setAttribute("width", 100 * belief[c]);
+    start += belief[c];
+  });
+}
+
+const colourOf = (place) => (isNumber ? "ramp" : `c${place % payload.colours}`);

@@ -1,0 +1,133 @@
+"""Models of every shape for the tests of the report page, and rows to try them on."""
+
+from functools import cache
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+from solah import (
+    PAPER,
+    LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
+    datasets,
+)
+from solah.data import Column, Table, from_array
+
+WINE_WIRING = (
+    "z1 <- alcohol, hue; z2 <- ash, z1, proline; z3 <- flavanoids; class <- z2, z3, magnesium"
+)
+
+
+def mixed_table(n_rows=160, seed=5):
+    """Return rows of every kind of column, with missing values, and a class of each."""
+    random = np.random.default_rng(seed)
+    colour = random.choice(np.array(["red", "green", "blue", None], dtype=object), n_rows)
+    size = np.where(random.random(n_rows) < 0.15, np.nan, random.normal(10, 3, n_rows))
+    stars = random.integers(1, 5, n_rows).astype(float)
+    washed = random.choice(np.array(["yes", "no"], dtype=object), n_rows)
+    score = np.nan_to_num(size, nan=10) - 3 * (colour == "red") + stars
+    goal = np.where(score > 12.5, "good", np.where(score > 9, "fair", "poor")).astype(object)
+    columns = (
+        Column("colour", colour),
+        Column("size cm", size),
+        Column("stars", stars),
+        Column("washed", washed),
+    )
+    return Table(columns, n_rows), goal
+
+
+def many_columns(n_columns=60, n_rows=200, seed=3):
+    """Return a stand-in for the sonar data: many numbers, two classes."""
+    random = np.random.default_rng(seed)
+    goal = random.integers(0, 2, n_rows)
+    values = random.normal(size=(n_rows, n_columns)) + goal[:, None] * random.random(n_columns)
+    return from_array(values, [f"band {i}" for i in range(n_columns)]), np.array(["a", "b"])[goal]
+
+
+def _wine(estimator):
+    wine = datasets.load("wine")
+    return estimator.fit(wine.table, wine.goal).model_, wine.table, wine.goal
+
+
+def _diabetes():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    table = from_array(X.to_numpy(), list(X.columns))
+    return LinguisticTreeRegressor(max_depth=2).fit(table, y.to_numpy()).model_, table, y.to_numpy()
+
+
+def _breast_cancer():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    table = from_array(X.to_numpy(), list(X.columns))
+    goal = np.array(["malignant", "benign"])[y.to_numpy()]
+    fitted = SelfOrganisedHierarchyClassifier(n_clusters=4, n_labels=3, min_support=0.02)
+    return fitted.fit(table, goal).model_, table, goal
+
+
+def _mixed(estimator):
+    table, goal = mixed_table()
+    kinds = {"stars": "ordinal"}
+    return estimator.set_params(kinds=kinds).fit(table, goal).model_, table, goal
+
+
+def _iris():
+    iris = datasets.load("iris")
+    return LinguisticTreeClassifier().fit(iris.table, iris.goal).model_, iris.table, iris.goal
+
+
+def _many():
+    table, goal = many_columns()
+    fitted = SelfOrganisedHierarchyClassifier("each", n_labels=3, min_support=0.02, penalty=1.0)
+    return fitted.fit(table, goal).model_, table, goal
+
+
+_MAKERS = {
+    "wine, weighed": lambda: _wine(SelfOrganisedHierarchyClassifier()),
+    "wine, few rules": lambda: _wine(SelfOrganisedHierarchyClassifier(max_rules=12)),
+    "wine, belief words": lambda: _wine(
+        LinguisticHierarchyClassifier(WINE_WIRING, belief_labels=3, max_depth=3)
+    ),
+    "wine, the paper's": lambda: _wine(
+        LinguisticHierarchyClassifier.with_settings(PAPER, hierarchy=WINE_WIRING)
+    ),
+    "wine, weighed by hand": lambda: _wine(
+        LinguisticHierarchyClassifier(WINE_WIRING, fusion="weigh", thresholds={"class_2": 0.1})
+    ),
+    "breast cancer": _breast_cancer,
+    "iris, one tree": _iris,
+    "a number": _diabetes,
+    "mixed, one tree": lambda: _mixed(LinguisticTreeClassifier(max_depth=3)),
+    "mixed, weighed": lambda: _mixed(
+        SelfOrganisedHierarchyClassifier("each", n_labels=3, min_support=0.02, penalty=1.0)
+    ),
+    "many": _many,
+}
+
+NAMES = list(_MAKERS)
+
+
+@cache
+def make(name):
+    """Return a model, the rows it learnt from, and their truth."""
+    return _MAKERS[name]()
+
+
+def random_rows(model, n_rows, seed=0):
+    """Return rows within and beyond the ranges, with values missing and never seen."""
+    random = np.random.default_rng(seed)
+    columns = tuple(
+        Column(attribute.name, _random_readings(attribute, n_rows, random))
+        for attribute in model.attributes
+    )
+    return Table(columns, n_rows)
+
+
+def _random_readings(attribute, n_rows, random):
+    missing = random.random(n_rows) < 0.1
+    if attribute.is_coded:
+        states = np.array([*map(str, attribute.states), "never seen", None], dtype=object)
+        return random.choice(states, n_rows)
+    low, high = attribute.peaks[0], attribute.peaks[-1]
+    margin = 0.1 * (high - low)
+    return np.where(missing, np.nan, random.uniform(low - margin, high + margin, n_rows))

@@ -1,0 +1,333 @@
+"""The report page without a browser: what it is told, and what it is made of."""
+
+import base64
+import hashlib
+import json
+import re
+import struct
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+import page_models
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier, datasets
+from solah.data import Column, Table, from_array
+from solah.evaluation import Plan, cross_validate
+from solah.exceptions import DataError, ParameterError
+from solah.model.beliefs import all_beliefs
+from solah.report import describe_choice, render_page, summarise_page
+from solah.report.heat_map import heat_map
+from solah.report.hierarchy_drawing import draw_hierarchy
+from solah.report.measuring import measure_classes, spread_evenly
+from solah.report.svg import cut, tag
+
+
+def summary_of(name):
+    model, table, goal = page_models.make(name)
+    return summarise_page(model, table, goal, source=name)
+
+
+# --- the summary -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", page_models.NAMES)
+def test_it_is_ready_for_json(name):
+    summary = summary_of(name)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_classes_are_measured():
+    model, table, goal = page_models.make("wine, few rules")
+    measured = summary_of("wine, few rules")["measured"]
+    beliefs = all_beliefs(model.nodes, table)[model.root.name]
+    decided = np.array(model.goal.states)[model.goal.decide(beliefs)]
+    assert measured["scores"]["accuracy"] == np.mean(decided == goal)
+    expected = balanced_accuracy_score(goal, decided)
+    assert measured["scores"]["balanced_accuracy"] == pytest.approx(expected)
+    for curve in measured["curves"]:
+        expected = roc_auc_score(goal == curve["class"], beliefs[:, curve["place"]])
+        assert curve["auc"] == pytest.approx(expected)
+    assert sum(map(sum, measured["confusion"])) == len(goal)
+    assert sum(one["pairs"] for one in measured["calibration"]) == beliefs.size
+
+
+def test_what_cannot_be_measured_is_none():
+    beliefs = np.array([[0.9, 0.1], [0.8, 0.2]])
+    measured = measure_classes(np.zeros(2, int), beliefs, np.zeros(2, int), ["a", "b"])
+    assert measured["scores"]["auc"] is None
+    assert measured["classes"][1] == {"class": "b", "precision": None, "recall": None, "support": 0}
+    assert measured["curves"] == []
+
+
+def test_numbers_are_measured():
+    model, table, goal = page_models.make("a number")
+    estimates = all_beliefs(model.nodes, table)[model.root.name] @ np.array(model.goal.centres)
+    measured = summary_of("a number")["measured"]
+    assert measured["scores"]["mae"] == pytest.approx(np.abs(estimates - goal).mean())
+    assert len(measured["points"]) == 400
+
+
+def test_rows_of_unknown_truth_are_left_out():
+    model, table, goal = page_models.make("iris, one tree")
+    partly = goal.astype(object)
+    partly[0], partly[1] = None, "tulip"
+    summary = summarise_page(model, table, partly)
+    assert summary["data"] == {"source": "", "rows": 150, "with_truth": 148}
+    assert sum(map(sum, summary["measured"]["confusion"])) == 148
+    assert "2 of 150 rows are left out" in render_page(summary)
+
+
+def test_the_truth_may_stand_among_the_columns():
+    model, table, goal = page_models.make("iris, one tree")
+    column = Column(model.goal.name, goal.astype(object))
+    whole = Table((*table.columns, column), table.n_rows)
+    beside = summarise_page(model, table, goal)
+    assert summarise_page(model, whole)["measured"] == beside["measured"]
+
+
+def test_without_truth_there_are_histograms_and_no_scores():
+    model, table, _ = page_models.make("iris, one tree")
+    summary = summarise_page(model, table)
+    assert summary["measured"] is None
+    (counts,) = summary["attributes"][0]["histogram"]["counts"]
+    assert sum(counts) == 150
+    assert "Nothing is measured here" in render_page(summary)
+    assert len(summary["rows"]) == 50
+
+
+def test_histograms_count_every_row_once():
+    _, table, _ = page_models.make("mixed, one tree")
+    for described in summary_of("mixed, one tree")["attributes"]:
+        histogram = described["histogram"]
+        assert np.sum(histogram["counts"]) + histogram["unknown"] == table.n_rows
+
+
+def test_rows_are_spread_over_the_classes():
+    model, table, goal = page_models.make("wine, few rules")
+    rows = summarise_page(model, table, goal)["rows"]
+    truths = [row["truth"] for row in rows]
+    assert [row["row"] for row in rows] == sorted({row["row"] for row in rows})
+    assert sorted(map(truths.count, set(truths))) == [16, 17, 17]
+    assert all(goal[row["row"] - 1] == row["truth"] for row in rows)
+
+
+@given(st.integers(1, 500), st.integers(1, 60))
+def test_rows_evenly_apart(n_rows, most):
+    chosen = spread_evenly(n_rows, most)
+    assert len(chosen) == min(n_rows, most)
+    assert chosen.tolist() == sorted(set(chosen.tolist()))
+    assert 0 <= chosen[0] <= chosen[-1] < n_rows
+
+
+def test_attributes_of_one_tree_stand_together():
+    model, _, _ = page_models.make("breast cancer")
+    dependence = summary_of("breast cancer")["dependence"]
+    assert sorted(dependence["names"]) == sorted(one.name for one in model.attributes)
+    matrix = np.array(dependence["matrix"])
+    np.testing.assert_array_equal(matrix, matrix.T)
+    trees = {tree.name: tree for tree in model.trees}
+    assert len(dependence["groups"]) > 1
+    for group in dependence["groups"]:
+        own = dependence["names"][group["start"] : group["stop"]]
+        assert own == [name for name in trees[group["tree"]].origins if name not in trees]
+
+
+def test_too_many_attributes_are_not_compared():
+    table, goal = page_models.many_columns(n_columns=101, n_rows=30)
+    model = LinguisticTreeClassifier(max_depth=1).fit(table, goal).model_
+    summary = summarise_page(model, table, goal)
+    assert summary["dependence"]["names"] == []
+    assert "101 attributes would not be legible" in render_page(summary)
+
+
+def test_a_column_without_values_depends_on_nothing():
+    model, table, goal = page_models.make("iris, one tree")
+    empty = Column(table.names[0], np.full(150, np.nan))
+    summary = summarise_page(model, Table((empty, *table.columns[1:]), 150), goal)
+    place = summary["dependence"]["names"].index(table.names[0])
+    assert sum(summary["dependence"]["matrix"][place]) == 1
+    assert "unknown in 150 rows" in render_page(summary)
+
+
+def test_rows_that_cannot_be_used():
+    model, table, goal = page_models.make("iris, one tree")
+    with pytest.raises(DataError, match="no column"):
+        summarise_page(model, table.drop([table.names[0]]))
+    with pytest.raises(DataError, match="no rows"):
+        summarise_page(model, table.rows(0, 0))
+    with pytest.raises(DataError, match="150 rows, but y has 3"):
+        summarise_page(model, table, goal[:3])
+    with pytest.raises(ParameterError, match="Got ndarray"):
+        summarise_page(model, np.zeros((2, 4)))
+
+
+def test_frames_are_rows_too():
+    wine = datasets.load("wine")
+    model, table, goal = page_models.make("wine, few rules")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({column.name: column.values for column in wine.table.columns})
+    assert summarise_page(model, frame, goal) == summarise_page(model, table, goal)
+
+
+# --- the page --------------------------------------------------------------------------------
+
+
+class Elements(HTMLParser):
+    """Gathers the elements of a page and what the scripts and styles in it hold."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.inside = [], {}
+        self.feed(page)
+
+    def handle_starttag(self, name, attributes):
+        self.found.append((name, dict(attributes)))
+
+    def handle_data(self, text):
+        if self.found and self.found[-1][0] in ("script", "style"):
+            key = self.found[-1][1].get("type", "style")
+            self.inside.setdefault(key, text)
+
+
+def test_the_policy_allows_what_stands_in_the_page_and_nothing_else():
+    elements = Elements(render_page(summary_of("wine, few rules")))
+    (policy,) = (a["content"] for _, a in elements.found if "http-equiv" in a)
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+
+    def digest(text):
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    assert rules == {
+        "default-src": "'none'",
+        "script-src": digest(elements.inside["module"]),
+        "style-src": digest(elements.inside["style"]),
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    for name, attributes in elements.found:
+        assert "style" not in attributes, name
+        assert not any(key.startswith("on") for key in attributes), name
+        address = attributes.get("href") or attributes.get("src") or "#"
+        assert address.startswith(("#", "data:image/png")), address
+
+
+@pytest.mark.parametrize("name", page_models.NAMES)
+def test_the_page_is_well_made(name):
+    page = render_page(summary_of(name))
+    elements = Elements(page)
+    ids = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = {a["href"][1:] for _, a in elements.found if a.get("href", "").startswith("#")}
+    assert links <= set(ids)
+    named = {a["for"] for _, a in elements.found if "for" in a}
+    assert named <= set(ids)
+    assert json.loads(elements.inside["application/json"])["model"]["nodes"]
+
+
+def test_what_the_script_reads_cannot_end_its_element():
+    nasty = "</script><!--\u2028&"
+    table = from_array(np.arange(40.0)[:, None], [nasty])
+    model = LinguisticTreeClassifier().fit(table, np.repeat([nasty, "b"], 20)).model_
+    page = render_page(summarise_page(model, table))
+    payload = Elements(page).inside["application/json"]
+    assert not re.search("[<>&\u2028]", payload)
+    assert json.loads(payload)["model"]["attributes"][0]["name"] == nasty
+    assert nasty not in page
+
+
+def test_how_it_was_set_is_told_where_it_is_known():
+    table, goal = page_models.mixed_table()
+    fitted = SelfOrganisedHierarchyClassifier(max_rules=12, n_labels=3, penalty=1.0)
+    fitted.fit(table, goal)
+    scores = cross_validate({"tr<ee": LinguisticTreeClassifier()}, table, goal, Plan(3))
+    choice = describe_choice(fitted)
+    page = render_page(summarise_page(fitted.model_, scores=scores, choice=choice))
+    assert "How it was set" in page
+    assert page.count(" (chosen)<") == sum(trial["is_chosen"] for trial in choice["trials"]) > 0
+    assert "3 folds (stratified), seed 0" in page
+    assert "tr&lt;ee" in page
+    assert "How it was set" not in render_page(summarise_page(fitted.model_))
+
+
+def test_a_model_of_one_rule():
+    table = Table((Column("x", np.ones(4)),), 4)
+    model = LinguisticTreeClassifier().fit(table, ["a", "b", "a", "b"]).model_
+    page = render_page(summarise_page(model, table, ["a", "b", "a", "b"]))
+    assert "nothing to compare it with" in page
+    assert "always" in page
+
+
+# --- pictures --------------------------------------------------------------------------------
+
+
+GOAL = {"classes": ["a", "b"]}
+
+
+def node(place, hears, title="tree"):
+    known = {"belief": [0.5, 0.5], "says": "a 0.50", "weight": None, "about": "", "hint": "x, y"}
+    return {"place": place, "hears": hears, "title": title, **known}
+
+
+@st.composite
+def hierarchies(draw):
+    """Wire nodes at random: every node but the last is heard by one that follows."""
+    n_nodes = draw(st.integers(1, 40))
+    heard_by = [draw(st.integers(i + 1, n_nodes - 1)) for i in range(n_nodes - 1)]
+    return [node(i, [j for j, up in enumerate(heard_by) if up == i]) for i in range(n_nodes)]
+
+
+@given(hierarchies(), st.sampled_from([354, 1060]))
+def test_no_card_hides_another(nodes, width):
+    drawing = str(draw_hierarchy(nodes, GOAL, width, "wide"))
+    places = re.findall(r'translate\(([\d.]+) ([\d.]+)\)[^>]*data-node="(\d+)"', drawing)
+    sizes = re.findall(r'<rect width="([\d.]+)" height="([\d.]+)" rx', drawing)
+    assert sorted(int(place) for *_, place in places) == list(range(len(nodes)))
+    boxes = [
+        (float(x), float(y), float(x) + float(w), float(y) + float(h))
+        for (x, y, _), (w, h) in zip(places, sizes, strict=True)
+    ]
+    right, bottom = map(float, re.search(r'viewBox="-1 -1 (\d+) (\d+)"', drawing).groups())
+    for i, (x, y, end_x, end_y) in enumerate(boxes):
+        assert end_x <= right
+        assert end_y <= bottom
+        for other_x, other_y, other_end_x, other_end_y in boxes[:i]:
+            assert end_x <= other_x or other_end_x <= x or end_y <= other_y or other_end_y <= y
+
+
+def test_rows_of_cards_are_wrapped():
+    nodes = [*(node(i, []) for i in range(60)), node(60, list(range(60)))]
+    drawing = draw_hierarchy(nodes, GOAL, 1060, "wide")
+    assert int(re.search(r'width="(\d+)"', drawing)[1]) <= 1062
+    assert drawing.count("data-node") == 61
+
+
+def test_long_names_are_cut():
+    nodes = [node(0, [], "<b>" + "long" * 20)]
+    drawing = draw_hierarchy(nodes, GOAL, 1060, "wide")
+    assert "&lt;b&gt;longlong" in drawing
+    assert "…" in drawing
+    assert cut("abcdef", 6) == "abcdef"
+    assert cut("abcdefg", 6) == "abcde…"
+    assert cut("色色色色", 6) == "色色…"
+
+
+def test_elements_are_escaped():
+    assert tag("a", "<", x='">', y=None) == '<a x="&#34;&gt;">&lt;</a>'
+    assert tag("g", tag("b"), x=-0.001, y=2.50) == '<g x="0" y="2.5"><b></b></g>'
+
+
+def test_the_heat_map_is_the_matrix():
+    matrix = [[1.0, 0.25], [0.25, 1.0]]
+    drawing = heat_map({"names": ["a", "<"], "matrix": matrix, "groups": []})
+    data = base64.b64decode(re.search('base64,([^"]+)', drawing)[1])
+    assert struct.unpack(">II", data[16:24]) == (2, 2)
+    (length,) = struct.unpack(">I", data[33:37])
+    lines = zlib.decompress(data[41 : 41 + length])
+    assert [lines[4], lines[8], lines[13], lines[17]] == [255, 64, 64, 255]
+    assert "&lt;" in drawing
