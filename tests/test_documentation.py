@@ -62,8 +62,8 @@ def run_python(code, namespace, where):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, where, "exec"), namespace)
-    expected = re.findall(r"^# -> (.*)$", code, re.MULTILINE)
-    assert printed.getvalue().splitlines() == expected, where
+    expected = re.findall(r"^# ->(?: (.*))?$", code, re.MULTILINE)
+    assert [line.rstrip() for line in printed.getvalue().splitlines()] == expected, where
 
 
 def run_console(code, where):

@@ -12,6 +12,7 @@ from solah.cli.screen import Screen, output_option
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from solah.cli.problems import Problem
     from solah.evaluation import CrossValidation
     from solah.model import Model
 
@@ -44,7 +45,6 @@ def demo(screen: Screen, output: Folder = Path("solah-demo")) -> None:
     from solah.cli.views import heading
     from solah.data import ReadOptions
     from solah.evaluation import Plan
-    from solah.report import describe_choice
 
     problem = pose(read_source(_DATA, ReadOptions()), ColumnOptions())
     screen.say(
@@ -61,7 +61,7 @@ def demo(screen: Screen, output: Folder = Path("solah-demo")) -> None:
     estimators = {"one tree": models["tree"], "hierarchy": models["solah"]}
     scores = measure(problem, estimators, Plan(), screen)
     _show_scores(screen, scores)
-    _write(screen, output, model, scores, describe_choice(estimator))
+    _write(screen, output, problem, estimator, scores)
     _show_next(screen, output)
 
 
@@ -110,25 +110,35 @@ def _show_scores(screen: Screen, scores: "CrossValidation") -> None:
 def _write(
     screen: Screen,
     folder: Path,
-    model: "Model",
+    problem: "Problem",
+    estimator: Any,
     scores: "CrossValidation",
-    choice: "dict[str, Any] | None",
 ) -> None:
     from solah.atomic import write_whole
     from solah.cli.views import heading
     from solah.model import save_document
-    from solah.report import render_markdown, summarise
+    from solah.report import describe_choice, render_page, summarise_page
 
-    model_file, report_file = folder / "model.json", folder / "report.md"
-    summary = summarise(model, scores, choice=choice)
+    model_file, report_file = folder / "model.json", folder / "report.html"
+    summary = summarise_page(
+        estimator.model_,
+        problem.attributes,
+        problem.goal,
+        source=problem.source,
+        scores=scores,
+        choice=describe_choice(estimator),
+    )
     folder.mkdir(parents=True, exist_ok=True)
-    save_document(model, model_file)
-    write_whole(report_file, render_markdown(summary))
+    save_document(estimator.model_, model_file)
+    write_whole(report_file, render_page(summary))
     if screen.json:
         files = {"model": str(model_file), "report": str(report_file)}
         screen.document({**files, "summary": summary})
     screen.say("", heading("4. Written"))
-    screen.say(f"  {model_file}  the hierarchy", f"  {report_file}   its trees, rules and scores")
+    screen.say(
+        f"  {model_file}   the hierarchy",
+        f"  {report_file}  all about it: a page for the browser, with a what-if",
+    )
 
 
 def _show_next(screen: Screen, folder: Path) -> None:
@@ -140,6 +150,7 @@ def _show_next(screen: Screen, folder: Path) -> None:
         *(
             f"  {command}"
             for command in (
+                f"solah explain {model} wine --row 1",
                 f"solah rules {model} --class class_0 --limit 5",
                 f"solah predict {model} wine",
                 "solah evaluate wine --model tree,solah --max-rules 10",

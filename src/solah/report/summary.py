@@ -70,9 +70,7 @@ def summarise(
         ],
         "hierarchy": describe_hierarchy(model),
         "choice": choice,
-        "rules": [
-            describe_rule(rule) for rule in strongest(rules, -(-max_rules // len(model.trees)))
-        ],
+        "rules": [rule.to_dict() for rule in strongest(rules, -(-max_rules // len(model.trees)))],
         "scores": None if scores is None else describe_scores(scores),
         "generator": model.generator,
     }
@@ -187,11 +185,6 @@ def describe_attribute(attribute: Attribute) -> dict[str, Any]:
         for each in attribute.word_ranges()
     ]
     return {**described, "words": words}
-
-
-def describe_rule(rule: Rule) -> dict[str, Any]:
-    """Describe a rule by its parts and as a sentence."""
-    return rule.to_dict()
 
 
 def describe_scores(scores: CrossValidation) -> dict[str, Any]:

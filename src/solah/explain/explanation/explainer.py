@@ -55,7 +55,9 @@ class Explainer:
     >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
     >>> explanation = next(Explainer(model).of_table(wine.table))
     >>> explanation
-    >>> print(explanation.contributions[0].attribute)
+    <Explanation: class class_0 (0.99)>
+    >>> explanation.contributions[0].attribute
+    'proline'
     """
 
     def __init__(
