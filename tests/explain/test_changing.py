@@ -125,8 +125,6 @@ def test_two_readings_of_two_trees_are_the_nearest_of_a_grid(shape, seed):
         sizes = np.hypot(*((flips[:, [0, 3]] - row[[0, 3]]) / spans).T)
         best = min((change.size for change in (*found.one, found.two) if change), default=np.inf)
         assert best <= sizes.min() + 1e-9
-    else:
-        assert not found.one
 
 
 def test_two_states_can_do_together_what_none_does_alone():

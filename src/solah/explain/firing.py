@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -12,19 +12,19 @@ from solah.explain.effects import voice_weights
 from solah.explain.rules import tree_rules
 from solah.explain.semantics import FiredRule, FusionStep, Semantics, TreeStep, Voice
 from solah.explain.walking import in_blocks, shares, walk
-from solah.model.beliefs import beliefs_of, measured_by
+from solah.model.beliefs import alone, heard_by_fusions, measured_by
 from solah.model.document import Fusion
 from solah.model.encode import code
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from solah.data import Table
     from solah.explain.rules import Rule
     from solah.explain.semantics import Step
     from solah.explain.walking import Walk
     from solah.kernels.arrays import Float
-    from solah.model.document import Goal, Model, Tree
+    from solah.model.document import Goal, Model, Node, Tree
 
 
 def semantics_of(model: Model, table: Table) -> list[Semantics]:
@@ -59,6 +59,7 @@ class SemanticsFinder:
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self._heard = heard_by_fusions(model.nodes)
         loudness = voice_weights(model)
         self._rules = {
             tree.name: tree_rules(tree, model.goal, loudness.get(tree.name)) for tree in model.trees
@@ -73,13 +74,16 @@ class SemanticsFinder:
 
     def steps(self, way: Walk) -> dict[str, Steps]:
         """Return what makes the step of each node, from bottom to top, by the nodes' names."""
-        beliefs = beliefs_of(self._model.nodes, way.signals)
         return {
-            node.name: _FusionSteps(node, way.signals, beliefs[node.name], self._model.goal)
+            node.name: _FusionSteps(node, way.signals, self._beliefs(node, way), self._model.goal)
             if isinstance(node, Fusion)
-            else _TreeSteps(node, self._rules[node.name], way, beliefs[node.name])
+            else _TreeSteps(node, self._rules[node.name], way, partial(self._beliefs, node, way))
             for node in self._model.nodes
         }
+
+    def _beliefs(self, node: Node, way: Walk) -> Float:
+        signal = way.signals[node.name]
+        return alone(node, signal) if node.name in self._heard else signal
 
 
 class Steps(Protocol):
@@ -89,19 +93,25 @@ class Steps(Protocol):
     def inputs(self) -> tuple[str, ...]:
         """The names of the nodes that it listened to."""
 
-    def at(self, row: int) -> Step:
-        """Make the step for a row."""
+    def at(self, row: int, of: Collection[str] | None = None) -> Step:
+        """Make the step for a row; of a fusion with the voices of these nodes, or of all."""
 
 
 class _TreeSteps:
     """Makes the steps of a tree; the lists behind them are made when the first is asked for."""
 
-    def __init__(self, tree: Tree, rules: Mapping[int, Rule], way: Walk, beliefs: Float) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        rules: Mapping[int, Rule],
+        way: Walk,
+        find_beliefs: Callable[[], Float],
+    ) -> None:
         self._tree, self._heads, self._rules = tree, list(rules), list(rules.values())
-        self._described, self._beliefs = way.described[tree.name], beliefs
+        self._described, self._find_beliefs = way.described[tree.name], find_beliefs
         self.inputs = tuple(name for name in tree.origins if name in way.signals)
 
-    def at(self, row: int) -> TreeStep:
+    def at(self, row: int, of: Collection[str] | None = None) -> TreeStep:
         weights, order, n_fired, beliefs = self._lists
         of_rules = weights[row]
         fired = [FiredRule(self._rules[k], of_rules[k]) for k in order[row][: n_fired[row]]]
@@ -114,7 +124,7 @@ class _TreeSteps:
             weights.tolist(),
             np.argsort(-weights, axis=1, kind="stable").tolist(),
             np.count_nonzero(weights, axis=1).tolist(),
-            self._beliefs.tolist(),
+            self._find_beliefs().tolist(),
         )
 
 
@@ -141,12 +151,13 @@ class _FusionSteps:
         self._beliefs, self._decided = beliefs.tolist(), goal.decide(beliefs).tolist()
         self.inputs = fusion.origins
 
-    def at(self, row: int) -> FusionStep:
+    def at(self, row: int, of: Collection[str] | None = None) -> FusionStep:
         fusion, belief, place = self._fusion, self._beliefs[row], self._decided[row]
         said, favoured = self._said[row], self._favoured[row]
         voices = [
             Voice(fusion.origins[j], fusion.weights[j], tuple(said[j]), self._states[favoured[j]])
             for j in self._order[row]
+            if of is None or fusion.origins[j] in of
         ]
         return FusionStep(
             tree=fusion.name,

@@ -154,13 +154,12 @@ class _Answer:
 
     def _move(self, place: int, reading: float, rounded: float) -> Move:
         attribute, before = self._attributes[place], float(self._question.row[place])
-        size = float(self._limits.sizes(place, before, np.array([reading]))[0])
         return Move(
             attribute=attribute.name,
             before=as_read(attribute, before),
             after=as_read(attribute, reading),
             rounded=as_read(attribute, rounded),
-            size=size,
+            size=self._question.size(place, reading),
         )
 
     def _leeways(self, boundaries: Sequence[Boundary]) -> Iterator[Leeway]:

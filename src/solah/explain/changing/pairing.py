@@ -7,6 +7,7 @@ Where readings meet in one tree the line bends; there the point is near the near
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from solah.explain.changing.crossing import Brackets, narrow
 from solah.explain.changing.ways import by_way
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,17 +31,37 @@ if TYPE_CHECKING:
 # those that do so within the shortest way: so many of each.
 _MOST_OF_EACH = 6
 _WORTH_NARROWING = 4
-# A little beyond where straight scores cross, for those that bend.
-_BEYOND = np.array([1.0 + 1e-9, 1.01, 1.1, 1.3])
+# Where to look on the way to where straight scores cross, and beyond it, for those that bend.
+_ON_THE_WAY = np.array([0, 0.5, 0.9, 0.99, 1 - 1e-6, 1 - 1e-9, 1, 1 + 1e-9, 1.01, 1.1, 1.3])
 _STILL = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pair:
-    """Two readings that change the decision together."""
+    """Two readings that change the decision together.
+
+    Attributes
+    ----------
+    places : the attributes
+    point : all readings, those two changed
+    size : how far they are, as the crow flies in shares of ranges
+    """
 
     places: tuple[int, int]
-    readings: tuple[float, float]
+    point: Float
+    size: float
+
+    @classmethod
+    def of(cls, question: Question, places: Places, point: Float) -> Pair:
+        """Measure how far two readings are."""
+        first, second = places.tolist()
+        size = math.hypot(*(question.size(place, float(point[place])) for place in (first, second)))
+        return cls((first, second), point, size)
+
+    @property
+    def readings(self) -> tuple[float, float]:
+        """The two readings."""
+        return float(self.point[self.places[0]]), float(self.point[self.places[1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +96,10 @@ class _Pieces:
         """Which pieces are states, between which nothing lies."""
         return np.asarray(self.readings[:, 0] == self.readings[:, 1])
 
+    def points(self, question: Question, end: int) -> Float:
+        """Put the reading at one end of each piece into the row."""
+        return question.with_readings(self.places, self.readings[:, end])
+
     def at(self, pieces: Places, sizes: Float) -> Float:
         """Return the readings of pieces that are so far."""
         first, last = self.sizes[pieces].T
@@ -97,7 +122,7 @@ def find_pair(question: Question) -> Pair | None:
     nearest = nearest[np.isfinite(distance[nearest])]
     both = np.column_stack([first[nearest], second[nearest]])
     targets = np.column_stack([pieces.at(both[:, k], sizes[nearest, k]) for k in (0, 1)])
-    return _first_that_holds(question, pieces.places[both], targets, pieces.are_states[both])
+    return _smallest_that_holds(question, pieces.places[both], targets, pieces.are_states[both])
 
 
 def _movers(question: Question) -> list[Way]:
@@ -157,8 +182,10 @@ def _nearest_crossings(
     distance : ndarray of shape (n_pairs,)
         Infinite where nothing crosses.
     """
+    alone = [_leads(question, question.ask(pieces.points(question, end))) for end in (0, 1)]
     corner, along_first, along_second = (
-        _leads_at(question, pieces, first, second, *ends) for ends in ((0, 0), (1, 0), (0, 1))
+        _leads_at(question, pieces, alone, (first, second), ends)
+        for ends in ((0, 0), (1, 0), (0, 1))
     )
     box = np.stack([pieces.sizes[first], pieces.sizes[second]], axis=1)
     sizes, distance = np.zeros((len(first), 2)), np.full(len(first), np.inf)
@@ -173,13 +200,26 @@ def _nearest_crossings(
 
 
 def _leads_at(
-    question: Question, pieces: _Pieces, first: Places, second: Places, end: int, other_end: int
+    question: Question,
+    pieces: _Pieces,
+    alone: Sequence[Float],
+    pairs: tuple[Places, Places],
+    ends: tuple[int, int],
 ) -> Float:
-    """Evaluate pairs of readings at ends of their pieces."""
-    points = question.with_readings(pieces.places[first], pieces.readings[first, end])
-    rows = np.arange(len(points))
-    points[rows, pieces.places[second]] = pieces.readings[second, other_end]
-    return _leads(question, question.ask(points))
+    """Return the leads of pairs of readings at ends of their pieces.
+
+    Where readings do not meet before they are weighed, what they do to the leads adds up.
+    """
+    first, second = pairs
+    base = _leads(question, question.probe.beliefs)
+    leads = alone[ends[0]][first] + alone[ends[1]][second] - base
+    meet = np.flatnonzero(question.meet(pieces.places[first], pieces.places[second]))
+    if len(meet):
+        points = pieces.points(question, ends[0])[first[meet]]
+        moved = pieces.readings[second[meet], ends[1]]
+        points[np.arange(len(meet)), pieces.places[second[meet]]] = moved
+        leads[meet] = _leads(question, question.ask(points))
+    return leads
 
 
 def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
@@ -227,29 +267,47 @@ def _on_edge(slope: Float, bound: Float, end: Float, axis: int) -> Float:
     return point
 
 
-def _first_that_holds(
+def _smallest_that_holds(
     question: Question, places: Places, targets: Float, are_states: NDArray[np.bool_]
 ) -> Pair | None:
-    """Go straight from the row to each target, and a bit beyond; return the first that changes.
+    """Put one reading of each pair at its target and go with the other until the decision changes.
 
     A state is taken at once: the way begins with it.
     """
-    if not len(places):
-        return None
-    rows = np.arange(len(places))[:, None]
+    pairs = [
+        pair
+        for moving in (0, 1)
+        for pair in _go_with(question, places, targets, are_states, moving)
+        if question.allows(pair.point)
+    ]
+    return min(pairs, key=lambda pair: pair.size, default=None)
+
+
+def _go_with(
+    question: Question,
+    places: Places,
+    targets: Float,
+    are_states: NDArray[np.bool_],
+    moving: int,
+) -> Iterator[Pair]:
+    rows = np.arange(len(places))
     origins = np.repeat(question.row[None, :], len(places), axis=0)
-    origins[rows, places] = np.where(are_states, targets, question.row[places])
+    origins[rows[:, None], places] = targets
     directions = np.zeros_like(origins)
-    directions[rows, places] = targets - origins[rows, places]
+    goes = ~are_states[:, moving]
+    own = places[goes, moving]
+    origins[rows[goes], own] = question.row[own]
+    directions[rows[goes], own] = targets[goes, moving] - question.row[own]
     lines = Brackets(origins, directions, np.zeros(len(places)), np.ones(len(places)))
-    t = np.broadcast_to(_BEYOND, (len(places), len(_BEYOND)))
+    t = np.broadcast_to(_ON_THE_WAY, (len(places), len(_ON_THE_WAY)))
     changed = question.decide(lines.points(t)).reshape(t.shape) != question.decision
-    for line in np.flatnonzero(changed.any(axis=1)).tolist():
-        reached = t[line, np.argmax(changed[line])]
-        piece = Brackets(origins[[line]], directions[[line]], np.zeros(1), np.array([reached]))
-        t_end = narrow(question.probe, question.decision, piece).outside
-        point = piece.points(t_end[:, None])[0]
-        if question.allows(point):
-            pair = int(places[line, 0]), int(places[line, 1])
-            return Pair(pair, (float(point[pair[0]]), float(point[pair[1]])))
-    return None
+    # Where the way begins, only two states may have changed the decision, and no reading alone.
+    holds = changed.any(axis=1) & (~changed[:, 0] | are_states.all(axis=1))
+    steps = np.argmax(changed, axis=1)
+    inside, outside = _ON_THE_WAY[np.maximum(steps - 1, 0)], _ON_THE_WAY[steps]
+    chosen = np.flatnonzero(holds)
+    pieces = Brackets(origins, directions, inside, outside).take(chosen)
+    narrowed = narrow(question.probe, question.decision, pieces)
+    points = narrowed.points(narrowed.outside[:, None])
+    for line, point in zip(chosen.tolist(), points, strict=True):
+        yield Pair.of(question, places[line], point)

@@ -62,6 +62,10 @@ class Probe:
         -------
         beliefs : ndarray of shape (n_points, n_goals)
         """
+        return self.signals(of, points)[self.model.root.name]
+
+    def signals(self, of: NDArray[np.intp], points: Float) -> dict[str, Float]:
+        """Return what would go up from each node, by its name."""
         before = self.rows[of]
         changed = (points != before) & ~(np.isnan(points) & np.isnan(before))
         touched = {name: changed[:, j] for name, j in self._places.items() if changed[:, j].any()}
@@ -78,7 +82,7 @@ class Probe:
             here = np.flatnonzero(mask)
             signals[node.name] = self._as_before(node, of).copy()
             signals[node.name][here] = self._evaluate(node, points, here, signals)
-        return signals[self.model.root.name]
+        return signals
 
     def _as_before(self, node: Node, of: NDArray[np.intp]) -> Float:
         known = self._signals[node.name]

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.model.document import Model
 
+# Where trees hear trees that hear trees, what bends one belief bends the next.
+_BENDING_ROUNDS = 2
+
 
 class Question:
     """Asks what would be decided if some readings of a row were others.
@@ -36,10 +39,13 @@ class Question:
 
     def __init__(self, model: Model, ways: Ways, row: Float) -> None:
         self.row = row
-        self.ways = ways.of_row(row)
-        self.coarse_ways = ways.of_row(row, finer=False) if ways.is_fine else self.ways
         self._limits = ways
         self.probe = Probe(model, row[None, :])
+        self.ways = ways.of_row(row)
+        self.coarse_ways = self.ways
+        if ways.is_fine:
+            self.ways = self._bent(self.ways) if self.ways else []
+            self.coarse_ways = ways.of_row(row, finer=False)
         self.decision = int(self.probe.decide(self.probe.beliefs)[0])
 
     def ask(self, points: Float) -> Float:
@@ -55,6 +61,17 @@ class Question:
         points = np.repeat(self.row[None, :], len(places), axis=0)
         points[np.arange(len(points)), places] = readings
         return points
+
+    def size(self, place: int, reading: float) -> float:
+        """Return how far another reading is, as a share of the range."""
+        here = float(self.row[place])
+        return float(self._limits.sizes(place, here, np.array([reading]))[0])
+
+    def meet(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell which pairs of attributes meet in a tree before anything is weighed."""
+        if self._limits.is_fine:  # trees hear trees, so all may meet
+            return np.ones(len(first), dtype=bool)
+        return np.asarray(self._limits.homes[first] == self._limits.homes[second])
 
     def allows(self, point: Float) -> bool:
         """Tell whether all readings that moved are where they may be."""
@@ -81,6 +98,46 @@ class Question:
     def _beliefs_at_knots(self) -> Float:
         return self._along(self.ways)
 
+    def _bent(self, ways: list[Way]) -> list[Way]:
+        """Add the readings at which a belief that words describe passes from one to the next."""
+        trees = self.probe.model.trees
+        words = [word for tree in trees for word in tree.inputs if word.tree is not None]
+        for _ in range(_BENDING_ROUNDS):
+            stops = [way.stops for way in ways]
+            places = np.repeat([way.place for way in ways], [len(one) for one in stops])
+            points = self.with_readings(places, np.concatenate(stops))
+            signals = self.probe.signals(np.zeros(len(points), dtype=np.intp), points)
+            ends = np.cumsum([len(one) for one in stops])[:-1]
+            values = [np.split(signals[word.origin][:, word.place], ends) for word in words]
+            ways = [
+                self._with_crossings(
+                    way,
+                    [
+                        (of_ways[i], np.array(word.peaks))
+                        for word, of_ways in zip(words, values, strict=True)
+                    ],
+                )
+                for i, way in enumerate(ways)
+            ]
+        return ways
+
+    def _with_crossings(self, way: Way, beliefs: list[tuple[Float, Float]]) -> Way:
+        """Add to a way where beliefs along its stops cross peaks."""
+        if way.is_stepwise or not beliefs:
+            return way
+        found = [_crossings(way.stops, values, peaks) for values, peaks in beliefs]
+        new = np.setdiff1d(np.concatenate(found), way.stops)
+        return self._limits.with_knots(way, new, float(self.row[way.place]))
+
     def _along(self, ways: list[Way]) -> Float:
         places = np.repeat([way.place for way in ways], [len(way.knots) for way in ways])
         return self.ask(self.with_readings(places, np.concatenate([way.knots for way in ways])))
+
+
+def _crossings(readings: Float, values: Float, peaks: Float) -> Float:
+    """Return the readings at which values, straight between readings, cross peaks."""
+    before, after = values[:-1, None] - peaks, values[1:, None] - peaks
+    crossed = np.nonzero(before * after < 0)
+    share = before[crossed] / (before - after)[crossed]
+    piece = crossed[0]
+    return np.asarray(readings[piece] + share * (readings[piece + 1] - readings[piece]))

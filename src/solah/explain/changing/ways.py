@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -72,6 +72,11 @@ class Ways:
     fixed : collection of str, default=()
         Attributes that cannot change.
 
+    Attributes
+    ----------
+    is_fine : whether pieces are cut finer, as trees hear trees
+    homes : (n_attributes,) the number of the tree that looks at each attribute
+
     Raises
     ------
     ParameterError
@@ -92,6 +97,12 @@ class Ways:
         names = {node.name for node in model.nodes}
         hears_trees = any(names.intersection(tree.origins) for tree in model.trees)
         self.is_fine = hears_trees
+        self.homes = np.array(
+            [
+                next((i for i, tree in enumerate(model.trees) if one.name in tree.origins), -1)
+                for one in model.attributes
+            ]
+        )
 
     def of_row(self, row: Float, *, finer: bool = True) -> list[Way]:
         """List the ways that the known readings of a row may go.
@@ -108,6 +119,11 @@ class Ways:
             if attribute.name not in self._fixed and not np.isnan(row[place])
             for way in self._of_reading(place, float(row[place]), finer)
         ]
+
+    def with_knots(self, way: Way, new: Float, reading: float) -> Way:
+        """Add readings to a way, which begins at a reading."""
+        knots = np.unique(np.concatenate([way.knots, new]))[:: way.direction]
+        return replace(way, knots=knots, sizes=self.sizes(way.place, reading, knots))
 
     def span(self, place: int) -> float:
         """Return how wide an attribute's range is."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from solah.explain.semantics import FusionStep
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable
 
     from solah.explain.changing import Change, Changes, Leeway
     from solah.explain.explanation.values import Explanation
@@ -29,35 +29,15 @@ def as_dict(explanation: Explanation, top: int | None) -> dict[str, Any]:
         "before": explanation.before,
         "after": explanation.after,
         "known": explanation.known,
-        "missing": list(explanation.missing),
-        "readings": [
-            {
-                "attribute": one.attribute,
-                "value": one.value,
-                "is_known": one.is_known,
-                "words": dict(one.masses),
-            }
-            for one in explanation.readings
-        ],
-        "contributions": [
-            {
-                "attribute": one.attribute,
-                "tree": one.tree,
-                "towards": one.towards,
-                **({"belief": one.belief} if one.evidence is None else {"evidence": one.evidence}),
-            }
-            for one in explanation.contributions
-        ],
+        "readings": explanation.reading_dicts(),
         "steps": _steps(explanation.telling_steps(top)),
         "changes": None if explanation.changes is None else _changes(explanation.changes),
     }
 
 
-def _steps(steps: Collection[Step]) -> list[dict[str, Any]]:
-    told_of = {step.tree for step in steps}
+def _steps(steps: Iterable[Step]) -> list[dict[str, Any]]:
     return [
-        _fusion_step(step, told_of) if isinstance(step, FusionStep) else _tree_step(step)
-        for step in steps
+        _fusion_step(step) if isinstance(step, FusionStep) else _tree_step(step) for step in steps
     ]
 
 
@@ -72,7 +52,7 @@ def _tree_step(step: TreeStep) -> dict[str, Any]:
     }
 
 
-def _fusion_step(step: FusionStep, told_of: Collection[str]) -> dict[str, Any]:
+def _fusion_step(step: FusionStep) -> dict[str, Any]:
     return {
         "tree": step.tree,
         "n_heard": len(step.inputs),
@@ -86,7 +66,6 @@ def _fusion_step(step: FusionStep, told_of: Collection[str]) -> dict[str, Any]:
                 "speaks_for": voice.decision,
             }
             for voice in step.voices
-            if voice.tree in told_of
         ],
     }
 

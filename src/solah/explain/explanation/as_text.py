@@ -133,7 +133,7 @@ def _steps(explanation: Explanation, top: int | None) -> Iterator[Line]:
 def _step(step: Step, explanation: Explanation, voice: Voice | None) -> Iterator[Line]:
     said = _believed(step.belief, explanation)
     if isinstance(step, FusionStep):
-        yield Line(f"  {step.tree} adds up what {count(len(step.voices), 'tree')} say: {said}")
+        yield Line(f"  {step.tree} adds up what {count(len(step.inputs), 'tree')} say: {said}")
         return
     hears = f" (hears {', '.join(step.inputs)})" if step.inputs else ""
     if voice is not None:

@@ -188,18 +188,50 @@ class ExplainedRows:
         """Return the rules that fired on a row, tree by tree."""
         return Semantics(tuple(of_node.at(place) for of_node in self._steps.values()))
 
-    def telling_steps(
-        self, place: int, contributions: tuple[Contribution, ...], top: int | None
-    ) -> tuple[Step, ...]:
-        """Return the steps of nodes that hear others, and of the trees that added most to a row."""
-        added: dict[str, float] = {}
-        for one in contributions:
-            added[one.tree] = added.get(one.tree, 0.0) + abs(one.towards)
-        hearing = {name for name, of_node in self._steps.items() if of_node.inputs}
-        loudest = sorted((tree for tree in added if tree not in hearing), key=lambda t: -added[t])
-        telling = [tree for tree in loudest[:top] if added[tree] > 0] or loudest[:top]
-        chosen = hearing.union(loudest if top is None else telling)
-        return tuple(of_node.at(place) for name, of_node in self._steps.items() if name in chosen)
+    def telling_steps(self, place: int, top: int | None) -> tuple[Step, ...]:
+        """Return the steps of nodes that hear others, and of the trees that added most to a row.
+
+        Fusions tell of the voices of these trees alone, unless all are asked for.
+        """
+        if top is None:
+            return self.semantics(place).steps
+        added = dict.fromkeys(self._lowest_trees, 0.0)
+        for home, towards in zip(self._explainer.homes, self._towards[place], strict=True):
+            if home and home[0] in added:
+                added[home[0]] += abs(towards)
+        loudest = sorted(added, key=lambda tree: -added[tree])[:top]
+        told = {tree for tree in loudest if added[tree] > 0} or set(loudest)
+        return tuple(
+            of_node.at(place, told)
+            for name, of_node in self._steps.items()
+            if of_node.inputs or name in told
+        )
+
+    def reading_dicts(self, place: int) -> list[dict[str, Any]]:
+        """Return each attribute's reading and what it added to a row as plain values."""
+        effects, evidence = self._effects[place], self._evidence[place]
+        unit, added = ("belief", effects) if evidence is None else ("evidence", evidence)
+        towards = self._towards[place]
+        return [
+            {
+                "attribute": attribute.name,
+                "value": values[place],
+                "words": dict(self._masses(j, place)) if known[place] else None,
+                "tree": home[0] if home else None,
+                "towards": towards[j],
+                unit: added[j],
+            }
+            for j, (attribute, values, known, home) in enumerate(self._columns)
+        ]
+
+    @cached_property
+    def _lowest_trees(self) -> list[str]:
+        return [name for name, of_node in self._steps.items() if not of_node.inputs]
+
+    @cached_property
+    def _columns(self) -> list[tuple[Any, list[Any], list[bool], tuple[str, int] | None]]:
+        homes = self._explainer.homes
+        return list(zip(self._model.attributes, self._values, self._known, homes, strict=True))
 
     @property
     def n_nodes(self) -> int:
@@ -268,4 +300,4 @@ class ExplainedRows:
     def _masses(self, j: int, place: int) -> tuple[tuple[str, float], ...]:
         masses = self._described[j][place]
         names = self._explainer.focal_names[j]
-        return tuple((name, mass) for name, mass in zip(names, masses, strict=True) if mass > 0)
+        return tuple([(names[k], mass) for k, mass in enumerate(masses) if mass > 0])

@@ -125,7 +125,11 @@ class Explanation:
         top : int or None, default=None
             How many trees to choose at the most, of those that hear no other; None takes all.
         """
-        return self._rows.telling_steps(self._place, self.contributions, top)
+        return self._rows.telling_steps(self._place, top)
+
+    def reading_dicts(self) -> list[dict[str, Any]]:
+        """Return each attribute's reading and what it added as plain values."""
+        return self._rows.reading_dicts(self._place)
 
     @property
     def n_nodes(self) -> int:
