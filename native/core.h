@@ -13,18 +13,31 @@
 #endif
 typedef SOLAH_REAL solah_real;
 
+/* The numbers of inputs and of nodes; a microcontroller takes the smallest types that hold them. */
+#ifndef SOLAH_INPUT
+#define SOLAH_INPUT int32_t
+#endif
+#ifndef SOLAH_NODE
+#define SOLAH_NODE int32_t
+#endif
+
+/* Where a leaf's beliefs stand: by its own number, or by one of its own that firmware gives it. */
+#ifndef SOLAH_LEAF
+#define SOLAH_LEAF(tree, node) (node)
+#endif
+
 /* The focal sets of all attributes, end to end: those of attribute a are [offset[a], offset[a+1]). */
 typedef struct {
     const solah_real *peak;      /* where a focal set has all the mass; increasing in an attribute */
     const solah_real *ignorance; /* the masses of an unknown reading; they sum to 1 in an attribute */
-    const int32_t *offset;
+    const SOLAH_NODE *offset;
 } solah_sets;
 
 /* A tree as a table of nodes. The children of an inner node stand together, one a focal set of its
  * attribute; a leaf has attribute -1. */
 typedef struct {
-    const int32_t *attribute;
-    const int32_t *first_child;
+    const SOLAH_INPUT *attribute;
+    const SOLAH_NODE *first_child;
 } solah_tree;
 
 /* A reading described by its focal sets: masses on neighbouring sets, from `first` on. */
@@ -55,7 +68,7 @@ static inline int32_t solah_lower_set(solah_real x, const solah_real *peak, int3
 static inline void solah_describe(solah_real x, const solah_sets *sets, int32_t a, solah_run *run)
 {
     const solah_real *peak = sets->peak + sets->offset[a];
-    const int32_t count = sets->offset[a + 1] - sets->offset[a];
+    const int32_t count = (int32_t)sets->offset[a + 1] - (int32_t)sets->offset[a];
 
     if (x != x) { /* NaN: ignorance */
         run->mass = sets->ignorance + sets->offset[a];
@@ -95,7 +108,7 @@ static inline void solah_evaluate(const solah_real *x, const solah_sets *sets,
         solah_step *step = &steps[depth];
         const int32_t a = tree->attribute[step->node];
         if (a < 0) {
-            const solah_real *leaf = belief + (int64_t)step->node * n_goals;
+            const solah_real *leaf = belief + (int64_t)SOLAH_LEAF(tree, step->node) * n_goals;
             for (int32_t g = 0; g < n_goals; g++) {
                 out[g] += step->weight * leaf[g];
             }
@@ -115,7 +128,7 @@ static inline void solah_evaluate(const solah_real *x, const solah_sets *sets,
         if (weight > (solah_real)0) {
             depth++;
             steps[depth].weight = weight;
-            steps[depth].node = tree->first_child[step->node] + run->first + k;
+            steps[depth].node = (int32_t)tree->first_child[step->node] + run->first + k;
             steps[depth].next = 0;
         }
     }

@@ -16,6 +16,7 @@ from solah.cli.datasets import datasets
 from solah.cli.demo import demo
 from solah.cli.evaluate import evaluate
 from solah.cli.explain import explain
+from solah.cli.export import export
 from solah.cli.fit import fit
 from solah.cli.helptext import VerbCommand, VerbGroup
 from solah.cli.info import info
@@ -37,6 +38,7 @@ _VERBS = {
     "Start here": (demo, datasets),
     "Learn and decide": (fit, evaluate, predict),
     "See and understand": (rules, explain, report, stress),
+    "Bring to a device": (export,),
     "Check the paper": (reproduce,),
     "About": (info,),
 }

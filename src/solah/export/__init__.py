@@ -1,0 +1,13 @@
+"""A model document in, what a device runs out.
+
+lowering.py      a model -> what has to be computed: broken lines, tables of states, trees
+float_tables.py  that    -> tables of float32          float_twin.py  tables, rows -> decisions
+fixed_tables.py  that    -> tables of integers         fixed_twin.py  tables, rows -> decisions
+c_writer.py      tables  -> C99 (templates/), beside the hand-written runtime (c_runtime/)
+exporting.py     a model -> all of it
+targets/         C       -> built, run and measured on a target
+"""
+
+from solah.export.exporting import Export, export_c
+
+__all__ = ["Export", "export_c"]

@@ -1,0 +1,137 @@
+/* The inference core: one row's readings in, the weight of every branch it takes out.
+ *
+ * Nothing here allocates, recurses, or needs libm, so that the same text serves the Python
+ * kernels (solah_real is double) and a microcontroller (float).
+ */
+#ifndef SOLAH_CORE_H
+#define SOLAH_CORE_H
+
+#include <stdint.h>
+
+#ifndef SOLAH_REAL
+#define SOLAH_REAL double
+#endif
+typedef SOLAH_REAL solah_real;
+
+/* The numbers of inputs and of nodes; a microcontroller takes the smallest types that hold them. */
+#ifndef SOLAH_INPUT
+#define SOLAH_INPUT int32_t
+#endif
+#ifndef SOLAH_NODE
+#define SOLAH_NODE int32_t
+#endif
+
+/* Where a leaf's beliefs stand: by its own number, or by one of its own that firmware gives it. */
+#ifndef SOLAH_LEAF
+#define SOLAH_LEAF(tree, node) (node)
+#endif
+
+/* The focal sets of all attributes, end to end: those of attribute a are [offset[a], offset[a+1]). */
+typedef struct {
+    const solah_real *peak;      /* where a focal set has all the mass; increasing in an attribute */
+    const solah_real *ignorance; /* the masses of an unknown reading; they sum to 1 in an attribute */
+    const SOLAH_NODE *offset;
+} solah_sets;
+
+/* A tree as a table of nodes. The children of an inner node stand together, one a focal set of its
+ * attribute; a leaf has attribute -1. */
+typedef struct {
+    const SOLAH_INPUT *attribute;
+    const SOLAH_NODE *first_child;
+} solah_tree;
+
+/* A reading described by its focal sets: masses on neighbouring sets, from `first` on. */
+typedef struct {
+    const solah_real *mass;
+    int32_t first;
+    int32_t count; /* 0: not described yet */
+    solah_real pair[2];
+} solah_run;
+
+/* A step of the walk through a tree: a node, its weight, and which of its children comes next. */
+typedef struct {
+    solah_real weight;
+    int32_t node;
+    int32_t next;
+} solah_step;
+
+/* The focal set at or below x: the last one whose peak is not above it, or the first one. */
+static inline int32_t solah_lower_set(solah_real x, const solah_real *peak, int32_t count)
+{
+    int32_t lower = 0;
+    for (int32_t k = 1; k < count; k++) {
+        lower += (int32_t)(x >= peak[k]);
+    }
+    return lower;
+}
+
+static inline void solah_describe(solah_real x, const solah_sets *sets, int32_t a, solah_run *run)
+{
+    const solah_real *peak = sets->peak + sets->offset[a];
+    const int32_t count = (int32_t)sets->offset[a + 1] - (int32_t)sets->offset[a];
+
+    if (x != x) { /* NaN: ignorance */
+        run->mass = sets->ignorance + sets->offset[a];
+        run->first = 0;
+        run->count = count;
+        return;
+    }
+    run->first = solah_lower_set(x, peak, count);
+    run->mass = run->pair;
+    if (run->first == count - 1 || x <= peak[run->first]) {
+        run->pair[0] = (solah_real)1;
+        run->count = 1;
+        return;
+    }
+    const solah_real low = peak[run->first];
+    const solah_real high = peak[run->first + 1];
+    run->pair[1] = (x - low) / (high - low);
+    run->pair[0] = (solah_real)1 - run->pair[1];
+    run->count = 2;
+}
+
+/* Jeffrey's rule: add weight(branch) * belief(branch) over the branches that the row x takes.
+ * `runs` has one an attribute: those of count 0 are described from x when they are needed, others
+ * are given (the belief of a tree below). `steps` (one more than the tree is deep) is scratch. */
+static inline void solah_evaluate(const solah_real *x, const solah_sets *sets,
+                                  const solah_tree *tree, const solah_real *belief, int32_t n_goals,
+                                  solah_run *runs, solah_step *steps, solah_real *out)
+{
+    for (int32_t g = 0; g < n_goals; g++) {
+        out[g] = (solah_real)0;
+    }
+    int32_t depth = 0;
+    steps[0].weight = (solah_real)1;
+    steps[0].node = 0;
+    steps[0].next = 0;
+    while (depth >= 0) {
+        solah_step *step = &steps[depth];
+        const int32_t a = tree->attribute[step->node];
+        if (a < 0) {
+            const solah_real *leaf = belief + (int64_t)SOLAH_LEAF(tree, step->node) * n_goals;
+            for (int32_t g = 0; g < n_goals; g++) {
+                out[g] += step->weight * leaf[g];
+            }
+            depth--;
+            continue;
+        }
+        solah_run *run = &runs[a];
+        if (run->count == 0) {
+            solah_describe(x[a], sets, a, run);
+        }
+        if (step->next == run->count) {
+            depth--;
+            continue;
+        }
+        const int32_t k = step->next++;
+        const solah_real weight = step->weight * run->mass[k];
+        if (weight > (solah_real)0) {
+            depth++;
+            steps[depth].weight = weight;
+            steps[depth].node = (int32_t)tree->first_child[step->node] + run->first + k;
+            steps[depth].next = 0;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,241 @@
+"""Tables in, C99 that a person reads and a device runs out."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version as package_version
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from solah.exceptions import ParameterError
+from solah.export.fixed_tables import FixedTables
+from solah.export.names import distinct
+from solah.model.format import to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from solah.export.fixed_tables import FixedWalk
+    from solah.export.float_tables import FloatTables, WalkTables
+    from solah.export.lowering import TreeInput
+    from solah.model.attributes import Attribute
+    from solah.model.document import Model
+
+_A_LINE = 92
+_MOST_ATTRIBUTES = 255
+
+
+def write_c(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[str, str]:
+    """Write a model as C.
+
+    Parameters
+    ----------
+    model : the model
+    tables : its tables, in float32 or in integers
+    name : what files and functions are called
+
+    Returns
+    -------
+    files : dict of file name to text
+        The model's header and source, and the runtime that the source includes.
+    """
+    if len(model.attributes) > _MOST_ATTRIBUTES:
+        raise ParameterError(
+            f"an exported model has {_MOST_ATTRIBUTES} attributes at the most; this one has "
+            f"{len(model.attributes)}"
+        )
+    is_fixed = isinstance(tables, FixedTables)
+    source = "model_fixed.c.j2" if is_fixed else "model_float.c.j2"
+    headers = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
+    values = _values(model, tables, name)
+    environment = _environment()
+    return {
+        f"{name}.h": environment.get_template("model.h.j2").render(**values),
+        f"{name}.c": environment.get_template(source).render(**values),
+        **{header: _runtime(header) for header in headers},
+    }
+
+
+def model_hash(model: Model) -> str:
+    """Return the first 16 digits of the hash of a model's document."""
+    return sha256(to_json(model).encode()).hexdigest()[:16]
+
+
+def _runtime(name: str) -> str:
+    return files("solah.export").joinpath("c_runtime", name).read_text(encoding="utf-8")
+
+
+def _values(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[str, Any]:
+    """Gather what the templates show."""
+    return {
+        "name": name,
+        "NAME": name.upper(),
+        "goal": model.goal.name,
+        "hash": model_hash(model),
+        "generator": f"solah {package_version('solah')}",
+        "is_number": tables.lowered.is_number,
+        "n_classes": max(len(model.goal.states), 1),
+        "n_values": tables.lowered.n_values,
+        "class_names": [str(state) for state in model.goal.states],
+        "tables": tables,
+        **_attributes(model, tables),
+        **_types(tables),
+    }
+
+
+def _attributes(model: Model, tables: FloatTables | FixedTables) -> dict[str, Any]:
+    names = distinct((one.name for one in model.attributes), "attribute")
+    units = tables.units if isinstance(tables, FixedTables) else [None] * len(names)
+    return {
+        "attributes": [
+            {
+                "enumerator": enumerator.upper(),
+                "name": one.name,
+                "about": _about(one),
+                "bits": None if unit is None or unit.is_code else unit.bits,
+            }
+            for enumerator, one, unit in zip(names, model.attributes, units, strict=True)
+        ]
+    }
+
+
+def _types(tables: FloatTables | FixedTables) -> dict[str, Any]:
+    """Choose the smallest types that hold a model, and the sizes of what is on the stack."""
+    is_fixed = isinstance(tables, FixedTables)
+    unknown = "INT32_MIN" if is_fixed else "NAN"
+    walks = tables.walks
+    return {
+        "is_fixed": is_fixed,
+        "number": "int32_t" if is_fixed else "float",
+        "reading": "int32_t" if is_fixed else "float",
+        "belief": "uint16_t" if is_fixed else "float",
+        "unknown": f"{unknown} (or a code that is none) stands for an unknown one.",
+        "walks": [_walk(walk) for walk in walks],
+        "max_inputs": max((len(walk.inputs) for walk in walks), default=0),
+        "max_depth": max((walk.depth for walk in walks), default=0),
+        "node_type": _node_type(walks),
+        "input_type": "int8_t" if _most_inputs(walks) < 128 else "int16_t",
+        "at_type": _unsigned(_largest_place(tables)),
+    }
+
+
+def _about(attribute: Attribute) -> str:
+    """Say what a reading of an attribute is."""
+    if not attribute.is_coded:
+        return f"a number, learnt from {attribute.peaks[0]:.6g} to {attribute.peaks[-1]:.6g}"
+    states = ", ".join(f"{place} = {state}" for place, state in enumerate(attribute.states[:8]))
+    more = ", …" if len(attribute.states) > 8 else ""
+    return f"a code: {states}{more}"
+
+
+def _walk(walk: WalkTables | FixedWalk) -> dict[str, Any]:
+    tables = {**vars(walk), "values": walk.values.ravel()}
+    return {**tables, "asked": [_asked(one) for one in walk.inputs]}
+
+
+def _asked(one: TreeInput) -> tuple[str, int, int]:
+    if one.attribute is not None:
+        return ("SOLAH_STATE" if one.is_coded else "SOLAH_READING", one.attribute, 0)
+    kind = "SOLAH_ALL_BELIEFS" if one.place is None else "SOLAH_BELIEF"
+    return (kind, one.stage or 0, one.place or 0)
+
+
+def _most_inputs(walks: Sequence[WalkTables | FixedWalk]) -> int:
+    return max((len(walk.inputs) for walk in walks), default=0)
+
+
+def _node_type(walks: Sequence[WalkTables | FixedWalk]) -> str:
+    largest = (max(int(walk.first_child.max()), int(walk.offsets[-1])) for walk in walks)
+    return _unsigned(max(largest, default=0))
+
+
+def _largest_place(tables: FloatTables | FixedTables) -> int:
+    return max(len(tables.values), len(tables.knots), len(tables.curves), len(tables.walks))
+
+
+def _unsigned(largest: int) -> str:
+    for bits in (8, 16, 32):
+        if largest < 1 << bits:
+            return f"uint{bits}_t"
+    raise ParameterError("the model is too large to export")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("solah.export"),
+        undefined=StrictUndefined,
+        autoescape=False,  # C, not HTML: every text goes through one of the filters below
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "floats": floats,
+        "integers": integers,
+        "text": c_text,
+        "comment": c_comment,
+    }
+    return environment
+
+
+def float_literal(value: float) -> str:
+    """Write a float32 so that a compiler reads the same bits.
+
+    Examples
+    --------
+    >>> float_literal(0.1), float_literal(3), float_literal(1e-7)
+    ('0.1f', '3.0f', '1e-07f')
+    """
+    text = str(np.float32(value))
+    return f"{text}f" if any(sign in text for sign in ".en") else f"{text}.0f"
+
+
+def floats(values: Iterable[float]) -> str:
+    """Write the lines of a table of floats."""
+    return _lines([float_literal(value) for value in values])
+
+
+def integers(values: Iterable[int]) -> str:
+    """Write the lines of a table of integers."""
+    return _lines([str(int(value)) for value in values])
+
+
+def _lines(items: list[str]) -> str:
+    lines, line = [], ""
+    for item in items or ["0"]:
+        if len(line) + len(item) + 2 > _A_LINE:
+            lines.append(line)
+            line = ""
+        line += f"{item}, "
+    return "\n".join(f"    {one.rstrip()}" for one in [*lines, line]).rstrip(",")
+
+
+def c_text(text: str) -> str:
+    """Write a text as a string of C, byte by byte where it is not plain."""
+    written = ""
+    for byte in text.encode():
+        plain = 0x20 <= byte < 0x7F and chr(byte) not in '"\\?'
+        # Three octal digits end by themselves; a hexadecimal escape would swallow what follows.
+        written += chr(byte) if plain else f"\\{byte:03o}"
+    return f'"{written}"'
+
+
+def c_comment(text: str) -> str:
+    """Write a text into a comment, which it cannot end."""
+    return " ".join(text.replace("*/", "* /").replace("/*", "/ *").split())
+
+
+def write_files(folder: Path, texts: dict[str, str]) -> list[Path]:
+    """Write files into a folder, each whole or not at all."""
+    from solah.atomic import write_whole
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for file_name, text in texts.items():
+        write_whole(folder / file_name, text)
+    return [folder / file_name for file_name in texts]

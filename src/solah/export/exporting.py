@@ -1,0 +1,83 @@
+"""A model document in, its C and the Python twin of it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from solah.exceptions import ParameterError
+from solah.export.c_writer import write_c
+from solah.export.fixed_tables import fixed_tables
+from solah.export.fixed_twin import FixedTwin
+from solah.export.float_tables import float_tables
+from solah.export.float_twin import FloatTwin
+from solah.export.lowering import lower
+from solah.export.names import check_identifier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from solah.model.document import Model
+
+Numbers = Literal["float", "q15"]
+
+
+@dataclass(frozen=True, eq=False)
+class Export:
+    """A model for devices.
+
+    Attributes
+    ----------
+    name : what files and functions are called
+    numbers : what it computes with: ``"float"`` or ``"q15"``, integers
+    files : the texts of its files, by name
+    twin : decides in Python as the device does, bit for bit
+    unit : what one unit of an estimated number is worth
+    warnings : what does not fit well into integers
+    """
+
+    name: str
+    numbers: Numbers
+    files: Mapping[str, str]
+    twin: FloatTwin | FixedTwin
+    unit: float = 1.0
+    warnings: tuple[str, ...] = ()
+
+
+def export_c(model: Model, *, name: str = "model", numbers: Numbers = "float") -> Export:
+    """Write a model as C99 for devices.
+
+    Parameters
+    ----------
+    model : Model
+        The model document.
+    name : str, default="model"
+        What files and functions are called.
+    numbers : {"float", "q15"}, default="float"
+        What the device computes with: float32, or integers alone.
+
+    Returns
+    -------
+    export : Export
+
+    Examples
+    --------
+    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah.export import export_c
+    >>> wine = datasets.load("wine")
+    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> export = export_c(model, name="wine", numbers="q15")
+    >>> sorted(export.files)
+    ['solah_fixed.h', 'wine.c', 'wine.h']
+    """
+    check_identifier(name)
+    lowered = lower(model)
+    if numbers == "float":
+        floats = float_tables(lowered)
+        return Export(name, numbers, write_c(model, floats, name), FloatTwin(floats))
+    if numbers == "q15":
+        integers = fixed_tables(lowered)
+        files = write_c(model, integers, name)
+        unit = 2.0 ** -integers.stages[-1].value_bits
+        return Export(name, numbers, files, FixedTwin(integers), unit, integers.warnings)
+    raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")

@@ -1,0 +1,215 @@
+"""What a device has to compute in, the tables of float32 that its runtime reads out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from solah.export.lowering import Curve, Lowered, LoweredTree, StateTable, TreeInput
+    from solah.kernels.arrays import Float
+
+Float32 = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class CurveRow:
+    """A line of the table of curves: where a curve's knots and values stand."""
+
+    attribute: int
+    n_knots: int
+    knot: int
+    value: int
+
+
+@dataclass(frozen=True)
+class StateRow:
+    """A line of the table of attributes with states."""
+
+    attribute: int
+    n_states: int
+    value: int
+
+
+@dataclass(frozen=True, eq=False)
+class WalkTables:
+    """The tables of one tree.
+
+    Attributes
+    ----------
+    inputs : what it asks
+    offsets : (n_inputs + 1,) where the focal sets of each input stand
+    peaks, ignorance : (n_sets,) of all inputs, one after the other
+    split : (n_nodes,) the input that a node asks; -1 for a leaf
+    first_child : (n_nodes,) the first of a node's children; of a leaf, its own number
+    values : (n_leaves, n_values) what leaves say
+    depth : the most conditions of a branch
+    """
+
+    inputs: tuple[TreeInput, ...]
+    offsets: NDArray[np.int64]
+    peaks: Float32
+    ignorance: Float32
+    split: NDArray[np.int64]
+    first_child: NDArray[np.int64]
+    values: Float32
+    depth: int
+
+
+@dataclass(frozen=True, eq=False)
+class StageRow:
+    """A line of the table of stages: what is added up, and from where on."""
+
+    name: str
+    is_weighed: bool
+    start: Float32
+    first_curve: int
+    n_curves: int
+    first_table: int
+    n_tables: int
+    first_walk: int
+    n_walks: int
+
+
+@dataclass(frozen=True, eq=False)
+class FloatTables:
+    """All tables of a model in float32.
+
+    Attributes
+    ----------
+    lowered : what they were made of
+    knots : the knots of all curves
+    values : what curves and states say: of a curve, piece by piece, the values at the left knot and
+        the slopes, then those of an unknown reading; a line a state, then those of none of them
+    curves, states, walks, stages : where everything stands
+    preference : (n_classes,) what the decision adds to evidence or multiplies beliefs by; or None
+    """
+
+    lowered: Lowered
+    knots: Float32
+    values: Float32
+    curves: tuple[CurveRow, ...]
+    states: tuple[StateRow, ...]
+    walks: tuple[WalkTables, ...]
+    stages: tuple[StageRow, ...]
+    preference: Float32 | None
+
+
+def float_tables(lowered: Lowered) -> FloatTables:
+    """Lay out a model in tables of float32."""
+    return _Layout(lowered).tables()
+
+
+class _Layout:
+    def __init__(self, lowered: Lowered) -> None:
+        self._lowered = lowered
+        self._knots: list[Float] = []
+        self._values: list[Float] = []
+        self._curves: list[CurveRow] = []
+        self._states: list[StateRow] = []
+        self._walks: list[WalkTables] = []
+
+    def tables(self) -> FloatTables:
+        stages = []
+        for stage in self._lowered.stages:
+            firsts = len(self._curves), len(self._states), len(self._walks)
+            for curve in stage.curves:
+                self._add_curve(curve)
+            for table in stage.tables:
+                self._add_states(table)
+            self._walks += map(walk_tables, stage.trees)
+            stages.append(
+                StageRow(
+                    stage.name,
+                    stage.is_weighed,
+                    _float32(stage.start),
+                    firsts[0],
+                    len(stage.curves),
+                    firsts[1],
+                    len(stage.tables),
+                    firsts[2],
+                    len(stage.trees),
+                )
+            )
+        return FloatTables(
+            lowered=self._lowered,
+            knots=_flat(self._knots),
+            values=_flat(self._values),
+            curves=tuple(self._curves),
+            states=tuple(self._states),
+            walks=tuple(self._walks),
+            stages=tuple(stages),
+            preference=preference_of(self._lowered),
+        )
+
+    def _add_curve(self, curve: Curve) -> None:
+        row = CurveRow(
+            curve.attribute, len(curve.knots), _length(self._knots), _length(self._values)
+        )
+        self._curves.append(row)
+        self._knots.append(curve.knots)
+        # Slopes are those between the knots as the device knows them.
+        knots = _float32(curve.knots).astype(np.float64)
+        slopes = np.diff(curve.values, axis=0) / np.diff(knots)[:, None]
+        for left, slope in zip(curve.values[:-1], slopes, strict=True):
+            self._values += [left, slope]
+        self._values.append(curve.unknown)
+
+    def _add_states(self, table: StateTable) -> None:
+        self._states.append(StateRow(table.attribute, len(table.values), _length(self._values)))
+        self._values += [*table.values, table.unknown]
+
+
+def walk_tables(tree: LoweredTree) -> WalkTables:
+    """Lay out a tree; leaves get numbers of their own, and equal leaves one."""
+    leaves = np.flatnonzero(tree.split < 0)
+    values, numbers = np.unique(_float32(tree.values[leaves]), axis=0, return_inverse=True)
+    first_child = tree.first_child.astype(np.int64)
+    first_child[leaves] = numbers.ravel()
+    sizes = [len(one.peaks) for one in tree.inputs]
+    return WalkTables(
+        inputs=tree.inputs,
+        offsets=np.concatenate([[0], np.cumsum(sizes)]),
+        peaks=_float32(np.concatenate([one.peaks for one in tree.inputs])),
+        ignorance=_float32(np.concatenate([one.ignorance for one in tree.inputs])),
+        split=tree.split.astype(np.int64),
+        first_child=first_child,
+        values=values,
+        depth=tree_depth(tree),
+    )
+
+
+def tree_depth(tree: LoweredTree) -> int:
+    """Count the most conditions of a branch."""
+    depths = np.zeros(len(tree.split), dtype=np.int64)
+    for node in np.flatnonzero(tree.split >= 0).tolist():
+        first = int(tree.first_child[node])
+        n_sets = len(tree.inputs[int(tree.split[node])].peaks)
+        depths[first : first + n_sets] = depths[node] + 1
+    return int(depths.max())
+
+
+def preference_of(lowered: Lowered) -> Float32 | None:
+    """Say how thresholds move the decision: added to evidence, or multiplied with beliefs."""
+    thresholds = np.array(lowered.goal.thresholds)
+    if not len(thresholds):
+        return None
+    is_weighed = lowered.stages[-1].is_weighed
+    return _float32(-np.log(thresholds) if is_weighed else 1.0 / thresholds)
+
+
+def _length(parts: Iterable[Float]) -> int:
+    return sum(len(part) for part in parts)
+
+
+def _flat(parts: list[Float]) -> Float32:
+    return _float32(np.concatenate(parts)) if parts else np.empty(0, dtype=np.float32)
+
+
+def _float32(values: Float) -> Float32:
+    return np.asarray(values, dtype=np.float32)

@@ -1,0 +1,251 @@
+"""A model document in, what a device has to compute out: broken lines, tables of states, trees.
+
+Weights are multiplied into what branches say, evidence is told against the first class, and a
+tree that asks one attribute becomes a broken line over its readings, without idle knots.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.explain.effects import voice_weights
+from solah.model.beliefs import heard_by_fusions
+from solah.model.document import Fusion, Task, Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solah.kernels.arrays import Float, Int32
+    from solah.model.attributes import Attribute
+    from solah.model.document import Goal, Model
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What one measured attribute says: straight between knots, level beyond the last ones.
+
+    Attributes
+    ----------
+    attribute : the attribute's place among the model's
+    knots : (n_knots,) readings, increasing, at least two
+    values : (n_knots, n_values) what is said at each
+    unknown : (n_values,) what is said when nothing is read
+    """
+
+    attribute: int
+    knots: Float
+    values: Float
+    unknown: Float
+
+
+@dataclass(frozen=True, eq=False)
+class StateTable:
+    """What one attribute with states says: a line of values a state, and one for none of them."""
+
+    attribute: int
+    values: Float
+    unknown: Float
+
+
+@dataclass(frozen=True, eq=False)
+class TreeInput:
+    """What a tree asks: a reading, or what an earlier stage believes.
+
+    Attributes
+    ----------
+    attribute : the attribute's place; None for a belief
+    stage : the stage whose belief it is; None for a reading
+    place : the class that the belief is in; None where all beliefs are the masses themselves
+    peaks : where the focal sets peak
+    ignorance : the masses of an unknown reading
+    is_coded : whether the reading is the place of a state
+    """
+
+    attribute: int | None
+    stage: int | None
+    place: int | None
+    peaks: tuple[float, ...]
+    ignorance: tuple[float, ...]
+    is_coded: bool
+
+
+@dataclass(frozen=True, eq=False)
+class LoweredTree:
+    """A tree over several inputs.
+
+    Attributes
+    ----------
+    inputs : what it asks
+    split : (n_nodes,) the input that a node asks; -1 for a leaf
+    first_child : (n_nodes,) the first of a node's children
+    values : (n_nodes, n_values) what leaves say
+    """
+
+    inputs: tuple[TreeInput, ...]
+    split: Int32
+    first_child: Int32
+    values: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What leads to one belief.
+
+    Attributes
+    ----------
+    name : the node's name
+    is_weighed : whether what is said is evidence, which is added up; else it is one tree's belief
+    start : (n_values,) the evidence to begin with
+    curves, tables, trees : what is added up
+    """
+
+    name: str
+    is_weighed: bool
+    start: Float
+    curves: tuple[Curve, ...]
+    tables: tuple[StateTable, ...]
+    trees: tuple[LoweredTree, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Lowered:
+    """All that a device has to compute.
+
+    Attributes
+    ----------
+    goal : what is decided
+    attributes : what is read
+    stages : from bottom to top; the last one decides
+    """
+
+    goal: Goal
+    attributes: tuple[Attribute, ...]
+    stages: tuple[Stage, ...]
+
+    @property
+    def is_number(self) -> bool:
+        """Whether a number is estimated, rather than a class chosen."""
+        return self.goal.task is Task.REGRESSION
+
+    @property
+    def n_values(self) -> int:
+        """How many numbers a branch says: one a class but the first, or the number itself."""
+        return 1 if self.is_number else len(self.goal.states) - 1
+
+
+def lower(model: Model) -> Lowered:
+    """Bring a model into the form that a device computes."""
+    return _Lowering(model).lowered()
+
+
+class _Lowering:
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._heard = heard_by_fusions(model.nodes)
+        self._loudness = voice_weights(model)
+        self._places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
+        self._stage_of: dict[str, int] = {}
+
+    def lowered(self) -> Lowered:
+        stages = []
+        for node in self._model.nodes:
+            if node.name in self._heard:
+                continue
+            stages.append(self._weighed(node) if isinstance(node, Fusion) else self._alone(node))
+            self._stage_of[node.name] = len(stages) - 1
+        return Lowered(self._model.goal, self._model.attributes, tuple(stages))
+
+    def _weighed(self, fusion: Fusion) -> Stage:
+        bias = np.array(fusion.bias)
+        members = [(tree, self._evidence(tree)) for tree in self._speaking_to(fusion)]
+        return self._stage(fusion.name, bias[1:] - bias[0], members, is_weighed=True)
+
+    def _alone(self, tree: Tree) -> Stage:
+        goal = self._model.goal
+        is_number = goal.task is Task.REGRESSION
+        said = tree.belief @ np.array([goal.centres]).T if is_number else tree.belief[:, 1:]
+        return self._stage(tree.name, np.zeros(said.shape[1]), [(tree, said)], is_weighed=False)
+
+    def _speaking_to(self, fusion: Fusion) -> list[Tree]:
+        """List the trees whose evidence reaches a fusion, through others or not."""
+        below = {fusion.name}
+        trees: list[Tree] = []
+        for node in reversed(self._model.nodes):
+            if isinstance(node, Fusion) and node.name in below:
+                below.update(node.origins)
+            elif isinstance(node, Tree) and node.name in below:
+                trees.append(node)
+        return trees[::-1]
+
+    def _evidence(self, tree: Tree) -> Float:
+        evidence = self._loudness[tree.name] * tree.evidence
+        return np.asarray(evidence[:, 1:] - evidence[:, :1])
+
+    def _stage(
+        self, name: str, start: Float, members: Sequence[tuple[Tree, Float]], *, is_weighed: bool
+    ) -> Stage:
+        curves: list[Curve] = []
+        tables: list[StateTable] = []
+        trees: list[LoweredTree] = []
+        for tree, said in members:
+            if tree.split[0] < 0:
+                start = start + said[0]
+            elif len(tree.inputs) > 1 or tree.inputs[0].origin not in self._places:
+                trees.append(self._tree(tree, said))
+            elif tree.inputs[0].is_coded:
+                tables.append(self._table(tree, said))
+            else:
+                curve = self._curve(tree, said)
+                if len(curve.knots) > 1:
+                    curves.append(curve)
+                else:
+                    start = start + curve.values[0]
+        return Stage(name, is_weighed, start, tuple(curves), tuple(tables), tuple(trees))
+
+    def _curve(self, tree: Tree, said: Float) -> Curve:
+        attribute, values = tree.inputs[0], _of_sets(tree, said)
+        bends = _bending(values)
+        return Curve(
+            attribute=self._places[attribute.name],
+            knots=np.array(attribute.peaks)[bends],
+            values=values[bends],
+            unknown=np.array(attribute.ignorance) @ values,
+        )
+
+    def _table(self, tree: Tree, said: Float) -> StateTable:
+        attribute, values = tree.inputs[0], _of_sets(tree, said)
+        unknown = np.array(attribute.ignorance) @ values
+        return StateTable(self._places[attribute.name], values, unknown)
+
+    def _tree(self, tree: Tree, said: Float) -> LoweredTree:
+        inputs = tuple(self._input(attribute) for attribute in tree.inputs)
+        return LoweredTree(inputs, tree.split, tree.first_child, said)
+
+    def _input(self, attribute: Attribute) -> TreeInput:
+        is_read = attribute.origin in self._places
+        return TreeInput(
+            attribute=self._places[attribute.name] if is_read else None,
+            stage=None if is_read else self._stage_of[attribute.origin],
+            place=None if is_read or attribute.tree is None else attribute.place,
+            peaks=attribute.peaks,
+            ignorance=attribute.ignorance,
+            is_coded=is_read and attribute.is_coded,
+        )
+
+
+def _of_sets(tree: Tree, said: Float) -> Float:
+    """Return what a tree that asks once says for each focal set."""
+    children = tree.children(0)
+    return said[children.start : children.stop]
+
+
+def _bending(values: Float) -> list[int]:
+    """Name the knots at which a broken line bends; one alone if it never does."""
+    level = [bool((a == b).all()) for a, b in pairwise(values)]
+    before, after = [True, *level], [*level, True]
+    kept = [k for k in range(len(values)) if not (before[k] and after[k])]
+    return kept or [0]

@@ -1,0 +1,128 @@
+/* y: the tables of a solah model; see sample.h. */
+#include "sample.h"
+
+#define SOLAH_N_CLASSES 3
+#define SOLAH_N_VALUES 2
+#define SOLAH_N_STAGES 1
+#define SOLAH_MAX_INPUTS 2
+#define SOLAH_MAX_DEPTH 2
+#define SOLAH_AT uint8_t
+#define SOLAH_NODE uint8_t
+#define SOLAH_INPUT int8_t
+#include "solah_float.h"
+
+/* Tree 1. */
+static const solah_asked asked_1[] = {
+    {SOLAH_READING, 0, 0},
+    {SOLAH_READING, 1, 0},
+};
+static const SOLAH_NODE offset_1[] = {
+    0, 3, 8
+};
+static const SOLAH_INPUT split_1[] = {
+    0, -1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+};
+static const SOLAH_NODE child_1[] = {
+    1, 9, 4, 9, 0, 7, 6, 8, 4, 3, 10, 2, 1, 5
+};
+static const float peak_1[] = {
+    -1.0891653f, -0.6296781f, 1.2778909f, -2.7503936f, -1.19407f, -0.025412036f, 0.76810503f,
+    2.3872766f
+};
+static const float ignorance_1[] = {
+    0.6315393f, 0.17496984f, 0.19349085f, 0.026538812f, 0.1902191f, 0.09529755f, 0.1419558f,
+    0.54598874f
+};
+static const float leaf_1[] = {
+    -3.0446448f, 2.1933954f, -2.1267183f, 0.08657985f, 0.03336326f, 0.23357692f, 0.21358082f,
+    1.071332f, 0.4712841f, 1.0325961f, 1.0380137f, 0.41024905f, 1.2221675f, 3.376144f,
+    1.273648f, 1.7929083f, 1.6037912f, 3.547212f, 2.450423f, 4.765321f, 2.5774841f, 4.154415f
+};
+
+/* Tree 2. */
+static const solah_asked asked_2[] = {
+    {SOLAH_STATE, 2, 0},
+    {SOLAH_READING, 3, 0},
+};
+static const SOLAH_NODE offset_2[] = {
+    0, 3, 8
+};
+static const SOLAH_INPUT split_2[] = {
+    0, -1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+};
+static const SOLAH_NODE child_2[] = {
+    1, 2, 4, 9, 6, 8, 4, 7, 3, 1, 0, 9, 10, 5
+};
+static const float peak_2[] = {
+    0.0f, 1.0f, 2.0f, -1.4953781f, -0.32116976f, 0.3772344f, 0.866408f, 2.8122737f
+};
+static const float ignorance_2[] = {
+    0.22964214f, 0.18519159f, 0.5851663f, 0.37837714f, 0.29044867f, 0.04884714f, 0.27502632f,
+    0.0073007382f
+};
+static const float leaf_2[] = {
+    -1.8832473f, 0.01249025f, -1.303498f, 0.44722778f, -0.93881226f, -0.63408524f,
+    -0.62764484f, -1.5003139f, -0.47036886f, -0.5338395f, -0.31353343f, 0.84890926f,
+    0.10319841f, -0.35543284f, 0.19896083f, 1.453653f, 0.76783043f, -1.3025118f, 0.83059096f,
+    2.0936317f, 2.656242f, 1.4797581f
+};
+
+/* Tree 3. */
+static const solah_asked asked_3[] = {
+    {SOLAH_READING, 4, 0},
+    {SOLAH_READING, 5, 0},
+};
+static const SOLAH_NODE offset_3[] = {
+    0, 4, 9
+};
+static const SOLAH_INPUT split_3[] = {
+    0, 1, -1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+};
+static const SOLAH_NODE child_3[] = {
+    1, 5, 6, 10, 15, 8, 12, 14, 10, 3, 11, 5, 7, 0, 1, 9, 15, 2, 4, 13
+};
+static const float peak_3[] = {
+    1.0f, 2.5f, 7.0f, 8.0f, -1.2652609f, 0.002032942f, 0.67020833f, 2.3819952f, 3.4990876f
+};
+static const float ignorance_3[] = {
+    0.3649002f, 0.3220837f, 0.015941782f, 0.2970743f, 0.1811025f, 0.25438863f, 0.14293139f,
+    0.39531034f, 0.026267141f
+};
+static const float leaf_3[] = {
+    -7.2507463f, -6.321656f, -5.765016f, -2.7118945f, -5.194272f, -2.1907265f, -5.070066f,
+    -6.3827205f, -3.7089427f, -4.7706695f, -2.94059f, -4.896422f, -2.685122f, -7.085085f,
+    -1.8063679f, -3.3964462f, -1.7118272f, -6.201689f, 0.91865766f, -3.215008f, 1.8007478f,
+    3.2076719f, 1.9423182f, 0.12813279f, 2.3996456f, -3.010273f, 3.0233734f, -2.2032905f,
+    3.081729f, -4.59625f, 4.195286f, -0.8508309f
+};
+
+static const solah_walk walks[] = {
+    {asked_1, 2, {peak_1, ignorance_1, offset_1}, {split_1, child_1}, leaf_1},
+    {asked_2, 2, {peak_2, ignorance_2, offset_2}, {split_2, child_2}, leaf_2},
+    {asked_3, 2, {peak_3, ignorance_3, offset_3}, {split_3, child_3}, leaf_3},
+};
+
+static const float start_1[] = {
+    -0.6741206f, -1.307561f
+};
+
+static const solah_stage stages[] = {
+    {start_1, 1, 0, 0, 0, 0, 0, 3}, /* y */
+};
+
+static const solah_model model = {NULL, NULL, NULL, NULL, walks, stages, NULL};
+
+int sample_decide(const float readings[SAMPLE_N_READINGS], float belief[SAMPLE_N_CLASSES])
+{
+    return solah_decide(&model, readings, belief);
+}
+
+const char *sample_class_name(int place)
+{
+    static const char *const names[] = {
+        "c0",
+        "c1",
+        "c2",
+    };
+    return (place >= 0 && place < SAMPLE_N_CLASSES) ? names[place] : "";
+}

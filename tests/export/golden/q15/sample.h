@@ -1,0 +1,51 @@
+/* y: a solah model for devices.
+ *
+ * Model 0e01ec1b8b4e0dc9, written by solah 0.1.0. Do not edit; write it anew from the model.
+ * Integers only: every target decides alike.
+ * No malloc, no libm, no recursion, no static RAM.
+ */
+#ifndef SAMPLE_H
+#define SAMPLE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The readings, in this order. INT32_MIN (or a code that is none) stands for an unknown one. */
+enum {
+    SAMPLE_X0, /* x0: a number, learnt from -1.08917 to 1.27789 */
+    SAMPLE_X1, /* x1: a number, learnt from -2.75039 to 2.38728 */
+    SAMPLE_X2, /* x2: a code: 0 = a, 1 = b, 2 = c */
+    SAMPLE_X3, /* x3: a number, learnt from -1.49538 to 2.81227 */
+    SAMPLE_X4, /* x4: a number, learnt from 1 to 8 */
+    SAMPLE_X5, /* x5: a number, learnt from -1.26526 to 3.49909 */
+    SAMPLE_N_READINGS
+};
+
+/* A reading is an integer: its value times two to the power of these bits, rounded; a code is
+ * taken as it is. */
+#define SAMPLE_X0_BITS (14)
+#define SAMPLE_X1_BITS (13)
+#define SAMPLE_X3_BITS (13)
+#define SAMPLE_X4_BITS (11)
+#define SAMPLE_X5_BITS (13)
+#define SAMPLE_UNKNOWN INT32_MIN
+
+#define SAMPLE_N_CLASSES 3
+
+/* Decide on readings: return the class, and write the belief in each class, times 32768. */
+int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAMPLE_N_CLASSES]);
+
+/* The name of a class, in UTF-8. */
+const char *sample_class_name(int place);
+
+/* The hash of the model document. */
+#define SAMPLE_MODEL "0e01ec1b8b4e0dc9"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

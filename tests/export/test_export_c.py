@@ -1,0 +1,136 @@
+"""The C that is written decides as its Python twin, bit for bit, and as the model, nearly."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from c_programs import CPP11, build, decide, estimate
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+
+from random_models import SHAPES, coded, random_model, random_rows
+from solah import (
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
+)
+from solah.data import from_frame
+from solah.exceptions import ParameterError
+from solah.export import export_c
+from solah.model.beliefs import signals_of
+from solah.model.encode import encode
+
+GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path(__file__).parents[2]
+
+
+def odd_rows(rng, model, n_rows):
+    """Draw rows with unknown readings, extremes, infinities, and codes that are none."""
+    rows = random_rows(rng, model, n_rows, missing=0.15)
+    strange = rng.choice([np.inf, -np.inf, 1e30, -1e30, 1e-30, -0.0, 0.5, 7.0], rows.shape)
+    return np.where(rng.random(rows.shape) < 0.05, strange, rows)
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_device_decides_as_its_twin(shape, n_classes, numbers, tmp_path, find_tool):
+    rng = np.random.default_rng(n_classes)
+    model = random_model(rng, shape, n_classes)
+    export = export_c(model, name="m", numbers=numbers)
+    program = build(export, tmp_path, find_tool("cc"), is_number=False)
+    rows = odd_rows(rng, model, 20_000)
+    places, beliefs = decide(program, export, rows, n_classes)
+    expected = export.twin.decide(rows)
+    np.testing.assert_array_equal(places, expected[0])
+    np.testing.assert_array_equal(
+        beliefs.view(f"u{beliefs.itemsize}"), expected[1].view(f"u{expected[1].itemsize}")
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_both_twins_believe_what_the_model_believes(shape):
+    rng = np.random.default_rng(7)
+    model = random_model(rng, shape, 3)
+    rows = random_rows(rng, model, 2_000)
+    believed = signals_of(model.nodes, coded(model, rows))[model.root.name]
+    _, as_float = export_c(model, numbers="float").twin.decide(rows)
+    _, as_integers = export_c(model, numbers="q15").twin.decide(rows)
+    assert as_float == pytest.approx(believed, abs=2e-6)
+    assert as_integers / 32768 == pytest.approx(believed, abs=0.02)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_default_models_decide_alike(load):
+    X, y = load(return_X_y=True)
+    model = SelfOrganisedHierarchyClassifier(max_rules=30).fit(X, y)
+    places = [int(name[1:]) for name in (a.name for a in model.model_.attributes)]
+    for numbers, most in (("float", 0.0), ("q15", 0.005)):
+        decided, _ = export_c(model.model_, numbers=numbers).twin.decide(X[:, places])
+        assert (model.classes_[decided] != model.predict(X)).mean() <= most
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_a_number_is_estimated(numbers, tmp_path, find_tool):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    tree = LinguisticTreeRegressor(max_depth=3).fit(X, y)
+    export = export_c(tree.model_, name="m", numbers=numbers)
+    program = build(export, tmp_path, find_tool("cc"), is_number=True)
+    rows = encode(from_frame(X), tree.model_.attributes)
+    found = estimate(program, export, rows)
+    np.testing.assert_array_equal(found, export.twin.estimate(rows))
+    assert found * export.unit == pytest.approx(tree.predict(X), abs=1.0)
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_the_source_is_cpp_too_and_names_are_harmless(numbers, tmp_path, find_tool):
+    data = pd.DataFrame(
+        {
+            'a */ "quote" \\': [1.0, 2.0, 3.0, 4.0] * 5,
+            "größe ??/": ["klein", "groß"] * 10,
+            "größe (": [0.0, 1.0, 2.0, 5.0] * 5,
+            "int": [5.0, 6.0, 5.0, 7.0] * 5,
+        }
+    )
+    goal = pd.Series(['no "?"', "ja\\nein 👍"] * 10, name="goal /* */")
+    tree = LinguisticTreeClassifier(min_support=1).fit(data, goal)
+    export = export_c(tree.model_, name="m", numbers=numbers)
+    build(export, tmp_path, find_tool("cc"), is_number=False)
+    subprocess.run([find_tool("c++"), *CPP11, "-c", "m.c", "-o", "m.o"], cwd=tmp_path, check=True)
+
+
+def test_the_inference_core_is_the_one_of_the_kernels():
+    core = ROOT / "src" / "solah" / "export" / "c_runtime" / "solah_core.h"
+    assert core.read_text("utf-8") == (ROOT / "native" / "core.h").read_text("utf-8")
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_what_is_written_changes_only_on_purpose(numbers):
+    model = random_model(np.random.default_rng(1), "flat fusion", 3)
+    files = export_c(model, name="sample", numbers=numbers).files
+    for name in ("sample.h", "sample.c"):
+        golden = GOLDEN / numbers / name
+        assert files[name] == golden.read_text(encoding="utf-8"), f"{golden} is another"
+
+
+@pytest.mark.parametrize("name", ["", "2nd", "a-b", "int", "naïve", "x" * 41, "solah"])
+def test_a_name_must_be_one_in_c(name):
+    model = random_model(np.random.default_rng(0), "tree")
+    with pytest.raises(ParameterError, match="a name in C has letters"):
+        export_c(model, name=name)
+
+
+def test_other_numbers_are_refused():
+    model = random_model(np.random.default_rng(0), "tree")
+    with pytest.raises(ParameterError, match="'numbers' must be 'float' or 'q15'"):
+        export_c(model, numbers="double")
+
+
+def test_words_closer_than_a_step_are_warned_of():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([1e6 + rng.normal(0, 1e-4, 200), rng.normal(size=200)])
+    y = (X[:, 0] > 1e6).astype(int)
+    model = LinguisticTreeClassifier(max_depth=1).fit(X, y).model_
+    (warning,) = export_c(model, numbers="q15").warnings
+    assert warning.startswith("'x0' is read in steps of ")
