@@ -1,12 +1,31 @@
 #!/bin/sh
-# Install what some tests need beside Python packages: a C compiler with its sanitizers, and Chromium.
+# Install what some tests need beside Python packages: a C compiler with its sanitizers, Chromium,
+# and the compilers and emulators of the targets that models are exported to.
 set -eu
 missing() { ! command -v "$1" >/dev/null 2>&1; }
+# Whether a compiler is missing, or a header that its library has.
+lacks() { ! echo "#include <$2>" | "$1" -E -x c - >/dev/null 2>&1; }
 
 packages=""
 wanted=""
-missing cc && packages="$packages gcc libc6-dev" && wanted="$wanted a C compiler (cc)"
-missing chromium && packages="$packages chromium" && wanted="$wanted Chromium (chromium)"
+want() {
+  wanted="$wanted${wanted:+,} $1"
+  shift
+  packages="$packages $*"
+}
+
+missing cc && want "a C compiler (cc)" gcc libc6-dev
+missing chromium && want "Chromium (chromium)" chromium
+missing arm-none-eabi-gcc && want "a compiler for Cortex-M (arm-none-eabi-gcc)" gcc-arm-none-eabi
+missing qemu-system-arm && want "an emulator of Cortex-M (qemu-system-arm)" qemu-system-arm
+missing riscv64-unknown-elf-gcc &&
+  want "a compiler for RISC-V (riscv64-unknown-elf-gcc)" gcc-riscv64-unknown-elf
+missing qemu-system-riscv32 && want "an emulator of RISC-V (qemu-system-riscv32)" qemu-system-misc
+lacks aarch64-linux-gnu-gcc stdio.h &&
+  want "a compiler for AArch64 (aarch64-linux-gnu-gcc)" gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+missing qemu-aarch64 && want "an emulator of AArch64 (qemu-aarch64)" qemu-user
+lacks avr-gcc avr/io.h && want "a compiler for AVR (avr-gcc, avr-libc)" gcc-avr avr-libc
+lacks cc simavr/sim_avr.h && want "an emulator of AVR (libsimavr)" libsimavr-dev
 
 if [ -n "$packages" ]; then
   if missing apt-get; then
@@ -19,5 +38,7 @@ if [ -n "$packages" ]; then
   # shellcheck disable=SC2086 # a list of names
   $SUDO apt-get install -y -qq --no-install-recommends $packages
 fi
-cc --version | head -n 1
-chromium --version | head -n 1
+for tool in cc chromium arm-none-eabi-gcc riscv64-unknown-elf-gcc aarch64-linux-gnu-gcc avr-gcc \
+  qemu-system-arm qemu-system-riscv32 qemu-aarch64; do
+  "$tool" --version | head -n 1
+done

@@ -18,6 +18,7 @@ from solah.cli.evaluate import evaluate
 from solah.cli.explain import explain
 from solah.cli.export import export
 from solah.cli.fit import fit
+from solah.cli.footprint import footprint
 from solah.cli.helptext import VerbCommand, VerbGroup
 from solah.cli.info import info
 from solah.cli.predict import predict
@@ -38,7 +39,7 @@ _VERBS = {
     "Start here": (demo, datasets),
     "Learn and decide": (fit, evaluate, predict),
     "See and understand": (rules, explain, report, stress),
-    "Bring to a device": (export,),
+    "Bring to a device": (export, footprint),
     "Check the paper": (reproduce,),
     "About": (info,),
 }

@@ -176,7 +176,10 @@ def _share(evidence: Integers, value_bits: int) -> Integers:
     """Turn evidence against the first class into shares of belief."""
     scores = np.insert(evidence, 0, 0, axis=1)
     parts = _exp(scores.max(axis=1, keepdims=True) - scores, value_bits)
-    return np.asarray((parts << 15) // parts.sum(axis=1, keepdims=True))
+    shares = (parts << 15) // parts.sum(axis=1, keepdims=True)
+    # The first class has what rounding leaves, so that beliefs sum to one.
+    shares[:, 0] = ONE - shares[:, 1:].sum(axis=1)
+    return np.asarray(shares)
 
 
 def _exp(x: Integers, value_bits: int) -> Integers:

@@ -326,9 +326,13 @@ static inline void solah_share(const int32_t *evidence, int32_t value_bits, uint
         part[c] = solah_exp((uint32_t)below, value_bits);
         sum += part[c];
     }
-    for (int32_t c = 0; c < SOLAH_N_CLASSES; c++) {
+    /* The first class has what rounding leaves, so that beliefs sum to one. */
+    uint32_t left = SOLAH_ONE;
+    for (int32_t c = 1; c < SOLAH_N_CLASSES; c++) {
         belief[c] = solah_share_of(part[c], sum);
+        left -= belief[c];
     }
+    belief[0] = (uint16_t)left;
 }
 
 /* A tree's belief, which has the unit 2^-14: the first class has what the others leave. */

@@ -1,0 +1,85 @@
+"""An export and rows in, what it costs a target out: flash, RAM, stack and instructions."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.export.fixed_twin import FixedTwin
+from solah.export.targets import measure
+
+if TYPE_CHECKING:
+    from solah.export.exporting import Export
+    from solah.export.targets import Footprint, Target
+    from solah.kernels.arrays import Float
+    from solah.model.document import Model
+
+_PROBE = """
+#include "{name}.h"
+#include "solah_probe.h"
+
+void solah_probe(const void *row, void *answer)
+{{
+    {call}
+}}
+"""
+_DECIDE = "(void){name}_decide((const {reading} *)row, ({belief} *)answer);"
+_ESTIMATE = "*({reading} *)answer = {name}_estimate((const {reading} *)row);"
+
+
+def footprint(export: Export, target: Target, rows: Float) -> Footprint:
+    """Measure an exported model on a target.
+
+    Parameters
+    ----------
+    export : Export
+    target : Target
+        As ``solah.export.targets.find_target`` returns it.
+    rows : ndarray of shape (n_rows, n_attributes)
+        Readings to count instructions on.
+
+    Returns
+    -------
+    footprint : Footprint
+        Flash and RAM of the model and the helpers that it pulls in, the stack and the instructions
+        of a decision, both the most over the rows.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file_name, text in export.files.items():
+            (folder / file_name).write_text(text, encoding="utf-8")
+        (folder / "probe.c").write_text(_probe(export), encoding="utf-8")
+        sources = [folder / f"{export.name}.c", folder / "probe.c"]
+        return measure(target, sources, _readings(export, rows), includes=[folder])
+
+
+def sample_rows(model: Model, n_rows: int, seed: int = 0) -> Float:
+    """Draw readings over the ranges of a model's attributes, for want of measured ones."""
+    rng = np.random.default_rng(seed)
+    columns = [
+        rng.integers(0, len(one.states), n_rows).astype(np.float64)
+        if one.is_coded
+        else rng.uniform(one.peaks[0], one.peaks[-1], n_rows)
+        for one in model.attributes
+    ]
+    return np.column_stack(columns)
+
+
+def _probe(export: Export) -> str:
+    is_fixed = isinstance(export.twin, FixedTwin)
+    types = {
+        "reading": "int32_t" if is_fixed else "float",
+        "belief": "uint16_t" if is_fixed else "float",
+    }
+    is_number = f"{export.name}_estimate(" in export.files[f"{export.name}.h"]
+    call = (_ESTIMATE if is_number else _DECIDE).format(name=export.name, **types)
+    return _PROBE.format(name=export.name, call=call)
+
+
+def _readings(export: Export, rows: Float) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+    if isinstance(export.twin, FixedTwin):
+        return export.twin.prepare(rows)
+    return rows.astype(np.float32)

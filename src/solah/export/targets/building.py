@@ -1,0 +1,142 @@
+"""C sources and a target in, a program that :func:`~solah.export.targets.run` can run out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from solah.export.targets.errors import BuildError
+from solah.export.targets.known import C_FOLDER
+from solah.export.targets.tools import require_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from solah.export.targets.target import Target
+
+FAULT = 70
+"""The exit status of a program whose processor faulted."""
+
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Werror")
+"""What C must compile under without a word."""
+
+_FLAGS = (
+    *("-std=c99", *WARNINGS),
+    # A fused multiply-add would round once where NumPy rounds twice.
+    "-ffp-contract=off",
+    *("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"),
+)
+_SIMULATOR = "run_simavr"
+_SIGNS_OF_AN_ERROR = (
+    "error:",
+    "undefined reference",
+    "multiple definition",
+    "overflowed",
+    "will not fit",
+)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that was built.
+
+    Attributes
+    ----------
+    target : Target
+    file : pathlib.Path
+    """
+
+    target: Target
+    file: Path
+
+    @property
+    def command(self) -> list[str]:
+        """The command that runs it."""
+        places = {"program": str(self.file), "folder": str(self.file.parent)}
+        return [part.format_map(places) for part in self.target.runner]
+
+
+def build(
+    target: Target,
+    sources: Sequence[Path],
+    folder: Path,
+    *,
+    includes: Sequence[Path] = (),
+    defines: Sequence[str] = (),
+    optimise: str = "-Os",
+    name: str = "program",
+) -> Program:
+    """Compile C for a target, every warning being an error.
+
+    The sources may include ``solah_io.h`` to read and write on every target alike.
+
+    Parameters
+    ----------
+    target : Target
+    sources : sequence of pathlib.Path
+        The C files, one of them with ``main``.
+    folder : pathlib.Path
+        Where the program goes; made where there is none.
+    includes : sequence of pathlib.Path
+        Folders with the sources' headers.
+    defines : sequence of str
+        Macros: ``NAME`` or ``NAME=value``.
+    optimise : str
+        The compiler's option.
+    name : str
+        The program's name in the folder.
+
+    Returns
+    -------
+    program : Program
+
+    Raises
+    ------
+    BuildError
+        The C has an error or a warning, or does not fit the target's memory.
+    MissingToolError
+        The compiler or the emulator is not installed.
+    """
+    require_tools(target)
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    program = Program(target, folder / f"{name}.elf")
+    if _SIMULATOR in program.command[0]:
+        _build_simulator(folder)
+    command = [
+        *(target.compiler, *_FLAGS, optimise, *target.flags),
+        *(f"-D{define}" for define in (f"SOLAH_FAULT={FAULT}", *defines)),
+        *(f"-I{include}" for include in (*includes, C_FOLDER)),
+        *(str(C_FOLDER / support) for support in target.support),
+        *map(str, sources),
+        *target.libraries,
+    ]
+    _compile(command, program.file, target.name)
+    return program
+
+
+def _build_simulator(folder: Path) -> None:
+    """Build the program of the host that runs AVR programs, where the folder has none yet."""
+    if not (folder / _SIMULATOR).exists():
+        source = str(C_FOLDER / f"{_SIMULATOR}.c")
+        command = ["cc", "-O2", f"-DSOLAH_FAULT={FAULT}", source, "-lsimavr"]
+        _compile(command, folder / _SIMULATOR, "host")
+
+
+def _compile(command: list[str], file: Path, target_name: str) -> None:
+    plain = os.environ | {"LC_ALL": "C"}  # or the compiler would speak the user's language
+    command = [*command, "-o", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=plain)
+    if done.returncode != 0:
+        line = _first_error(done.stderr)
+        raise BuildError(f"{command[0]} cannot build for {target_name!r}: {line}", done.stderr)
+
+
+def _first_error(output: str) -> str:
+    """Pick the line that says what is wrong, without the linker's own path before it."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    telling = (line for line in lines if any(sign in line for sign in _SIGNS_OF_AN_ERROR))
+    return next(telling, lines[0] if lines else "it gave no reason").rpartition("/bin/ld: ")[2]

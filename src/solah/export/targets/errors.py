@@ -1,0 +1,27 @@
+"""What can go wrong between C and what it prints."""
+
+from __future__ import annotations
+
+from solah.exceptions import SolahError
+
+
+class MissingToolError(SolahError, FileNotFoundError):
+    """A compiler, an emulator or a library that a target needs is not installed."""
+
+
+class BuildError(SolahError):
+    """C that does not compile or does not fit the target.
+
+    Attributes
+    ----------
+    output : str
+        All that the compiler said.
+    """
+
+    def __init__(self, message: str, output: str = "") -> None:
+        super().__init__(message)
+        self.output = output
+
+
+class RunError(SolahError):
+    """A program that failed, crashed or did not end."""

@@ -1,0 +1,178 @@
+"""A model in C and some rows in, the flash, memory, stack and time of a decision out."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.exceptions import ParameterError
+from solah.export.targets.building import Program, build
+from solah.export.targets.errors import RunError
+from solah.export.targets.known import C_FOLDER
+from solah.export.targets.running import TIMEOUT, run
+from solah.export.targets.tools import require_tools
+from solah.export.targets.tracing import count_traced
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.export.targets.target import Target
+
+_DRIVER = C_FOLDER / "measure.c"
+_NO_PROBE = C_FOLDER / "no_probe.c"
+_NO_END_SEEN = 0xFFFFFFFF  # as measure.c says it
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What a model costs on a target, the start-up code and an empty program not counted.
+
+    Attributes
+    ----------
+    target : str
+        The target's name.
+    flash : int
+        Bytes of code and constants, with the helpers they call (such as soft floating point).
+    ram : int
+        Bytes of static memory.
+    stack : int
+        The most bytes of stack that a decision took.
+    instructions : int
+        The most that a decision took.
+    mean_instructions : float
+        What a decision took on average.
+    unit : str
+        What was counted: ``"instructions"``, or ``"cycles"`` on AVR.
+    """
+
+    target: str
+    flash: int
+    ram: int
+    stack: int
+    instructions: int
+    mean_instructions: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    flash: int
+    ram: int
+
+
+def measure(
+    target: Target,
+    sources: Sequence[Path],
+    rows: NDArray[Any],
+    *,
+    includes: Sequence[Path] = (),
+    defines: Sequence[str] = (),
+    optimise: str = "-Os",
+    answer_bytes: int = 256,
+    timeout: float = TIMEOUT,
+) -> Footprint:
+    """Measure what a decision costs on a target.
+
+    A program with the model and one without are linked, and subtracted. Both run all rows, and
+    the stack is painted before each decision. The figures are the same in every run.
+
+    Parameters
+    ----------
+    target : Target
+    sources : sequence of pathlib.Path
+        The model's C files, and one that defines ``solah_probe`` of ``solah_probe.h``: it makes one
+        decision, from the bytes of a row to the bytes of an answer.
+    rows : array of shape (n_rows, n_columns)
+        The readings, of the type that the model takes. Some dozens give a good mean.
+    includes, defines, optimise
+        As :func:`build` takes them.
+    answer_bytes : int
+        How many bytes an answer may take.
+    timeout : float
+        After so many seconds a program is stopped.
+
+    Returns
+    -------
+    footprint : Footprint
+
+    Raises
+    ------
+    BuildError, RunError
+        The model does not compile, does not fit, or fails.
+    MissingToolError
+        A compiler or an emulator is not installed.
+
+    Notes
+    -----
+    The clock of the Cortex-M targets has 24 bits: it counts to about five million instructions.
+    """
+    require_tools(target, counting=True)
+    readings = _little_endian(rows)
+    room = (f"SOLAH_ROW_BYTES={readings[0].nbytes}", f"SOLAH_ANSWER_BYTES={answer_bytes}")
+    with tempfile.TemporaryDirectory(prefix="solah-") as folder:
+        build_here = partial(
+            build,
+            target,
+            folder=Path(folder),
+            includes=includes,
+            defines=(*room, *defines),
+            optimise=optimise,
+        )
+        model = build_here(sources=[_DRIVER, *sources], name="model")
+        empty = build_here(sources=[_DRIVER, _NO_PROBE], name="empty")
+        taken, spare = _sizes(model), _sizes(empty)
+        stack, counts = _costs(model, readings, timeout)
+        _, idle = _costs(empty, readings, timeout)
+    own = counts - idle
+    return Footprint(
+        target=target.name,
+        flash=taken.flash - spare.flash,
+        ram=taken.ram - spare.ram,
+        stack=stack,
+        instructions=int(own.max()),
+        mean_instructions=float(own.mean()),
+        unit=target.unit,
+    )
+
+
+def _little_endian(rows: NDArray[Any]) -> NDArray[Any]:
+    """Check the rows, and give them the byte order that all targets have."""
+    if rows.ndim != 2 or rows.size == 0:
+        raise ParameterError(
+            f"rows must have the shape (rows, columns) and hold a reading; got {rows.shape}"
+        )
+    return np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("<"))
+
+
+def _sizes(program: Program) -> _Sizes:
+    """Read what ``size`` says: a line of names, then text, data and bss."""
+    command = [program.target.size, str(program.file)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text, data, bss = map(int, output.splitlines()[1].split()[:3])
+    return _Sizes(flash=text + data, ram=data + bss)
+
+
+def _costs(program: Program, rows: NDArray[Any], timeout: float) -> tuple[int, NDArray[np.int64]]:
+    """Return the deepest stack and the count of every row."""
+    target = program.target
+    watched = np.uint32(target.stack_depth).tobytes() + rows.tobytes()
+    output = run(program, watched, timeout=timeout, options=target.counter)
+    ticks, stack = np.frombuffer(output, dtype="<u4").reshape(len(rows), 2).T.astype(np.int64)
+    if stack.max() == _NO_END_SEEN:
+        raise RunError(
+            f"a decision for {target.name!r} took all of the {target.stack_depth} bytes of stack "
+            "that are watched, or all that the target has"
+        )
+    if target.tracer:
+        unwatched = np.uint32(0).tobytes() + rows.tobytes()
+        return int(stack.max()), count_traced(program, unwatched, timeout)
+    counts = np.rint((ticks & (2**target.clock_bits - 1)) / target.ticks_per_unit)
+    return int(stack.max()), counts.astype(np.int64)

@@ -1,0 +1,78 @@
+"""What a target is: a compiler with its options, a way to run, and what both need installed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that must be installed: a program, or a header that the program finds.
+
+    Attributes
+    ----------
+    program : str
+    package : str
+        The Debian package that has it.
+    header : str
+        Empty where the program itself is meant.
+    """
+
+    program: str
+    package: str
+    header: str = ""
+
+    @property
+    def name(self) -> str:
+        """What is missing where the need is not met."""
+        return self.header or self.program
+
+
+@dataclass(frozen=True)
+class Target:
+    """A processor that C is built for, and how its programs run here.
+
+    Attributes
+    ----------
+    name, title : str
+        As a user writes it, and as a person reads it.
+    compiler, size : str
+        The programs that compile, and that tell the sizes of a program's sections.
+    flags, libraries : tuple of str
+        The compiler's options for this target, before and after the sources.
+    support : tuple of str
+        The C files of solah that every program of this target is linked with.
+    runner : tuple of str
+        The command that runs a program; ``{program}`` and ``{folder}`` stand for its paths.
+    needs, counting_needs : tuple of Need
+        What must be installed to build and run, and to count instructions besides.
+    stack_depth : int
+        How many bytes of stack are watched in a measurement.
+    unit : str
+        What :func:`~solah.export.targets.measure` counts: instructions, or cycles.
+    counter : tuple of str
+        The runner's options under which the program's clock counts exactly.
+    ticks_per_unit : float
+        How fast that clock goes. 0: the program has no clock, and an emulator traces it.
+    clock_bits : int
+        How many bits that clock has.
+    tracer : tuple of str
+        The emulator that traces a program without a clock.
+    """
+
+    name: str
+    title: str
+    compiler: str
+    size: str
+    flags: tuple[str, ...]
+    libraries: tuple[str, ...]
+    support: tuple[str, ...]
+    runner: tuple[str, ...]
+    needs: tuple[Need, ...]
+    stack_depth: int
+    counting_needs: tuple[Need, ...] = ()
+    unit: str = "instructions"
+    counter: tuple[str, ...] = ()
+    ticks_per_unit: float = 0.0
+    clock_bits: int = 32
+    tracer: tuple[str, ...] = ()

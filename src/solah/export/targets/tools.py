@@ -1,0 +1,60 @@
+"""A target in, what it still needs on this machine out."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from solah.export.targets.errors import MissingToolError
+
+if TYPE_CHECKING:
+    from solah.export.targets.target import Need, Target
+
+
+def missing_tools(target: Target, *, counting: bool = False) -> list[str]:
+    """Name the programs and headers that a target needs and this machine does not have.
+
+    Parameters
+    ----------
+    target : Target
+    counting : bool
+        Also what :func:`~solah.export.targets.measure` needs.
+
+    Returns
+    -------
+    names : list of str
+        Empty where all is there.
+    """
+    return [need.name for need in _unmet(target, counting)]
+
+
+def install_line(target: Target, *, counting: bool = False) -> str:
+    """Write the command that installs what is missing on Debian; empty where nothing is."""
+    packages = " ".join(sorted({need.package for need in _unmet(target, counting)}))
+    return f"apt-get install --no-install-recommends {packages}" if packages else ""
+
+
+def require_tools(target: Target, *, counting: bool = False) -> None:
+    """Do nothing where all is there, or say what to install."""
+    names = missing_tools(target, counting=counting)
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        raise MissingToolError(
+            f"target {target.name!r} needs {', '.join(names)}, which {verb} not installed: "
+            f"{install_line(target, counting=counting)}"
+        )
+
+
+def _unmet(target: Target, counting: bool) -> list[Need]:
+    needs = target.needs + (target.counting_needs if counting else ())
+    return [need for need in needs if not _is_met(need)]
+
+
+def _is_met(need: Need) -> bool:
+    program = shutil.which(need.program)
+    if program is None or not need.header:
+        return program is not None
+    include = f"#include <{need.header}>\n"
+    command = [program, "-E", "-x", "c", "-"]
+    return subprocess.run(command, input=include.encode(), capture_output=True).returncode == 0

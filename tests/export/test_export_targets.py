@@ -1,0 +1,119 @@
+"""Exported models on the targets: under QEMU and simavr they decide as their twins, bit for bit."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from random_models import random_model, random_rows
+from solah import SelfOrganisedHierarchyClassifier
+from solah.export import export_c
+from solah.export.targets import TARGETS, build, measure, missing_tools, run
+
+DRIVER = """
+#include "m.h"
+#include "solah_io.h"
+
+int main(void)
+{{
+    {reading} readings[M_N_READINGS];
+    {belief} belief[M_N_CLASSES];
+    while (solah_io_read(readings, sizeof readings) == sizeof readings) {{
+        const int32_t decision = m_decide(readings, belief);
+        solah_io_write(&decision, sizeof decision);
+        solah_io_write(belief, sizeof belief);
+    }}
+    return 0;
+}}
+"""
+PROBE = """
+#include "m.h"
+#include "solah_probe.h"
+
+void solah_probe(const void *row, void *answer)
+{{
+    (void)m_decide((const {reading} *)row, ({belief} *)answer);
+}}
+"""
+TYPES = {
+    "float": {"reading": "float", "belief": "float"},
+    "q15": {"reading": "int32_t", "belief": "uint16_t"},
+}
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    model = SelfOrganisedHierarchyClassifier().fit(X, y).model_
+    return model, X[:, [int(attribute.name[1:]) for attribute in model.attributes]]
+
+
+def sources(export, folder, program):
+    """Write an export and a program around it."""
+    for name, text in export.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "main.c").write_text(program.format(**TYPES[export.numbers]), encoding="utf-8")
+    return [folder / "m.c", folder / "main.c"]
+
+
+def readings(export, rows):
+    return rows.astype(np.float32) if export.numbers == "float" else export.twin.prepare(rows)
+
+
+def check(target, export, rows, folder):
+    program = build(target, sources(export, folder, DRIVER), folder, includes=[folder])
+    printed = run(program, readings(export, rows).tobytes())
+    places, beliefs = export.twin.decide(rows)
+    kind = [("decision", "<i4"), ("belief", beliefs.dtype.newbyteorder("<"), (beliefs.shape[1],))]
+    found = np.frombuffer(printed, kind)
+    np.testing.assert_array_equal(found["decision"], places)
+    bits = f"u{beliefs.itemsize}"
+    np.testing.assert_array_equal(
+        np.ascontiguousarray(found["belief"]).view(bits), beliefs.view(bits)
+    )
+
+
+def with_tools(name, find_tool):
+    target = TARGETS[name]
+    for tool in missing_tools(target, counting=True):
+        find_tool(tool)
+    return target
+
+
+@pytest.fixture(params=TARGETS)
+def target(request, find_tool):
+    return with_tools(request.param, find_tool)
+
+
+# avr-gcc keeps constant tables in RAM, and the smaller AVR has only 2 KB of it.
+@pytest.fixture(params=[name for name in TARGETS if name != "atmega328p"])
+def roomy_target(request, find_tool):
+    return with_tools(request.param, find_tool)
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_the_default_model_decides_alike_everywhere(target, numbers, wine, tmp_path):
+    model, rows = wine
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random(rows.shape) < 0.1, np.nan, rows)
+    check(target, export_c(model, name="m", numbers=numbers), rows, tmp_path)
+
+
+@pytest.mark.parametrize("shape", ["tree", "words"])
+def test_trees_decide_alike_everywhere(roomy_target, shape, tmp_path):
+    rng = np.random.default_rng(4)
+    model = random_model(rng, shape, 3)
+    rows = random_rows(rng, model, 100)
+    for numbers in ("float", "q15"):
+        check(roomy_target, export_c(model, name="m", numbers=numbers), rows, tmp_path)
+
+
+def test_integers_are_small_and_quick(find_tool, wine, tmp_path):
+    target = with_tools("cortex-m0plus", find_tool)
+    model, rows = wine
+    export = export_c(model, name="m", numbers="q15")
+    parts = sources(export, tmp_path, PROBE)
+    found = measure(target, parts, readings(export, rows[:50]), includes=[tmp_path])
+    assert found.ram == 0
+    assert found.flash < 1_500
+    assert found.instructions <= 2_000
+    assert found.stack < 128
