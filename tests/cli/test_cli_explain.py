@@ -42,6 +42,7 @@ def test_all_rows_are_streamed(run, model):
     [
         "alcohol=13.2, hue=1.04",
         "hue = 1.04 , alcohol = 13.2",
+        "hue=1.04,\nalcohol=13.2",
         '{"alcohol": 13.2, "hue": 1.04}',
         '[{"alcohol": "13.2", "hue": 1.04, "proline": null}]',
     ],
@@ -123,6 +124,8 @@ def test_a_number_is_explained_without_changes(run, write, tmp_path):
         (["--row", '["a", {"b": 1}]'], ["a row is a JSON object"]),
         (["--row", '{"alcohol": [1]}'], ["'alcohol' must be a number or a text"]),
         (["--row", "alcohol=much"], ["column 'alcohol'", "not a number"]),
+        (["--row", "alcohol=13, alcohol=14"], ["'alcohol' is there twice"]),
+        (["wine", "--row", "1-9999999999"], ["rows at the most"]),
         (["wine", "--row", "179"], ["no row 179", "178 rows"]),
         (["wine", "--row", "0"], ["counted from 1"]),
         (["wine", "--row", "5-3"], ["go upwards"]),
@@ -137,6 +140,54 @@ def test_a_number_is_explained_without_changes(run, write, tmp_path):
 )
 def test_what_cannot_be_explained_is_said(run, model, words, parts):
     run("explain", model, *words).check_error(*parts)
+
+
+def test_numbers_of_a_file_are_numbers(run, model, write):
+    wide = write("w.csv", "alcohol,proline,hue", "14.23,1065.0,1.04")
+    found = run("explain", model, write("all.csv", *_wine_lines()), "--row", "1", "--json").document
+    assert found["readings"][0]["value"] == 14.23
+    run("explain", model, wide).check_error("no column")
+
+
+def _wine_lines():
+    from sklearn.datasets import load_wine
+
+    X = load_wine(as_frame=True).data
+    yield ",".join(X.columns)
+    yield ",".join(map(repr, X.iloc[0].tolist()))
+
+
+def test_truth_values_are_read_as_the_states_are_written(run, write, tmp_path):
+    rows = [f"{bool(i % 2)},{i % 5},{'ab'[i % 2]}" for i in range(20)]
+    table = write("t.csv", "flag,x,goal", *rows)
+    run("fit", table, "-t", "goal", "--model", "tree", "-o", tmp_path / "t.json", "-q")
+    found = run(
+        "explain", tmp_path / "t.json", "--row", '{"flag": true, "x": 1}', "--json"
+    ).document
+    flag = next(one for one in found["readings"] if one["attribute"] == "flag")
+    assert flag["words"] == {"True": 1.0}
+
+
+def test_a_model_of_one_class_is_explained(run, tmp_path):
+    from solah import LinguisticTreeClassifier
+
+    LinguisticTreeClassifier().fit([[1.0], [2.0], [3.0]], [0, 0, 0]).save(tmp_path / "one.json")
+    out = run("explain", tmp_path / "one.json", "--row", "x0=2").out
+    assert "No change of one reading or two makes it anything but 0." in out
+
+
+def test_what_hides_in_names_does_not_reach_the_terminal(run, write, tmp_path):
+    import pandas as pd
+
+    from solah import LinguisticTreeClassifier
+
+    data = pd.DataFrame({"a\x1b[31mRED": [1.0, 2.0, 3.0, 4.0] * 5})
+    tree = LinguisticTreeClassifier().fit(data, ["n", "y\x1b[2J"] * 10)
+    tree.save(tmp_path / "m.json")
+    for words in (("rules",), ("explain", "--row", "2.0")):
+        out = run(words[0], tmp_path / "m.json", *words[1:]).out
+        assert "RED" in out
+        assert "\x1b" not in out
 
 
 def test_stdin_without_rows_is_an_error(run, model, monkeypatch):

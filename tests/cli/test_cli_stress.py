@@ -37,6 +37,13 @@ def test_the_column_of_true_classes_may_have_another_name(run, write, fruits, fr
     assert run("stress", fruit_model, renamed, "-t", "taste").code == 0
 
 
+def test_a_column_of_something_else_is_refused(run, model, write):
+    run("stress", model, "wine", "-t", "proline").check_error("none of the model's classes")
+    some = write("some.csv", "class,alcohol", "class_0,13", "class_9,12")
+    outcome = run("stress", model, some)
+    assert outcome.code == 2  # the other attributes are not there
+
+
 def test_bad_input_is_said_in_one_line(run, model, write, tmp_path):
     run("stress", model, "wine", "--noise", "2").check_error("--noise")
     empty = write("empty.csv", "class,alcohol")
@@ -44,4 +51,4 @@ def test_bad_input_is_said_in_one_line(run, model, write, tmp_path):
     rows = [f"{i},{i * 2.5}" for i in range(40)]
     numbers = write("n.csv", "x,y", *rows)
     run("fit", numbers, "-t", "y", "--task", "regression", "-o", tmp_path / "n.json", "-q")
-    run("stress", tmp_path / "n.json", numbers).check_error("only decisions between classes")
+    run("stress", tmp_path / "n.json", numbers).check_error("decisions between classes")

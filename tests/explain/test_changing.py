@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_models import SHAPES, coded, random_model, random_rows
 
+from random_models import SHAPES, coded, random_model, random_rows
 from solah.data import Kind
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.explain import ChangeFinder
@@ -149,6 +149,40 @@ def test_two_states_can_do_together_what_none_does_alone():
     found = ChangeFinder(model).of_row(np.zeros(2))
     assert found.one == ()
     assert str(found.two) == "a from no to yes and b from no to yes → c1"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=25)
+def test_two_readings_do_what_none_of_them_does_alone(shape, seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, 2)
+    row = random_rows(rng, model, 1, missing=0.0)[0]
+    found = ChangeFinder(model).of_row(row)
+    if found.two is None:
+        return
+    assert all(found.two.size < change.size for change in found.one)
+    decided = decide(model, row[None, :])[0]
+    for move in found.two.moves:
+        for which in ("after", "rounded"):
+            alone = with_moves(model, row, [move], which)
+            assert decide(model, alone[None, :])[0] == decided
+
+
+def test_there_is_no_leeway_between_a_reading_and_a_range_that_excludes_it():
+    rng = np.random.default_rng(8)
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        model = random_model(rng, "flat fusion", 2)
+        row = random_rows(rng, model, 1, missing=0.0)[0]
+        low = row[0] + 0.5
+        finder = ChangeFinder(model, ranges={"x0": (low, low + 2.0)})
+        leeway = next(one for one in finder.of_row(row).leeways if one.attribute == "x0")
+        allowed = [one for one in (leeway.low, leeway.high) if low <= one <= low + 2.0]
+        for reading in allowed:
+            point = row.copy()
+            point[0] = reading
+            assert decide(model, point[None, :])[0] == decide(model, row[None, :])[0]
 
 
 def test_fixed_attributes_stay_and_ranges_are_kept():

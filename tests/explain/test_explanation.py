@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_models import SHAPES, random_model, random_rows
 from sklearn.datasets import load_diabetes, load_wine
+from sklearn.exceptions import NotFittedError
 
+from random_models import SHAPES, random_model, random_rows
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
@@ -17,6 +18,7 @@ from solah import (
     load_model,
 )
 from solah.data import Column, Table
+from solah.exceptions import ParameterError
 from solah.explain import Explainer, FusionStep
 from solah.explain.explanation.as_html import as_page
 
@@ -142,6 +144,42 @@ def test_a_loaded_model_explains_as_the_estimator_does(weighed, wine, one, tmp_p
     weighed.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json").explain(wine[0].head(1), changes=True)[0]
     assert loaded.to_dict() == one.to_dict()
+
+
+def test_a_class_that_wins_by_its_threshold_is_explained(wine):
+    X, y = wine
+    model = SelfOrganisedHierarchyClassifier(
+        max_rules=20, thresholds={"Ada": 0.05, "Bea": 0.9}
+    ).fit(X, y)
+    believed = model.classes_[model.predict_proba(X).argmax(axis=1)]
+    row = int(np.flatnonzero(believed != model.predict(X))[0])
+    found = model.explain(X.iloc[[row]])[0]
+    text = str(found)
+    assert f"{believed[row]} is believed more" in text
+    assert f"say: {found.decision} {found.certainty:.2f}" in text
+    assert "is believed more" in found._repr_html_()
+    assert found.to_dict()["thresholds"] == pytest.approx([0.05, 0.9, 0.05], abs=1e-9)
+
+
+def test_infinite_readings_are_told_as_text(weighed, wine):
+    row = wine[0].head(1).copy()
+    row.loc[0, "alcohol"] = np.inf
+    found = weighed.explain(row, changes=True)[0]
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["readings"][0]["value"] == "inf"
+    assert "alcohol" not in {leeway.attribute for leeway in found.changes.leeways}
+
+
+def test_what_is_not_fitted_says_so(wine):
+    with pytest.raises(NotFittedError):
+        SelfOrganisedHierarchyClassifier().explain(wine[0].head(1))
+
+
+def test_ranges_are_checked_without_changes_too(weighed, wine):
+    for ranges in ({"alcohol": 5}, {"alcohol": ("a", "b")}, {"alcohol": (1, 2, 3)}):
+        with pytest.raises(ParameterError, match="'alcohol' must be two numbers"):
+            weighed.explain(wine[0].head(1), ranges=ranges)
+    with pytest.raises(ParameterError, match="must be a list of names"):
+        weighed.explain(wine[0].head(1), fixed="alcohol")
 
 
 def test_html_is_harmless():

@@ -7,6 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from solah import (
     PAPER,
+    Hierarchy,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
@@ -65,6 +66,14 @@ def _breast_cancer():
     return fitted.fit(table, goal).model_, table, goal
 
 
+def _cascade():
+    """Chain trees over few columns: beliefs pass from word to word within a piece of a reading."""
+    table, goal = many_columns(n_columns=5)
+    wiring = Hierarchy.cascade(table.names, name="goal")
+    fitted = LinguisticHierarchyClassifier(wiring, belief_labels=5, min_support=0.02)
+    return fitted.fit(table, goal).model_, table, goal
+
+
 def _mixed(estimator):
     table, goal = mixed_table()
     kinds = {"stars": "ordinal"}
@@ -88,6 +97,7 @@ _MAKERS = {
     "wine, belief words": lambda: _wine(
         LinguisticHierarchyClassifier(WINE_WIRING, belief_labels=3, max_depth=3)
     ),
+    "a cascade": _cascade,
     "wine, the paper's": lambda: _wine(
         LinguisticHierarchyClassifier.with_settings(PAPER, hierarchy=WINE_WIRING)
     ),

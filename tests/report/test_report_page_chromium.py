@@ -169,6 +169,7 @@ def test_the_page_explains_as_the_model_does(name, still_page):
     [
         "wine, few rules",
         "wine, belief words",
+        "a cascade",
         "wine, the paper's",
         "iris, one tree",
         "mixed, weighed",

@@ -135,8 +135,7 @@ def _tables(
     if data is None and not words:
         raise DataError("there is nothing to explain: give DATA, or rows with --row")
     if data is None:
-        names = [one.name for one in model.attributes]
-        return iter([read_rows(words or [], names, screen.note)])
+        return iter([read_rows(words or [], model.attributes, screen.note)])
     tables = iter_source(data, reading.read_options())
     if not words:
         return tables

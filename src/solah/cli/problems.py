@@ -12,6 +12,7 @@ from solah.cli.wording import plural
 from solah.data import Column, Kind, settle, to_numbers, to_text
 from solah.exceptions import ColumnError, DataError
 from solah.model import Task
+from solah.model.encode import UNSEEN, encode_goal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.cli.options import ColumnOptions
+    from solah.cli.screen import Screen
     from solah.cli.sources import Source
     from solah.data import Table
+    from solah.model import Model
 
 MAX_CLASS_NUMBERS = 20
 """Whole numbers with more different values than this are a number to estimate, not classes."""
@@ -109,6 +112,30 @@ def split_names(given: Iterable[str] | None, known: Iterable[str]) -> list[str]:
         for name in ([text] if text in whole else text.split(","))
         if name.strip()
     ]
+
+
+def true_classes(model: Model, column: Column, screen: Screen) -> NDArray[np.intp]:
+    """Return the place of each row's true class; say so if the model does not know some.
+
+    Raises
+    ------
+    DataError
+        If the model knows none of them, so that it is likely another column.
+    """
+    if model.goal.task is not Task.CLASSIFICATION:
+        raise DataError(f"{model.goal.name!r} is a number; this is for decisions between classes")
+    places = encode_goal(column, model.goal)
+    known, unseen = int((places >= 0).sum()), int((places == UNSEEN).sum())
+    if unseen and not known:
+        classes = ", ".join(map(str, model.goal.states[:8]))
+        raise DataError(
+            f"column {column.name!r} has none of the model's classes ({classes}); name the column "
+            "of true classes with --target"
+        )
+    if unseen:
+        verb = "has a class" if unseen == 1 else "have classes"
+        screen.note(f"{plural(unseen, 'row')} {verb} that the model does not know: always wrong")
+    return places
 
 
 def _target(source: Source, columns: ColumnOptions) -> str:

@@ -104,10 +104,15 @@ def _page(
 
 def _truth(model: "Model", table: "Table", target: str | None, screen: Screen) -> "Column | None":
     """Find the column with the truth; say so if it is not there and was not asked for."""
-    if target is not None:
-        return table.column(target)
-    if model.goal.name in table.names:
-        return table.column(model.goal.name)
+    from solah.cli.problems import true_classes
+    from solah.model import Task
+
+    name = target or model.goal.name
+    if target is not None or name in table.names:
+        column = table.column(name)
+        if model.goal.task is Task.CLASSIFICATION:
+            true_classes(model, column, screen)  # which refuses a column of something else
+        return column
     screen.note(
         f"the data have no column {model.goal.name!r}, so the page has no scores; "
         "if it has another name, say it with --target"

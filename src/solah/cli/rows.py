@@ -15,15 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Column, Table
-from solah.data.spelling import is_number, spell
+from solah.data.spelling import count, is_number, spell
 from solah.exceptions import ColumnError, DataError, shorten
+from solah.model.soundness import first_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from solah.model import Attribute
+
     Row = dict[str, Any]
 
 _ALIKE = 0.75
+_MOST_ROWS = 100_000
 
 
 def row_numbers(words: Sequence[str]) -> list[int] | None:
@@ -36,18 +40,25 @@ def row_numbers(words: Sequence[str]) -> list[int] | None:
         start, stop = int(first), int(last or first)
         if start < 1 or stop < start:
             raise DataError(f"--row {word}: rows are counted from 1, and go upwards")
+        if stop - start >= _MOST_ROWS:
+            raise DataError(
+                f"--row {word}: {_MOST_ROWS:,} rows at the most; leave --row out to explain all"
+            )
         numbers += range(start, stop + 1)
     return numbers
 
 
-def read_rows(words: Iterable[str], names: Sequence[str], note: Callable[[str], None]) -> Table:
+def read_rows(
+    words: Iterable[str], attributes: Sequence[Attribute], note: Callable[[str], None]
+) -> Table:
     """Read rows as the user wrote them; ``-`` stands for JSON lines on stdin."""
+    names = [attribute.name for attribute in attributes]
     rows = [row for word in words for row in _read(word, names)]
     if not rows:
         raise DataError("there is no row to explain: stdin was empty")
     if strangers := sorted({name for row in rows for name in row} - set(names)):
         note(f"not asked by the model, and left aside: {', '.join(strangers)}")
-    return _as_table(rows, names)
+    return _as_table(rows, attributes)
 
 
 def pick_rows(tables: Iterable[Table], numbers: Sequence[int]) -> Table:
@@ -98,13 +109,18 @@ def _has_rows(content: list[Any]) -> bool:
 
 def _read_fields(text: str, names: Sequence[str]) -> Row:
     """Read pairs or values, which commas part; a value with a comma stands in quotes."""
-    fields = next(csv.reader([text], skipinitialspace=True), [])
+    try:
+        fields = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise DataError(f"this is no row: {shorten(text)} ({error})") from None
     if "=" not in text:
         return _checked(_by_place(fields, names), names)
     pairs = [field.partition("=") for field in fields]
     for name, sign, _ in pairs:
         if not sign:
             raise DataError(f"{shorten(name)} is no name=value pair; write a value behind a name")
+    if twice := first_repeated([name.strip() for name, _, _ in pairs]):
+        raise DataError(f"{shorten(twice)} is there twice in one row")
     return _checked({name.strip(): value.strip() for name, _, value in pairs}, names)
 
 
@@ -112,7 +128,8 @@ def _by_place(values: Sequence[Any], names: Sequence[str]) -> Row:
     if len(values) != len(names):
         raise DataError(
             f"a row of values needs all {len(names)} attributes in their order "
-            f"({', '.join(names[:4])}{', …' if len(names) > 4 else ''}); got {len(values)} values. "
+            f"({', '.join(names[:4])}{', …' if len(names) > 4 else ''}); got "
+            f"{count(len(values), 'value')}. "
             "Name those that you know: --row 'name=value, name=value'"
         )
     return dict(zip(names, values, strict=True))
@@ -127,27 +144,30 @@ def _checked(row: Row, names: Sequence[str]) -> Row:
     return row
 
 
-def _as_table(rows: Sequence[Row], names: Sequence[str]) -> Table:
-    columns = (Column(name, _values([row.get(name) for row in rows], name)) for name in names)
+def _as_table(rows: Sequence[Row], attributes: Sequence[Attribute]) -> Table:
+    columns = (
+        Column(one.name, _values([row.get(one.name) for row in rows], one)) for one in attributes
+    )
     return Table(tuple(columns), len(rows))
 
 
-def _values(values: Sequence[Any], name: str) -> np.ndarray[Any, Any]:
+def _values(values: Sequence[Any], attribute: Attribute) -> np.ndarray[Any, Any]:
     """Make numbers of values if all of them are, and texts if not."""
-    texts = [_as_text(value, name) for value in values]
+    texts = [_as_text(value, attribute) for value in values]
     if all(text is None or is_number(text) for text in texts):
         return np.array([np.nan if text is None else float(text) for text in texts])
     return np.array(texts, dtype=object)
 
 
-def _as_text(value: Any, name: str) -> str | None:
+def _as_text(value: Any, attribute: Attribute) -> str | None:
     if value is None or value == "" or value != value:
         return None
-    if isinstance(value, bool):
-        return str(value).lower()
+    if isinstance(value, bool):  # as the states of the attribute write it
+        known = {str(state) for state in attribute.states}
+        return str(value) if str(value) in known else str(value).lower()
     if isinstance(value, (str, int, float)):
         return spell(value)
-    raise DataError(f"{name!r} must be a number or a text. Got {shorten(value)}.")
+    raise DataError(f"{attribute.name!r} must be a number or a text. Got {shorten(value)}.")
 
 
 def _stacked(tables: Sequence[Table]) -> Table:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _ENDLESS = 100_000
 _PAGE = 80
 _TRAILING_BLANKS = re.compile(r" +$", re.MULTILINE)
+# Names come from data, and a terminal obeys what hides in them.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 output_option = options_in("Output")
 
 
@@ -113,6 +115,10 @@ def _print(screen: "Console", lines: "Iterable[RenderableType]") -> None:
 
     for line in lines:
         is_text = isinstance(line, (str, Text))
+        if isinstance(line, Text) and _CONTROL.search(line.plain):
+            line.plain = _CONTROL.sub("�", line.plain)
+        if isinstance(line, str):
+            line = _CONTROL.sub("�", line)
         if screen.is_terminal:
             screen.print(line, soft_wrap=is_text)
         elif is_text:  # Rich would take its time, and a model may have many thousand rules
@@ -120,4 +126,4 @@ def _print(screen: "Console", lines: "Iterable[RenderableType]") -> None:
         else:
             with screen.capture() as laid_out:
                 screen.print(line)
-            screen.file.write(_TRAILING_BLANKS.sub("", laid_out.get()))
+            screen.file.write(_CONTROL.sub("�", _TRAILING_BLANKS.sub("", laid_out.get())))

@@ -54,16 +54,17 @@ def stress(
 
     Example: solah stress model.json test.csv --budget 0.05
     """
+    from solah.cli.problems import true_classes
     from solah.cli.sources import read_source
     from solah.cli.wording import plural
     from solah.explain import stress as measure
     from solah.explain.changing.stressing import n_steps
     from solah.model import load_document
-    from solah.model.encode import MISSING, encode, encode_goal
+    from solah.model.encode import MISSING, encode
 
     document = load_document(model)
     table = read_source(data, reading.read_options()).table
-    truth = encode_goal(table.column(target or document.goal.name), document.goal)
+    truth = true_classes(document, table.column(target or document.goal.name), screen)
     known = truth != MISSING
     if n_unknown := int((~known).sum()):
         verb = "is" if n_unknown == 1 else "are"

@@ -1,29 +1,35 @@
 """A model document in, what a person wants to know of it out."""
 
-from solah.explain.attribution import Attribution, attribute_rows
-from solah.explain.changing import (
-    AttributeStress,
-    Change,
-    ChangeFinder,
-    Changes,
-    Leeway,
-    Move,
-    Stress,
-    stress,
-)
-from solah.explain.explanation import Contribution, Explainer, Explanation, Reading
-from solah.explain.firing import semantics_of
-from solah.explain.importance import attribute_importances, importances
-from solah.explain.rule_list import Rules
-from solah.explain.rules import Condition, Rule, rules_of
-from solah.explain.semantics import (
-    ComposedRule,
-    FiredRule,
-    FusionStep,
-    Semantics,
-    TreeStep,
-    Voice,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from solah.explain.attribution import Attribution, attribute_rows
+    from solah.explain.changing import (
+        AttributeStress,
+        Change,
+        ChangeFinder,
+        Changes,
+        Leeway,
+        Move,
+        Stress,
+        stress,
+    )
+    from solah.explain.explanation import Contribution, Explainer, Explanation, Reading
+    from solah.explain.firing import semantics_of
+    from solah.explain.importance import attribute_importances, importances
+    from solah.explain.rule_list import Rules
+    from solah.explain.rules import Condition, Rule, rules_of
+    from solah.explain.semantics import (
+        ComposedRule,
+        FiredRule,
+        FusionStep,
+        Semantics,
+        TreeStep,
+        Voice,
+    )
 
 __all__ = [
     "AttributeStress",
@@ -54,3 +60,40 @@ __all__ = [
     "semantics_of",
     "stress",
 ]
+
+# Names are imported when they are first used: a decision needs none of them.
+_ROOM_OF = {
+    "AttributeStress": "solah.explain.changing",
+    "Attribution": "solah.explain.attribution",
+    "Change": "solah.explain.changing",
+    "ChangeFinder": "solah.explain.changing",
+    "Changes": "solah.explain.changing",
+    "ComposedRule": "solah.explain.semantics",
+    "Condition": "solah.explain.rules",
+    "Contribution": "solah.explain.explanation",
+    "Explainer": "solah.explain.explanation",
+    "Explanation": "solah.explain.explanation",
+    "FiredRule": "solah.explain.semantics",
+    "FusionStep": "solah.explain.semantics",
+    "Leeway": "solah.explain.changing",
+    "Move": "solah.explain.changing",
+    "Reading": "solah.explain.explanation",
+    "Rule": "solah.explain.rules",
+    "Rules": "solah.explain.rule_list",
+    "Semantics": "solah.explain.semantics",
+    "Stress": "solah.explain.changing",
+    "TreeStep": "solah.explain.semantics",
+    "Voice": "solah.explain.semantics",
+    "attribute_importances": "solah.explain.importance",
+    "attribute_rows": "solah.explain.attribution",
+    "importances": "solah.explain.importance",
+    "rules_of": "solah.explain.rules",
+    "semantics_of": "solah.explain.firing",
+    "stress": "solah.explain.changing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'solah.explain' has no attribute {name!r}")
+    return getattr(import_module(_ROOM_OF[name]), name)

@@ -5,7 +5,7 @@ markdown.py      that dict       -> Markdown
 measures.py      measures        -> their names and spelling
 
 page_summary.py  model, rows     -> that dict, and what an HTML page needs beyond it
-  measuring.py · dependence.py · attribute_pictures.py · live.py
+  measuring.py · dependence.py (sampling.py) · attribute_pictures.py · live.py
   node_cards.py (hearing.py · rule_lines.py)
 page.py          that dict       -> one HTML page
   hierarchy_drawing.py · charts.py · heat_map.py (svg.py)

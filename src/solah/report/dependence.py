@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Column, Kind, Table
-from solah.hierarchy import distance_correlation_matrix
-from solah.report.measuring import spread_evenly
+from solah.report.sampling import spread_evenly
 
 if TYPE_CHECKING:
     from solah.kernels.arrays import Float
@@ -44,7 +43,8 @@ def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
         }
     order, groups = _by_tree(model)
     rows = spread_evenly(len(readings), MAX_ROWS)
-    matrix = _matrix(model, readings[rows])[np.ix_(order, order)]
+    finite = np.where(np.isinf(readings), np.nan, readings)
+    matrix = _matrix(model, finite[rows])[np.ix_(order, order)]
     names = [model.attributes[place].name for place in order]
     sampled = f"{len(rows)} of {len(readings)} rows, evenly spread."
     return {
@@ -71,6 +71,8 @@ def _by_tree(model: Model) -> tuple[list[int], list[dict[str, Any]]]:
 
 def _matrix(model: Model, readings: Float) -> Float:
     """Compare the attributes that have readings; the others depend on nothing."""
+    from solah.hierarchy import distance_correlation_matrix  # which needs scikit-learn
+
     known = np.flatnonzero(~np.isnan(readings).all(axis=0)).tolist()
     whole = np.eye(len(model.attributes))
     if len(known) < 2:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.metrics import auc, confusion_matrix, roc_curve
 
 from solah.evaluation import score_beliefs, score_numbers
+from solah.report.sampling import spread_evenly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,11 +79,6 @@ def measure_numbers(truth: Float, estimates: Float) -> dict[str, Any]:
         "low": float(both.min()),
         "high": float(both.max()),
     }
-
-
-def spread_evenly(n_rows: int, most: int) -> NDArray[np.intp]:
-    """Choose rows that stand evenly apart, the first and the last among them."""
-    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).round().astype(np.intp))
 
 
 def _class_scores(confusion: NDArray[Any], place: int, name: str) -> dict[str, Any]:

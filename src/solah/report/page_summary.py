@@ -15,8 +15,8 @@ from solah.model.encode import encode, encode_states
 from solah.report.attribute_pictures import picture_of
 from solah.report.dependence import describe_dependence
 from solah.report.live import describe_arithmetic
-from solah.report.measuring import measure_classes, measure_numbers, spread_evenly
 from solah.report.node_cards import describe_nodes
+from solah.report.sampling import spread_evenly
 from solah.report.summary import summarise
 
 if TYPE_CHECKING:
@@ -143,6 +143,9 @@ class _Rows:
 
     def measured(self) -> dict[str, Any] | None:
         """Measure the decisions on the rows of which the truth is known."""
+        # It needs scikit-learn, which takes longer to import than most pages to write.
+        from solah.report.measuring import measure_classes, measure_numbers
+
         if not self.n_known:
             return None
         truth, decided = self._truth[self._is_known], self._decided[self._is_known]

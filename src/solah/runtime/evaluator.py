@@ -8,8 +8,6 @@ import numpy as np
 
 from solah.data import Table, as_array, as_column, from_array, from_frame, is_frame
 from solah.exceptions import DataError
-from solah.explain import Explainer, attribute_importances, rules_of, semantics_of, stress
-from solah.explain.importance import known_shares
 from solah.model.beliefs import all_beliefs, root_beliefs
 from solah.model.document import Task
 from solah.model.encode import MISSING, encode, encode_goal
@@ -81,6 +79,8 @@ class Evaluator:
 
     def rules(self) -> Rules:
         """List the rules that carry weight, the strongest first."""
+        from solah.explain import rules_of
+
         return rules_of(self.model)
 
     def beliefs(self, X: Any) -> Float:
@@ -105,6 +105,8 @@ class Evaluator:
         -------
         shares : ndarray of shape (n_rows,)
         """
+        from solah.explain.importance import attribute_importances, known_shares
+
         rows = encode(self._table(X), self.model.attributes)
         return known_shares(rows, attribute_importances(self.model))
 
@@ -120,6 +122,8 @@ class Evaluator:
         semantics : list of Semantics
             ``str()`` of one is a text; its parts are objects.
         """
+        from solah.explain import semantics_of
+
         return semantics_of(self.model, self._table(X))
 
     def explain(
@@ -147,6 +151,8 @@ class Evaluator:
         explanations : list of Explanation
             ``str()`` of one is a text, a notebook shows it, and its parts are objects.
         """
+        from solah.explain import Explainer
+
         explainer = Explainer(self.model, changes=changes, ranges=ranges, fixed=fixed)
         return list(explainer.of_table(self._table(X)))
 
@@ -170,6 +176,8 @@ class Evaluator:
         -------
         stress : Stress
         """
+        from solah.explain import stress
+
         self._expect(Task.CLASSIFICATION, "stress")
         rows = encode(self._table(X), self.model.attributes)
         truth = encode_goal(as_column("y", as_array(y)), self.model.goal)

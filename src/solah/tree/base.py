@@ -160,8 +160,9 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         explanations : list of Explanation
             ``str()`` of one is a text, a notebook shows it, and its parts are objects.
         """
+        evaluator = self._evaluator()
         table = read_features(self, X, reset=False)
-        return self._evaluator().explain(table, changes=changes, ranges=ranges, fixed=fixed)
+        return evaluator.explain(table, changes=changes, ranges=ranges, fixed=fixed)
 
     def evidence(self, X: ArrayLike) -> Float:
         """Return the share of the model's knowledge that each row's known readings can reach.

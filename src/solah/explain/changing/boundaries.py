@@ -47,9 +47,7 @@ def find_boundaries(question: Question) -> list[Boundary]:
         for decisions in question.decisions_at_knots
     ]
     found = [_at_knots(question, i, step) for i, step in enumerate(steps)]
-    within = [
-        i for i, step in enumerate(steps) if step is not None and not question.ways[i].is_stepwise
-    ]
+    within = [i for i, step in enumerate(steps) if step is not None and question.goes(i, step)]
     for i, boundary in zip(within, _narrowed(question, within, found), strict=True):
         found[i] = boundary
     return found
@@ -60,7 +58,7 @@ def _at_knots(question: Question, i: int, step: int | None) -> Boundary:
     way = question.ways[i]
     if step is None:
         return Boundary(float(way.knots[-1]))
-    inside = float(way.knots[step - 1]) if step else way.start
+    inside = float(way.knots[step - 1]) if step else float(question.row[way.place])
     return Boundary(inside, float(way.knots[step]), int(question.decisions_at_knots[i][step]))
 
 

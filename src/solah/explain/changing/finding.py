@@ -89,17 +89,27 @@ class _Answer:
 
     def changes(self) -> Changes:
         boundaries = find_boundaries(self._question)
-        pair = find_pair(self._question)
-        nearest = [((place,), (reading,)) for place, reading in self._nearest(boundaries).items()]
-        wanted = [*nearest, (pair.places, pair.readings)] if pair else nearest
-        found = self._described(wanted)
-        two = found.pop() if pair else None
+        one = sorted(self._described(self._nearest(boundaries)), key=lambda change: change.size)
         return Changes(
             decision=self._states[self._question.decision],
-            one=tuple(sorted(found, key=lambda change: change.size)),
-            two=two,
+            one=tuple(one),
+            two=self._two(one[0].size if one else np.inf),
             leeways=tuple(self._leeways(boundaries)),
         )
+
+    def _two(self, smallest: float) -> Change | None:
+        """Describe the smallest change of two readings, if it is smaller than any of one."""
+        pair = find_pair(self._question)
+        if pair is None or pair.size >= smallest:
+            return None
+        options = self._roundings(pair.places, pair.readings)
+        together = self._question.decide(self._points(pair.places, options))
+        does = together == together[-1]
+        for k, place in enumerate(pair.places):
+            one = [(readings[k],) for readings in options]
+            does &= self._question.decide(self._points((place,), one)) == self._question.decision
+        rounded = options[int(np.argmax(does))] if does.any() else pair.readings
+        return self._change(pair.places, pair.readings, rounded, int(together[-1]))
 
     def _nearest(self, boundaries: Sequence[Boundary]) -> dict[int, float]:
         """Return the nearest reading of each attribute that changes the decision by itself."""
@@ -112,26 +122,38 @@ class _Answer:
             nearest[way.place] = min(boundary.outside, known, key=lambda one: abs(one - here))
         return nearest
 
-    def _described(
-        self, wanted: Sequence[tuple[tuple[int, ...], tuple[float, ...]]]
-    ) -> list[Change]:
-        """Describe changes of readings, with readings of few digits that do it too."""
-        options = [self._roundings(places, readings) for places, readings in wanted]
-        points = []
-        for (places, _), roundings in zip(wanted, options, strict=True):
-            for readings in roundings:
-                point = self._question.row.copy()
-                point[list(places)] = readings
-                points.append(point)
-        decisions = iter(self._question.decide(np.array(points)).tolist() if points else [])
-        described = []
-        for (places, readings), roundings in zip(wanted, options, strict=True):
-            decided = [next(decisions) for _ in roundings]
-            # The last is the reading with all its digits, so there is always one that does it.
-            rounded = roundings[decided.index(decided[-1])]
-            moves = map(self._move, places, readings, rounded)
-            described.append(Change(tuple(moves), self._states[decided[-1]]))
-        return described
+    def _described(self, nearest: Mapping[int, float]) -> list[Change]:
+        """Describe changes of one reading each, with readings of few digits that do it too."""
+        if not nearest:
+            return []
+        options = [self._roundings((place,), (reading,)) for place, reading in nearest.items()]
+        points = [
+            self._points((place,), roundings)
+            for place, roundings in zip(nearest, options, strict=True)
+        ]
+        decisions = self._question.decide(np.concatenate(points)).reshape(len(nearest), -1)
+        # The last is the reading with all its digits, so there is always one that does it.
+        first = np.argmax(decisions == decisions[:, -1:], axis=1).tolist()
+        return [
+            self._change((place,), (reading,), options[i][first[i]], int(decisions[i, -1]))
+            for i, (place, reading) in enumerate(nearest.items())
+        ]
+
+    def _points(self, places: tuple[int, ...], options: Sequence[tuple[float, ...]]) -> Float:
+        """Put each of several choices of readings into the row."""
+        points = np.repeat(self._question.row[None, :], len(options), axis=0)
+        points[:, list(places)] = options
+        return points
+
+    def _change(
+        self,
+        places: tuple[int, ...],
+        readings: tuple[float, ...],
+        rounded: tuple[float, ...],
+        decision: int,
+    ) -> Change:
+        moves = map(self._move, places, readings, rounded)
+        return Change(tuple(moves), self._states[decision])
 
     def _roundings(
         self, places: tuple[int, ...], readings: tuple[float, ...]

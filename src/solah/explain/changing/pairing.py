@@ -105,11 +105,14 @@ class _Pieces:
         first, last = self.sizes[pieces].T
         start, end = self.readings[pieces].T
         share = np.divide(sizes - first, last - first, out=np.ones_like(sizes), where=last > first)
-        return np.asarray(start + share * (end - start))
+        # A sum may miss the end by a rounding, and so leave the range.
+        return np.asarray(np.where(share >= 1.0, end, start + share * (end - start)))
 
 
 def find_pair(question: Question) -> Pair | None:
     """Find the smallest change of two readings, in the plane of their shares of ranges."""
+    if question.probe.beliefs.shape[1] < 2:
+        return None
     ways = [way for way in _movers(question) if len(way.knots)]
     if len({way.place for way in ways}) < 2:
         return None

@@ -62,6 +62,16 @@ class Question:
         points[np.arange(len(points)), places] = readings
         return points
 
+    def goes(self, way: int, step: int) -> bool:
+        """Tell whether all readings before a knot of a way are allowed, down to the one before it.
+
+        States have nothing between them, and neither have a reading that is not allowed and the
+        end of the range that it must come into.
+        """
+        chosen = self.ways[way]
+        begins_elsewhere = step == 0 and chosen.knots[0] == chosen.start
+        return not (chosen.is_stepwise or begins_elsewhere)
+
     def size(self, place: int, reading: float) -> float:
         """Return how far another reading is, as a share of the range."""
         here = float(self.row[place])

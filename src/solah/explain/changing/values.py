@@ -95,7 +95,8 @@ class Changes:
     ----------
     decision : what is decided
     one : for each attribute that can change it alone the smallest change, the smallest first
-    two : the smallest change of two readings together that was found; None if there is none
+    two : the smallest change of two readings together that was found, if it is smaller than any
+        of one; else None
     leeways : how far each known reading may move, in the order of the attributes
     """
 

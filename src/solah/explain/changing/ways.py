@@ -93,6 +93,8 @@ class Ways:
     ) -> None:
         self.attributes = model.attributes
         self._given = _checked_ranges(model, ranges or {})
+        if isinstance(fixed, str):
+            raise ParameterError(f"'fixed' must be a list of names. Got the text {fixed!r}.")
         self._fixed = {_known(model, name).name for name in fixed}
         names = {node.name for node in model.nodes}
         hears_trees = any(names.intersection(tree.origins) for tree in model.trees)
@@ -116,7 +118,7 @@ class Ways:
         return [
             way
             for place, attribute in enumerate(self.attributes)
-            if attribute.name not in self._fixed and not np.isnan(row[place])
+            if attribute.name not in self._fixed and np.isfinite(row[place])
             for way in self._of_reading(place, float(row[place]), finer)
         ]
 
@@ -194,7 +196,8 @@ def _checked_ranges(
     model: Model, ranges: Mapping[str, tuple[float, float]]
 ) -> dict[str, tuple[float, float]]:
     checked = {}
-    for name, (low, high) in ranges.items():
+    for name, ends in ranges.items():
+        low, high = _two_numbers(name, ends)
         if not _known(model, name).is_continuous:
             raise ParameterError(
                 f"{name!r} has states, so it has no range; fix it, or leave it free"
@@ -204,8 +207,18 @@ def _checked_ranges(
                 f"the range of {name!r} must go from a number to one not below it. "
                 f"Got {low:g} to {high:g}."
             )
-        checked[name] = (float(low), float(high))
+        checked[name] = (low, high)
     return checked
+
+
+def _two_numbers(name: str, ends: tuple[float, float]) -> tuple[float, float]:
+    try:
+        low, high = ends
+        return float(low), float(high)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"the range of {name!r} must be two numbers, from low to high. Got {ends!r}."
+        ) from None
 
 
 def _known(model: Model, name: str) -> Attribute:

@@ -22,6 +22,7 @@ def as_dict(explanation: Explanation, top: int | None) -> dict[str, Any]:
     return {
         "goal": explanation.goal.name,
         "states": list(explanation.goal.states or explanation.goal.words),
+        "thresholds": list(explanation.goal.thresholds),
         "decision": explanation.decision,
         "certainty": explanation.certainty,
         "belief": list(explanation.belief),

@@ -10,7 +10,9 @@ from solah.explain.explanation.as_text import (
     heaviest,
     missing_of,
     rule_text,
+    said_by,
     start_of,
+    threshold_of,
     voices_of,
 )
 from solah.explain.html import render
@@ -40,6 +42,7 @@ def _view(explanation: Explanation, top: int | None) -> dict[str, Any]:
     is_number = explanation.goal.task is Task.REGRESSION
     return {
         "conclusion": explanation.conclusion,
+        "threshold": threshold_of(explanation),
         "start": start_of(explanation),
         "missing": missing_of(explanation),
         "unit": "" if is_number else "points of belief",
@@ -75,15 +78,15 @@ def _contributions(explanation: Explanation, top: int | None, scale: float) -> l
 def _steps(explanation: Explanation, top: int | None) -> list[dict[str, Any]]:
     steps = explanation.telling_steps(top)
     voices = voices_of(steps)
-    return [_step(step, voices.get(step.tree)) for step in steps]
+    return [_step(step, voices.get(step.tree), explanation) for step in steps]
 
 
-def _step(step: Step, voice: Voice | None) -> dict[str, Any]:
+def _step(step: Step, voice: Voice | None, explanation: Explanation) -> dict[str, Any]:
     fired = [] if isinstance(step, FusionStep) else heaviest(step)
     return {
         "tree": step.tree,
         "hears": ", ".join(step.inputs),
-        "said": "" if fired else f"adds up what {count(len(step.inputs), 'tree')} say",
+        "said": said_by(step, voice, explanation),
         "rules": [
             (f"{one.weight:.2f}", rule_text(one.rule, is_weighed=voice is not None))
             for one in fired

@@ -51,6 +51,8 @@ def lines_of(explanation: Explanation, top: int | None = TOP) -> Iterator[Line]:
         How many attributes, trees and changes to write at the most; None writes all.
     """
     yield Line(explanation.conclusion, Role.RESULT)
+    if threshold := threshold_of(explanation):
+        yield Line(threshold, Role.ASIDE)
     yield Line(start_of(explanation), Role.ASIDE)
     if missing := missing_of(explanation):
         yield Line(missing, Role.ASIDE)
@@ -67,6 +69,22 @@ def start_of(explanation: Explanation) -> str:
     return (
         f"Knowing nothing, the belief in {spell(explanation.decision)} would be "
         f"{explanation.before:.2f}."
+    )
+
+
+def threshold_of(explanation: Explanation) -> str:
+    """Say why a class is decided for that is not believed most; nothing if it is."""
+    goal, belief = explanation.goal, explanation.belief
+    if not goal.thresholds:
+        return ""
+    most = max(range(len(belief)), key=belief.__getitem__)
+    place = goal.states.index(explanation.decision)
+    if most == place:
+        return ""
+    return (
+        f"{spell(goal.states[most])} is believed more ({belief[most]:.2f}), but a class counts by "
+        f"its belief over its threshold: {goal.thresholds[place]:.2f} for "
+        f"{spell(goal.states[place])}, {goal.thresholds[most]:.2f} for {spell(goal.states[most])}."
     )
 
 
@@ -131,24 +149,32 @@ def _steps(explanation: Explanation, top: int | None) -> Iterator[Line]:
 
 
 def _step(step: Step, explanation: Explanation, voice: Voice | None) -> Iterator[Line]:
-    said = _believed(step.belief, explanation)
-    if isinstance(step, FusionStep):
-        yield Line(f"  {step.tree} adds up what {count(len(step.inputs), 'tree')} say: {said}")
-        return
     hears = f" (hears {', '.join(step.inputs)})" if step.inputs else ""
-    if voice is not None:
-        spoken = f"{voice.strength:+.2f} for {spell(voice.decision)}"
-        yield Line(f"  {step.tree}{hears} says {spoken}, heard with weight {voice.weight:.3g}")
-    else:
-        yield Line(f"  {step.tree}{hears} says {said}")
-    yield from _fired(step, is_weighed=voice is not None)
+    hears = "" if isinstance(step, FusionStep) else hears
+    yield Line(f"  {step.tree}{hears} {said_by(step, voice, explanation)}")
+    if not isinstance(step, FusionStep):
+        yield from _fired(step, is_weighed=voice is not None)
 
 
-def _believed(belief: tuple[float, ...], explanation: Explanation) -> str:
-    goal = explanation.goal
+def said_by(step: Step, voice: Voice | None, explanation: Explanation) -> str:
+    """Say what a node said: evidence to a fusion, or its belief."""
+    believed = _believed(step, explanation)
+    if isinstance(step, FusionStep):
+        return f"adds up what {count(len(step.inputs), 'tree')} say: {believed}"
+    if voice is None:
+        return f"says {believed}"
+    spoken = f"{voice.strength:+.2f} for {spell(voice.decision)}"
+    return f"says {spoken}, its weight {voice.weight:.3g} included"
+
+
+def _believed(step: Step, explanation: Explanation) -> str:
+    """Write what a node believes: the decision of the one that decides, else the largest belief."""
+    goal, belief = explanation.goal, step.belief
     if goal.task is Task.REGRESSION:
         return f"about {sum(a * b for a, b in zip(belief, goal.centres, strict=True)):.4g}"
     place = max(range(len(belief)), key=belief.__getitem__)
+    if belief == explanation.belief:
+        place = goal.states.index(explanation.decision)
     return f"{spell(goal.states[place])} {belief[place]:.2f}"
 
 
@@ -182,7 +208,8 @@ def _changes(changes: Changes, goal: str, top: int | None) -> Iterator[Line]:
     yield Line("")
     yield Line("What would change it", Role.HEADING)
     if not changes.one and changes.two is None:
-        yield Line(f"  No change of one reading or two makes it anything but {changes.decision}.")
+        kept = spell(changes.decision)
+        yield Line(f"  No change of one reading or two makes it anything but {kept}.")
     elif not changes.one:
         yield Line("  No reading does so alone.", Role.ASIDE)
     for change in changes.one[:top]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from solah.explain.attribution import Attributor
 from solah.explain.changing import ChangeFinder
+from solah.explain.changing.ways import Ways
 from solah.explain.explanation.values import Contribution, Explanation, Reading
 from solah.explain.firing import SemanticsFinder
 from solah.explain.importance import attribute_importances, known_shares
@@ -71,6 +73,7 @@ class Explainer:
         self.model = model
         self.attributor = Attributor(model)
         self.semantics_finder = SemanticsFinder(model)
+        Ways(model, ranges, fixed)  # which refuses what makes no sense, asked for changes or not
         self._finder = ChangeFinder(model, ranges, fixed) if changes else None
 
     @cached_property
@@ -270,16 +273,16 @@ class ExplainedRows:
 
     @cached_property
     def _values(self) -> list[list[Any]]:
-        columns = (self._table.column(one.name) for one in self._model.attributes)
-        return [
-            [
-                None if is_missing else value
-                for value, is_missing in zip(
-                    column.values.tolist(), column.missing().tolist(), strict=True
-                )
-            ]
-            for column in columns
-        ]
+        """What was read of each attribute: numbers, states as they are written, or None."""
+        values = []
+        for attribute, numbers in zip(self._model.attributes, self.matrix.T, strict=True):
+            column = self._table.column(attribute.name)
+            if not attribute.is_coded:
+                values.append([_as_number(number) for number in numbers.tolist()])
+                continue
+            cells = zip(column.values.tolist(), column.missing().tolist(), strict=True)
+            values.append([None if is_missing else value for value, is_missing in cells])
+        return values
 
     @cached_property
     def _known(self) -> list[list[bool]]:
@@ -301,3 +304,10 @@ class ExplainedRows:
         masses = self._described[j][place]
         names = self._explainer.focal_names[j]
         return tuple([(names[k], mass) for k, mass in enumerate(masses) if mass > 0])
+
+
+def _as_number(number: float) -> State | None:
+    """Return a reading as JSON can have it: an infinite one as text."""
+    if math.isfinite(number):
+        return number
+    return None if math.isnan(number) else str(number)

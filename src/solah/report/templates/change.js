@@ -2,9 +2,11 @@
 //
 // Between neighbouring peaks a tree's or a fusion's scores are linear in one reading, so that a class
 // is decided for on an interval: looking at the ends is enough. A tree that hears trees may turn
-// within a piece, which is why pieces are then looked at in parts.
+// within a piece, which is why pieces are then looked at in parts, cut where a belief passes from one
+// word to the next.
 
 const PARTS = 16;
+const BENDING_ROUNDS = 2;
 const HALVINGS = 200;
 const FEWEST_DIGITS = 2;
 const ROUNDINGS = 13;
@@ -19,6 +21,27 @@ function knotsTowards(attribute, present, end, parts) {
       (k + 1 === parts ? knot : knots[i] + ((knot - knots[i]) * (k + 1)) / parts)));
 }
 
+/** Add the readings at which a belief that words describe passes from one word to the next. */
+function bent(model, readings, j, knots) {
+  const words = model.nodes.flatMap(({ inputs }) => (inputs ?? []).filter((input) => input.peaks));
+  let ways = knots;
+  for (let round = 0; round < BENDING_ROUNDS; round += 1) {
+    const stops = [readings[j], ...ways];
+    const signals = stops.map((stop) => signalsOf(model, readings.with(j, stop)));
+    ways = ways.flatMap((knot, i) => {
+      const found = words.flatMap(({ node, place, peaks }) => {
+        const [before, after] = [signals[i][node][place], signals[i + 1][node][place]];
+        return peaks
+          .filter((peak) => (before - peak) * (after - peak) < 0)
+          .map((peak) => stops[i] + ((peak - before) / (after - before)) * (knot - stops[i]));
+      });
+      const nearestFirst = found.sort((a, b) => Math.abs(a - stops[i]) - Math.abs(b - stops[i]));
+      return [...nearestFirst, knot];
+    });
+  }
+  return ways;
+}
+
 /** The reading nearest to `inside` that is decided otherwise, up to the last bit. */
 function boundary(decisionAt, inside, outside, decision) {
   for (let round = 0; round < HALVINGS; round += 1) {
@@ -30,11 +53,10 @@ function boundary(decisionAt, inside, outside, decision) {
   return outside;
 }
 
-function firstChange(decisionAt, attribute, present, end, parts) {
-  if (present === end) return null;
+function firstChange(decisionAt, knots, present) {
   const decision = decisionAt(present);
   let inside = present;
-  for (const knot of knotsTowards(attribute, present, end, parts)) {
+  for (const knot of knots) {
     if (decisionAt(knot) !== decision) return boundary(decisionAt, inside, knot, decision);
     inside = knot;
   }
@@ -64,10 +86,10 @@ function spanOf({ continuous, low, high, peaks }) {
   return Math.max(continuous ? high - low : peaks[peaks.length - 1] - peaks[0], LEAST_SPAN);
 }
 
-function continuousChange(decisionAt, attribute, present, parts) {
+function continuousChange(decisionAt, attribute, present, knotsTo) {
   const ends = [Math.min(attribute.low, present), Math.max(attribute.high, present)];
   const found = ends
-    .map((end) => [firstChange(decisionAt, attribute, present, end, parts), end])
+    .map((end) => [present === end ? null : firstChange(decisionAt, knotsTo(end), present), end])
     .filter(([reading]) => reading !== null)
     .sort(([a], [b]) => Math.abs(a - present) - Math.abs(b - present));
   if (!found.length) return [];
@@ -90,14 +112,18 @@ function stateChanges(decisionAt, attribute, present) {
 
 /** List what would change the decision, one attribute at a time, the smallest moves first. */
 function changesOf(model, readings) {
-  const parts = model.nodes.some(hearsBeliefs) ? PARTS : 1;
+  const isBent = model.nodes.some(hearsBeliefs);
   return model.attributes
     .flatMap((attribute, j) => {
       const present = readings[j];
       if (present === null) return [];
       const decisionAt = (reading) => evaluate(model, readings.with(j, reading)).decision;
+      const knotsTo = (end) => {
+        const knots = knotsTowards(attribute, present, end, isBent ? PARTS : 1);
+        return isBent ? bent(model, readings, j, knots) : knots;
+      };
       const found = attribute.continuous
-        ? continuousChange(decisionAt, attribute, present, parts)
+        ? continuousChange(decisionAt, attribute, present, knotsTo)
         : stateChanges(decisionAt, attribute, present);
       return found.map((change) => ({ attribute: j, from: present, ...change }));
     })

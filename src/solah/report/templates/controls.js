@@ -18,7 +18,10 @@ function change(j, reading) {
 
 /** Begin with the row whose decision is the closest call: there is most to see. */
 function begin() {
-  const certainties = rows.map(({ readings }) => Math.max(...evaluate(model, readings).belief));
+  const certainties = rows.map(({ readings }) => {
+    const { belief, decision } = evaluate(model, readings);
+    return belief[decision ?? 0];
+  });
   const closest = isNumber ? 0 : certainties.indexOf(Math.min(...certainties));
   if (rows.length) load(rows[closest].readings, closest);
   else load(payload.start);
