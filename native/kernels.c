@@ -9,7 +9,7 @@
  *         The number 255: the masses are spread over all sets, and stand in an array of their own.
  * weight  how much of a row is in a branch, at most 2^30.
  */
-#include "core.h"
+#include "solah_core.h"
 #include "export.h"
 
 #include <stddef.h>
@@ -58,7 +58,7 @@ static inline int64_t share(int64_t weight, uint32_t mass)
     return (weight * (int64_t)mass + MASS_HALF) >> MASS_BITS;
 }
 
-/* The integer walk: as in core.h, with labels for readings and weights that never leak (the shares
+/* The integer walk: as in solah_core.h, with labels for readings and weights that never leak (the shares
  * of a node's children add up to its own weight). */
 typedef struct {
     const uint32_t *ignorance; /* summed up to and without a set, in units of 2^-24 */

@@ -8,7 +8,7 @@ import pytest
 def test_a_model_is_written_and_compiles(run, wine_model, tmp_path, find_tool):
     outcome = run("export", wine_model, "-o", tmp_path / "fw")
     written = sorted(file.name for file in (tmp_path / "fw").iterdir())
-    assert written == ["solah_core.h", "solah_float.h", "wine.c", "wine.h"]
+    assert written == ["solah_core.h", "solah_float.h", "solah_tables.h", "wine.c", "wine.h"]
     assert outcome.out.startswith("Written\n")
     command = [find_tool("cc"), "-std=c99", "-Wall", "-Werror", "-c", "wine.c", "-o", "wine.o"]
     subprocess.run(command, cwd=tmp_path / "fw", check=True)

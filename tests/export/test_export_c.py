@@ -22,7 +22,6 @@ from solah.model.beliefs import signals_of
 from solah.model.encode import encode
 
 GOLDEN = Path(__file__).parent / "golden"
-ROOT = Path(__file__).parents[2]
 
 
 def odd_rows(rng, model, n_rows):
@@ -98,11 +97,6 @@ def test_the_source_is_cpp_too_and_names_are_harmless(numbers, tmp_path, find_to
     export = export_c(tree.model_, name="m", numbers=numbers)
     build(export, tmp_path, find_tool("cc"), is_number=False)
     subprocess.run([find_tool("c++"), *CPP11, "-c", "m.c", "-o", "m.o"], cwd=tmp_path, check=True)
-
-
-def test_the_inference_core_is_the_one_of_the_kernels():
-    core = ROOT / "src" / "solah" / "export" / "c_runtime" / "solah_core.h"
-    assert core.read_text("utf-8") == (ROOT / "native" / "core.h").read_text("utf-8")
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 NATIVE = Path(__file__).parents[2] / "native"
+CORE = Path(__file__).parents[2] / "src" / "solah" / "export" / "c_runtime"
 WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
 
 
@@ -15,7 +16,7 @@ def compile_c(find_tool):
     compiler = find_tool("cc")
 
     def run(*arguments):
-        command = [compiler, *WARNINGS, f"-I{NATIVE}", *map(str, arguments)]
+        command = [compiler, *WARNINGS, f"-I{NATIVE}", f"-I{CORE}", *map(str, arguments)]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     return run
@@ -28,7 +29,7 @@ def test_the_kernels_compile_without_a_warning(compile_c, tmp_path):
 
 def test_the_core_compiles_for_float_without_a_warning(compile_c, tmp_path):
     source = tmp_path / "core.c"
-    source.write_text('#include "core.h"\nint main(void) { return 0; }\n')
+    source.write_text('#include "solah_core.h"\nint main(void) { return 0; }\n')
     result = compile_c("-DSOLAH_REAL=float", "-Wdouble-promotion", source, "-o", tmp_path / "core")
     assert result.returncode == 0, result.stderr
 

@@ -51,7 +51,8 @@ def write_c(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[
         )
     is_fixed = isinstance(tables, FixedTables)
     source = "model_fixed.c.j2" if is_fixed else "model_float.c.j2"
-    headers = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
+    own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
+    headers = ("solah_tables.h", *own)
     values = _values(model, tables, name)
     environment = _environment()
     return {

@@ -68,7 +68,7 @@ def export_c(model: Model, *, name: str = "model", numbers: Numbers = "float") -
     >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
     >>> export = export_c(model, name="wine", numbers="q15")
     >>> sorted(export.files)
-    ['solah_fixed.h', 'wine.c', 'wine.h']
+    ['solah_fixed.h', 'solah_tables.h', 'wine.c', 'wine.h']
     """
     check_identifier(name)
     lowered = lower(model)

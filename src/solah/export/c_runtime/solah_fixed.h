@@ -17,8 +17,9 @@
 #ifndef SOLAH_FIXED_H
 #define SOLAH_FIXED_H
 
+#include "solah_tables.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 #define SOLAH_UNKNOWN INT32_MIN
 #define SOLAH_ONE 32768u
@@ -28,29 +29,8 @@
 #define SOLAH_EXP_2 7600u
 #define SOLAH_EXP_3 1316u
 
-/* What one reading says: straight between knots, level beyond them. Its values are, piece by piece,
- * how far to shift, those at the left knot and the slopes; then what is said of no reading. */
-typedef struct {
-    uint8_t attribute;
-    uint8_t n_knots;
-    SOLAH_AT knot;
-    SOLAH_AT value;
-} solah_curve;
-
-/* What a state says: a line of values each, and one for a reading that is no state. */
-typedef struct {
-    uint8_t attribute;
-    uint8_t n_states;
-    SOLAH_AT value;
-} solah_table;
-
-/* What a tree asks: a reading, or what an earlier stage believes. */
-enum { SOLAH_READING, SOLAH_STATE, SOLAH_BELIEF, SOLAH_ALL_BELIEFS };
-typedef struct {
-    uint8_t kind;
-    uint8_t from;  /* the attribute, or the stage */
-    uint8_t place; /* the class, of one belief */
-} solah_asked;
+/* A curve's values are, piece by piece, how far to shift, those at the left knot and the slopes;
+ * behind the pieces, what is said of no reading. */
 
 /* The focal sets of all inputs of a tree, end to end, with the inverse of the way to the next peak. */
 typedef struct {

@@ -17,32 +17,12 @@
 #define SOLAH_REAL float
 #define SOLAH_LEAF(tree, node) ((tree)->first_child[node])
 #include "solah_core.h"
+#include "solah_tables.h"
 
 #include <string.h>
 
-/* What one reading says: straight between knots, level beyond them. Its values are, piece by piece,
- * those at the left knot and then the slopes; behind the pieces, what is said of no reading. */
-typedef struct {
-    uint8_t attribute;
-    uint8_t n_knots;
-    SOLAH_AT knot;
-    SOLAH_AT value;
-} solah_curve;
-
-/* What a state says: a line of values each, and one for a reading that is no state. */
-typedef struct {
-    uint8_t attribute;
-    uint8_t n_states;
-    SOLAH_AT value;
-} solah_table;
-
-/* What a tree asks: a reading, or what an earlier stage believes. */
-enum { SOLAH_READING, SOLAH_STATE, SOLAH_BELIEF, SOLAH_ALL_BELIEFS };
-typedef struct {
-    uint8_t kind;
-    uint8_t from;  /* the attribute, or the stage */
-    uint8_t place; /* the class, of one belief */
-} solah_asked;
+/* A curve's values are, piece by piece, those at the left knot and then the slopes; behind the
+ * pieces, what is said of no reading. */
 
 typedef struct {
     const solah_asked *asked;

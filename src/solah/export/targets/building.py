@@ -35,7 +35,7 @@ _SIGNS_OF_AN_ERROR = (
     "undefined reference",
     "multiple definition",
     "overflowed",
-    "will not fit",
+    "is not within region",
 )
 
 
