@@ -9,7 +9,6 @@ attributes. Beside each time stands how many single decisions it is worth, measu
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from typing import TYPE_CHECKING
 
@@ -42,7 +41,7 @@ def main() -> None:
         print(f"  {what}: {took:.1f} ms, as {took / predict:.1f} single decisions")
     start = time.perf_counter()
     explanations = Explainer(model).of_table(rows)
-    n_bytes = sum(len(json.dumps(explanation.to_dict(8))) for explanation in explanations)
+    n_bytes = sum(len(explanation.to_json(8)) for explanation in explanations)
     speed, size = n_rows / (time.perf_counter() - start), n_bytes / n_rows / 1e3
     print(f"{n_rows:,} rows as JSON: {speed:,.0f} rows/s, {size:.0f} kB each")
 

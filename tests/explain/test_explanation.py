@@ -71,7 +71,8 @@ def test_any_model_is_explained_in_every_form(shape, seed):
         for step in explanation.semantics.steps:
             if not isinstance(step, FusionStep):
                 assert sum(fired.weight for fired in step.fired) == pytest.approx(1.0)
-        assert json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
+        plain = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
+        assert json.loads(explanation.to_json()) == plain
         assert str(explanation).startswith(explanation.conclusion)
         assert "What each reading added" in explanation._repr_html_()
 

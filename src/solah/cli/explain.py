@@ -1,6 +1,5 @@
 """``solah explain``: a model and rows in, why it decides on them as it does out."""
 
-import json
 import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -172,7 +171,7 @@ def _write(
     n_rows = 0
     for n_rows, explanation in enumerate(explanations, start=1):
         if written_as == "json":
-            sys.stdout.write(json.dumps(explanation.to_dict(top), ensure_ascii=False) + "\n")
+            sys.stdout.write(f"{explanation.to_json(top)}\n")
         else:
             screen.result(*[""][: n_rows - 1], *explanation_lines(explanation, top))
     return n_rows

@@ -98,7 +98,7 @@ class Steps(Protocol):
 
 
 class _TreeSteps:
-    """Makes the steps of a tree; the lists behind them are made when the first is asked for."""
+    """Makes the steps of a tree; what they are made of is computed when the first is asked for."""
 
     def __init__(
         self,
@@ -112,20 +112,25 @@ class _TreeSteps:
         self.inputs = tuple(name for name in tree.origins if name in way.signals)
 
     def at(self, row: int, of: Collection[str] | None = None) -> TreeStep:
-        weights, order, n_fired, beliefs = self._lists
-        of_rules = weights[row]
-        fired = [FiredRule(self._rules[k], of_rules[k]) for k in order[row][: n_fired[row]]]
-        return TreeStep(self._tree.name, self.inputs, tuple(fired), tuple(beliefs[row]))
+        weights: list[float] = self._weights[row].tolist()
+        fired = [
+            FiredRule(self._rules[k], weight) for k, weight in enumerate(weights) if weight > 0
+        ]
+        fired.sort(key=_heaviest_first)
+        belief: list[float] = self._beliefs[row].tolist()
+        return TreeStep(self._tree.name, self.inputs, tuple(fired), tuple(belief))
 
     @cached_property
-    def _lists(self) -> tuple[list[list[float]], list[list[int]], list[int], list[list[float]]]:
-        weights = _rule_weights(self._tree, self._heads, self._described)
-        return (
-            weights.tolist(),
-            np.argsort(-weights, axis=1, kind="stable").tolist(),
-            np.count_nonzero(weights, axis=1).tolist(),
-            self._find_beliefs().tolist(),
-        )
+    def _weights(self) -> Float:
+        return _rule_weights(self._tree, self._heads, self._described)
+
+    @cached_property
+    def _beliefs(self) -> Float:
+        return self._find_beliefs()
+
+
+def _heaviest_first(fired: FiredRule) -> float:
+    return -fired.weight
 
 
 def _rule_weights(tree: Tree, heads: list[int], described: list[Float]) -> Float:

@@ -1,7 +1,8 @@
-"""An explanation in, a dict of plain values out, ready for JSON."""
+"""An explanation in, a dict of plain values or a line of JSON out."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from solah.explain.semantics import FusionStep
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from solah.explain.explanation.values import Explanation
     from solah.explain.semantics import Step, TreeStep
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 # Rules that less of a row took are left out; one is always listed.
 _WORTH_LISTING = 0.1
 
@@ -34,6 +36,11 @@ def as_dict(explanation: Explanation, top: int | None) -> dict[str, Any]:
         "steps": _steps(explanation.telling_steps(top)),
         "changes": None if explanation.changes is None else _changes(explanation.changes),
     }
+
+
+def as_json(explanation: Explanation, top: int | None) -> str:
+    """Write an explanation as one line of JSON."""
+    return _ENCODER.encode(as_dict(explanation, top))
 
 
 def _steps(steps: Iterable[Step]) -> list[dict[str, Any]]:

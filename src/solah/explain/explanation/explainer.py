@@ -212,8 +212,7 @@ class ExplainedRows:
 
     def reading_dicts(self, place: int) -> list[dict[str, Any]]:
         """Return each attribute's reading and what it added to a row as plain values."""
-        effects, evidence = self._effects[place], self._evidence[place]
-        unit, added = ("belief", effects) if evidence is None else ("evidence", evidence)
+        unit, added = self._added_to(place)
         towards = self._towards[place]
         return [
             {
@@ -226,6 +225,11 @@ class ExplainedRows:
             }
             for j, (attribute, values, known, home) in enumerate(self._columns)
         ]
+
+    def _added_to(self, place: int) -> tuple[str, list[list[float]]]:
+        """Return what each reading added, as evidence where the model weighs, else to beliefs."""
+        evidence: list[list[float]] | None = self._evidence[place]
+        return ("belief", self._effects[place]) if evidence is None else ("evidence", evidence)
 
     @cached_property
     def _lowest_trees(self) -> list[str]:

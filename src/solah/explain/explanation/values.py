@@ -170,6 +170,12 @@ class Explanation:
 
         return as_dict(self, top)
 
+    def to_json(self, top: int | None = None) -> str:
+        """Return the same as one line of JSON."""
+        from solah.explain.explanation.as_dict import as_json
+
+        return as_json(self, top)
+
     def __str__(self) -> str:
         from solah.explain.explanation.as_text import lines_of
 
