@@ -45,13 +45,13 @@ TYPES = {
 }
 
 
-def build(export, folder: Path, compiler: str, is_number: bool) -> Path:
+def build(export, folder: Path, compiler: str, is_number: bool, flags=("-O2",)) -> Path:
     """Write an export and a program around it, and compile both."""
     for name, text in export.files.items():
         (folder / name).write_text(text, encoding="utf-8")
     main = (ESTIMATE if is_number else DECIDE).format(**TYPES[export.numbers])
     (folder / "main.c").write_text(main, encoding="utf-8")
-    command = [compiler, *C99, "-O2", "m.c", "main.c", "-o", "m"]
+    command = [compiler, *C99, *flags, "m.c", "main.c", "-o", "m"]
     subprocess.run(command, cwd=folder, check=True)
     return folder / "m"
 

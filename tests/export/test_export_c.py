@@ -48,6 +48,27 @@ def test_a_device_decides_as_its_twin(shape, n_classes, numbers, tmp_path, find_
     )
 
 
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_nothing_is_undefined(shape, numbers, tmp_path, find_tool):
+    rng = np.random.default_rng(11)
+    model = random_model(rng, shape, 3)
+    export = export_c(model, name="m", numbers=numbers)
+    flags = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    program = build(export, tmp_path, find_tool("cc"), is_number=False, flags=flags)
+    rows = odd_rows(rng, model, 3_000)
+    places, _ = decide(program, export, rows, 3)
+    np.testing.assert_array_equal(places, export.twin.decide(rows)[0])
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_the_analyzer_finds_nothing(numbers, tmp_path, find_tool):
+    model = random_model(np.random.default_rng(2), "words", 3)
+    export = export_c(model, name="m", numbers=numbers)
+    gcc = find_tool("gcc")
+    build(export, tmp_path, gcc, is_number=False, flags=("-O2", "-fanalyzer"))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_both_twins_believe_what_the_model_believes(shape):
     rng = np.random.default_rng(7)
