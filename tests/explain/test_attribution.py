@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_models import SHAPES, coded, random_model, random_rows
 from sklearn.datasets import load_diabetes, load_wine
 
+from random_models import SHAPES, coded, random_model, random_rows
 from solah import LinguisticTreeRegressor, SelfOrganisedHierarchyClassifier
 from solah.data import from_frame
 from solah.explain import attribute_rows

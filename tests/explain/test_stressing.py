@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_models import SHAPES, coded, random_model, random_rows
 from sklearn.datasets import load_wine
 
+from random_models import SHAPES, coded, random_model, random_rows
 from solah import LinguisticTreeRegressor, SelfOrganisedHierarchyClassifier, load_model
 from solah.exceptions import DataError, ParameterError
 from solah.explain import stress
