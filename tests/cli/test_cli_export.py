@@ -43,6 +43,14 @@ def test_a_number_is_compared_in_its_unit(run, write, tmp_path):
         assert run(*words, "--json").document["check"]["largest_difference"] < 0.2
 
 
+def test_a_module_for_micropython_is_written(run, wine_model, tmp_path):
+    words = ("export", wine_model, "wine", "--to", "micropython", "-o", tmp_path / "board")
+    found = run(*words, "--json").document
+    assert found["numbers"] == "q15"
+    assert [file.name for file in (tmp_path / "board").iterdir()] == ["wine.py"]
+    run(*words, "--numbers", "float").check_error("MicroPython computes in integers")
+
+
 def test_the_name_is_the_users(run, wine_model, tmp_path):
     run("export", wine_model, "--name", "cellar", "-o", tmp_path / "fw")
     assert "int cellar_decide(" in (tmp_path / "fw" / "cellar.h").read_text(encoding="utf-8")

@@ -31,10 +31,19 @@ CheckData = Annotated[
         show_default=False,
     ),
 ]
-Form = Annotated[Literal["c"], _export_option("--to", help="What to write.")]
+Form = Annotated[
+    Literal["c", "micropython"],
+    _export_option("--to", help="C99, or a module for MicroPython in integers."),
+]
 NumberKind = Annotated[
     Literal["float", "q15"],
     _export_option("--numbers", help="Float32, or integers alone (q15)."),
+]
+OptionalNumbers = Annotated[
+    Literal["float", "q15"] | None,
+    _export_option(
+        "--numbers", help="Float32, or integers alone (q15). By default float; q15 for MicroPython."
+    ),
 ]
 Name = Annotated[
     str | None,
@@ -56,31 +65,42 @@ def export(
     screen: Screen,
     data: CheckData = None,
     to: Form = "c",
-    numbers: NumberKind = "float",
+    numbers: OptionalNumbers = None,
     name: Name = None,
     output: Folder = Path("export"),
 ) -> None:
-    """Write a model as C99 that decides on a device as it does here, bit for bit.
+    """Write a model as C99, or for MicroPython, that decides as it does here, bit for bit.
 
     The files need no library: a header and a source of the model, and the runtime that the source
-    includes. With DATA the device's decisions are compared with the model's before it is flashed.
+    includes; for MicroPython one module. With DATA the device's decisions are compared with the
+    model's before it is flashed.
 
     Example: solah export model.json test.csv --numbers q15 -o firmware/model
     """
-    from solah.export import export_c
+    from solah.exceptions import ParameterError
+    from solah.export import export_c, export_micropython
     from solah.export.c_writer import write_files
     from solah.export.names import identifier
     from solah.model import load_document
 
     document = load_document(model)
-    exported = export_c(document, name=name or identifier(model.stem, "model"), numbers=numbers)
+    called = name or identifier(model.stem, "model")
+    if to == "micropython":
+        if numbers == "float":
+            raise ParameterError(
+                "a module for MicroPython computes in integers; leave --numbers out"
+            )
+        exported = export_micropython(document, name=called)
+    else:
+        exported = export_c(document, name=called, numbers=numbers or "float")
     for warning in exported.warnings:
         screen.note(warning)
     found = None if data is None else _compare(document, exported, data, reading)
     written = write_files(output, dict(exported.files))
     if screen.json:
         files = [str(file) for file in written]
-        screen.document({"name": exported.name, "numbers": numbers, "files": files, "check": found})
+        about = {"name": exported.name, "to": to, "numbers": exported.numbers}
+        screen.document({**about, "files": files, "check": found})
     _show(screen, written, found)
 
 

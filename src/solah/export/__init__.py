@@ -3,11 +3,12 @@
 lowering.py      a model -> what has to be computed: broken lines, tables of states, trees
 float_tables.py  that    -> tables of float32          float_twin.py  tables, rows -> decisions
 fixed_tables.py  that    -> tables of integers         fixed_twin.py  tables, rows -> decisions
-c_writer.py      tables  -> C99 (templates/), beside the hand-written runtime (c_runtime/)
+c_writer.py      tables  -> C99 (templates/), beside the hand-written runtime (c_runtime/), or a
+                 module for MicroPython (py_runtime/)
 exporting.py     a model -> all of it
 targets/         C       -> built, run and measured on a target
 """
 
-from solah.export.exporting import Export, export_c
+from solah.export.exporting import Export, export_c, export_micropython
 
-__all__ = ["Export", "export_c"]
+__all__ = ["Export", "export_c", "export_micropython"]

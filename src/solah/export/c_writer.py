@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from solah.model.document import Model
 
 _A_LINE = 92
+_KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
 _MOST_ATTRIBUTES = 255
 
 
@@ -60,6 +61,22 @@ def write_c(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[
         f"{name}.c": environment.get_template(source).render(**values),
         **{header: _runtime(header) for header in headers},
     }
+
+
+def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]:
+    """Write a model as one module for MicroPython, in integers.
+
+    Returns
+    -------
+    files : dict of file name to text
+    """
+    values = _values(model, tables, name)
+    runtime = files("solah.export").joinpath("py_runtime", "fixed.py.txt")
+    text = _environment().get_template("model.py.j2")
+    kinds = {kind: place for place, kind in enumerate(_KINDS)}
+    example = f"{model.attributes[0].peaks[0]:.4g}"
+    own = runtime.read_text(encoding="utf-8").rstrip()
+    return {f"{name}.py": text.render(**values, kinds=kinds, example=example, runtime=own)}
 
 
 def model_hash(model: Model) -> str:
@@ -177,10 +194,12 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {
+        "comment": c_comment,
         "floats": floats,
         "integers": integers,
+        "python": ascii,
         "text": c_text,
-        "comment": c_comment,
+        "tuple_of": tuple_of,
     }
     return environment
 
@@ -205,6 +224,11 @@ def floats(values: Iterable[float]) -> str:
 def integers(values: Iterable[int]) -> str:
     """Write the lines of a table of integers."""
     return _lines([str(int(value)) for value in values])
+
+
+def tuple_of(values: Iterable[int]) -> str:
+    """Write integers as a tuple of Python."""
+    return f"({''.join(f'{int(value)}, ' for value in values)})"
 
 
 def _lines(items: list[str]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from solah.exceptions import ParameterError
-from solah.export.c_writer import write_c
+from solah.export.c_writer import write_c, write_python
 from solah.export.fixed_tables import fixed_tables
 from solah.export.fixed_twin import FixedTwin
 from solah.export.float_tables import float_tables
@@ -81,3 +81,33 @@ def export_c(model: Model, *, name: str = "model", numbers: Numbers = "float") -
         unit = 2.0 ** -integers.stages[-1].value_bits
         return Export(name, numbers, files, FixedTwin(integers), unit, integers.warnings)
     raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
+
+
+def export_micropython(model: Model, *, name: str = "model") -> Export:
+    """Write a model as one module for MicroPython, which computes in integers.
+
+    Parameters
+    ----------
+    model : Model
+        The model document.
+    name : str, default="model"
+        What the module is called.
+
+    Returns
+    -------
+    export : Export
+
+    Examples
+    --------
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> from solah.export import export_micropython
+    >>> iris = datasets.load("iris")
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> sorted(export_micropython(tree.model_, name="iris").files)
+    ['iris.py']
+    """
+    check_identifier(name)
+    tables = fixed_tables(lower(model))
+    unit = 2.0 ** -tables.stages[-1].value_bits
+    files = write_python(model, tables, name)
+    return Export(name, "q15", files, FixedTwin(tables), unit, tables.warnings)
