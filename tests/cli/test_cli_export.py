@@ -51,6 +51,16 @@ def test_a_module_for_micropython_is_written(run, wine_model, tmp_path):
     run(*words, "--numbers", "float").check_error("MicroPython computes in integers")
 
 
+@pytest.mark.parametrize(
+    ("to", "file"), [("arduino", "library.properties"), ("zephyr", "zephyr/module.yml")]
+)
+def test_libraries_are_laid_out(run, wine_model, tmp_path, to, file):
+    outcome = run("export", wine_model, "--to", to, "--numbers", "q15", "-o", tmp_path / "lib")
+    assert outcome.code == 0
+    assert (tmp_path / "lib" / file).is_file()
+    assert (tmp_path / "lib" / "src" / "wine.c").is_file()
+
+
 def test_the_name_is_the_users(run, wine_model, tmp_path):
     run("export", wine_model, "--name", "cellar", "-o", tmp_path / "fw")
     assert "int cellar_decide(" in (tmp_path / "fw" / "cellar.h").read_text(encoding="utf-8")

@@ -32,8 +32,10 @@ CheckData = Annotated[
     ),
 ]
 Form = Annotated[
-    Literal["c", "micropython"],
-    _export_option("--to", help="C99, or a module for MicroPython in integers."),
+    Literal["c", "arduino", "zephyr", "micropython"],
+    _export_option(
+        "--to", help="C99 alone, as an Arduino library or a Zephyr module; or MicroPython."
+    ),
 ]
 NumberKind = Annotated[
     Literal["float", "q15"],
@@ -78,7 +80,7 @@ def export(
     Example: solah export model.json test.csv --numbers q15 -o firmware/model
     """
     from solah.exceptions import ParameterError
-    from solah.export import export_c, export_micropython
+    from solah.export import export_c, export_micropython, package_c
     from solah.export.c_writer import write_files
     from solah.export.names import identifier
     from solah.model import load_document
@@ -96,11 +98,13 @@ def export(
     for warning in exported.warnings:
         screen.note(warning)
     found = None if data is None else _compare(document, exported, data, reading)
-    written = write_files(output, dict(exported.files))
+    files = dict(exported.files)
+    if to == "arduino" or to == "zephyr":
+        files = package_c(document, exported, to)
+    written = write_files(output, files)
     if screen.json:
-        files = [str(file) for file in written]
         about = {"name": exported.name, "to": to, "numbers": exported.numbers}
-        screen.document({**about, "files": files, "check": found})
+        screen.document({**about, "files": [str(file) for file in written], "check": found})
     _show(screen, written, found)
 
 

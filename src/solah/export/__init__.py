@@ -6,9 +6,11 @@ fixed_tables.py  that    -> tables of integers         fixed_twin.py  tables, ro
 c_writer.py      tables  -> C99 (templates/), beside the hand-written runtime (c_runtime/), or a
                  module for MicroPython (py_runtime/)
 exporting.py     a model -> all of it
+packaging.py     C       -> a library for Arduino, a module for Zephyr
 targets/         C       -> built, run and measured on a target
 """
 
 from solah.export.exporting import Export, export_c, export_micropython
+from solah.export.packaging import package_c
 
-__all__ = ["Export", "export_c", "export_micropython"]
+__all__ = ["Export", "export_c", "export_micropython", "package_c"]

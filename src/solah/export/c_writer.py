@@ -262,5 +262,6 @@ def write_files(folder: Path, texts: dict[str, str]) -> list[Path]:
 
     folder.mkdir(parents=True, exist_ok=True)
     for file_name, text in texts.items():
+        (folder / file_name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / file_name, text)
     return [folder / file_name for file_name in texts]

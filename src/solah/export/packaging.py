@@ -1,0 +1,73 @@
+"""The files of an export in, a library for Arduino or a module for Zephyr out."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Literal
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from solah.export.c_writer import c_comment, c_text, model_hash
+
+if TYPE_CHECKING:
+    from solah.export.exporting import Export
+    from solah.model.document import Model
+
+Package = Literal["arduino", "zephyr"]
+
+_LAYOUTS: dict[Package, dict[str, str]] = {
+    "arduino": {
+        "library.properties": "arduino.properties.j2",
+        "examples/decide/decide.ino": "arduino.ino.j2",
+    },
+    "zephyr": {
+        "CMakeLists.txt": "zephyr.cmake.j2",
+        "Kconfig": "zephyr.kconfig.j2",
+        "zephyr/module.yml": "zephyr.yml.j2",
+    },
+}
+
+
+def package_c(model: Model, export: Export, kind: Package) -> dict[str, str]:
+    """Lay out an export as a library.
+
+    Parameters
+    ----------
+    model : the model
+    export : its C
+    kind : ``"arduino"`` or ``"zephyr"``
+
+    Returns
+    -------
+    files : dict of path to text
+        The C in ``src/``, and beside it what the build system wants.
+    """
+    values = {
+        "name": export.name,
+        "NAME": export.name.upper(),
+        "version": version("solah"),
+        "hash": model_hash(model),
+        "goal": model.goal.name,
+        "is_fixed": export.numbers == "q15",
+        "is_number": not model.goal.states,
+    }
+    beside = {
+        path: _environment().get_template(template).render(**values)
+        for path, template in _LAYOUTS[kind].items()
+    }
+    return {**beside, **{f"src/{name}": text for name, text in export.files.items()}}
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("solah.export"),
+        undefined=StrictUndefined,
+        autoescape=False,  # sources, not HTML: names of the data go through the filters
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"comment": c_comment, "text": c_text}
+    return environment
