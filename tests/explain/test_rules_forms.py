@@ -12,7 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
-from solah import LinguisticHierarchyClassifier, LinguisticTreeClassifier, LinguisticTreeRegressor
+from solah import (
+    LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
+)
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.explain.legend import explain_beliefs, explain_number, words_used
 from solah.explain.markdown import escape
@@ -188,3 +193,12 @@ def test_words_of_belief_are_explained_too(wine):
     assert ("unlikely", "fully up to 0.25, partly up to 0.5") in [
         row[1:] for row in words_used(rules)
     ]
+
+
+def test_a_fusion_has_no_rules_of_its_own():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    rules = SelfOrganisedHierarchyClassifier(max_rules=12).fit(X, y).rules_()
+    with pytest.raises(ParameterError, match="'target' adds up what trees say"):
+        rules.filter(tree="target")
+    assert isinstance(rules.copy(), Rules)
+    assert rules.copy() == rules

@@ -95,7 +95,7 @@ class Rules(list["Rule"]):
             self._check_attribute(attribute)
             kept = [rule for rule in kept if attribute in _attributes_in(rule)]
         if tree is not None:
-            self.model.hierarchy.node(tree)  # which says what there is if it is not there
+            self._check_tree(tree)
             kept = [rule for rule in kept if rule.tree == tree]
         return Rules(kept, self.model)
 
@@ -185,6 +185,20 @@ class Rules(list["Rule"]):
 
     def _spoken_of(self) -> set[str]:
         return {name for rule in self for name in _attributes_in(rule)}
+
+    def copy(self) -> Rules:
+        """Return a list of the same rules."""
+        return self[:]
+
+    def _check_tree(self, name: str) -> None:
+        self.model.hierarchy.node(name)  # which says what there is if it is not there
+        trees = [tree.name for tree in self.model.trees]
+        if name not in trees:
+            shown = ", ".join(trees[:8]) + (", …" if len(trees) > 8 else "")
+            raise ParameterError(
+                f"{name!r} adds up what trees say and has no rules of its own; "
+                f"the trees are: {shown}"
+            )
 
     def _check_class(self, name: str) -> None:
         goal = self.model.goal
