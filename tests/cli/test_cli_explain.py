@@ -123,7 +123,7 @@ def test_a_number_is_explained_without_changes(run, write, tmp_path):
         (["--row", "{alcohol: 3}"], ["this is no JSON"]),
         (["--row", '["a", {"b": 1}]'], ["a row is a JSON object"]),
         (["--row", '{"alcohol": [1]}'], ["'alcohol' must be a number or a text"]),
-        (["--row", "alcohol=much"], ["column 'alcohol'", "not a number"]),
+        (["--row", "alcohol=much"], ["'alcohol' is measured", "'much'"]),
         (["--row", "alcohol=13, alcohol=14"], ["'alcohol' is there twice"]),
         (["wine", "--row", "1-9999999999"], ["rows at the most"]),
         (["wine", "--row", "179"], ["no row 179", "178 rows"]),

@@ -154,8 +154,14 @@ def _as_table(rows: Sequence[Row], attributes: Sequence[Attribute]) -> Table:
 def _values(values: Sequence[Any], attribute: Attribute) -> np.ndarray[Any, Any]:
     """Make numbers of values if all of them are, and texts if not."""
     texts = [_as_text(value, attribute) for value in values]
-    if all(text is None or is_number(text) for text in texts):
+    strange = [text for text in texts if text is not None and not is_number(text)]
+    if not strange:
         return np.array([np.nan if text is None else float(text) for text in texts])
+    if not attribute.is_coded:
+        raise DataError(
+            f"{attribute.name!r} is measured, so its value is a number. Got {shorten(strange[0])}; "
+            "leave it out if it is not known"
+        )
     return np.array(texts, dtype=object)
 
 
