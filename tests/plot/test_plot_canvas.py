@@ -29,13 +29,6 @@ VISIONS = np.array(
 )
 
 
-@pytest.fixture(autouse=True)
-def headless():
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
-
-
 def test_importing_the_pictures_does_not_import_matplotlib():
     code = "import solah.plot, sys, json; print(json.dumps('matplotlib' in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

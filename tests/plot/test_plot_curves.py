@@ -17,13 +17,6 @@ from solah.plot import CalibrationDisplay, RocDisplay
 from solah.runtime import Evaluator
 
 
-@pytest.fixture(autouse=True)
-def headless():
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def wine():
     X, y = load_wine(return_X_y=True)

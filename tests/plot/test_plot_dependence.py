@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 
@@ -17,13 +16,6 @@ from solah import (
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.hierarchy.grouping import group_attributes
 from solah.plot import DependenceDisplay
-
-
-@pytest.fixture(autouse=True)
-def headless():
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -22,13 +22,6 @@ from solah.plot.outline import outline_of
 from solah.runtime import Evaluator
 
 
-@pytest.fixture(autouse=True)
-def headless():
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def wine():
     return load_wine(return_X_y=True, as_frame=True)

@@ -21,13 +21,6 @@ from solah.exceptions import DataError, ParameterError
 from solah.plot import ImportanceDisplay, RulesDisplay, RulesPoint, SearchDisplay
 
 
-@pytest.fixture(autouse=True)
-def headless():
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def iris():
     return load_iris(return_X_y=True, as_frame=True)

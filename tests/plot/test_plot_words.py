@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 from matplotlib.text import Text
 from sklearn.exceptions import NotFittedError
 
@@ -14,13 +13,6 @@ from solah.exceptions import ColumnError, ParameterError
 from solah.plot import WordsDisplay
 from solah.plot.words import lines_apart
 from solah.runtime import Evaluator
-
-
-@pytest.fixture(autouse=True)
-def headless():
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
 
 
 @pytest.fixture
