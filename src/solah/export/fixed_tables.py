@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from solah.export.float_tables import CurveRow, StateRow, tree_depth
+from solah.export.places import CurveRow, StageParts, StateRow, tree_depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,12 +87,7 @@ class FixedStage:
     is_weighed: bool
     value_bits: int
     start: Integers
-    first_curve: int
-    n_curves: int
-    first_table: int
-    n_tables: int
-    first_walk: int
-    n_walks: int
+    parts: StageParts
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,24 +184,14 @@ class _Layout:
 
     def _stage(self, stage: Stage) -> FixedStage:
         bits = self._value_bits(stage)
-        firsts = len(self._curves), len(self._states), len(self._walks)
+        n_before = len(self._curves), len(self._states), len(self._walks)
         for curve in stage.curves:
             self._add_curve(curve, bits)
         for table in stage.tables:
             self._add_states(table, bits)
         self._walks += [self._walk(tree, bits) for tree in stage.trees]
-        return FixedStage(
-            stage.name,
-            stage.is_weighed,
-            bits,
-            _scaled(stage.start, bits),
-            firsts[0],
-            len(stage.curves),
-            firsts[1],
-            len(stage.tables),
-            firsts[2],
-            len(stage.trees),
-        )
+        parts = StageParts.behind(stage, *n_before)
+        return FixedStage(stage.name, stage.is_weighed, bits, _scaled(stage.start, bits), parts)
 
     def _value_bits(self, stage: Stage) -> int:
         """Choose the unit of what is said: the finest in which all of it has 16 bits."""

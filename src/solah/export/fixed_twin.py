@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk, Integers
-    from solah.export.float_tables import CurveRow, StateRow
     from solah.export.lowering import TreeInput
+    from solah.export.places import CurveRow, StateRow
     from solah.kernels.arrays import Float
 
 _EXP = (22670, 7600, 1316)
@@ -70,11 +70,11 @@ class FixedTwin:
 
     def _say(self, stage: FixedStage, x: Integers, beliefs: list[Integers]) -> Integers:
         tables, total = self._tables, np.tile(stage.start, (len(x), 1))
-        for curve in tables.curves[stage.first_curve : stage.first_curve + stage.n_curves]:
+        for curve in tables.curves[stage.parts.curves]:
             self._add_curve(curve, x[:, curve.attribute], total)
-        for states in tables.states[stage.first_table : stage.first_table + stage.n_tables]:
+        for states in tables.states[stage.parts.states]:
             self._add_states(states, x[:, states.attribute], total)
-        for walk in tables.walks[stage.first_walk : stage.first_walk + stage.n_walks]:
+        for walk in tables.walks[stage.parts.walks]:
             total += self._walk(walk, x, beliefs)
         return total
 

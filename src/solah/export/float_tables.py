@@ -8,32 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from solah.export.places import CurveRow, StageParts, StateRow, tree_depth
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from solah.export.lowering import Curve, Lowered, LoweredTree, StateTable, TreeInput
+    from solah.export.lowering import Curve, Lowered, LoweredTree, Stage, StateTable, TreeInput
     from solah.kernels.arrays import Float
 
 Float32 = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class CurveRow:
-    """A line of the table of curves: where a curve's knots and values stand."""
-
-    attribute: int
-    n_knots: int
-    knot: int
-    value: int
-
-
-@dataclass(frozen=True)
-class StateRow:
-    """A line of the table of attributes with states."""
-
-    attribute: int
-    n_states: int
-    value: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +51,7 @@ class StageRow:
     name: str
     is_weighed: bool
     start: Float32
-    first_curve: int
-    n_curves: int
-    first_table: int
-    n_tables: int
-    first_walk: int
-    n_walks: int
+    parts: StageParts
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,27 +93,7 @@ class _Layout:
         self._walks: list[WalkTables] = []
 
     def tables(self) -> FloatTables:
-        stages = []
-        for stage in self._lowered.stages:
-            firsts = len(self._curves), len(self._states), len(self._walks)
-            for curve in stage.curves:
-                self._add_curve(curve)
-            for table in stage.tables:
-                self._add_states(table)
-            self._walks += map(walk_tables, stage.trees)
-            stages.append(
-                StageRow(
-                    stage.name,
-                    stage.is_weighed,
-                    _float32(stage.start),
-                    firsts[0],
-                    len(stage.curves),
-                    firsts[1],
-                    len(stage.tables),
-                    firsts[2],
-                    len(stage.trees),
-                )
-            )
+        stages = tuple(self._stage(stage) for stage in self._lowered.stages)
         return FloatTables(
             lowered=self._lowered,
             knots=_flat(self._knots),
@@ -143,9 +101,19 @@ class _Layout:
             curves=tuple(self._curves),
             states=tuple(self._states),
             walks=tuple(self._walks),
-            stages=tuple(stages),
+            stages=stages,
             preference=preference_of(self._lowered),
         )
+
+    def _stage(self, stage: Stage) -> StageRow:
+        n_before = len(self._curves), len(self._states), len(self._walks)
+        for curve in stage.curves:
+            self._add_curve(curve)
+        for table in stage.tables:
+            self._add_states(table)
+        self._walks += map(walk_tables, stage.trees)
+        parts = StageParts.behind(stage, *n_before)
+        return StageRow(stage.name, stage.is_weighed, _float32(stage.start), parts)
 
     def _add_curve(self, curve: Curve) -> None:
         row = CurveRow(
@@ -182,16 +150,6 @@ def walk_tables(tree: LoweredTree) -> WalkTables:
         values=values,
         depth=tree_depth(tree),
     )
-
-
-def tree_depth(tree: LoweredTree) -> int:
-    """Count the most conditions of a branch."""
-    depths = np.zeros(len(tree.split), dtype=np.int64)
-    for node in np.flatnonzero(tree.split >= 0).tolist():
-        first = int(tree.first_child[node])
-        n_sets = len(tree.inputs[int(tree.split[node])].peaks)
-        depths[first : first + n_sets] = depths[node] + 1
-    return int(depths.max())
 
 
 def preference_of(lowered: Lowered) -> Float32 | None:

@@ -14,15 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.export.float_tables import (
-        CurveRow,
-        Float32,
-        FloatTables,
-        StageRow,
-        StateRow,
-        WalkTables,
-    )
+    from solah.export.float_tables import Float32, FloatTables, StageRow, WalkTables
     from solah.export.lowering import TreeInput
+    from solah.export.places import CurveRow, StateRow
 
 _TERMS = [np.float32(term) for term in (1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1.0, 1.0)]
 
@@ -62,11 +56,11 @@ class FloatTwin:
     def _say(self, stage: StageRow, x: Float32, beliefs: list[Float32]) -> Float32:
         total = np.tile(stage.start, (len(x), 1))
         tables = self._tables
-        for curve in tables.curves[stage.first_curve : stage.first_curve + stage.n_curves]:
+        for curve in tables.curves[stage.parts.curves]:
             self._add_curve(curve, x[:, curve.attribute], total)
-        for states in tables.states[stage.first_table : stage.first_table + stage.n_tables]:
+        for states in tables.states[stage.parts.states]:
             self._add_states(states, x[:, states.attribute], total)
-        for walk in tables.walks[stage.first_walk : stage.first_walk + stage.n_walks]:
+        for walk in tables.walks[stage.parts.walks]:
             total += _walk(walk, x, beliefs, self._n_values)
         return total
 

@@ -1,0 +1,63 @@
+"""Where the parts of a model stand in its tables: what both kinds of tables share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from solah.export.lowering import LoweredTree, Stage
+
+
+@dataclass(frozen=True)
+class CurveRow:
+    """A line of the table of curves: where a curve's knots and values stand."""
+
+    attribute: int
+    n_knots: int
+    knot: int
+    value: int
+
+
+@dataclass(frozen=True)
+class StateRow:
+    """A line of the table of attributes with states."""
+
+    attribute: int
+    n_states: int
+    value: int
+
+
+@dataclass(frozen=True)
+class StageParts:
+    """What is added up in a stage: its parts of the tables of curves, states and trees."""
+
+    curves: slice
+    states: slice
+    walks: slice
+
+    @classmethod
+    def behind(cls, stage: Stage, n_curves: int, n_states: int, n_walks: int) -> StageParts:
+        """Find the parts of a stage that stand behind so many others."""
+        return cls(
+            slice(n_curves, n_curves + len(stage.curves)),
+            slice(n_states, n_states + len(stage.tables)),
+            slice(n_walks, n_walks + len(stage.trees)),
+        )
+
+    def firsts_and_numbers(self) -> list[int]:
+        """Return where each part begins and how long it is, as the runtimes read them."""
+        parts = (self.curves, self.states, self.walks)
+        return [number for part in parts for number in (part.start, part.stop - part.start)]
+
+
+def tree_depth(tree: LoweredTree) -> int:
+    """Count the most conditions of a branch."""
+    depths = np.zeros(len(tree.split), dtype=np.int64)
+    for node in np.flatnonzero(tree.split >= 0).tolist():
+        first = int(tree.first_child[node])
+        n_sets = len(tree.inputs[int(tree.split[node])].peaks)
+        depths[first : first + n_sets] = depths[node] + 1
+    return int(depths.max())
