@@ -55,7 +55,7 @@ def write_c(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[
     own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
     headers = ("solah_tables.h", *own)
     values = _values(model, tables, name)
-    environment = _environment()
+    environment = source_environment()
     return {
         f"{name}.h": environment.get_template("model.h.j2").render(**values),
         f"{name}.c": environment.get_template(source).render(**values),
@@ -72,7 +72,7 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
     """
     values = _values(model, tables, name)
     runtime = files("solah.export").joinpath("py_runtime", "fixed.py.txt")
-    text = _environment().get_template("model.py.j2")
+    text = source_environment().get_template("model.py.j2")
     kinds = {kind: place for place, kind in enumerate(_KINDS)}
     example = f"{model.attributes[0].peaks[0]:.4g}"
     own = runtime.read_text(encoding="utf-8").rstrip()
@@ -184,7 +184,8 @@ def _unsigned(largest: int) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def source_environment() -> Environment:
+    """Return what renders templates of sources; names of the data go through its filters."""
     environment = Environment(
         loader=PackageLoader("solah.export"),
         undefined=StrictUndefined,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from solah.export.c_writer import c_comment, c_text, model_hash
+from solah.export.c_writer import model_hash, source_environment
 
 if TYPE_CHECKING:
     from solah.export.exporting import Export
@@ -53,21 +50,7 @@ def package_c(model: Model, export: Export, kind: Package) -> dict[str, str]:
         "is_number": not model.goal.states,
     }
     beside = {
-        path: _environment().get_template(template).render(**values)
+        path: source_environment().get_template(template).render(**values)
         for path, template in _LAYOUTS[kind].items()
     }
     return {**beside, **{f"src/{name}": text for name, text in export.files.items()}}
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("solah.export"),
-        undefined=StrictUndefined,
-        autoescape=False,  # sources, not HTML: names of the data go through the filters
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {"comment": c_comment, "text": c_text}
-    return environment
