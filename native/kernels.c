@@ -359,6 +359,26 @@ SOLAH_EXPORT int32_t solah_weigh(const int64_t *row_start, const int32_t *leaves
     return OK;
 }
 
+/* Jeffrey's rule: add weight(branch) * belief(branch) over the branches that the row x takes. */
+static inline void evaluate(const double *x, const solah_sets *sets, const solah_tree *tree,
+                            const double *belief, int32_t n_goals, solah_run *runs,
+                            solah_step *steps, double *out)
+{
+    int32_t depth = 0;
+    int32_t leaf;
+
+    for (int32_t g = 0; g < n_goals; g++) {
+        out[g] = 0.0;
+    }
+    solah_begin(steps);
+    while ((leaf = solah_next_branch(x, sets, tree, runs, steps, &depth)) >= 0) {
+        const double *said = belief + (int64_t)leaf * n_goals;
+        for (int32_t g = 0; g < n_goals; g++) {
+            out[g] += steps[depth].weight * said[g];
+        }
+    }
+}
+
 /* Inputs with a given_offset of 0 or more are not read from `values`: their masses are given. */
 SOLAH_EXPORT int32_t solah_predict(const double *values, int64_t n_rows, int32_t n_attributes,
                                    const double *given, const int32_t *given_offset,
@@ -381,8 +401,8 @@ SOLAH_EXPORT int32_t solah_predict(const double *values, int64_t n_rows, int32_t
                 runs[a].count = offset[a + 1] - offset[a];
             }
         }
-        solah_evaluate(values + i * n_attributes, &sets, &tree, belief, n_goals, runs, steps,
-                       out + i * n_goals);
+        evaluate(values + i * n_attributes, &sets, &tree, belief, n_goals, runs, steps,
+                 out + i * n_goals);
     }
     free(runs);
     free(steps);

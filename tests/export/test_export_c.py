@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from c_programs import CPP11, build, decide, estimate
+from c_programs import CPP11, ESTIMATE, WHY, build, decide, estimate, why
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from random_models import SHAPES, coded, random_model, random_rows
@@ -38,7 +38,7 @@ def test_a_device_decides_as_its_twin(shape, n_classes, numbers, tmp_path, find_
     rng = np.random.default_rng(n_classes)
     model = random_model(rng, shape, n_classes)
     export = export_c(model, name="m", numbers=numbers)
-    program = build(export, tmp_path, find_tool("cc"), is_number=False)
+    program = build(export, tmp_path, find_tool("cc"))
     rows = odd_rows(rng, model, 20_000)
     places, beliefs = decide(program, export, rows, n_classes)
     expected = export.twin.decide(rows)
@@ -49,13 +49,65 @@ def test_a_device_decides_as_its_twin(shape, n_classes, numbers, tmp_path, find_
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
+@pytest.mark.parametrize("n_most", [0, 1, 3])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_device_names_the_reasons_that_its_twin_names(
+    shape, n_most, numbers, tmp_path, find_tool
+):
+    rng = np.random.default_rng(n_most)
+    model = random_model(rng, shape, 3)
+    export = export_c(model, name="m", numbers=numbers)
+    flags = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    program = build(export, tmp_path, find_tool("cc"), WHY, flags, n_most=n_most)
+    rows = odd_rows(rng, model, 300)
+    expected = export.twin.why(rows, n_most)
+    assert why(program, export, rows, n_most) == expected
+    assert any(expected) == (n_most > 0)
+
+
+@pytest.mark.parametrize(("numbers", "near"), [("float", 1e-6), ("q15", 2e-3)])
+def test_the_reasons_of_a_tree_are_its_rules_that_fire_for_the_decision(numbers, near):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    tree = LinguisticTreeClassifier(max_depth=2).fit(X, y)
+    export = export_c(tree.model_, numbers=numbers)
+    rows = encode(from_frame(X), tree.model_.attributes)
+    unit = 1.0 if numbers == "float" else 2.0**-14
+    for reasons, semantics in zip(export.twin.why(rows, 99), tree.semantics(X), strict=True):
+        (step,) = semantics.steps
+        following, best = np.argsort(step.belief)[-2:]
+        leads = {
+            str(fired.rule): fired.weight * (fired.rule.belief[best] - fired.rule.belief[following])
+            for fired in step.fired
+        }
+        found = {str(export.rules[rule]): amount * unit for rule, amount in reasons}
+        assert found == pytest.approx({k: v for k, v in leads.items() if k in found}, abs=near)
+        assert all(v < near for k, v in leads.items() if k not in found)
+
+
+@pytest.mark.parametrize(("numbers", "near"), [("float", 1e-5), ("q15", 5e-3)])
+def test_the_reasons_of_a_weighed_model_are_what_its_voices_add(numbers, near):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = SelfOrganisedHierarchyClassifier(max_rules=30).fit(X, y)
+    export = export_c(model.model_, numbers=numbers)
+    unit = 1.0 if numbers == "float" else export.unit
+    rows = encode(from_frame(X), model.model_.attributes)
+    for reasons, semantics in zip(export.twin.why(rows, 99), model.semantics(X), strict=True):
+        root = semantics.steps[-1]
+        following, best = np.argsort(root.belief)[-2:]
+        leads = {one.tree: one.evidence[best] - one.evidence[following] for one in root.voices}
+        found = {export.rules[rule].tree: amount * unit for rule, amount in reasons}
+        expected = {tree: lead for tree, lead in leads.items() if lead > near}
+        assert {k: found.get(k, 0.0) for k in expected} == pytest.approx(expected, abs=near)
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_nothing_is_undefined(shape, numbers, tmp_path, find_tool):
     rng = np.random.default_rng(11)
     model = random_model(rng, shape, 3)
     export = export_c(model, name="m", numbers=numbers)
     flags = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    program = build(export, tmp_path, find_tool("cc"), is_number=False, flags=flags)
+    program = build(export, tmp_path, find_tool("cc"), flags=flags)
     rows = odd_rows(rng, model, 3_000)
     places, _ = decide(program, export, rows, 3)
     np.testing.assert_array_equal(places, export.twin.decide(rows)[0])
@@ -66,7 +118,7 @@ def test_the_analyzer_finds_nothing(numbers, tmp_path, find_tool):
     model = random_model(np.random.default_rng(2), "words", 3)
     export = export_c(model, name="m", numbers=numbers)
     gcc = find_tool("gcc")
-    build(export, tmp_path, gcc, is_number=False, flags=("-O2", "-fanalyzer"))
+    build(export, tmp_path, gcc, flags=("-O2", "-fanalyzer"))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -96,7 +148,7 @@ def test_a_number_is_estimated(numbers, tmp_path, find_tool):
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     tree = LinguisticTreeRegressor(max_depth=3).fit(X, y)
     export = export_c(tree.model_, name="m", numbers=numbers)
-    program = build(export, tmp_path, find_tool("cc"), is_number=True)
+    program = build(export, tmp_path, find_tool("cc"), ESTIMATE)
     rows = encode(from_frame(X), tree.model_.attributes)
     found = estimate(program, export, rows)
     np.testing.assert_array_equal(found, export.twin.estimate(rows))
@@ -116,7 +168,7 @@ def test_the_source_is_cpp_too_and_names_are_harmless(numbers, tmp_path, find_to
     goal = pd.Series(['no "?"', "ja\\nein 👍"] * 10, name="goal /* */")
     tree = LinguisticTreeClassifier(min_support=1).fit(data, goal)
     export = export_c(tree.model_, name="m", numbers=numbers)
-    build(export, tmp_path, find_tool("cc"), is_number=False)
+    build(export, tmp_path, find_tool("cc"))
     subprocess.run([find_tool("c++"), *CPP11, "-c", "m.c", "-o", "m.o"], cwd=tmp_path, check=True)
 
 

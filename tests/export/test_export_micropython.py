@@ -1,5 +1,6 @@
 """The module for MicroPython decides as the integer twin, and reads what people write."""
 
+import importlib
 import re
 
 import numpy as np
@@ -20,8 +21,8 @@ from solah.model.encode import encode
 
 def module_of(export):
     """Run the module, with nothing at hand but Python itself."""
-    (text,) = export.files.values()
-    module = {}
+    text = export.files[f"{export.name}.py"]
+    module = {"__name__": export.name}
     exec(compile(text, "model.py", "exec"), module)
     assert not re.search(r"^\s*(import|from)\b", text, re.MULTILINE)
     return module
@@ -40,6 +41,30 @@ def test_it_decides_as_its_twin(shape, n_classes):
         found, believed = decide(x)
         assert found == place
         assert list(believed) == belief.tolist()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_it_names_the_reasons_that_its_twin_names(shape):
+    rng = np.random.default_rng(3)
+    model = random_model(rng, shape, 3)
+    export = export_micropython(model)
+    why = module_of(export)["why_prepared"]
+    rows = random_rows(rng, model, 300, missing=0.15)
+    found = [why(row, 3) for row in export.twin.prepare(rows).tolist()]
+    assert found == export.twin.why(rows, 3)
+
+
+def test_reasons_are_read_as_sentences(tmp_path, monkeypatch):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = SelfOrganisedHierarchyClassifier(max_rules=20).fit(X, y).model_
+    for name, text in export_micropython(model, name="wine_model").files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("wine_model")
+    names = [attribute.name for attribute in model.attributes]
+    reasons = module.why(X[names].iloc[0].to_dict(), 2)
+    assert [text.split()[0] for text, _ in reasons] == ["if", "if"]
+    assert reasons[0][1] > reasons[1][1] > 0
 
 
 def test_readings_go_in_by_name():

@@ -3,7 +3,7 @@
 lowering.py      a model -> what has to be computed: broken lines, tables of states, trees
 float_tables.py  that    -> tables of float32          float_twin.py  tables, rows -> decisions
 fixed_tables.py  that    -> tables of integers         fixed_twin.py  tables, rows -> decisions
-places.py        what both kinds of tables share
+places.py        what both kinds of tables share       twin.py        what both twins share
 c_writer.py      tables  -> C99 (templates/), beside the hand-written runtime (c_runtime/), or a
                  module for MicroPython (py_runtime/)
 exporting.py     a model -> all of it

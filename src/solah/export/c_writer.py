@@ -12,7 +12,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from solah.exceptions import ParameterError
-from solah.export.fixed_tables import FixedTables
+from solah.export.fixed_tables import FixedStage, FixedTables
 from solah.export.names import distinct
 from solah.model.format import to_json
 
@@ -53,7 +53,7 @@ def write_c(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[
     is_fixed = isinstance(tables, FixedTables)
     source = "model_fixed.c.j2" if is_fixed else "model_float.c.j2"
     own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
-    headers = ("solah_tables.h", *own)
+    headers = ("solah_decide.h", "solah_flash.h", "solah_tables.h", *own)
     values = _values(model, tables, name)
     environment = source_environment()
     return {
@@ -64,7 +64,7 @@ def write_c(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[
 
 
 def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]:
-    """Write a model as one module for MicroPython, in integers.
+    """Write a model as a module for MicroPython, in integers, and its rules as another.
 
     Returns
     -------
@@ -72,11 +72,15 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
     """
     values = _values(model, tables, name)
     runtime = files("solah.export").joinpath("py_runtime", "fixed.py.txt")
-    text = source_environment().get_template("model.py.j2")
+    environment = source_environment()
     kinds = {kind: place for place, kind in enumerate(_KINDS)}
     example = f"{model.attributes[0].peaks[0]:.4g}"
     own = runtime.read_text(encoding="utf-8").rstrip()
-    return {f"{name}.py": text.render(**values, kinds=kinds, example=example, runtime=own)}
+    model_text = environment.get_template("model.py.j2")
+    return {
+        f"{name}.py": model_text.render(**values, kinds=kinds, example=example, runtime=own),
+        f"{name}_rules.py": environment.get_template("model_rules.py.j2").render(**values),
+    }
 
 
 def model_hash(model: Model) -> str:
@@ -100,10 +104,36 @@ def _values(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[
         "n_classes": max(len(model.goal.states), 1),
         "n_values": tables.lowered.n_values,
         "class_names": [str(state) for state in model.goal.states],
+        "rules": tables.lowered.rules,
+        "rule_numbers": _rule_numbers(tables),
+        "amount": _amount(tables),
         "tables": tables,
         **_attributes(model, tables),
         **_types(tables),
     }
+
+
+def _rule_numbers(tables: FloatTables | FixedTables) -> dict[str, list[int]]:
+    """List the rules of the last stage, as ``solah_rules`` in ``solah_decide.h`` wants them."""
+    parts = tables.stages[-1].parts
+    walks = tables.walks[parts.walks]
+    sizes = [len(walk.rules) for walk in walks]
+    return {
+        "of_knots": [rule for curve in tables.curves[parts.curves] for rule in curve.rules],
+        "of_states": [rule for states in tables.states[parts.states] for rule in states.rules],
+        "of_nodes": [rule for walk in walks for rule in walk.rules.tolist()],
+        "first_node": [sum(sizes[:place]) for place in range(len(walks))],
+    }
+
+
+def _amount(tables: FloatTables | FixedTables) -> str:
+    """Say what the amount of a reason is."""
+    if tables.lowered.is_number:
+        return "its share, times 16384" if isinstance(tables, FixedTables) else "its share"
+    last = tables.stages[-1]
+    kind = "evidence" if last.is_weighed else "belief"
+    unit = f", times {1 << last.value_bits}" if isinstance(last, FixedStage) else ""
+    return f"what it adds to the lead over the next best class, in {kind}{unit}"
 
 
 def _attributes(model: Model, tables: FloatTables | FixedTables) -> dict[str, Any]:

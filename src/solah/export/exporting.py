@@ -17,6 +17,8 @@ from solah.export.names import check_identifier
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from solah.explain.rules import Rule
+    from solah.export.fixed_tables import FixedTables
     from solah.model.document import Model
 
 Numbers = Literal["float", "q15"]
@@ -32,7 +34,8 @@ class Export:
     numbers : what it computes with: ``"float"`` or ``"q15"``, integers
     files : the texts of its files, by name
     twin : decides in Python as the device does, bit for bit
-    unit : what one unit of an estimated number is worth
+    rules : those that a device may name as reasons, by their numbers
+    unit : what one unit of evidence or of an estimated number is worth
     warnings : what does not fit well into integers
     """
 
@@ -40,6 +43,7 @@ class Export:
     numbers: Numbers
     files: Mapping[str, str]
     twin: FloatTwin | FixedTwin
+    rules: tuple[Rule, ...] = ()
     unit: float = 1.0
     warnings: tuple[str, ...] = ()
 
@@ -68,18 +72,18 @@ def export_c(model: Model, *, name: str = "model", numbers: Numbers = "float") -
     >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
     >>> export = export_c(model, name="wine", numbers="q15")
     >>> sorted(export.files)
-    ['solah_fixed.h', 'solah_tables.h', 'wine.c', 'wine.h']
+    ['solah_decide.h', 'solah_fixed.h', 'solah_flash.h', 'solah_tables.h', 'wine.c', 'wine.h']
     """
     check_identifier(name)
     lowered = lower(model)
     if numbers == "float":
         floats = float_tables(lowered)
-        return Export(name, numbers, write_c(model, floats, name), FloatTwin(floats))
+        files = write_c(model, floats, name)
+        return Export(name, numbers, files, FloatTwin(floats), lowered.rules)
     if numbers == "q15":
         integers = fixed_tables(lowered)
         files = write_c(model, integers, name)
-        unit = 2.0 ** -integers.stages[-1].value_bits
-        return Export(name, numbers, files, FixedTwin(integers), unit, integers.warnings)
+        return _in_integers(name, files, integers)
     raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
 
 
@@ -104,10 +108,14 @@ def export_micropython(model: Model, *, name: str = "model") -> Export:
     >>> iris = datasets.load("iris")
     >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
     >>> sorted(export_micropython(tree.model_, name="iris").files)
-    ['iris.py']
+    ['iris.py', 'iris_rules.py']
     """
     check_identifier(name)
     tables = fixed_tables(lower(model))
+    return _in_integers(name, write_python(model, tables, name), tables)
+
+
+def _in_integers(name: str, files: Mapping[str, str], tables: FixedTables) -> Export:
     unit = 2.0 ** -tables.stages[-1].value_bits
-    files = write_python(model, tables, name)
-    return Export(name, "q15", files, FixedTwin(tables), unit, tables.warnings)
+    twin = FixedTwin(tables)
+    return Export(name, "q15", files, twin, tables.lowered.rules, unit, tables.warnings)

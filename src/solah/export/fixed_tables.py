@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from solah.export.lowering import Curve, Lowered, LoweredTree, Stage, StateTable, TreeInput
-    from solah.kernels.arrays import Float
+    from solah.kernels.arrays import Float, Int32
 
 Integers = NDArray[np.int64]
 
@@ -76,6 +76,7 @@ class FixedWalk:
     split: Integers
     first_child: Integers
     values: Integers
+    rules: Int32
     depth: int
 
 
@@ -209,10 +210,12 @@ class _Layout:
         knots = self._units[curve.attribute].relative(curve.knots)
         values = _scaled(curve.values, bits)
         kept = np.concatenate([[True], np.diff(knots) > 0])  # knots that became one
-        knots, values = knots[kept], values[kept]
+        knots, values, rules = knots[kept], values[kept], curve.rules[kept]
         if len(knots) == 1:
             knots, values = np.append(knots, knots[0] + 1), np.repeat(values, 2, axis=0)
-        row = CurveRow(curve.attribute, len(knots), len(self._knots), len(self._values))
+            rules = np.repeat(rules, 2)
+        places = len(self._knots), len(self._values)
+        row = CurveRow(curve.attribute, len(knots), *places, tuple(rules.tolist()))
         self._curves.append(row)
         self._knots += knots.tolist()
         for k in range(len(knots) - 1):
@@ -221,7 +224,9 @@ class _Layout:
         self._values += _scaled(curve.unknown, bits).tolist()
 
     def _add_states(self, table: StateTable, bits: int) -> None:
-        self._states.append(StateRow(table.attribute, len(table.values), len(self._values)))
+        rules = tuple(table.rules.tolist())
+        row = StateRow(table.attribute, len(table.values), len(self._values), rules)
+        self._states.append(row)
         lines = np.vstack([table.values, table.unknown])
         self._values += _scaled(lines, bits).ravel().tolist()
 
@@ -243,6 +248,7 @@ class _Layout:
             split=tree.split.astype(np.int64),
             first_child=first_child,
             values=values,
+            rules=tree.rules,
             depth=tree_depth(tree),
         )
 

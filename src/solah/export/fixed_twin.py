@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.export.fixed_tables import BELIEF_BITS, ONE, UNKNOWN
+from solah.export.twin import Twin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk, Integers
     from solah.export.lowering import TreeInput
-    from solah.export.places import CurveRow, StateRow
-    from solah.kernels.arrays import Float
+    from solah.export.places import CurveRow
 
 _EXP = (22670, 7600, 1316)
 _LOG2_E = 23637
 
 
-class FixedTwin:
+class FixedTwin(Twin):
     """Decides as the integer runtime does.
 
     Parameters
@@ -33,83 +31,55 @@ class FixedTwin:
     tables : what the device has in its flash
     """
 
-    def __init__(self, tables: FixedTables) -> None:
-        self._tables = tables
-        self._n_values = tables.lowered.n_values
+    _belief = np.uint16
+    _certain = np.int64(ONE)
+    _one = np.int64(1 << BELIEF_BITS)
 
-    def prepare(self, rows: Float) -> NDArray[np.int32]:
+    def __init__(self, tables: FixedTables) -> None:
+        super().__init__(tables)
+        self._knots, self._values, self._units = tables.knots, tables.values, tables.units
+
+    def prepare(self, rows: NDArray[np.floating]) -> NDArray[np.int32]:
         """Turn rows of readings into the integers that a device reads."""
-        columns = [
-            unit.quantise(column) for unit, column in zip(self._tables.units, rows.T, strict=True)
-        ]
+        columns = [unit.quantise(column) for unit, column in zip(self._units, rows.T, strict=True)]
         return np.column_stack(columns).astype(np.int32)
 
-    def decide(self, rows: Float) -> tuple[NDArray[np.intp], NDArray[np.uint16]]:
-        """Decide on rows of readings.
+    def _read(self, rows: NDArray[np.floating]) -> Integers:
+        return self.prepare(rows).astype(np.int64)
 
-        Returns
-        -------
-        places : ndarray of shape (n_rows,)
-            The classes' places.
-        beliefs : ndarray of shape (n_rows, n_classes)
-            In the unit 2^-15.
-        """
-        x = self.prepare(rows).astype(np.int64)
-        beliefs: list[Integers] = []
-        for stage in self._tables.stages:
-            total = self._say(stage, x, beliefs)
-            beliefs.append(
-                _share(total, stage.value_bits) if stage.is_weighed else _complete(total)
-            )
-        return self._choose(total, beliefs[-1]), beliefs[-1].astype(np.uint16)
+    def _is_known(self, x: Integers) -> NDArray[np.bool_]:
+        return np.not_equal(x, UNKNOWN)
 
-    def estimate(self, rows: Float) -> Integers:
-        """Estimate a number for each row of readings, in the unit 2^-value_bits."""
-        x = self.prepare(rows).astype(np.int64)
-        return self._say(self._tables.stages[0], x, [])[:, 0]
+    def _state(self, x: Integers, n_states: int) -> Integers:
+        return np.where((x >= 0) & (x < n_states), x, n_states)
 
-    def _say(self, stage: FixedStage, x: Integers, beliefs: list[Integers]) -> Integers:
-        tables, total = self._tables, np.tile(stage.start, (len(x), 1))
-        for curve in tables.curves[stage.parts.curves]:
-            self._add_curve(curve, x[:, curve.attribute], total)
-        for states in tables.states[stage.parts.states]:
-            self._add_states(states, x[:, states.attribute], total)
-        for walk in tables.walks[stage.parts.walks]:
-            total += self._walk(walk, x, beliefs)
-        return total
-
-    def _add_curve(self, curve: CurveRow, x: Integers, total: Integers) -> None:
+    def _of_curve(self, curve: CurveRow, x: Integers) -> Integers:
         n_pieces, width = curve.n_knots - 1, 2 * self._n_values + 1
-        knots = self._tables.knots[curve.knot : curve.knot + curve.n_knots]
         end = curve.value + n_pieces * width
-        pieces = self._tables.values[curve.value : end].reshape(n_pieces, width)
-        known = x != UNKNOWN
-        inside = np.clip(self._relative(curve.attribute, x[known]), knots[0], knots[-1])
-        piece = np.minimum(np.searchsorted(knots, inside, side="right") - 1, n_pieces - 1)
+        pieces = self._values[curve.value : end].reshape(n_pieces, width)
+        piece, way, _ = self._find(curve, x)
         left, slopes = pieces[piece, 1 : 1 + self._n_values], pieces[piece, 1 + self._n_values :]
-        way = (inside - knots[piece])[:, None]
-        total[known] += left + _shift(way * slopes, pieces[piece, :1])
-        total[~known] += self._tables.values[end : end + self._n_values]
+        said = left + _shift(way[:, None] * slopes, pieces[piece, :1])
+        unknown = self._values[end : end + self._n_values]
+        return np.where(self._is_known(x)[:, None], said, unknown)
 
-    def _add_states(self, states: StateRow, x: Integers, total: Integers) -> None:
-        n_lines = states.n_states + 1
-        lines = self._tables.values[states.value : states.value + n_lines * self._n_values]
-        state = np.where((x >= 0) & (x < states.n_states), x, states.n_states)
-        total += lines.reshape(n_lines, self._n_values)[state]
+    def _nearest(self, curve: CurveRow, x: Integers) -> NDArray[np.intp]:
+        piece, way, left = self._find(curve, x)
+        return piece + ~(way < left)
+
+    def _find(self, curve: CurveRow, x: Integers) -> tuple[NDArray[np.intp], Integers, Integers]:
+        """Return the piece that each reading lies on, and its ways from both knots."""
+        knots = self._knots[curve.knot : curve.knot + curve.n_knots]
+        known = np.where(self._is_known(x), self._relative(curve.attribute, x), knots[0])
+        inside = np.clip(known, knots[0], knots[-1])
+        piece = np.minimum(np.searchsorted(knots, inside, side="right") - 1, len(knots) - 2)
+        return piece, inside - knots[piece], knots[piece + 1] - inside
 
     def _relative(self, attribute: int, x: Integers) -> Integers:
-        return np.clip(x - self._tables.units[attribute].zero, -32768, 32767)
+        return np.clip(x - self._units[attribute].zero, -32768, 32767)
 
-    def _walk(self, walk: FixedWalk, x: Integers, beliefs: list[Integers]) -> Integers:
-        masses = [self._masses(walk, a, one, x, beliefs) for a, one in enumerate(walk.inputs)]
-        said = np.zeros((len(x), self._n_values), dtype=np.int64)
-        for leaf, weight in _branches(walk, masses, len(x)):
-            said += _shift(weight[:, None] * walk.values[leaf], np.int64(15))
-        return said
-
-    def _masses(
-        self, walk: FixedWalk, a: int, asked: TreeInput, x: Integers, beliefs: list[Integers]
-    ) -> Integers:
+    def _masses(self, walk: FixedWalk, a: int, x: Integers, beliefs: list[Integers]) -> Integers:
+        asked = walk.inputs[a]
         if asked.stage is not None and asked.place is None:
             return beliefs[asked.stage]
         sets = slice(int(walk.offsets[a]), int(walk.offsets[a + 1]))
@@ -126,33 +96,22 @@ class FixedTwin:
             return np.where((reading >= 0) & (reading < n_sets), reading, UNKNOWN)
         return np.where(reading == UNKNOWN, UNKNOWN, self._relative(asked.attribute, reading))
 
-    def _choose(self, total: Integers, belief: Integers) -> NDArray[np.intp]:
-        is_weighed = self._tables.stages[-1].is_weighed
-        scores = np.insert(total, 0, 0, axis=1) if is_weighed else belief
-        preference = self._tables.preference
-        if preference is not None:
-            scores = scores + preference if is_weighed else scores * preference
-        return np.asarray(np.argmax(scores, axis=1))
+    def _times(self, weight: Integers, mass: Integers) -> Integers:
+        return (weight * mass + 16384) >> 15
+
+    def _part(self, weight: Integers, values: Integers) -> Integers:
+        return _shift(weight * values, np.int64(15))
+
+    def _share(self, stage: FixedStage, total: Integers) -> Integers:
+        return _share(total, stage.value_bits)
+
+    def _complete(self, total: Integers) -> Integers:
+        return _complete(total)
 
 
 def _shift(numbers: Integers, bits: Integers | np.int64) -> Integers:
     """Divide by a power of two, towards zero."""
     return np.where(numbers < 0, -(-numbers >> bits), numbers >> bits)
-
-
-def _branches(
-    walk: FixedWalk, masses: list[Integers], n_rows: int
-) -> Iterator[tuple[int, Integers]]:
-    stack = [(0, np.full(n_rows, ONE, dtype=np.int64))]
-    while stack:
-        node, weight = stack.pop()
-        split, first = int(walk.split[node]), int(walk.first_child[node])
-        if split < 0:
-            yield first, weight
-            continue
-        stack += [
-            (first + k, (weight * mass + 16384) >> 15) for k, mass in enumerate(masses[split].T)
-        ]
 
 
 def _describe(walk: FixedWalk, sets: slice, x: Integers) -> Integers:

@@ -31,6 +31,7 @@ class WalkTables:
     split : (n_nodes,) the input that a node asks; -1 for a leaf
     first_child : (n_nodes,) the first of a node's children; of a leaf, its own number
     values : (n_leaves, n_values) what leaves say
+    rules : (n_nodes,) the rules of leaves
     depth : the most conditions of a branch
     """
 
@@ -41,6 +42,7 @@ class WalkTables:
     split: NDArray[np.int64]
     first_child: NDArray[np.int64]
     values: Float32
+    rules: NDArray[np.int32]
     depth: int
 
 
@@ -117,7 +119,11 @@ class _Layout:
 
     def _add_curve(self, curve: Curve) -> None:
         row = CurveRow(
-            curve.attribute, len(curve.knots), _length(self._knots), _length(self._values)
+            curve.attribute,
+            len(curve.knots),
+            _length(self._knots),
+            _length(self._values),
+            tuple(curve.rules.tolist()),
         )
         self._curves.append(row)
         self._knots.append(curve.knots)
@@ -129,7 +135,9 @@ class _Layout:
         self._values.append(curve.unknown)
 
     def _add_states(self, table: StateTable) -> None:
-        self._states.append(StateRow(table.attribute, len(table.values), _length(self._values)))
+        rules = tuple(table.rules.tolist())
+        row = StateRow(table.attribute, len(table.values), _length(self._values), rules)
+        self._states.append(row)
         self._values += [*table.values, table.unknown]
 
 
@@ -148,6 +156,7 @@ def walk_tables(tree: LoweredTree) -> WalkTables:
         split=tree.split.astype(np.int64),
         first_child=first_child,
         values=values,
+        rules=tree.rules,
         depth=tree_depth(tree),
     )
 

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from solah.export.twin import Twin
 
+if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.export.float_tables import Float32, FloatTables, StageRow, WalkTables
     from solah.export.lowering import TreeInput
-    from solah.export.places import CurveRow, StateRow
+    from solah.export.places import CurveRow
 
 _TERMS = [np.float32(term) for term in (1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1.0, 1.0)]
 
 
-class FloatTwin:
+class FloatTwin(Twin):
     """Decides as the float runtime does.
 
     Parameters
@@ -29,65 +29,58 @@ class FloatTwin:
     tables : what the device has in its flash
     """
 
+    _belief = np.float32
+    _certain = np.float32(1)
+    _one = np.float32(1)
+
     def __init__(self, tables: FloatTables) -> None:
-        self._tables = tables
-        self._n_values = tables.lowered.n_values
+        super().__init__(tables)
+        self._knots, self._values = tables.knots, tables.values
 
-    def decide(self, rows: NDArray[np.floating]) -> tuple[NDArray[np.intp], Float32]:
-        """Decide on rows of readings ``(n_rows, n_attributes)``.
+    def _read(self, rows: NDArray[np.floating]) -> Float32:
+        return np.asarray(rows, dtype=np.float32)
 
-        Returns
-        -------
-        places : ndarray of shape (n_rows,)
-            The classes' places.
-        beliefs : ndarray of shape (n_rows, n_classes) of float32
-        """
-        x = np.asarray(rows, dtype=np.float32)
-        beliefs: list[Float32] = []
-        for stage in self._tables.stages:
-            total = self._say(stage, x, beliefs)
-            beliefs.append(_share(total) if stage.is_weighed else _complete(total))
-        return self._choose(total, beliefs[-1]), beliefs[-1]
+    def _is_known(self, x: Float32) -> NDArray[np.bool_]:
+        return ~np.isnan(x)
 
-    def estimate(self, rows: NDArray[np.floating]) -> Float32:
-        """Estimate a number for each row of readings."""
-        return self._say(self._tables.stages[0], np.asarray(rows, dtype=np.float32), [])[:, 0]
+    def _state(self, x: Float32, n_states: int) -> NDArray[np.intp]:
+        return _state(x, n_states)
 
-    def _say(self, stage: StageRow, x: Float32, beliefs: list[Float32]) -> Float32:
-        total = np.tile(stage.start, (len(x), 1))
-        tables = self._tables
-        for curve in tables.curves[stage.parts.curves]:
-            self._add_curve(curve, x[:, curve.attribute], total)
-        for states in tables.states[stage.parts.states]:
-            self._add_states(states, x[:, states.attribute], total)
-        for walk in tables.walks[stage.parts.walks]:
-            total += _walk(walk, x, beliefs, self._n_values)
-        return total
-
-    def _add_curve(self, curve: CurveRow, x: Float32, total: Float32) -> None:
+    def _of_curve(self, curve: CurveRow, x: Float32) -> Float32:
         n_pieces, width = curve.n_knots - 1, 2 * self._n_values
-        knots = self._tables.knots[curve.knot : curve.knot + curve.n_knots]
         end = curve.value + n_pieces * width
-        pieces = self._tables.values[curve.value : end].reshape(n_pieces, 2, self._n_values)
-        known = ~np.isnan(x)
-        inside = np.minimum(np.maximum(x[known], knots[0]), knots[-1])
-        piece = np.minimum(np.searchsorted(knots, inside, side="right") - 1, n_pieces - 1)
-        way = inside - knots[piece]
-        total[known] += pieces[piece, 0] + way[:, None] * pieces[piece, 1]
-        total[~known] += self._tables.values[end : end + self._n_values]
+        pieces = self._values[curve.value : end].reshape(n_pieces, 2, self._n_values)
+        piece, way, _ = self._find(curve, x)
+        said = pieces[piece, 0] + way[:, None] * pieces[piece, 1]
+        unknown = self._values[end : end + self._n_values]
+        return np.where(self._is_known(x)[:, None], said, unknown)
 
-    def _add_states(self, states: StateRow, x: Float32, total: Float32) -> None:
-        n_lines = states.n_states + 1
-        lines = self._tables.values[states.value : states.value + n_lines * self._n_values]
-        total += lines.reshape(n_lines, self._n_values)[_state(x, states.n_states)]
+    def _nearest(self, curve: CurveRow, x: Float32) -> NDArray[np.intp]:
+        piece, way, left = self._find(curve, x)
+        return piece + ~(way < left)
 
-    def _choose(self, total: Float32, belief: Float32) -> NDArray[np.intp]:
-        is_weighed = self._tables.stages[-1].is_weighed
-        scores = np.insert(total, 0, np.float32(0), axis=1) if is_weighed else belief
-        preference = self._tables.preference
-        if preference is not None:
-            scores = scores + preference if is_weighed else scores * preference
-        return np.asarray(np.argmax(scores, axis=1))
+    def _find(self, curve: CurveRow, x: Float32) -> tuple[NDArray[np.intp], Float32, Float32]:
+        """Return the piece that each reading lies on, and its ways from both knots."""
+        knots = self._knots[curve.knot : curve.knot + curve.n_knots]
+        known = np.where(self._is_known(x), x, knots[0])
+        inside = np.minimum(np.maximum(known, knots[0]), knots[-1])
+        piece = np.minimum(np.searchsorted(knots, inside, side="right") - 1, len(knots) - 2)
+        return piece, inside - knots[piece], knots[piece + 1] - inside
+
+    def _masses(self, walk: WalkTables, a: int, x: Float32, beliefs: list[Float32]) -> Float32:
+        return _masses(walk, a, walk.inputs[a], x, beliefs)
+
+    def _times(self, weight: Float32, mass: Float32) -> Float32:
+        return weight * mass
+
+    def _part(self, weight: Float32, values: Float32) -> Float32:
+        return weight * values
+
+    def _share(self, stage: StageRow, total: Float32) -> Float32:
+        return _share(total)
+
+    def _complete(self, total: Float32) -> Float32:
+        return _complete(total)
 
 
 def _state(x: Float32, n_states: int) -> NDArray[np.intp]:
@@ -95,30 +88,6 @@ def _state(x: Float32, n_states: int) -> NDArray[np.intp]:
     with np.errstate(invalid="ignore"):
         is_state = (x >= 0) & (x < n_states) & (np.trunc(x) == x)
     return np.where(is_state, x, np.float32(n_states)).astype(np.intp)
-
-
-def _walk(walk: WalkTables, x: Float32, beliefs: list[Float32], n_values: int) -> Float32:
-    """Average what leaves say, branch after branch."""
-    masses = [_masses(walk, a, one, x, beliefs) for a, one in enumerate(walk.inputs)]
-    said = np.zeros((len(x), n_values), dtype=np.float32)
-    for leaf, weight in _branches(walk, masses, len(x)):
-        said += np.where(weight > 0, weight, np.float32(0))[:, None] * walk.values[leaf]
-    return said
-
-
-def _branches(
-    walk: WalkTables, masses: list[Float32], n_rows: int
-) -> Iterator[tuple[int, Float32]]:
-    stack = [(0, np.ones(n_rows, dtype=np.float32))]
-    while stack:
-        node, weight = stack.pop()
-        split = int(walk.split[node])
-        first = int(walk.first_child[node])
-        if split < 0:
-            yield first, weight
-            continue
-        below = [(first + k, weight * mass) for k, mass in enumerate(masses[split].T)]
-        stack += reversed([(child, part) for child, part in below if (part > 0).any()])
 
 
 def _masses(

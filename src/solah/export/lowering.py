@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solah.explain.effects import voice_weights
+from solah.explain.rules import tree_rules
 from solah.model.beliefs import heard_by_fusions
 from solah.model.document import Fusion, Task, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from solah.explain.rules import Rule
     from solah.kernels.arrays import Float, Int32
     from solah.model.attributes import Attribute
     from solah.model.document import Goal, Model
@@ -34,12 +38,14 @@ class Curve:
     knots : (n_knots,) readings, increasing, at least two
     values : (n_knots, n_values) what is said at each
     unknown : (n_values,) what is said when nothing is read
+    rules : (n_knots,) the rules that say it, by their numbers
     """
 
     attribute: int
     knots: Float
     values: Float
     unknown: Float
+    rules: Int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +55,7 @@ class StateTable:
     attribute: int
     values: Float
     unknown: Float
+    rules: Int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +90,14 @@ class LoweredTree:
     split : (n_nodes,) the input that a node asks; -1 for a leaf
     first_child : (n_nodes,) the first of a node's children
     values : (n_nodes, n_values) what leaves say
+    rules : (n_nodes,) the rules of leaves, by their numbers
     """
 
     inputs: tuple[TreeInput, ...]
     split: Int32
     first_child: Int32
     values: Float
+    rules: Int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +129,13 @@ class Lowered:
     goal : what is decided
     attributes : what is read
     stages : from bottom to top; the last one decides
+    rules : those of the last stage, by their numbers; elsewhere numbers mean nothing
     """
 
     goal: Goal
     attributes: tuple[Attribute, ...]
     stages: tuple[Stage, ...]
+    rules: tuple[Rule, ...]
 
     @property
     def is_number(self) -> bool:
@@ -149,15 +160,29 @@ class _Lowering:
         self._loudness = voice_weights(model)
         self._places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
         self._stage_of: dict[str, int] = {}
+        self._rules: list[Rule] = []
+        self._rules_of: dict[str, Int32] = {}
 
     def lowered(self) -> Lowered:
+        self._number_rules()
         stages = []
         for node in self._model.nodes:
             if node.name in self._heard:
                 continue
             stages.append(self._weighed(node) if isinstance(node, Fusion) else self._alone(node))
             self._stage_of[node.name] = len(stages) - 1
-        return Lowered(self._model.goal, self._model.attributes, tuple(stages))
+        rules = tuple(self._rules)
+        return Lowered(self._model.goal, self._model.attributes, tuple(stages), rules)
+
+    def _number_rules(self) -> None:
+        """Give numbers to the rules of the trees that speak in the last stage, tree by tree."""
+        root = self._model.root
+        for tree in self._speaking_to(root) if isinstance(root, Fusion) else [root]:
+            rules = tree_rules(tree, self._model.goal, self._loudness.get(tree.name))
+            numbers = np.zeros(len(tree.split), dtype=np.int32)
+            numbers[list(rules)] = len(self._rules) + np.arange(len(rules))
+            self._rules_of[tree.name] = numbers[tree.heads]
+            self._rules += rules.values()
 
     def _weighed(self, fusion: Fusion) -> Stage:
         bias = np.array(fusion.bias)
@@ -214,16 +239,21 @@ class _Lowering:
             knots=np.array(attribute.peaks)[bends],
             values=values[bends],
             unknown=np.array(attribute.ignorance) @ values,
+            rules=_of_sets(tree, self._numbers(tree))[bends],
         )
 
     def _table(self, tree: Tree, said: Float) -> StateTable:
         attribute, values = tree.inputs[0], _of_sets(tree, said)
         unknown = np.array(attribute.ignorance) @ values
-        return StateTable(self._places[attribute.name], values, unknown)
+        rules = _of_sets(tree, self._numbers(tree))
+        return StateTable(self._places[attribute.name], values, unknown, rules)
 
     def _tree(self, tree: Tree, said: Float) -> LoweredTree:
         inputs = tuple(self._input(attribute) for attribute in tree.inputs)
-        return LoweredTree(inputs, tree.split, tree.first_child, said)
+        return LoweredTree(inputs, tree.split, tree.first_child, said, self._numbers(tree))
+
+    def _numbers(self, tree: Tree) -> Int32:
+        return self._rules_of.get(tree.name, np.zeros(len(tree.split), dtype=np.int32))
 
     def _input(self, attribute: Attribute) -> TreeInput:
         is_read = attribute.origin in self._places
@@ -237,10 +267,10 @@ class _Lowering:
         )
 
 
-def _of_sets(tree: Tree, said: Float) -> Float:
-    """Return what a tree that asks once says for each focal set."""
+def _of_sets(tree: Tree, of_nodes: NDArray[Any]) -> NDArray[Any]:
+    """Return what a tree that asks once has for each focal set, given what its nodes have."""
     children = tree.children(0)
-    return said[children.start : children.stop]
+    return of_nodes[children.start : children.stop]
 
 
 def _bending(values: Float) -> list[int]:

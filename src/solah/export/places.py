@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CurveRow:
-    """A line of the table of curves: where a curve's knots and values stand."""
+    """A line of the table of curves: where a curve's knots and values stand, and whose they are."""
 
     attribute: int
     n_knots: int
     knot: int
     value: int
+    rules: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class StateRow:
     attribute: int
     n_states: int
     value: int
+    rules: tuple[int, ...]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@
 #ifndef SOLAH_CORE_H
 #define SOLAH_CORE_H
 
+#include "solah_flash.h"
+
 #include <stdint.h>
 
 #ifndef SOLAH_REAL
@@ -21,34 +23,33 @@ typedef SOLAH_REAL solah_real;
 #define SOLAH_NODE int32_t
 #endif
 
-/* Where a leaf's beliefs stand: by its own number, or by one of its own that firmware gives it. */
-#ifndef SOLAH_LEAF
-#define SOLAH_LEAF(tree, node) (node)
-#endif
-
 /* The focal sets of all attributes, end to end: those of attribute a are [offset[a], offset[a+1]). */
 typedef struct {
-    const solah_real *peak;      /* where a focal set has all the mass; increasing in an attribute */
-    const solah_real *ignorance; /* the masses of an unknown reading; they sum to 1 in an attribute */
-    const SOLAH_NODE *offset;
+    const SOLAH_FLASH solah_real *peak;      /* where a focal set has all the mass; increasing */
+    const SOLAH_FLASH solah_real *ignorance; /* the masses of an unknown reading; they sum to 1 */
+    const SOLAH_FLASH SOLAH_NODE *offset;
 } solah_sets;
 
 /* A tree as a table of nodes. The children of an inner node stand together, one a focal set of its
  * attribute; a leaf has attribute -1. */
 typedef struct {
-    const SOLAH_INPUT *attribute;
-    const SOLAH_NODE *first_child;
+    const SOLAH_FLASH SOLAH_INPUT *attribute;
+    const SOLAH_FLASH SOLAH_NODE *first_child;
 } solah_tree;
 
 /* A reading described by its focal sets: masses on neighbouring sets, from `first` on. */
 typedef struct {
-    const solah_real *mass;
+    const solah_real *mass; /* NULL where they stand in a flash apart */
+#if SOLAH_FLASH_IS_APART
+    const SOLAH_FLASH solah_real *ignorance;
+#endif
     int32_t first;
     int32_t count; /* 0: not described yet */
     solah_real pair[2];
 } solah_run;
 
-/* A step of the walk through a tree: a node, its weight, and which of its children comes next. */
+/* A step of the walk through a tree: a node, its weight, and which of its children comes next; of a
+ * leaf, whether it was shown. */
 typedef struct {
     solah_real weight;
     int32_t node;
@@ -56,7 +57,8 @@ typedef struct {
 } solah_step;
 
 /* The focal set at or below x: the last one whose peak is not above it, or the first one. */
-static inline int32_t solah_lower_set(solah_real x, const solah_real *peak, int32_t count)
+static inline int32_t solah_lower_set(solah_real x, const SOLAH_FLASH solah_real *peak,
+                                      int32_t count)
 {
     int32_t lower = 0;
     for (int32_t k = 1; k < count; k++) {
@@ -67,11 +69,11 @@ static inline int32_t solah_lower_set(solah_real x, const solah_real *peak, int3
 
 static inline void solah_describe(solah_real x, const solah_sets *sets, int32_t a, solah_run *run)
 {
-    const solah_real *peak = sets->peak + sets->offset[a];
+    const SOLAH_FLASH solah_real *peak = sets->peak + sets->offset[a];
     const int32_t count = (int32_t)sets->offset[a + 1] - (int32_t)sets->offset[a];
 
     if (x != x) { /* NaN: ignorance */
-        run->mass = sets->ignorance + sets->offset[a];
+        SOLAH_POINT_TO_FLASH(run, sets->ignorance + sets->offset[a]);
         run->first = 0;
         run->count = count;
         return;
@@ -90,29 +92,31 @@ static inline void solah_describe(solah_real x, const solah_sets *sets, int32_t 
     run->count = 2;
 }
 
-/* Jeffrey's rule: add weight(branch) * belief(branch) over the branches that the row x takes.
- * `runs` has one an attribute: those of count 0 are described from x when they are needed, others
- * are given (the belief of a tree below). `steps` (one more than the tree is deep) is scratch. */
-static inline void solah_evaluate(const solah_real *x, const solah_sets *sets,
-                                  const solah_tree *tree, const solah_real *belief, int32_t n_goals,
-                                  solah_run *runs, solah_step *steps, solah_real *out)
+/* Stand at the root, before the first branch. */
+static inline void solah_begin(solah_step *steps)
 {
-    for (int32_t g = 0; g < n_goals; g++) {
-        out[g] = (solah_real)0;
-    }
-    int32_t depth = 0;
     steps[0].weight = (solah_real)1;
     steps[0].node = 0;
     steps[0].next = 0;
-    while (depth >= 0) {
-        solah_step *step = &steps[depth];
+}
+
+/* Go on to the next branch that the row x takes: return its leaf, the step at whose depth has the
+ * branch's weight; -1 behind the last one. `runs` has one an attribute: those of count 0 are
+ * described from x when they are needed, others are given (the belief of a tree below). `steps` has
+ * one more than the tree is deep, and `depth` is 0 at first. */
+static inline int32_t solah_next_branch(const solah_real *x, const solah_sets *sets,
+                                        const solah_tree *tree, solah_run *runs, solah_step *steps,
+                                        int32_t *depth)
+{
+    while (*depth >= 0) {
+        solah_step *step = &steps[*depth];
         const int32_t a = tree->attribute[step->node];
         if (a < 0) {
-            const solah_real *leaf = belief + (int64_t)SOLAH_LEAF(tree, step->node) * n_goals;
-            for (int32_t g = 0; g < n_goals; g++) {
-                out[g] += step->weight * leaf[g];
+            if (step->next == 0) {
+                step->next = 1;
+                return step->node;
             }
-            depth--;
+            (*depth)--;
             continue;
         }
         solah_run *run = &runs[a];
@@ -120,18 +124,19 @@ static inline void solah_evaluate(const solah_real *x, const solah_sets *sets,
             solah_describe(x[a], sets, a, run);
         }
         if (step->next == run->count) {
-            depth--;
+            (*depth)--;
             continue;
         }
         const int32_t k = step->next++;
-        const solah_real weight = step->weight * run->mass[k];
+        const solah_real weight = step->weight * SOLAH_MASS(run, k);
         if (weight > (solah_real)0) {
-            depth++;
-            steps[depth].weight = weight;
-            steps[depth].node = (int32_t)tree->first_child[step->node] + run->first + k;
-            steps[depth].next = 0;
+            (*depth)++;
+            steps[*depth].weight = weight;
+            steps[*depth].node = (int32_t)tree->first_child[step->node] + run->first + k;
+            steps[*depth].next = 0;
         }
     }
+    return -1;
 }
 
 #endif

@@ -9,6 +9,7 @@
  *   SOLAH_MAX_DEPTH    the most conditions of a branch
  *   SOLAH_AT           the type of a place in a table
  *   SOLAH_NODE, SOLAH_INPUT   the types of the numbers of nodes and of inputs
+ *   SOLAH_REASON       the type of a reason, which has a rule and an amount
  *
  * Readings are integers in units of their own (see the model's header), values have the unit
  * 2^-value_bits, masses and beliefs 2^-15. Every target computes the same integers as solah's
@@ -17,12 +18,19 @@
 #ifndef SOLAH_FIXED_H
 #define SOLAH_FIXED_H
 
-#include "solah_tables.h"
+#include <stdint.h>
 
-#include <stddef.h>
+#define SOLAH_IN_INTEGERS
+typedef int32_t solah_reading;
+typedef int32_t solah_number;
+typedef int16_t solah_value;
+typedef int16_t solah_knot;
+typedef uint16_t solah_belief;
+#include "solah_tables.h"
 
 #define SOLAH_UNKNOWN INT32_MIN
 #define SOLAH_ONE 32768u
+#define SOLAH_WHOLE 16384 /* all of a tree's belief, in the unit 2^-14 */
 
 /* 2^-z is about 1 - z (a - z (b - z c)); these are a, b and c in the unit 2^-15. */
 #define SOLAH_EXP_1 22670u
@@ -34,42 +42,25 @@
 
 /* The focal sets of all inputs of a tree, end to end, with the inverse of the way to the next peak. */
 typedef struct {
-    const int16_t *peak;
-    const uint16_t *inverse;
-    const uint8_t *shift;
-    const uint16_t *ignorance;
-    const SOLAH_NODE *offset;
+    const SOLAH_FLASH int16_t *peak;
+    const SOLAH_FLASH uint16_t *inverse;
+    const SOLAH_FLASH uint8_t *shift;
+    const SOLAH_FLASH uint16_t *ignorance;
+    const SOLAH_FLASH SOLAH_NODE *offset;
 } solah_sets;
 
-typedef struct {
-    const solah_asked *asked;
+struct solah_walk {
+    const SOLAH_FLASH solah_asked *asked;
     uint8_t n_asked;
     solah_sets sets;
-    const SOLAH_INPUT *split; /* the input that a node asks; -1 for a leaf */
-    const SOLAH_NODE *child;  /* the first of a node's children; of a leaf, its number */
-    const int16_t *leaf;
-} solah_walk;
-
-/* What leads to one belief: evidence that is weighed, or a tree's belief as it is. */
-typedef struct {
-    const int32_t *start;
-    uint8_t is_weighed;
-    uint8_t value_bits;
-    SOLAH_AT first_curve, n_curves;
-    SOLAH_AT first_table, n_tables;
-    SOLAH_AT first_walk, n_walks;
-} solah_stage;
-
-typedef struct {
-    const int32_t *zero; /* what is taken off each reading, or NULL */
-    const int16_t *knots;
-    const int16_t *values;
-    const solah_curve *curves;
-    const solah_table *tables;
-    const solah_walk *walks;
-    const solah_stage *stages;
-    const int32_t *preference; /* what the decision adds to evidence, or multiplies beliefs by; or NULL */
-} solah_model;
+    const SOLAH_FLASH SOLAH_INPUT *split; /* the input that a node asks; -1 for a leaf */
+    const SOLAH_FLASH SOLAH_NODE *child;  /* the first of a node's children; of a leaf, its number */
+#ifdef SOLAH_LEARNS
+    uint16_t first_rule; /* where its leaves stand among all rules */
+#else
+    const SOLAH_FLASH int16_t *leaf;
+#endif
+};
 
 /* Divide by a power of two, towards zero. */
 static inline int32_t solah_shift(int32_t number, int32_t bits)
@@ -77,15 +68,8 @@ static inline int32_t solah_shift(int32_t number, int32_t bits)
     return number < 0 ? -(int32_t)((uint32_t)-number >> bits) : (int32_t)((uint32_t)number >> bits);
 }
 
-static inline void solah_add(int32_t *total, const int16_t *values)
-{
-    for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
-        total[v] += values[v];
-    }
-}
-
 /* A reading from the zero of its attribute, within 16 bits. */
-static inline int32_t solah_relative(const solah_model *model, int32_t attribute, int32_t x)
+static inline int32_t solah_relative(solah_model *model, int32_t attribute, int32_t x)
 {
     if (model->zero != NULL) {
         const int32_t zero = model->zero[attribute];
@@ -100,67 +84,71 @@ static inline int32_t solah_relative(const solah_model *model, int32_t attribute
     return x > INT16_MAX ? INT16_MAX : (x < INT16_MIN ? INT16_MIN : x);
 }
 
-static inline void solah_add_curve(const solah_model *model, const solah_curve *curve, int32_t x,
-                                   int32_t *total)
-{
-    const int16_t *knot = model->knots + curve->knot;
-    const int16_t *value = model->values + curve->value;
-    const int32_t last = (int32_t)curve->n_knots - 1;
-    int32_t k = 0;
+static inline int solah_is_known(int32_t x) { return x != SOLAH_UNKNOWN; }
 
-    if (x == SOLAH_UNKNOWN) {
-        solah_add(total, value + last * (2 * SOLAH_N_VALUES + 1));
+static inline void solah_add_curve(solah_model *model, const SOLAH_FLASH solah_curve *curve,
+                                   int32_t x, int32_t *total)
+{
+    const SOLAH_FLASH int16_t *knot = model->knots + curve->knot;
+    const SOLAH_FLASH int16_t *value = model->values + curve->value;
+    const int32_t last = (int32_t)curve->n_knots - 1;
+    const int32_t n_values = SOLAH_VALUES(model);
+
+    if (!solah_is_known(x)) {
+        solah_add(model, total, value + last * (2 * n_values + 1));
         return;
     }
-    x = solah_relative(model, curve->attribute, x);
-    if (x < knot[0]) {
-        x = knot[0];
-    }
-    if (x > knot[last]) {
-        x = knot[last];
-    }
-    while (k < last - 1 && x >= knot[k + 1]) {
-        k++;
-    }
-    value += k * (2 * SOLAH_N_VALUES + 1);
+    x = solah_inside(knot, last, solah_relative(model, curve->attribute, x));
+    const int32_t k = solah_piece(knot, last, x);
+    value += k * (2 * n_values + 1);
     x -= knot[k];
-    for (int32_t v = 1; v <= SOLAH_N_VALUES; v++) {
-        total[v - 1] += value[v] + solah_shift(x * value[SOLAH_N_VALUES + v], value[0]);
+    for (int32_t v = 1; v <= n_values; v++) {
+        total[v - 1] += value[v] + solah_shift(x * value[n_values + v], value[0]);
     }
 }
 
-static inline void solah_add_table(const solah_model *model, const solah_table *table, int32_t x,
-                                   int32_t *total)
+/* The place of a state; `n_states` for what is none of them. */
+static inline int32_t solah_state(int32_t x, int32_t n_states)
 {
-    const int32_t n_states = (int32_t)table->n_states;
-    const int32_t state = (x >= 0 && x < n_states) ? x : n_states;
-    solah_add(total, model->values + table->value + state * SOLAH_N_VALUES);
+    return (x >= 0 && x < n_states) ? x : n_states;
 }
 
 #if SOLAH_MAX_INPUTS > 0
 /* A reading described by its focal sets: masses on neighbouring sets, from `first` on. */
 typedef struct {
-    const uint16_t *mass;
+    const uint16_t *mass; /* NULL where they stand in a flash apart */
+#if SOLAH_FLASH_IS_APART
+    const SOLAH_FLASH uint16_t *ignorance;
+#endif
     int16_t first;
     int16_t count;
     uint16_t pair[2];
 } solah_run;
 
+/* A node on the way through a tree, its weight, and which of its children comes next; of a leaf,
+ * whether it was shown. */
 typedef struct {
     uint32_t weight;
     SOLAH_NODE node;
     uint8_t next;
 } solah_step;
 
-static inline void solah_describe(const solah_sets *sets, int32_t a, int32_t x, solah_run *run)
+/* Where a walk stands: in `steps[depth]`. */
+typedef struct {
+    solah_run runs[SOLAH_MAX_INPUTS];
+    solah_step steps[SOLAH_MAX_DEPTH + 1];
+    int32_t depth;
+} solah_way;
+
+static inline void solah_describe(const SOLAH_FLASH solah_sets *sets, int32_t a, int32_t x, solah_run *run)
 {
     const int32_t first = (int32_t)sets->offset[a];
     const int32_t last = (int32_t)sets->offset[a + 1] - first - 1;
-    const int16_t *peak = sets->peak + first;
+    const SOLAH_FLASH int16_t *peak = sets->peak + first;
     int32_t k = 0;
 
-    if (x == SOLAH_UNKNOWN) {
-        run->mass = sets->ignorance + first;
+    if (!solah_is_known(x)) {
+        SOLAH_POINT_TO_FLASH(run, sets->ignorance + first);
         run->first = 0;
         run->count = (int16_t)(last + 1);
         return;
@@ -181,21 +169,22 @@ static inline void solah_describe(const solah_sets *sets, int32_t a, int32_t x, 
     }
 }
 
-static inline void solah_ask(const solah_model *model, const solah_walk *walk, const int32_t *x,
+static inline void solah_ask(solah_model *model,
+                             const SOLAH_FLASH solah_walk *walk, const int32_t *x,
                              uint16_t beliefs[][SOLAH_N_CLASSES], int32_t a, solah_run *run)
 {
-    const solah_asked *asked = &walk->asked[a];
+    const SOLAH_FLASH solah_asked *asked = &walk->asked[a];
+    const int32_t count = (int32_t)walk->sets.offset[a + 1] - (int32_t)walk->sets.offset[a];
     int32_t reading = SOLAH_UNKNOWN;
 
     switch (asked->kind) {
     case SOLAH_READING:
-        if (x[asked->from] != SOLAH_UNKNOWN) {
+        if (solah_is_known(x[asked->from])) {
             reading = solah_relative(model, asked->from, x[asked->from]);
         }
         break;
     case SOLAH_STATE:
-        if (x[asked->from] >= 0 &&
-            x[asked->from] < (int32_t)walk->sets.offset[a + 1] - (int32_t)walk->sets.offset[a]) {
+        if (solah_state(x[asked->from], count) < count) {
             reading = x[asked->from];
         }
         break;
@@ -206,7 +195,7 @@ static inline void solah_ask(const solah_model *model, const solah_walk *walk, c
     case SOLAH_ALL_BELIEFS:
         run->mass = beliefs[asked->from];
         run->first = 0;
-        run->count = SOLAH_N_CLASSES;
+        run->count = (int16_t)count;
         return;
 #endif
     default:
@@ -218,44 +207,63 @@ static inline void solah_ask(const solah_model *model, const solah_walk *walk, c
     solah_describe(&walk->sets, a, reading, run);
 }
 
-static inline void solah_add_walk(const solah_model *model, const solah_walk *walk, const int32_t *x,
-                                  uint16_t beliefs[][SOLAH_N_CLASSES], int32_t *total)
+/* Stand at the root of a tree, before the first branch. */
+static inline void solah_begin_walk(solah_model *model,
+                                    const SOLAH_FLASH solah_walk *walk, const int32_t *x,
+                                    uint16_t beliefs[][SOLAH_N_CLASSES], solah_way *way)
 {
-    solah_run runs[SOLAH_MAX_INPUTS];
-    solah_step steps[SOLAH_MAX_DEPTH + 1];
-    int32_t depth = 0;
-
     for (int32_t a = 0; a < (int32_t)walk->n_asked; a++) {
-        solah_ask(model, walk, x, beliefs, a, &runs[a]);
+        solah_ask(model, walk, x, beliefs, a, &way->runs[a]);
     }
-    steps[0].weight = SOLAH_ONE;
-    steps[0].node = 0;
-    steps[0].next = 0;
-    while (depth >= 0) {
-        solah_step *step = &steps[depth];
+    way->depth = 0;
+    way->steps[0].weight = SOLAH_ONE;
+    way->steps[0].node = 0;
+    way->steps[0].next = 0;
+}
+
+/* Go on to the next branch that the readings take: return its leaf; -1 behind the last one. */
+static inline int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *way)
+{
+    while (way->depth >= 0) {
+        solah_step *step = &way->steps[way->depth];
         const int32_t split = (int32_t)walk->split[step->node];
-        if (split < 0) {
-            const int16_t *leaf = walk->leaf + (int32_t)walk->child[step->node] * SOLAH_N_VALUES;
-            for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
-                total[v] += solah_shift((int32_t)step->weight * leaf[v], 15);
-            }
-            depth--;
+        if (split < 0 && step->next == 0) {
+            step->next = 1;
+            return (int32_t)step->node;
+        }
+        if (split < 0 || (int32_t)step->next == (int32_t)way->runs[split].count) {
+            way->depth--;
             continue;
         }
-        const solah_run *run = &runs[split];
-        if ((int32_t)step->next == (int32_t)run->count) {
-            depth--;
-            continue;
-        }
+        const solah_run *run = &way->runs[split];
         const uint8_t k = step->next++;
-        const uint32_t weight = (step->weight * run->mass[k] + 16384u) >> 15;
+        const uint32_t weight = (step->weight * SOLAH_MASS(run, k) + 16384u) >> 15;
         if (weight > 0u) {
-            depth++;
-            steps[depth].weight = weight;
-            steps[depth].node = (SOLAH_NODE)(walk->child[step->node] + (SOLAH_NODE)(run->first + k));
-            steps[depth].next = 0;
+            way->depth++;
+            step[1].weight = weight;
+            step[1].node = (SOLAH_NODE)(walk->child[step->node] + (SOLAH_NODE)(run->first + k));
+            step[1].next = 0;
         }
     }
+    return -1;
+}
+
+/* What a leaf says. */
+static inline int16_t solah_said(solah_model *model, const SOLAH_FLASH solah_walk *walk,
+                                 int32_t node, int32_t v)
+{
+    const int32_t leaf = (int32_t)walk->child[node];
+#ifdef SOLAH_LEARNS
+    return model->learnt[((int32_t)walk->first_rule + leaf) * SOLAH_VALUES(model) + v];
+#else
+    return walk->leaf[leaf * SOLAH_VALUES(model) + v];
+#endif
+}
+
+/* What is said by a branch of this weight. */
+static inline int32_t solah_part(uint32_t weight, int16_t value)
+{
+    return solah_shift((int32_t)weight * value, 15);
 }
 #endif
 
@@ -290,25 +298,27 @@ static inline uint16_t solah_share_of(uint32_t part, uint32_t whole)
 }
 
 /* Turn evidence against the first class into shares of belief. */
-static inline void solah_share(const int32_t *evidence, int32_t value_bits, uint16_t *belief)
+static inline void solah_share(solah_model *model,
+                               const SOLAH_FLASH solah_stage *stage, const int32_t *evidence,
+                               uint16_t *belief)
 {
     int32_t most = 0;
     uint32_t sum = 0;
     uint32_t part[SOLAH_N_CLASSES];
 
-    for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
+    for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
         if (evidence[v] > most) {
             most = evidence[v];
         }
     }
-    for (int32_t c = 0; c < SOLAH_N_CLASSES; c++) {
+    for (int32_t c = 0; c < SOLAH_CLASSES(model); c++) {
         const int32_t below = most - (c == 0 ? 0 : evidence[c - 1]);
-        part[c] = solah_exp((uint32_t)below, value_bits);
+        part[c] = solah_exp((uint32_t)below, (int32_t)stage->value_bits);
         sum += part[c];
     }
     /* The first class has what rounding leaves, so that beliefs sum to one. */
     uint32_t left = SOLAH_ONE;
-    for (int32_t c = 1; c < SOLAH_N_CLASSES; c++) {
+    for (int32_t c = 1; c < SOLAH_CLASSES(model); c++) {
         belief[c] = solah_share_of(part[c], sum);
         left -= belief[c];
     }
@@ -316,10 +326,11 @@ static inline void solah_share(const int32_t *evidence, int32_t value_bits, uint
 }
 
 /* A tree's belief, which has the unit 2^-14: the first class has what the others leave. */
-static inline void solah_complete(const int32_t *said, uint16_t *belief)
+static inline void solah_complete(solah_model *model, const int32_t *said,
+                                  uint16_t *belief)
 {
     int32_t left = (int32_t)SOLAH_ONE;
-    for (int32_t c = 1; c < SOLAH_N_CLASSES; c++) {
+    for (int32_t c = 1; c < SOLAH_CLASSES(model); c++) {
         const int32_t share = said[c - 1] << 1;
         belief[c] = (uint16_t)(share > left ? left : share);
         left -= (int32_t)belief[c];
@@ -327,73 +338,6 @@ static inline void solah_complete(const int32_t *said, uint16_t *belief)
     belief[0] = (uint16_t)left;
 }
 
-/* Add up what all parts of a stage say. */
-static inline void solah_say(const solah_model *model, const solah_stage *stage, const int32_t *x,
-                             uint16_t beliefs[][SOLAH_N_CLASSES], int32_t *total)
-{
-    for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
-        total[v] = stage->start[v];
-    }
-    for (int32_t i = 0; i < (int32_t)stage->n_curves; i++) {
-        const solah_curve *curve = &model->curves[stage->first_curve + i];
-        solah_add_curve(model, curve, x[curve->attribute], total);
-    }
-    for (int32_t i = 0; i < (int32_t)stage->n_tables; i++) {
-        const solah_table *table = &model->tables[stage->first_table + i];
-        solah_add_table(model, table, x[table->attribute], total);
-    }
-#if SOLAH_MAX_INPUTS > 0
-    for (int32_t i = 0; i < (int32_t)stage->n_walks; i++) {
-        solah_add_walk(model, &model->walks[stage->first_walk + i], x, beliefs, total);
-    }
-#else
-    (void)beliefs;
-#endif
-}
-
-/* Decide on readings: return the class, and write the belief in each. */
-static inline int solah_decide(const solah_model *model, const int32_t *x, uint16_t *belief)
-{
-    uint16_t beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{0}};
-    int32_t total[SOLAH_N_VALUES];
-    int best = 0;
-
-    for (int32_t s = 0; s < SOLAH_N_STAGES; s++) {
-        const solah_stage *stage = &model->stages[s];
-        solah_say(model, stage, x, beliefs, total);
-        if (stage->is_weighed) {
-            solah_share(total, (int32_t)stage->value_bits, beliefs[s]);
-        } else {
-            solah_complete(total, beliefs[s]);
-        }
-    }
-    const uint16_t *decided = beliefs[SOLAH_N_STAGES - 1];
-    const int is_weighed = model->stages[SOLAH_N_STAGES - 1].is_weighed;
-    int32_t most = 0;
-    for (int c = 0; c < SOLAH_N_CLASSES; c++) {
-        int32_t score = (int32_t)decided[c];
-        if (is_weighed) {
-            score = c == 0 ? 0 : total[c - 1];
-        }
-        if (model->preference != NULL) {
-            score = is_weighed ? score + model->preference[c] : score * model->preference[c];
-        }
-        if (c == 0 || score > most) {
-            most = score;
-            best = c;
-        }
-        belief[c] = decided[c];
-    }
-    return best;
-}
-
-/* Estimate a number from readings, in the unit 2^-value_bits. */
-static inline int32_t solah_estimate(const solah_model *model, const int32_t *x)
-{
-    uint16_t beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{0}};
-    int32_t total[SOLAH_N_VALUES];
-    solah_say(model, &model->stages[0], x, beliefs, total);
-    return total[0];
-}
+#include "solah_decide.h"
 
 #endif

@@ -7,6 +7,8 @@
  *   SOLAH_MAX_INPUTS   the most inputs of a tree; 0 if there is no tree
  *   SOLAH_MAX_DEPTH    the most conditions of a branch
  *   SOLAH_AT           the type of a place in a table
+ *   SOLAH_NODE, SOLAH_INPUT   the types of the numbers of nodes and of inputs
+ *   SOLAH_REASON       the type of a reason, which has a rule and an amount
  *
  * Compiled without contraction (-ffp-contract=off, or -std=c99), every target computes the same
  * bits as solah's Python twin of this file.
@@ -15,8 +17,13 @@
 #define SOLAH_FLOAT_H
 
 #define SOLAH_REAL float
-#define SOLAH_LEAF(tree, node) ((tree)->first_child[node])
 #include "solah_core.h"
+
+typedef float solah_reading;
+typedef float solah_number;
+typedef float solah_value;
+typedef float solah_knot;
+typedef float solah_belief;
 #include "solah_tables.h"
 
 #include <string.h>
@@ -24,61 +31,39 @@
 /* A curve's values are, piece by piece, those at the left knot and then the slopes; behind the
  * pieces, what is said of no reading. */
 
-typedef struct {
-    const solah_asked *asked;
+struct solah_walk {
+    const SOLAH_FLASH solah_asked *asked;
     uint8_t n_asked;
     solah_sets sets;
-    solah_tree tree;
-    const float *values;
-} solah_walk;
+    solah_tree tree; /* of a leaf, `first_child` is its number */
+    const SOLAH_FLASH float *leaf;
+};
 
-/* What leads to one belief: evidence that is weighed, or a tree's belief as it is. */
-typedef struct {
-    const float *start;
-    uint8_t is_weighed;
-    SOLAH_AT first_curve, n_curves;
-    SOLAH_AT first_table, n_tables;
-    SOLAH_AT first_walk, n_walks;
-} solah_stage;
+#define SOLAH_WHOLE 1.0f /* all of a belief */
 
-typedef struct {
-    const float *knots;
-    const float *values;
-    const solah_curve *curves;
-    const solah_table *tables;
-    const solah_walk *walks;
-    const solah_stage *stages;
-    const float *preference; /* what the decision adds to evidence, or multiplies beliefs by; or NULL */
-} solah_model;
+static inline int solah_is_known(float x) { return x == x; }
 
-static inline void solah_add(float *total, const float *values)
+/* Readings are taken as they are. */
+static inline float solah_relative(solah_model *model, int32_t attribute, float x)
 {
-    for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
-        total[v] += values[v];
-    }
+    (void)model;
+    (void)attribute;
+    return x;
 }
 
-static inline void solah_add_curve(const solah_model *model, const solah_curve *curve, float x,
-                                   float *total)
+static inline void solah_add_curve(solah_model *model, const SOLAH_FLASH solah_curve *curve,
+                                   float x, float *total)
 {
-    const float *knot = model->knots + curve->knot;
-    const float *value = model->values + curve->value;
+    const SOLAH_FLASH float *knot = model->knots + curve->knot;
+    const SOLAH_FLASH float *value = model->values + curve->value;
     const int32_t last = (int32_t)curve->n_knots - 1;
-    int32_t k = 0;
 
-    if (x != x) {
-        solah_add(total, value + last * 2 * SOLAH_N_VALUES);
+    if (!solah_is_known(x)) {
+        solah_add(model, total, value + last * 2 * SOLAH_N_VALUES);
         return;
     }
-    if (x < knot[0]) {
-        x = knot[0];
-    }
-    if (x > knot[last]) {
-        x = knot[last];
-    }
-    while (k < last - 1 && x >= knot[k + 1]) {
-        k++;
-    }
+    x = solah_inside(knot, last, x);
+    const int32_t k = solah_piece(knot, last, x);
     value += k * 2 * SOLAH_N_VALUES;
     x -= knot[k];
     for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
@@ -93,14 +78,15 @@ static inline int32_t solah_state(float x, int32_t n_states)
     return (float)place == x ? place : n_states;
 }
 
-static inline void solah_add_table(const solah_model *model, const solah_table *table, float x,
-                                   float *total)
-{
-    const int32_t state = solah_state(x, (int32_t)table->n_states);
-    solah_add(total, model->values + table->value + state * SOLAH_N_VALUES);
-}
-
 #if SOLAH_MAX_INPUTS > 0
+/* Where a walk stands: in `steps[depth]`. */
+typedef struct {
+    float reading[SOLAH_MAX_INPUTS];
+    solah_run runs[SOLAH_MAX_INPUTS];
+    solah_step steps[SOLAH_MAX_DEPTH + 1];
+    int32_t depth;
+} solah_way;
+
 /* A quiet NaN, which stands for an unknown reading. */
 static inline float solah_unknown(void)
 {
@@ -110,34 +96,32 @@ static inline float solah_unknown(void)
     return x;
 }
 
-static inline void solah_add_walk(const solah_walk *walk, const float *x,
-                                  float beliefs[][SOLAH_N_CLASSES], float *total)
+/* Stand at the root of a tree, before the first branch. */
+static inline void solah_begin_walk(solah_model *model,
+                                    const SOLAH_FLASH solah_walk *walk, const float *x,
+                                    float beliefs[][SOLAH_N_CLASSES], solah_way *way)
 {
-    float reading[SOLAH_MAX_INPUTS];
-    solah_run runs[SOLAH_MAX_INPUTS];
-    solah_step steps[SOLAH_MAX_DEPTH + 1];
-    float said[SOLAH_N_VALUES];
-
     for (int32_t a = 0; a < (int32_t)walk->n_asked; a++) {
-        const solah_asked *asked = &walk->asked[a];
+        const SOLAH_FLASH solah_asked *asked = &walk->asked[a];
         const int32_t count = (int32_t)walk->sets.offset[a + 1] - (int32_t)walk->sets.offset[a];
-        runs[a].count = 0;
-        reading[a] = 0.0f;
+        way->runs[a].count = 0;
+        way->reading[a] = 0.0f;
         switch (asked->kind) {
         case SOLAH_READING:
-            reading[a] = x[asked->from];
+            way->reading[a] = x[asked->from];
             break;
         case SOLAH_STATE:
-            reading[a] = solah_state(x[asked->from], count) == count ? solah_unknown() : x[asked->from];
+            way->reading[a] =
+                solah_state(x[asked->from], count) == count ? solah_unknown() : x[asked->from];
             break;
 #if SOLAH_N_STAGES > 1
         case SOLAH_BELIEF:
-            reading[a] = beliefs[asked->from][asked->place];
+            way->reading[a] = beliefs[asked->from][asked->place];
             break;
         case SOLAH_ALL_BELIEFS:
-            runs[a].mass = beliefs[asked->from];
-            runs[a].first = 0;
-            runs[a].count = count;
+            way->runs[a].mass = beliefs[asked->from];
+            way->runs[a].first = 0;
+            way->runs[a].count = count;
             break;
 #endif
         default:
@@ -147,15 +131,34 @@ static inline void solah_add_walk(const solah_walk *walk, const float *x,
 #if SOLAH_N_STAGES == 1
     (void)beliefs;
 #endif
-    solah_evaluate(reading, &walk->sets, &walk->tree, walk->values, SOLAH_N_VALUES, runs, steps, said);
-    solah_add(total, said);
+    (void)model;
+    way->depth = 0;
+    solah_begin(way->steps);
 }
+
+/* Go on to the next branch that the readings take: return its leaf; -1 behind the last one. */
+static inline int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *way)
+{
+    const solah_sets sets = walk->sets;
+    const solah_tree tree = walk->tree;
+    return solah_next_branch(way->reading, &sets, &tree, way->runs, way->steps, &way->depth);
+}
+
+/* What a leaf says. */
+static inline float solah_said(solah_model *model, const SOLAH_FLASH solah_walk *walk, int32_t node,
+                               int32_t v)
+{
+    return walk->leaf[(int32_t)walk->tree.first_child[node] * SOLAH_VALUES(model) + v];
+}
+
+/* What is said by a branch of this weight. */
+static inline float solah_part(float weight, float value) { return weight * value; }
 #endif
 
 /* e^x for x <= 0, of additions and multiplications only. */
 static inline float solah_exp(float x)
 {
-    static const float term[] = {1.0f / 720.0f, 1.0f / 120.0f, 1.0f / 24.0f, 1.0f / 6.0f,
+    static const SOLAH_FLASH float term[] = {1.0f / 720.0f, 1.0f / 120.0f, 1.0f / 24.0f, 1.0f / 6.0f,
                                  0.5f,          1.0f,          1.0f};
     float y = 0.0f;
     float scale;
@@ -174,11 +177,15 @@ static inline float solah_exp(float x)
 }
 
 /* Turn evidence against the first class into shares of belief. */
-static inline void solah_share(const float *evidence, float *belief)
+static inline void solah_share(solah_model *model,
+                               const SOLAH_FLASH solah_stage *stage, const float *evidence,
+                               float *belief)
 {
     float most = 0.0f;
     float sum = 0.0f;
 
+    (void)model;
+    (void)stage;
     for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
         if (evidence[v] > most) {
             most = evidence[v];
@@ -194,9 +201,12 @@ static inline void solah_share(const float *evidence, float *belief)
 }
 
 /* A tree's belief: the first class has what the others leave. */
-static inline void solah_complete(const float *said, float *belief)
+static inline void solah_complete(solah_model *model, const float *said,
+                                  float *belief)
 {
     float left = 1.0f;
+
+    (void)model;
     for (int32_t c = 1; c < SOLAH_N_CLASSES; c++) {
         belief[c] = said[c - 1];
         left -= said[c - 1];
@@ -204,73 +214,6 @@ static inline void solah_complete(const float *said, float *belief)
     belief[0] = left;
 }
 
-/* Add up what all parts of a stage say. */
-static inline void solah_say(const solah_model *model, const solah_stage *stage, const float *x,
-                             float beliefs[][SOLAH_N_CLASSES], float *total)
-{
-    for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
-        total[v] = stage->start[v];
-    }
-    for (int32_t i = 0; i < (int32_t)stage->n_curves; i++) {
-        const solah_curve *curve = &model->curves[stage->first_curve + i];
-        solah_add_curve(model, curve, x[curve->attribute], total);
-    }
-    for (int32_t i = 0; i < (int32_t)stage->n_tables; i++) {
-        const solah_table *table = &model->tables[stage->first_table + i];
-        solah_add_table(model, table, x[table->attribute], total);
-    }
-#if SOLAH_MAX_INPUTS > 0
-    for (int32_t i = 0; i < (int32_t)stage->n_walks; i++) {
-        solah_add_walk(&model->walks[stage->first_walk + i], x, beliefs, total);
-    }
-#else
-    (void)beliefs;
-#endif
-}
-
-/* Decide on readings: return the class, and write the belief in each. */
-static inline int solah_decide(const solah_model *model, const float *x, float *belief)
-{
-    float beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{0.0f}};
-    float total[SOLAH_N_VALUES];
-    int best = 0;
-
-    for (int32_t s = 0; s < SOLAH_N_STAGES; s++) {
-        const solah_stage *stage = &model->stages[s];
-        solah_say(model, stage, x, beliefs, total);
-        if (stage->is_weighed) {
-            solah_share(total, beliefs[s]);
-        } else {
-            solah_complete(total, beliefs[s]);
-        }
-    }
-    const float *decided = beliefs[SOLAH_N_STAGES - 1];
-    const int is_weighed = model->stages[SOLAH_N_STAGES - 1].is_weighed;
-    float most = 0.0f;
-    for (int c = 0; c < SOLAH_N_CLASSES; c++) {
-        float score = decided[c];
-        if (is_weighed) {
-            score = c == 0 ? 0.0f : total[c - 1];
-        }
-        if (model->preference != NULL) {
-            score = is_weighed ? score + model->preference[c] : score * model->preference[c];
-        }
-        if (c == 0 || score > most) {
-            most = score;
-            best = c;
-        }
-        belief[c] = decided[c];
-    }
-    return best;
-}
-
-/* Estimate a number from readings. */
-static inline float solah_estimate(const solah_model *model, const float *x)
-{
-    float beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{0.0f}};
-    float total[SOLAH_N_VALUES];
-    solah_say(model, &model->stages[0], x, beliefs, total);
-    return total[0];
-}
+#include "solah_decide.h"
 
 #endif

@@ -1,6 +1,10 @@
-/* The tables that both runtimes read: where what readings say stands, and what trees ask. */
+/* The tables that both runtimes read: where what readings say stands, and what trees ask. Before it is
+ * included, solah_number (what is added up), solah_value (what tables hold of it) and solah_belief
+ * are defined, and the sizes that the runtimes name. */
 #ifndef SOLAH_TABLES_H
 #define SOLAH_TABLES_H
+
+#include "solah_flash.h"
 
 #include <stdint.h>
 
@@ -27,5 +31,87 @@ typedef struct {
     uint8_t from;  /* the attribute, or the stage */
     uint8_t place; /* the class, of one belief */
 } solah_asked;
+
+/* A tree over several inputs; the runtimes say what it holds. */
+typedef struct solah_walk solah_walk;
+
+/* What leads to one belief: evidence that is weighed, or a tree's belief as it is. */
+typedef struct {
+    const SOLAH_FLASH solah_number *start;
+    uint8_t is_weighed;
+    uint8_t value_bits; /* the unit of integers is 2^-value_bits */
+    SOLAH_AT first_curve, n_curves;
+    SOLAH_AT first_table, n_tables;
+    SOLAH_AT first_walk, n_walks;
+} solah_stage;
+
+/* All of a model: const, and in the flash unless it is put together when it runs. */
+struct solah_tables {
+#ifdef SOLAH_SIZES_IN_MODEL
+    uint8_t n_classes, n_values, n_stages;
+#endif
+#ifdef SOLAH_IN_INTEGERS
+    const SOLAH_FLASH int32_t *zero; /* what is taken off each reading, or NULL */
+#endif
+    const SOLAH_FLASH solah_knot *knots;
+    const SOLAH_FLASH solah_value *values;
+    const SOLAH_FLASH solah_curve *curves;
+    const SOLAH_FLASH solah_table *tables;
+    const SOLAH_FLASH solah_walk *walks;
+    const SOLAH_FLASH solah_stage *stages;
+    /* What the decision adds to evidence, or multiplies beliefs by; or NULL. */
+    const SOLAH_FLASH solah_number *preference;
+#ifdef SOLAH_LEARNS
+    const solah_value *learnt; /* what rules say, in RAM */
+#endif
+};
+#if defined(SOLAH_LEARNS) || defined(SOLAH_SIZES_IN_MODEL)
+typedef const struct solah_tables solah_model;
+#else
+typedef const SOLAH_FLASH struct solah_tables solah_model;
+#endif
+
+/* How many classes, values and stages a model has: known when it is compiled, or read from it. */
+#ifdef SOLAH_SIZES_IN_MODEL
+#define SOLAH_CLASSES(model) ((int32_t)(model)->n_classes)
+#define SOLAH_VALUES(model) ((int32_t)(model)->n_values)
+#define SOLAH_STAGES(model) ((int32_t)(model)->n_stages)
+#else
+#define SOLAH_CLASSES(model) ((void)(model), SOLAH_N_CLASSES)
+#define SOLAH_VALUES(model) ((void)(model), SOLAH_N_VALUES)
+#define SOLAH_STAGES(model) ((void)(model), SOLAH_N_STAGES)
+#endif
+
+/* A known reading, brought within the knots of a curve. */
+static inline solah_reading solah_inside(const SOLAH_FLASH solah_knot *knot, int32_t last,
+                                         solah_reading x)
+{
+    if (x < knot[0]) {
+        x = knot[0];
+    }
+    if (x > knot[last]) {
+        x = knot[last];
+    }
+    return x;
+}
+
+/* The piece of a curve that a reading within its knots lies on. */
+static inline int32_t solah_piece(const SOLAH_FLASH solah_knot *knot, int32_t last, solah_reading x)
+{
+    int32_t k = 0;
+    while (k < last - 1 && x >= knot[k + 1]) {
+        k++;
+    }
+    return k;
+}
+
+/* Add what a line of values says. */
+static inline void solah_add(solah_model *model, solah_number *total,
+                             const SOLAH_FLASH solah_value *values)
+{
+    for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
+        total[v] += values[v];
+    }
+}
 
 #endif

@@ -136,7 +136,7 @@ def _avr(mcu: str, title: str, stack_depth: int) -> Target:
         title=title,
         compiler="avr-gcc",
         size="avr-size",
-        flags=(f"-mmcu={mcu}",),
+        flags=("-std=gnu99", f"-mmcu={mcu}"),  # GNU C has a word for what lies in the flash
         libraries=("-lm",),  # where avr-libc keeps + - * / of floats: smaller than libgcc's
         support=("io_simavr.c",),
         runner=("{folder}/run_simavr", mcu, "{program}"),

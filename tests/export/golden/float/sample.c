@@ -9,58 +9,59 @@
 #define SOLAH_AT uint8_t
 #define SOLAH_NODE uint8_t
 #define SOLAH_INPUT int8_t
+#define SOLAH_REASON sample_reason
 #include "solah_float.h"
 
 /* Tree 1. */
-static const solah_asked asked_1[] = {
+static const SOLAH_FLASH solah_asked asked_1[] = {
     {SOLAH_READING, 0, 0},
     {SOLAH_READING, 1, 0},
 };
-static const SOLAH_NODE offset_1[] = {
+static const SOLAH_FLASH SOLAH_NODE offset_1[] = {
     0, 3, 8
 };
-static const SOLAH_INPUT split_1[] = {
+static const SOLAH_FLASH SOLAH_INPUT split_1[] = {
     0, -1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
 };
-static const SOLAH_NODE child_1[] = {
+static const SOLAH_FLASH SOLAH_NODE child_1[] = {
     1, 9, 4, 9, 0, 7, 6, 8, 4, 3, 10, 2, 1, 5
 };
-static const float peak_1[] = {
+static const SOLAH_FLASH float peak_1[] = {
     -1.0891653f, -0.6296781f, 1.2778909f, -2.7503936f, -1.19407f, -0.025412036f, 0.76810503f,
     2.3872766f
 };
-static const float ignorance_1[] = {
+static const SOLAH_FLASH float ignorance_1[] = {
     0.6315393f, 0.17496984f, 0.19349085f, 0.026538812f, 0.1902191f, 0.09529755f, 0.1419558f,
     0.54598874f
 };
-static const float leaf_1[] = {
+static const SOLAH_FLASH float leaf_1[] = {
     -3.0446448f, 2.1933954f, -2.1267183f, 0.08657985f, 0.03336326f, 0.23357692f, 0.21358082f,
     1.071332f, 0.4712841f, 1.0325961f, 1.0380137f, 0.41024905f, 1.2221675f, 3.376144f,
     1.273648f, 1.7929083f, 1.6037912f, 3.547212f, 2.450423f, 4.765321f, 2.5774841f, 4.154415f
 };
 
 /* Tree 2. */
-static const solah_asked asked_2[] = {
+static const SOLAH_FLASH solah_asked asked_2[] = {
     {SOLAH_STATE, 2, 0},
     {SOLAH_READING, 3, 0},
 };
-static const SOLAH_NODE offset_2[] = {
+static const SOLAH_FLASH SOLAH_NODE offset_2[] = {
     0, 3, 8
 };
-static const SOLAH_INPUT split_2[] = {
+static const SOLAH_FLASH SOLAH_INPUT split_2[] = {
     0, -1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
 };
-static const SOLAH_NODE child_2[] = {
+static const SOLAH_FLASH SOLAH_NODE child_2[] = {
     1, 2, 4, 9, 6, 8, 4, 7, 3, 1, 0, 9, 10, 5
 };
-static const float peak_2[] = {
+static const SOLAH_FLASH float peak_2[] = {
     0.0f, 1.0f, 2.0f, -1.4953781f, -0.32116976f, 0.3772344f, 0.866408f, 2.8122737f
 };
-static const float ignorance_2[] = {
+static const SOLAH_FLASH float ignorance_2[] = {
     0.22964214f, 0.18519159f, 0.5851663f, 0.37837714f, 0.29044867f, 0.04884714f, 0.27502632f,
     0.0073007382f
 };
-static const float leaf_2[] = {
+static const SOLAH_FLASH float leaf_2[] = {
     -1.8832473f, 0.01249025f, -1.303498f, 0.44722778f, -0.93881226f, -0.63408524f,
     -0.62764484f, -1.5003139f, -0.47036886f, -0.5338395f, -0.31353343f, 0.84890926f,
     0.10319841f, -0.35543284f, 0.19896083f, 1.453653f, 0.76783043f, -1.3025118f, 0.83059096f,
@@ -68,27 +69,27 @@ static const float leaf_2[] = {
 };
 
 /* Tree 3. */
-static const solah_asked asked_3[] = {
+static const SOLAH_FLASH solah_asked asked_3[] = {
     {SOLAH_READING, 4, 0},
     {SOLAH_READING, 5, 0},
 };
-static const SOLAH_NODE offset_3[] = {
+static const SOLAH_FLASH SOLAH_NODE offset_3[] = {
     0, 4, 9
 };
-static const SOLAH_INPUT split_3[] = {
+static const SOLAH_FLASH SOLAH_INPUT split_3[] = {
     0, 1, -1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
 };
-static const SOLAH_NODE child_3[] = {
+static const SOLAH_FLASH SOLAH_NODE child_3[] = {
     1, 5, 6, 10, 15, 8, 12, 14, 10, 3, 11, 5, 7, 0, 1, 9, 15, 2, 4, 13
 };
-static const float peak_3[] = {
+static const SOLAH_FLASH float peak_3[] = {
     1.0f, 2.5f, 7.0f, 8.0f, -1.2652609f, 0.002032942f, 0.67020833f, 2.3819952f, 3.4990876f
 };
-static const float ignorance_3[] = {
+static const SOLAH_FLASH float ignorance_3[] = {
     0.3649002f, 0.3220837f, 0.015941782f, 0.2970743f, 0.1811025f, 0.25438863f, 0.14293139f,
     0.39531034f, 0.026267141f
 };
-static const float leaf_3[] = {
+static const SOLAH_FLASH float leaf_3[] = {
     -7.2507463f, -6.321656f, -5.765016f, -2.7118945f, -5.194272f, -2.1907265f, -5.070066f,
     -6.3827205f, -3.7089427f, -4.7706695f, -2.94059f, -4.896422f, -2.685122f, -7.085085f,
     -1.8063679f, -3.3964462f, -1.7118272f, -6.201689f, 0.91865766f, -3.215008f, 1.8007478f,
@@ -96,21 +97,31 @@ static const float leaf_3[] = {
     3.081729f, -4.59625f, 4.195286f, -0.8508309f
 };
 
-static const solah_walk walks[] = {
+static const SOLAH_FLASH solah_walk walks[] = {
     {asked_1, 2, {peak_1, ignorance_1, offset_1}, {split_1, child_1}, leaf_1},
     {asked_2, 2, {peak_2, ignorance_2, offset_2}, {split_2, child_2}, leaf_2},
     {asked_3, 2, {peak_3, ignorance_3, offset_3}, {split_3, child_3}, leaf_3},
 };
 
-static const float start_1[] = {
+static const SOLAH_FLASH float start_1[] = {
     -0.6741206f, -1.307561f
 };
 
-static const solah_stage stages[] = {
-    {start_1, 1, 0, 0, 0, 0, 0, 3}, /* y */
+static const SOLAH_FLASH solah_stage stages[] = {
+    {start_1, 1, 0, 0, 0, 0, 0, 0, 3}, /* y */
 };
 
-static const solah_model model = {NULL, NULL, NULL, NULL, walks, stages, NULL};
+static solah_model model = {NULL, NULL, NULL, NULL, walks, stages, NULL};
+
+/* The rules of knots, of states and of nodes of trees. */
+static const SOLAH_FLASH uint16_t of_nodes[] = {
+    0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 11, 0, 0, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+    21, 0, 0, 27, 0, 0, 22, 23, 24, 25, 26, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37
+};
+static const SOLAH_FLASH uint16_t first_node[] = {
+    0, 14, 28
+};
+static const SOLAH_FLASH solah_rules rules = {NULL, NULL, of_nodes, first_node};
 
 int sample_decide(const float readings[SAMPLE_N_READINGS], float belief[SAMPLE_N_CLASSES])
 {
@@ -125,4 +136,54 @@ const char *sample_class_name(int place)
         "c2",
     };
     return (place >= 0 && place < SAMPLE_N_CLASSES) ? names[place] : "";
+}
+
+int sample_why(const float readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most)
+{
+    return solah_why(&model, &rules, readings, reasons, n_most);
+}
+
+const char *sample_rule_text(int rule)
+{
+    static const char *const texts[] = {
+        "if x0 is low then y c2 (0.58)",
+        "if x0 is low-or-medium and x1 is low then y c2 (0.64)",
+        "if x0 is low-or-medium and x1 is low-or-medium then y c1 (0.71)",
+        "if x0 is low-or-medium and x1 is medium then y c2 (0.51)",
+        "if x0 is low-or-medium and x1 is medium-or-high then y c1 (0.47)",
+        "if x0 is low-or-medium and x1 is high then y c1 (0.60)",
+        "if x0 is medium and x1 is low then y c1 (0.53)",
+        "if x0 is medium and x1 is low-or-medium then y c1 (0.58)",
+        "if x0 is medium and x1 is medium then y c1 (0.55)",
+        "if x0 is medium and x1 is medium-or-high then y c0 (0.74)",
+        "if x0 is medium and x1 is high then y c1 (0.77)",
+        "if x2 is a then y c0 (0.63)",
+        "if x2 is b and x3 is low then y c0 (0.46)",
+        "if x2 is b and x3 is low-or-medium then y c1 (0.57)",
+        "if x2 is b and x3 is medium then y c0 (0.56)",
+        "if x2 is b and x3 is medium-or-high then y c2 (0.52)",
+        "if x2 is b and x3 is high then y c0 (0.66)",
+        "if x2 is c and x3 is low then y c0 (0.50)",
+        "if x2 is c and x3 is low-or-medium then y c0 (0.61)",
+        "if x2 is c and x3 is medium then y c2 (0.59)",
+        "if x2 is c and x3 is medium-or-high then y c1 (0.75)",
+        "if x2 is c and x3 is high then y c2 (0.43)",
+        "if x4 is 1.0 and x5 is low then y c0 (0.56)",
+        "if x4 is 1.0 and x5 is low-or-medium then y c1 (0.73)",
+        "if x4 is 1.0 and x5 is medium then y c1 (0.85)",
+        "if x4 is 1.0 and x5 is medium-or-high then y c2 (0.88)",
+        "if x4 is 1.0 and x5 is high then y c0 (0.79)",
+        "if x4 is 2.5 then y c0 (0.68)",
+        "if x4 is 7.0 and x5 is low then y c2 (0.55)",
+        "if x4 is 7.0 and x5 is low-or-medium then y c0 (0.59)",
+        "if x4 is 7.0 and x5 is medium then y c0 (0.40)",
+        "if x4 is 7.0 and x5 is medium-or-high then y c0 (0.82)",
+        "if x4 is 7.0 and x5 is high then y c2 (0.57)",
+        "if x4 is 8.0 and x5 is low then y c1 (0.55)",
+        "if x4 is 8.0 and x5 is low-or-medium then y c1 (0.76)",
+        "if x4 is 8.0 and x5 is medium then y c2 (0.63)",
+        "if x4 is 8.0 and x5 is medium-or-high then y c0 (0.61)",
+        "if x4 is 8.0 and x5 is high then y c1 (0.74)",
+    };
+    return (rule >= 0 && rule < SAMPLE_N_RULES) ? texts[rule] : "";
 }

@@ -32,6 +32,19 @@ int sample_decide(const float readings[SAMPLE_N_READINGS], float belief[SAMPLE_N
 /* The name of a class, in UTF-8. */
 const char *sample_class_name(int place);
 
+/* A rule that speaks for a decision, and how loudly: what it adds to the lead over the next best class, in evidence. */
+typedef struct {
+    uint16_t rule;
+    float amount;
+} sample_reason;
+
+/* Name the rules that speak loudest, the loudest first: write up to n_most, return how many. */
+int sample_why(const float readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most);
+
+/* A rule as a sentence, in UTF-8; the linker leaves sentences out of firmware that asks for none. */
+#define SAMPLE_N_RULES 38
+const char *sample_rule_text(int rule);
+
 /* The hash of the model document. */
 #define SAMPLE_MODEL "0e01ec1b8b4e0dc9"
 

@@ -1,0 +1,291 @@
+/* From what readings say to a decision, and to its reasons: what both runtimes share. It needs
+ * solah_add_curve, solah_state, solah_begin_walk, solah_next, solah_share and solah_complete. */
+#ifndef SOLAH_DECIDE_H
+#define SOLAH_DECIDE_H
+
+static inline void solah_add_table(solah_model *model,
+                                   const SOLAH_FLASH solah_table *table, solah_reading x,
+                                   solah_number *total)
+{
+    const int32_t state = solah_state(x, (int32_t)table->n_states);
+    solah_add(model, total, model->values + table->value + state * SOLAH_VALUES(model));
+}
+
+#if SOLAH_MAX_INPUTS > 0
+/* Jeffrey's rule: add what each branch says, by its weight. */
+static inline void solah_add_walk(solah_model *model,
+                                  const SOLAH_FLASH solah_walk *walk, const solah_reading *x,
+                                  solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
+{
+    solah_way way;
+    solah_number said[SOLAH_N_VALUES] = {0};
+    int32_t node;
+
+    solah_begin_walk(model, walk, x, beliefs, &way);
+    while ((node = solah_next(walk, &way)) >= 0) {
+        for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
+            said[v] += solah_part(way.steps[way.depth].weight, solah_said(model, walk, node, v));
+        }
+    }
+    for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
+        total[v] += said[v];
+    }
+}
+#endif
+
+/* Add up what all parts of a stage say. */
+static inline void solah_say(solah_model *model,
+                             const SOLAH_FLASH solah_stage *stage, const solah_reading *x,
+                             solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
+{
+    for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
+        total[v] = stage->start[v];
+    }
+    for (int32_t i = 0; i < (int32_t)stage->n_curves; i++) {
+        const SOLAH_FLASH solah_curve *curve = &model->curves[stage->first_curve + i];
+        solah_add_curve(model, curve, x[curve->attribute], total);
+    }
+    for (int32_t i = 0; i < (int32_t)stage->n_tables; i++) {
+        const SOLAH_FLASH solah_table *table = &model->tables[stage->first_table + i];
+        solah_add_table(model, table, x[table->attribute], total);
+    }
+#if SOLAH_MAX_INPUTS > 0
+    for (int32_t i = 0; i < (int32_t)stage->n_walks; i++) {
+        solah_add_walk(model, &model->walks[stage->first_walk + i], x, beliefs, total);
+    }
+#else
+    (void)beliefs;
+#endif
+}
+
+/* Compute all beliefs, from bottom to top; `total` keeps what the last stage says. */
+static inline void solah_believe(solah_model *model, const solah_reading *x,
+                                 solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
+{
+    for (int32_t s = 0; s < SOLAH_STAGES(model); s++) {
+        const SOLAH_FLASH solah_stage *stage = &model->stages[s];
+        solah_say(model, stage, x, beliefs, total);
+        if (stage->is_weighed) {
+            solah_share(model, stage, total, beliefs[s]);
+        } else {
+            solah_complete(model, total, beliefs[s]);
+        }
+    }
+}
+
+/* What speaks for a class in the end. */
+static inline solah_number solah_score(solah_model *model,
+                                       const solah_belief *belief, const solah_number *total,
+                                       int32_t c)
+{
+    const int is_weighed = model->stages[SOLAH_STAGES(model) - 1].is_weighed;
+    solah_number score = (solah_number)belief[c];
+    if (is_weighed) {
+        score = c == 0 ? (solah_number)0 : total[c - 1];
+    }
+    if (model->preference != NULL) {
+        score = is_weighed ? score + model->preference[c] : score * model->preference[c];
+    }
+    return score;
+}
+
+/* The class with the highest score, of all but one; the first of equal ones. */
+static inline int32_t solah_best(solah_model *model, const solah_belief *belief,
+                                 const solah_number *total, int32_t but)
+{
+    int32_t best = -1;
+    solah_number most = (solah_number)0;
+    for (int32_t c = 0; c < SOLAH_CLASSES(model); c++) {
+        const solah_number score = solah_score(model, belief, total, c);
+        if (c != but && (best < 0 || score > most)) {
+            most = score;
+            best = c;
+        }
+    }
+    return best;
+}
+
+/* Decide on readings: return the class, and write the belief in each. */
+static inline int solah_decide(solah_model *model, const solah_reading *x,
+                               solah_belief *belief)
+{
+    solah_belief beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{(solah_belief)0}};
+    const solah_belief *decided = beliefs[SOLAH_STAGES(model) - 1];
+    solah_number total[SOLAH_N_VALUES] = {(solah_number)0};
+
+    solah_believe(model, x, beliefs, total);
+    for (int32_t c = 0; c < SOLAH_CLASSES(model); c++) {
+        belief[c] = decided[c];
+    }
+    return (int)solah_best(model, decided, total, -1);
+}
+
+/* The rules of the last stage: one a knot of its curves, a state of its tables and a node of its
+ * trees, which begin where `first_node` says. */
+typedef struct {
+    const SOLAH_FLASH uint16_t *of_knots;
+    const SOLAH_FLASH uint16_t *of_states;
+    const SOLAH_FLASH uint16_t *of_nodes;
+    const SOLAH_FLASH uint16_t *first_node;
+} solah_rules;
+
+/* The two classes that a reason tells apart: the decision, and the one that comes next. */
+typedef struct {
+    int32_t first;
+    int32_t second;
+} solah_pair;
+
+/* The reasons that are found so far, the strongest first. */
+typedef struct {
+    SOLAH_REASON *listed;
+    int32_t count;
+    int32_t most;
+} solah_reasons;
+
+/* List a rule with what it adds to the decision's lead. One that is listed adds up, the weakest of
+ * too many falls out, and of equal ones the smaller number comes first. */
+static inline void solah_note(solah_reasons *reasons, uint16_t rule, solah_number amount)
+{
+    SOLAH_REASON *listed = reasons->listed;
+    int32_t i = 0;
+
+    if (!(amount > (solah_number)0)) {
+        return;
+    }
+    while (i < reasons->count && listed[i].rule != rule) {
+        i++;
+    }
+    if (i < reasons->count) {
+        amount += listed[i].amount;
+    } else if (i < reasons->most) {
+        reasons->count++;
+    } else {
+        i--;
+        if (i < 0 || amount < listed[i].amount ||
+            (!(amount > listed[i].amount) && rule > listed[i].rule)) {
+            return;
+        }
+    }
+    for (; i > 0; i--) {
+        const SOLAH_REASON *before = &listed[i - 1];
+        if (before->amount > amount || (!(before->amount < amount) && before->rule < rule)) {
+            break;
+        }
+        listed[i] = *before;
+    }
+    listed[i].rule = rule;
+    listed[i].amount = amount;
+}
+
+/* How far what is said, with this share of all belief, puts one class before another. A number has
+ * no classes, and the share itself tells. */
+static inline solah_number solah_lead(solah_model *model, const solah_number *said,
+                                      solah_number share, solah_pair classes)
+{
+    solah_number first = (solah_number)0;
+
+    if (SOLAH_CLASSES(model) == 1) {
+        return share;
+    }
+    if (!model->stages[SOLAH_STAGES(model) - 1].is_weighed) {
+        first = share;
+        for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
+            first -= said[v];
+        }
+    }
+    return (classes.first == 0 ? first : said[classes.first - 1]) -
+           (classes.second == 0 ? first : said[classes.second - 1]);
+}
+
+#if SOLAH_MAX_INPUTS > 0
+static inline void solah_note_walk(solah_model *model, const SOLAH_FLASH solah_walk *walk,
+                                   const SOLAH_FLASH uint16_t *rules, const solah_reading *x,
+                                   solah_belief beliefs[][SOLAH_N_CLASSES], solah_pair classes,
+                                   solah_reasons *reasons)
+{
+    solah_way way;
+    solah_number said[SOLAH_N_VALUES];
+    int32_t node;
+
+    solah_begin_walk(model, walk, x, beliefs, &way);
+    while ((node = solah_next(walk, &way)) >= 0) {
+        const solah_number share = solah_part(way.steps[way.depth].weight, SOLAH_WHOLE);
+        for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
+            said[v] = solah_part(way.steps[way.depth].weight, solah_said(model, walk, node, v));
+        }
+        solah_note(reasons, rules[node], solah_lead(model, said, share, classes));
+    }
+}
+#endif
+
+static inline void solah_note_curve(solah_model *model, const SOLAH_FLASH solah_curve *curve,
+                                    const SOLAH_FLASH uint16_t *rules, solah_reading x,
+                                    solah_pair classes, solah_reasons *reasons)
+{
+    const SOLAH_FLASH solah_knot *knot = model->knots + curve->knot;
+    const int32_t last = (int32_t)curve->n_knots - 1;
+    solah_number said[SOLAH_N_VALUES] = {(solah_number)0};
+
+    if (!solah_is_known(x)) {
+        return;
+    }
+    solah_add_curve(model, curve, x, said);
+    x = solah_inside(knot, last, solah_relative(model, curve->attribute, x));
+    int32_t k = solah_piece(knot, last, x);
+    if (!(x - knot[k] < knot[k + 1] - x)) { /* the rule that fires most */
+        k++;
+    }
+    solah_note(reasons, rules[k], solah_lead(model, said, SOLAH_WHOLE, classes));
+}
+
+/* Name the rules of the last stage that speak loudest for the decision; return how many. */
+static inline int solah_why(solah_model *model, const SOLAH_FLASH solah_rules *rules,
+                            const solah_reading *x, SOLAH_REASON *listed, int n_most)
+{
+    solah_belief beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{(solah_belief)0}};
+    const SOLAH_FLASH solah_stage *stage = &model->stages[SOLAH_STAGES(model) - 1];
+    const SOLAH_FLASH uint16_t *rule = rules->of_knots;
+    solah_number total[SOLAH_N_VALUES] = {(solah_number)0};
+    solah_reasons reasons = {listed, 0, n_most};
+    solah_pair classes;
+
+    solah_believe(model, x, beliefs, total);
+    const solah_belief *decided = beliefs[SOLAH_STAGES(model) - 1];
+    classes.first = solah_best(model, decided, total, -1);
+    classes.second = solah_best(model, decided, total, classes.first);
+    for (int32_t i = 0; i < (int32_t)stage->n_curves; i++) {
+        const SOLAH_FLASH solah_curve *curve = &model->curves[stage->first_curve + i];
+        solah_note_curve(model, curve, rule, x[curve->attribute], classes, &reasons);
+        rule += curve->n_knots;
+    }
+    rule = rules->of_states;
+    for (int32_t i = 0; i < (int32_t)stage->n_tables; i++) {
+        const SOLAH_FLASH solah_table *table = &model->tables[stage->first_table + i];
+        const int32_t state = solah_state(x[table->attribute], (int32_t)table->n_states);
+        if (state < (int32_t)table->n_states) {
+            solah_number said[SOLAH_N_VALUES] = {(solah_number)0};
+            solah_add_table(model, table, x[table->attribute], said);
+            solah_note(&reasons, rule[state], solah_lead(model, said, SOLAH_WHOLE, classes));
+        }
+        rule += table->n_states;
+    }
+#if SOLAH_MAX_INPUTS > 0
+    for (int32_t i = 0; i < (int32_t)stage->n_walks; i++) {
+        solah_note_walk(model, &model->walks[stage->first_walk + i],
+                        rules->of_nodes + rules->first_node[i], x, beliefs, classes, &reasons);
+    }
+#endif
+    return (int)reasons.count;
+}
+
+/* Estimate a number from readings; integers in the unit 2^-value_bits. */
+static inline solah_number solah_estimate(solah_model *model,
+                                          const solah_reading *x)
+{
+    solah_belief beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{(solah_belief)0}};
+    solah_number total[SOLAH_N_VALUES];
+    solah_say(model, &model->stages[0], x, beliefs, total);
+    return total[0];
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* Where tables lie. On AVR the flash is a memory apart, which GNU C reads through __flash; elsewhere
+ * it is read like any other. */
+#ifndef SOLAH_FLASH_H
+#define SOLAH_FLASH_H
+
+#include <stddef.h>
+
+#if defined(__AVR__) && !defined(__STRICT_ANSI__) && !defined(__cplusplus) && \
+    !defined(SOLAH_SIZES_IN_MODEL)
+#pragma GCC diagnostic ignored "-Wpedantic" /* __flash is none of ISO C */
+#define SOLAH_FLASH __flash
+#define SOLAH_FLASH_IS_APART 1
+#define SOLAH_POINT_TO_FLASH(run, masses) ((run)->mass = NULL, (run)->ignorance = (masses))
+#define SOLAH_MASS(run, k) ((run)->mass != NULL ? (run)->mass[k] : (run)->ignorance[k])
+#else
+#define SOLAH_FLASH
+#define SOLAH_FLASH_IS_APART 0
+#define SOLAH_POINT_TO_FLASH(run, masses) ((run)->mass = (masses))
+#define SOLAH_MASS(run, k) ((run)->mass[k])
+#endif
+
+#endif

@@ -1,0 +1,235 @@
+"""Tables and rows in, what the device decides and why out: what both twins do alike.
+
+The twin of ``c_runtime/solah_decide.h``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk
+    from solah.export.float_tables import FloatTables, StageRow, WalkTables
+    from solah.export.places import CurveRow, StateRow
+
+    Numbers = NDArray[Any]
+
+
+class Reason(NamedTuple):
+    """A rule that spoke for a decision.
+
+    Attributes
+    ----------
+    rule : its number among the export's rules
+    amount : what it adds to the decision's lead over the next best class, in the device's numbers;
+        for an estimated number, its share
+    """
+
+    rule: int
+    amount: Any
+
+
+class Voice(NamedTuple):
+    """What one rule of a tree says of each row; of rows on which it is silent, ``rules`` is -1."""
+
+    rules: Numbers
+    said: Numbers
+    shares: Numbers
+
+
+class Twin(ABC):
+    """Decides as a device does.
+
+    Parameters
+    ----------
+    tables : what the device has in its flash
+    """
+
+    _belief: type[np.generic]
+    _certain: Any  # the weight of a branch that is taken for sure
+    _one: Any  # all of a belief
+
+    def __init__(self, tables: FloatTables | FixedTables) -> None:
+        self._n_values = tables.lowered.n_values
+        self._is_number = tables.lowered.is_number
+        self._tables = tables
+
+    def decide(self, rows: NDArray[np.floating]) -> tuple[NDArray[np.intp], Numbers]:
+        """Decide on rows of readings ``(n_rows, n_attributes)``.
+
+        Returns
+        -------
+        places : ndarray of shape (n_rows,)
+            The classes' places.
+        beliefs : ndarray of shape (n_rows, n_classes)
+            Float32, or integers in the unit 2^-15.
+        """
+        total, beliefs = self._believe(self._read(rows))
+        places = np.argmax(self._scores(total, beliefs[-1]), axis=1)
+        return places, beliefs[-1].astype(self._belief)
+
+    def estimate(self, rows: NDArray[np.floating]) -> Numbers:
+        """Estimate a number for each row of readings, in the device's unit."""
+        return self._say(self._tables.stages[0], self._read(rows), [])[:, 0]
+
+    def why(self, rows: NDArray[np.floating], n_most: int = 3) -> list[list[Reason]]:
+        """Name, for each row, the rules that speak loudest for the decision, the loudest first.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows, n_attributes)
+        n_most : int, default=3
+            How many to name at the most.
+        """
+        x = self._read(rows)
+        total, beliefs = self._believe(x)
+        best, following = self._first_two(total, beliefs[-1])
+        found: list[list[Reason]] = [[] for _ in rows]
+        for voice in self._voices(self._tables.stages[-1], x, beliefs):
+            leads = self._leads(voice, best, following)
+            for i in np.flatnonzero((leads > 0) & (voice.rules >= 0)).tolist():
+                _note(found[i], Reason(int(voice.rules[i]), leads[i]), n_most)
+        return [[Reason(rule, amount.item()) for rule, amount in reasons] for reasons in found]
+
+    def _believe(self, x: Numbers) -> tuple[Numbers, list[Numbers]]:
+        """Compute all beliefs, from bottom to top, and what the last stage says."""
+        beliefs: list[Numbers] = []
+        for stage in self._tables.stages:
+            total = self._say(stage, x, beliefs)
+            beliefs.append(self._share(stage, total) if stage.is_weighed else self._complete(total))
+        return total, beliefs
+
+    def _say(self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]) -> Numbers:
+        total: Numbers = np.tile(stage.start, (len(x), 1))
+        for curve in self._tables.curves[stage.parts.curves]:
+            total += self._of_curve(curve, x[:, curve.attribute])
+        for states in self._tables.states[stage.parts.states]:
+            total += self._of_states(states, x[:, states.attribute])
+        for walk in self._tables.walks[stage.parts.walks]:
+            total += sum(said for _, _, said in self._branches(walk, x, beliefs))
+        return total
+
+    def _voices(
+        self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]
+    ) -> Iterator[Voice]:
+        """Yield what each curve, each table of states and each branch of a tree says."""
+        whole = np.full(len(x), self._one)
+        for curve in self._tables.curves[stage.parts.curves]:
+            readings = x[:, curve.attribute]
+            rules = np.array(curve.rules)[self._nearest(curve, readings)]
+            silent = np.where(self._is_known(readings), rules, -1)
+            yield Voice(silent, self._of_curve(curve, readings), whole)
+        for states in self._tables.states[stage.parts.states]:
+            readings = x[:, states.attribute]
+            rules = np.array([*states.rules, -1])[self._state(readings, states.n_states)]
+            yield Voice(rules, self._of_states(states, readings), whole)
+        for walk in self._tables.walks[stage.parts.walks]:
+            for node, weight, said in self._branches(walk, x, beliefs):
+                yield Voice(np.full(len(x), walk.rules[node]), said, self._part(weight, self._one))
+
+    def _of_states(self, states: StateRow, x: Numbers) -> Numbers:
+        n_lines = states.n_states + 1
+        lines = self._tables.values[states.value : states.value + n_lines * self._n_values]
+        return lines.reshape(n_lines, self._n_values)[self._state(x, states.n_states)]
+
+    def _branches(
+        self, walk: WalkTables | FixedWalk, x: Numbers, beliefs: list[Numbers]
+    ) -> Iterator[tuple[int, Numbers, Numbers]]:
+        """Yield the leaves of a tree, depth first, with the weights of rows and what is said."""
+        masses = [self._masses(walk, a, x, beliefs) for a in range(len(walk.inputs))]
+        stack = [(0, np.full(len(x), self._certain))]
+        while stack:
+            node, weight = stack.pop()
+            split, first = int(walk.split[node]), int(walk.first_child[node])
+            if split < 0:
+                yield node, weight, self._part(weight[:, None], walk.values[first])
+                continue
+            below = [(first + k, self._times(weight, m)) for k, m in enumerate(masses[split].T)]
+            stack += reversed([(child, part) for child, part in below if (part > 0).any()])
+
+    def _scores(self, total: Numbers, belief: Numbers) -> Numbers:
+        """Return what speaks for each class in the end."""
+        is_weighed = self._tables.stages[-1].is_weighed
+        scores = np.insert(total, 0, 0, axis=1) if is_weighed else belief
+        preference = self._tables.preference
+        if preference is not None:
+            scores = scores + preference if is_weighed else scores * preference
+        return np.asarray(scores)
+
+    def _first_two(self, total: Numbers, belief: Numbers) -> tuple[Numbers, Numbers]:
+        if self._is_number:
+            nothing = np.zeros(len(total), dtype=np.intp)
+            return nothing, nothing
+        order = np.argsort(-self._scores(total, belief), axis=1, kind="stable")
+        return order[:, 0], order[:, 1]
+
+    def _leads(self, voice: Voice, best: Numbers, following: Numbers) -> Numbers:
+        if self._is_number:
+            return voice.shares
+        is_weighed = self._tables.stages[-1].is_weighed
+        first = 0 * voice.shares
+        if not is_weighed:
+            first = voice.shares
+            for of_class in voice.said.T:
+                first = first - of_class
+        said, rows = np.column_stack([first, voice.said]), np.arange(len(best))
+        return np.asarray(said[rows, best] - said[rows, following])
+
+    @abstractmethod
+    def _read(self, rows: NDArray[np.floating]) -> Numbers:
+        """Turn rows of readings into the numbers that the runtime computes with."""
+
+    @abstractmethod
+    def _is_known(self, x: Numbers) -> Numbers:
+        """Say which readings are known."""
+
+    @abstractmethod
+    def _state(self, x: Numbers, n_states: int) -> Numbers:
+        """Return the places of states; ``n_states`` for what is none of them."""
+
+    @abstractmethod
+    def _of_curve(self, curve: CurveRow, x: Numbers) -> Numbers:
+        """Return what a curve says of readings."""
+
+    @abstractmethod
+    def _nearest(self, curve: CurveRow, x: Numbers) -> Numbers:
+        """Return the places of the knots nearest to readings."""
+
+    @abstractmethod
+    def _masses(self, walk: Any, a: int, x: Numbers, beliefs: list[Numbers]) -> Numbers:
+        """Return the masses of what a tree asks on its focal sets."""
+
+    @abstractmethod
+    def _times(self, weight: Numbers, mass: Numbers) -> Numbers:
+        """Return the weight of a branch that goes on."""
+
+    @abstractmethod
+    def _part(self, weight: Numbers, values: Numbers) -> Numbers:
+        """Return what is said by a branch of this weight."""
+
+    @abstractmethod
+    def _share(self, stage: Any, total: Numbers) -> Numbers:
+        """Turn evidence against the first class into shares of belief."""
+
+    @abstractmethod
+    def _complete(self, total: Numbers) -> Numbers:
+        """Give the first class what the others leave of a tree's belief."""
+
+
+def _note(reasons: list[Reason], reason: Reason, n_most: int) -> None:
+    """Put a reason in its place, as ``solah_note`` does; one for a rule that is listed adds up."""
+    for place, listed in enumerate(reasons):
+        if listed.rule == reason.rule:
+            reason = Reason(reason.rule, reason.amount + listed.amount)
+            del reasons[place]
+            break
+    reasons.append(reason)
+    reasons.sort(key=lambda one: (-one.amount, one.rule))
+    del reasons[n_most:]
