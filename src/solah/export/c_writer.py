@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from hashlib import sha256
 from importlib.metadata import version as package_version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,9 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from solah.exceptions import ParameterError
-from solah.export.fixed_tables import FixedStage, FixedTables
+from solah.export.fixed_tables import LEARNT_BITS, FixedStage, FixedTables
 from solah.export.names import distinct
-from solah.model.format import to_json
+from solah.model.format import model_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from solah.export.fixed_tables import FixedWalk
     from solah.export.float_tables import FloatTables, WalkTables
+    from solah.export.learning import Pace
     from solah.export.lowering import TreeInput
     from solah.model.attributes import Attribute
     from solah.model.document import Model
@@ -31,7 +31,9 @@ _KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
 _MOST_ATTRIBUTES = 255
 
 
-def write_c(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[str, str]:
+def write_c(
+    model: Model, tables: FloatTables | FixedTables, name: str, pace: Pace | None = None
+) -> dict[str, str]:
     """Write a model as C.
 
     Parameters
@@ -39,6 +41,7 @@ def write_c(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[
     model : the model
     tables : its tables, in float32 or in integers
     name : what files and functions are called
+    pace : how fast the device learns, if its tables are such
 
     Returns
     -------
@@ -53,8 +56,9 @@ def write_c(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[
     is_fixed = isinstance(tables, FixedTables)
     source = "model_fixed.c.j2" if is_fixed else "model_float.c.j2"
     own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
-    headers = ("solah_decide.h", "solah_flash.h", "solah_tables.h", *own)
-    values = _values(model, tables, name)
+    learning = ("solah_learn.h", "solah_crc.h") if pace else ()
+    headers = ("solah_decide.h", "solah_flash.h", "solah_tables.h", *own, *learning)
+    values = {**_values(model, tables, name), **_learning(tables, name, pace)}
     environment = source_environment()
     return {
         f"{name}.h": environment.get_template("model.h.j2").render(**values),
@@ -70,7 +74,7 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
     -------
     files : dict of file name to text
     """
-    values = _values(model, tables, name)
+    values = {**_values(model, tables, name), **_learning(tables, name, None)}
     runtime = files("solah.export").joinpath("py_runtime", "fixed.py.txt")
     environment = source_environment()
     kinds = {kind: place for place, kind in enumerate(_KINDS)}
@@ -81,11 +85,6 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
         f"{name}.py": model_text.render(**values, kinds=kinds, example=example, runtime=own),
         f"{name}_rules.py": environment.get_template("model_rules.py.j2").render(**values),
     }
-
-
-def model_hash(model: Model) -> str:
-    """Return the first 16 digits of the hash of a model's document."""
-    return sha256(to_json(model).encode()).hexdigest()[:16]
 
 
 def _runtime(name: str) -> str:
@@ -110,6 +109,20 @@ def _values(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[
         "tables": tables,
         **_attributes(model, tables),
         **_types(tables),
+    }
+
+
+def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -> dict[str, Any]:
+    if pace is None or not isinstance(tables, FixedTables) or tables.learnt is None:
+        return {"learning": None, "memory": ""}
+    return {
+        "learning": {
+            "bits": LEARNT_BITS,
+            "step_bits": [pace.step_bits(stage) for stage in tables.stages],
+            "forget_bits": pace.forget_bits,
+        },
+        "learnt_bytes": 4 * tables.learnt.size,
+        "memory": f"const {name}_memory *memory, ",
     }
 
 

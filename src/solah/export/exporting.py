@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from solah.exceptions import ParameterError
@@ -11,6 +11,7 @@ from solah.export.fixed_tables import fixed_tables
 from solah.export.fixed_twin import FixedTwin
 from solah.export.float_tables import float_tables
 from solah.export.float_twin import FloatTwin
+from solah.export.learning import Learner, LearningTwin, Pace
 from solah.export.lowering import lower
 from solah.export.names import check_identifier
 
@@ -47,8 +48,15 @@ class Export:
     unit: float = 1.0
     warnings: tuple[str, ...] = ()
 
+    @property
+    def learns(self) -> bool:
+        """Whether the device learns."""
+        return isinstance(self.twin, LearningTwin)
 
-def export_c(model: Model, *, name: str = "model", numbers: Numbers = "float") -> Export:
+
+def export_c(
+    model: Model, *, name: str = "model", numbers: Numbers = "float", learning: Pace | None = None
+) -> Export:
     """Write a model as C99 for devices.
 
     Parameters
@@ -59,6 +67,8 @@ def export_c(model: Model, *, name: str = "model", numbers: Numbers = "float") -
         What files and functions are called.
     numbers : {"float", "q15"}, default="float"
         What the device computes with: float32, or integers alone.
+    learning : Pace, default=None
+        How fast the device learns; None where it does not. Learning is done in integers.
 
     Returns
     -------
@@ -75,6 +85,8 @@ def export_c(model: Model, *, name: str = "model", numbers: Numbers = "float") -
     ['solah_decide.h', 'solah_fixed.h', 'solah_flash.h', 'solah_tables.h', 'wine.c', 'wine.h']
     """
     check_identifier(name)
+    if learning is not None:
+        return _learning(model, name, numbers, learning)
     lowered = lower(model)
     if numbers == "float":
         floats = float_tables(lowered)
@@ -113,6 +125,16 @@ def export_micropython(model: Model, *, name: str = "model") -> Export:
     check_identifier(name)
     tables = fixed_tables(lower(model))
     return _in_integers(name, write_python(model, tables, name), tables)
+
+
+def _learning(model: Model, name: str, numbers: Numbers, pace: Pace) -> Export:
+    if numbers != "q15":
+        raise ParameterError(
+            f"a device learns in integers: numbers='q15'. Got {numbers!r} instead."
+        )
+    learner = Learner(model, pace=pace.pace, forgetting=pace.forgetting)
+    export = _in_integers(name, write_c(model, learner.tables, name, pace), learner.tables)
+    return replace(export, twin=learner.twin)
 
 
 def _in_integers(name: str, files: Mapping[str, str], tables: FixedTables) -> Export:

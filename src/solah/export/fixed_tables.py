@@ -24,6 +24,10 @@ BELIEF_BITS = 14
 _MOST_BITS = 24
 _LARGEST = 32767
 _MOST_SHIFT = 24
+# What rules have learnt is finer than what they say; it stays within 32 nats.
+LEARNT_BITS, MOST_LEARNT = 24, 1 << 29
+# Evidence that is learnt has room up to this, in nats.
+_LEAST_REACH = 8.0
 # Knots that are so much farther from nothing than from each other get a zero of their own.
 _FAR = 4.0
 
@@ -67,6 +71,7 @@ class Unit:
 class FixedWalk:
     """The tables of one tree in integers; see ``solah_walk`` in ``solah_fixed.h``."""
 
+    name: str
     inputs: tuple[TreeInput, ...]
     offsets: Integers
     peaks: Integers
@@ -78,6 +83,8 @@ class FixedWalk:
     values: Integers
     rules: Int32
     depth: int
+    first_rule: int = 0
+    value_bits: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +109,8 @@ class FixedTables:
     knots, values, curves, states, walks, stages : as the runtime reads them
     preference : (n_classes,) what the decision adds to evidence or multiplies beliefs by; or None
     warnings : what does not fit well into integers, for people
+    learnt : (n_rules, n_values) what rules say to begin with, in the unit 2^-LEARNT_BITS, if the
+        device learns: a line a branch of each tree, from ``first_rule`` on
     """
 
     lowered: Lowered
@@ -114,6 +123,7 @@ class FixedTables:
     stages: tuple[FixedStage, ...]
     preference: Integers | None
     warnings: tuple[str, ...]
+    learnt: Integers | None = None
 
     @property
     def zeros(self) -> list[int] | None:
@@ -122,9 +132,23 @@ class FixedTables:
         return zeros if any(zeros) else None
 
 
-def fixed_tables(lowered: Lowered) -> FixedTables:
-    """Lay out a model in tables of integers."""
-    return _Layout(lowered).tables()
+def fixed_tables(lowered: Lowered, *, learns: bool = False) -> FixedTables:
+    """Lay out a model in tables of integers.
+
+    Parameters
+    ----------
+    lowered : Lowered
+    learns : bool, default=False
+        Whether the device learns; then there must be trees only.
+    """
+    return _Layout(lowered, learns).tables()
+
+
+def values_of(learnt: Integers, value_bits: int) -> Integers:
+    """Return what rules say of what they learnt, as ``solah_said`` does."""
+    finer = LEARNT_BITS - value_bits
+    said = np.where(learnt < 0, -(-learnt >> finer), learnt >> finer)
+    return np.clip(said, -_LARGEST, _LARGEST)
 
 
 def choose_unit(places: Float) -> Unit:
@@ -153,14 +177,15 @@ def _bits(largest: float) -> int:
 
 
 class _Layout:
-    def __init__(self, lowered: Lowered) -> None:
-        self._lowered = lowered
+    def __init__(self, lowered: Lowered, learns: bool) -> None:
+        self._lowered, self._learns = lowered, learns
         self._units = tuple(self._unit(place) for place in range(len(lowered.attributes)))
         self._knots: list[int] = []
         self._values: list[int] = []
         self._curves: list[CurveRow] = []
         self._states: list[StateRow] = []
         self._walks: list[FixedWalk] = []
+        self._learnt: list[Integers] = []
 
     def tables(self) -> FixedTables:
         stages = tuple(self._stage(stage) for stage in self._lowered.stages)
@@ -175,6 +200,7 @@ class _Layout:
             stages=stages,
             preference=self._preference(stages[-1]),
             warnings=tuple(self._warnings()),
+            learnt=np.concatenate(self._learnt) if self._learns else None,
         )
 
     def _unit(self, place: int) -> Unit:
@@ -204,6 +230,8 @@ class _Layout:
             *(tree.values for tree in stage.trees),
         ]
         largest = max((float(np.abs(values).max()) for values in said), default=1.0)
+        if self._learns:  # what is learnt may be larger
+            largest = max(2 * largest, _LEAST_REACH)
         return min(_bits(max(largest, 1e-6)), _MOST_BITS)
 
     def _add_curve(self, curve: Curve, bits: int) -> None:
@@ -232,13 +260,14 @@ class _Layout:
 
     def _walk(self, tree: LoweredTree, bits: int) -> FixedWalk:
         leaves = np.flatnonzero(tree.split < 0)
-        scaled = _scaled(tree.values[leaves], bits)
-        values, numbers = np.unique(scaled, axis=0, return_inverse=True)
+        first_rule = sum(map(len, self._learnt))
+        values, numbers = self._leaves(tree, leaves, bits)
         first_child = tree.first_child.astype(np.int64)
-        first_child[leaves] = numbers.ravel()
+        first_child[leaves] = numbers
         peaks = [self._peaks(one) for one in tree.inputs]
         inverses = [_inverses(of_input) for of_input in peaks]
         return FixedWalk(
+            name=tree.name,
             inputs=tree.inputs,
             offsets=np.concatenate([[0], np.cumsum([len(one) for one in peaks])]),
             peaks=np.concatenate(peaks),
@@ -250,7 +279,23 @@ class _Layout:
             values=values,
             rules=tree.rules,
             depth=tree_depth(tree),
+            first_rule=first_rule,
+            value_bits=bits,
         )
+
+    def _leaves(
+        self, tree: LoweredTree, leaves: NDArray[np.intp], bits: int
+    ) -> tuple[Integers, Integers]:
+        """Return what the leaves of a tree say, line by line, and the line of each leaf."""
+        if not self._learns:
+            scaled = _scaled(tree.values[leaves], bits)
+            values, numbers = np.unique(scaled, axis=0, return_inverse=True)
+            return values, numbers.ravel()
+        numbers = tree.rules[leaves] - tree.rules[leaves].min()
+        _, firsts = np.unique(numbers, return_index=True)
+        learnt = _scaled(tree.values[leaves][firsts], LEARNT_BITS, MOST_LEARNT)
+        self._learnt.append(learnt)
+        return values_of(learnt, bits), numbers
 
     def _peaks(self, one: TreeInput) -> Integers:
         places = np.array(one.peaks)

@@ -59,7 +59,7 @@ class FixedTwin(Twin):
         pieces = self._values[curve.value : end].reshape(n_pieces, width)
         piece, way, _ = self._find(curve, x)
         left, slopes = pieces[piece, 1 : 1 + self._n_values], pieces[piece, 1 + self._n_values :]
-        said = left + _shift(way[:, None] * slopes, pieces[piece, :1])
+        said = left + shift(way[:, None] * slopes, pieces[piece, :1])
         unknown = self._values[end : end + self._n_values]
         return np.where(self._is_known(x)[:, None], said, unknown)
 
@@ -100,7 +100,7 @@ class FixedTwin(Twin):
         return (weight * mass + 16384) >> 15
 
     def _part(self, weight: Integers, values: Integers) -> Integers:
-        return _shift(weight * values, np.int64(15))
+        return shift(weight * values, np.int64(15))
 
     def _share(self, stage: FixedStage, total: Integers) -> Integers:
         return _share(total, stage.value_bits)
@@ -109,7 +109,7 @@ class FixedTwin(Twin):
         return _complete(total)
 
 
-def _shift(numbers: Integers, bits: Integers | np.int64) -> Integers:
+def shift(numbers: Integers, bits: Integers | np.int64) -> Integers:
     """Divide by a power of two, towards zero."""
     return np.where(numbers < 0, -(-numbers >> bits), numbers >> bits)
 
@@ -157,6 +157,6 @@ def _complete(said: Integers) -> Integers:
     left = np.full(len(said), ONE, dtype=np.int64)
     beliefs = []
     for of_class in said.T:
-        beliefs.append(np.minimum(of_class << (15 - BELIEF_BITS), left))
+        beliefs.append(np.clip(of_class << (15 - BELIEF_BITS), 0, left))
         left = left - beliefs[-1]
     return np.column_stack([left, *beliefs])

@@ -27,11 +27,13 @@ void solah_probe(const void *row, void *answer)
 }}
 """
 _DECIDE = "(void){name}_decide((const {reading} *)row, ({belief} *)answer);"
+_LEARN = """static {name}_memory memory;
+    *(int *)answer = {name}_learn(&memory, (const {reading} *)row, 0);"""
 _ESTIMATE = "*({reading} *)answer = {name}_estimate((const {reading} *)row);"
 
 
 def footprint(export: Export, target: Target, rows: Float) -> Footprint:
-    """Measure an exported model on a target.
+    """Measure an exported model on a target: its decisions or, if it learns, its learning.
 
     Parameters
     ----------
@@ -75,8 +77,8 @@ def _probe(export: Export) -> str:
         "belief": "uint16_t" if is_fixed else "float",
     }
     is_number = f"{export.name}_estimate(" in export.files[f"{export.name}.h"]
-    call = (_ESTIMATE if is_number else _DECIDE).format(name=export.name, **types)
-    return _PROBE.format(name=export.name, call=call)
+    call = _LEARN if export.learns else (_ESTIMATE if is_number else _DECIDE)
+    return _PROBE.format(name=export.name, call=call.format(name=export.name, **types))
 
 
 def _readings(export: Export, rows: Float) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:

@@ -86,6 +86,7 @@ class LoweredTree:
 
     Attributes
     ----------
+    name : its node's name
     inputs : what it asks
     split : (n_nodes,) the input that a node asks; -1 for a leaf
     first_child : (n_nodes,) the first of a node's children
@@ -93,6 +94,7 @@ class LoweredTree:
     rules : (n_nodes,) the rules of leaves, by their numbers
     """
 
+    name: str
     inputs: tuple[TreeInput, ...]
     split: Int32
     first_child: Int32
@@ -129,7 +131,7 @@ class Lowered:
     goal : what is decided
     attributes : what is read
     stages : from bottom to top; the last one decides
-    rules : those of the last stage, by their numbers; elsewhere numbers mean nothing
+    rules : those of the last stage, by their numbers; in other stages each tree has its own
     """
 
     goal: Goal
@@ -148,14 +150,21 @@ class Lowered:
         return 1 if self.is_number else len(self.goal.states) - 1
 
 
-def lower(model: Model) -> Lowered:
-    """Bring a model into the form that a device computes."""
-    return _Lowering(model).lowered()
+def lower(model: Model, *, only_trees: bool = False) -> Lowered:
+    """Bring a model into the form that a device computes.
+
+    Parameters
+    ----------
+    model : Model
+    only_trees : bool, default=False
+        Whether trees that ask one attribute stay trees.
+    """
+    return _Lowering(model, only_trees).lowered()
 
 
 class _Lowering:
-    def __init__(self, model: Model) -> None:
-        self._model = model
+    def __init__(self, model: Model, only_trees: bool) -> None:
+        self._model, self._only_trees = model, only_trees
         self._heard = heard_by_fusions(model.nodes)
         self._loudness = voice_weights(model)
         self._places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
@@ -217,10 +226,11 @@ class _Lowering:
         tables: list[StateTable] = []
         trees: list[LoweredTree] = []
         for tree, said in members:
-            if tree.split[0] < 0:
-                start = start + said[0]
-            elif len(tree.inputs) > 1 or tree.inputs[0].origin not in self._places:
+            asks_beliefs = tree.inputs[0].origin not in self._places
+            if self._only_trees or (tree.split[0] >= 0 and (len(tree.inputs) > 1 or asks_beliefs)):
                 trees.append(self._tree(tree, said))
+            elif tree.split[0] < 0:
+                start = start + said[0]
             elif tree.inputs[0].is_coded:
                 tables.append(self._table(tree, said))
             else:
@@ -250,10 +260,13 @@ class _Lowering:
 
     def _tree(self, tree: Tree, said: Float) -> LoweredTree:
         inputs = tuple(self._input(attribute) for attribute in tree.inputs)
-        return LoweredTree(inputs, tree.split, tree.first_child, said, self._numbers(tree))
+        rules = self._numbers(tree)
+        return LoweredTree(tree.name, inputs, tree.split, tree.first_child, said, rules)
 
     def _numbers(self, tree: Tree) -> Int32:
-        return self._rules_of.get(tree.name, np.zeros(len(tree.split), dtype=np.int32))
+        if tree.name in self._rules_of:
+            return self._rules_of[tree.name]
+        return np.searchsorted(np.unique(tree.heads[tree.leaves]), tree.heads).astype(np.int32)
 
     def _input(self, attribute: Attribute) -> TreeInput:
         is_read = attribute.origin in self._places

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
-from solah.export.c_writer import model_hash, source_environment
+from solah.export.c_writer import source_environment
+from solah.model.format import model_hash
 
 if TYPE_CHECKING:
     from solah.export.exporting import Export
@@ -48,6 +49,7 @@ def package_c(model: Model, export: Export, kind: Package) -> dict[str, str]:
         "goal": model.goal.name,
         "is_fixed": export.numbers == "q15",
         "is_number": not model.goal.states,
+        "learns": export.learns,
     }
     beside = {
         path: source_environment().get_template(template).render(**values)

@@ -103,8 +103,11 @@ class Twin(ABC):
         beliefs: list[Numbers] = []
         for stage in self._tables.stages:
             total = self._say(stage, x, beliefs)
-            beliefs.append(self._share(stage, total) if stage.is_weighed else self._complete(total))
+            beliefs.append(self._to_belief(stage, total))
         return total, beliefs
+
+    def _to_belief(self, stage: StageRow | FixedStage, total: Numbers) -> Numbers:
+        return self._share(stage, total) if stage.is_weighed else self._complete(total)
 
     def _say(self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]) -> Numbers:
         total: Numbers = np.tile(stage.start, (len(x), 1))
@@ -149,10 +152,14 @@ class Twin(ABC):
             node, weight = stack.pop()
             split, first = int(walk.split[node]), int(walk.first_child[node])
             if split < 0:
-                yield node, weight, self._part(weight[:, None], walk.values[first])
+                yield node, weight, self._part(weight[:, None], self._leaf(walk, first))
                 continue
             below = [(first + k, self._times(weight, m)) for k, m in enumerate(masses[split].T)]
             stack += reversed([(child, part) for child, part in below if (part > 0).any()])
+
+    def _leaf(self, walk: WalkTables | FixedWalk, number: int) -> Numbers:
+        """Return what a leaf says."""
+        return np.asarray(walk.values[number])
 
     def _scores(self, total: Numbers, belief: Numbers) -> Numbers:
         """Return what speaks for each class in the end."""

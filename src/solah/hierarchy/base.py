@@ -116,12 +116,15 @@ class HierarchyClassifier(LinguisticClassifier):
         wired = with_fusions(hierarchy, data.table.names)
         kinds = kinds_of_trees(linguistic_kinds(self.node, hierarchy), wired)
         n_threads = count_threads(self.n_jobs)
-        self.model_ = train_weighed(wired, data, kinds, growth, settings, n_threads)
-        self.nodes_ = tuple(
-            TreeNode(node) if isinstance(node, Tree) else node for node in self.model_.nodes
-        )
+        self._take(train_weighed(wired, data, kinds, growth, settings, n_threads))
         self.hierarchy_, self.classes_ = self.model_.hierarchy, data.goal.classes
         self.goal_ = data.goal.goal
+
+    def _take(self, model: Model) -> None:
+        super()._take(model)
+        self.nodes_ = tuple(
+            TreeNode(node) if isinstance(node, Tree) else node for node in model.nodes
+        )
 
     def _refuse_unheard(self) -> None:
         """Refuse settings that nothing comes of where voices are weighed, and only weighed."""

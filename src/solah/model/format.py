@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from hashlib import sha256
 from importlib.metadata import version as package_version
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,11 @@ MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
 MAX_ATTRIBUTES = 1_000_000
 MAX_TREES = 100_000
 MAX_NODES = 50_000_000
+
+
+def model_hash(model: Model) -> str:
+    """Return the first 16 digits of the hash of a model's document."""
+    return sha256(to_json(model).encode()).hexdigest()[:16]
 
 
 def to_json(model: Model) -> str:

@@ -19,8 +19,10 @@ from solah.labels.labeller import LABEL_CONSTRAINTS, tolerant_tags
 from solah.labels.rows import LabelledRows
 from solah.model import Model, save_document
 from solah.model.attributes import flatten
+from solah.model.encode import encode
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
+from solah.tree.goals import read_known_classes, refuse_absent_classes
 from solah.tree.growth import TreeSettings
 from solah.tree.learn import learn_tree
 from solah.tree.leaves import LEAVES, LeafSettings
@@ -237,6 +239,55 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
 
     def _leaf_settings(self) -> LeafSettings:
         return LeafSettings(self.leaves, self.shrinkage, self.prior_weight)
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        *,
+        pace: float = 1.0,
+        forgetting: float = 0.0,
+    ) -> Self:
+        """Learn from more rows, one after the other; the first call fits.
+
+        What rules say moves towards the rows, as on a device that learns: the same integers. Words,
+        trees and hierarchy stay as they were fitted.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+        y : array of shape (n_rows,)
+            The classes; none may be new.
+        classes : array, default=None
+            All classes, of which the first rows must have some each.
+        pace : float, default=1.0
+            How fast rules move; rounded to a power of two.
+        forgetting : float, default=0.0
+            The share of what was learnt that a row takes back, where evidence is weighed.
+
+        Returns
+        -------
+        self
+        """
+        from solah.export.learning import Learner
+
+        if not self.__sklearn_is_fitted__():
+            if classes is not None:
+                refuse_absent_classes(classes, y)
+            self.fit(X, y)
+            return self
+        model = self._model()
+        table = read_features(self, X, reset=False)
+        places = read_known_classes(self, y, table.n_rows)
+        learner = Learner(model, pace=pace, forgetting=forgetting)
+        learner.learn(encode(table, model.attributes), places)
+        self._take(learner.model())
+        return self
+
+    def _take(self, model: Model) -> None:
+        """Take another model of the same structure."""
+        self.model_ = model
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class to decide for: the one believed most, unless there are thresholds.

@@ -86,6 +86,30 @@ def read_class_goal(
     return ClassGoal(goal, states, codes, integers, unit, plain)
 
 
+def read_known_classes(estimator: BaseEstimator, y: ArrayLike, n_rows: int) -> NDArray[np.intp]:
+    """Return the place of each row's class among those that an estimator knows."""
+    name, observed = read_classes(estimator, y, n_rows)
+    places = {each: place for place, each in enumerate(estimator.classes_.tolist())}
+    codes = [places.get(each, -1) for each in observed.tolist()]
+    if -1 in codes:
+        row = codes.index(-1)
+        raise DataError(
+            f"row {row} of {name!r} is {shorten(observed[row])}, which no row was when the model "
+            "was fitted; a new class needs a new fit"
+        )
+    return np.array(codes, dtype=np.intp)
+
+
+def refuse_absent_classes(classes: ArrayLike, y: ArrayLike) -> None:
+    """See that the first rows have all classes that are to come."""
+    absent = sorted(set(np.asarray(classes).tolist()) - set(np.asarray(y).tolist()))
+    if absent:
+        raise DataError(
+            f"'classes' has {shorten(absent[0])}, and the first rows have none of it; words and "
+            "trees are learnt from the first rows, so give rows of all classes"
+        )
+
+
 def settle_thresholds(
     thresholds: Mapping[Any, float] | None, classes: Sequence[Any]
 ) -> tuple[float, ...]:

@@ -57,6 +57,7 @@ struct solah_walk {
     const SOLAH_FLASH SOLAH_NODE *child;  /* the first of a node's children; of a leaf, its number */
 #ifdef SOLAH_LEARNS
     uint16_t first_rule; /* where its leaves stand among all rules */
+    uint8_t learnt_bits; /* what is learnt is finer than values by so many bits */
 #else
     const SOLAH_FLASH int16_t *leaf;
 #endif
@@ -254,7 +255,9 @@ static inline int16_t solah_said(solah_model *model, const SOLAH_FLASH solah_wal
 {
     const int32_t leaf = (int32_t)walk->child[node];
 #ifdef SOLAH_LEARNS
-    return model->learnt[((int32_t)walk->first_rule + leaf) * SOLAH_VALUES(model) + v];
+    const int32_t learnt = model->learnt[((int32_t)walk->first_rule + leaf) * SOLAH_VALUES(model) + v];
+    const int32_t said = solah_shift(learnt, walk->learnt_bits);
+    return (int16_t)(said > INT16_MAX ? INT16_MAX : (said < -INT16_MAX ? -INT16_MAX : said));
 #else
     return walk->leaf[leaf * SOLAH_VALUES(model) + v];
 #endif
@@ -331,7 +334,7 @@ static inline void solah_complete(solah_model *model, const int32_t *said,
 {
     int32_t left = (int32_t)SOLAH_ONE;
     for (int32_t c = 1; c < SOLAH_CLASSES(model); c++) {
-        const int32_t share = said[c - 1] << 1;
+        const int32_t share = said[c - 1] > 0 ? said[c - 1] * 2 : 0;
         belief[c] = (uint16_t)(share > left ? left : share);
         left -= (int32_t)belief[c];
     }

@@ -62,7 +62,7 @@ struct solah_tables {
     /* What the decision adds to evidence, or multiplies beliefs by; or NULL. */
     const SOLAH_FLASH solah_number *preference;
 #ifdef SOLAH_LEARNS
-    const solah_value *learnt; /* what rules say, in RAM */
+    const int32_t *learnt; /* what rules say, in RAM */
 #endif
 };
 #if defined(SOLAH_LEARNS) || defined(SOLAH_SIZES_IN_MODEL)

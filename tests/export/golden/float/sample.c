@@ -128,6 +128,11 @@ int sample_decide(const float readings[SAMPLE_N_READINGS], float belief[SAMPLE_N
     return solah_decide(&model, readings, belief);
 }
 
+int sample_why(const float readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most)
+{
+    return solah_why(&model, &rules, readings, reasons, n_most);
+}
+
 const char *sample_class_name(int place)
 {
     static const char *const names[] = {
@@ -136,11 +141,6 @@ const char *sample_class_name(int place)
         "c2",
     };
     return (place >= 0 && place < SAMPLE_N_CLASSES) ? names[place] : "";
-}
-
-int sample_why(const float readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most)
-{
-    return solah_why(&model, &rules, readings, reasons, n_most);
 }
 
 const char *sample_rule_text(int rule)

@@ -137,6 +137,11 @@ int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAM
     return solah_decide(&model, readings, belief);
 }
 
+int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most)
+{
+    return solah_why(&model, &rules, readings, reasons, n_most);
+}
+
 const char *sample_class_name(int place)
 {
     static const char *const names[] = {
@@ -145,11 +150,6 @@ const char *sample_class_name(int place)
         "c2",
     };
     return (place >= 0 && place < SAMPLE_N_CLASSES) ? names[place] : "";
-}
-
-int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most)
-{
-    return solah_why(&model, &rules, readings, reasons, n_most);
 }
 
 const char *sample_rule_text(int rule)

@@ -1,0 +1,155 @@
+/* Learning on the device: the values of rules, in RAM, move towards what labelled readings ask for.
+ * The structure never changes. A model's .c file defines SOLAH_LEARNS and includes solah_fixed.h,
+ * then this file.
+ *
+ * A value has the unit 2^-24. A rule that a row takes with some weight moves by that weight, times
+ * the error, times 2^-step_bits. In a stage that weighs evidence the error is that of the stage's
+ * belief: what was observed less what was expected; elsewhere it is that of the rule's own belief.
+ * With forget_bits, evidence goes back towards what was flashed, by 2^-forget_bits a row.
+ */
+#ifndef SOLAH_LEARN_H
+#define SOLAH_LEARN_H
+
+#include "solah_crc.h"
+
+#define SOLAH_MOST_LEARNT (INT32_C(1) << 29)
+#define SOLAH_ALL_LEARNT (INT32_C(1) << 24)
+
+/* What learning needs beside the model.
+ *   start        what was flashed, a line a rule
+ *   step_bits    how slowly each stage learns
+ *   forget_bits  how slowly evidence goes back to the start; 0 for never */
+typedef struct {
+    const SOLAH_FLASH int32_t *start;
+    const SOLAH_FLASH uint8_t *step_bits;
+    uint8_t forget_bits;
+} solah_learning;
+
+static inline int32_t solah_bounded(int32_t value)
+{
+    if (value > SOLAH_MOST_LEARNT) {
+        return SOLAH_MOST_LEARNT;
+    }
+    return value < -SOLAH_MOST_LEARNT ? -SOLAH_MOST_LEARNT : value;
+}
+
+/* Move the evidence of a rule: error[v] is that of class v + 1 less that of the first class. */
+static inline void solah_move_evidence(const SOLAH_FLASH solah_learning *learning, int32_t rule,
+                                       uint32_t weight, const int32_t *error, int32_t step_bits,
+                                       int32_t *learnt)
+{
+    for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
+        int32_t *value = &learnt[rule * SOLAH_N_VALUES + v];
+        if (learning->forget_bits > 0u) {
+            const int32_t gone = *value - learning->start[rule * SOLAH_N_VALUES + v];
+            *value -= solah_shift(solah_shift(gone, 15) * (int32_t)weight, learning->forget_bits);
+        }
+        *value = solah_bounded(*value + solah_shift((int32_t)(weight >> 1) * error[v], step_bits));
+    }
+}
+
+/* Move the belief of a rule towards the class that was observed. */
+static inline void solah_move_belief(int32_t rule, uint32_t weight, int32_t observed,
+                                     int32_t step_bits, int32_t *learnt)
+{
+    int32_t *value = &learnt[rule * SOLAH_N_VALUES];
+    int32_t above = -SOLAH_ALL_LEARNT;
+
+    for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
+        const int32_t known = value[v] > 0 ? value[v] : 0;
+        const int32_t belief = known > SOLAH_ALL_LEARNT ? SOLAH_ALL_LEARNT : known;
+        const int32_t error = (v + 1 == observed ? (int32_t)SOLAH_ONE : 0) - solah_shift(belief, 9);
+        value[v] = belief + solah_shift((int32_t)(weight >> 1) * error, step_bits);
+        above += value[v];
+    }
+    if (above > 0) { /* by rounding */
+        value[observed - 1] -= above;
+    }
+}
+
+/* Learn from readings and the class that was observed; return the class that was believed in. */
+static inline int solah_learn(solah_model *model, const SOLAH_FLASH solah_learning *learning,
+                              const int32_t *x, int32_t observed, int32_t *learnt)
+{
+    uint16_t beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{0}};
+    int32_t total[SOLAH_N_VALUES] = {0};
+    int32_t error[SOLAH_N_VALUES];
+    solah_way way;
+    int32_t node;
+
+    solah_believe(model, x, beliefs, total);
+    const int decision = (int)solah_best(model, beliefs[SOLAH_N_STAGES - 1], total, -1);
+    if (observed < 0 || observed >= SOLAH_N_CLASSES) {
+        return decision;
+    }
+    for (int32_t s = 0; s < SOLAH_N_STAGES; s++) {
+        const SOLAH_FLASH solah_stage *stage = &model->stages[s];
+        const int32_t first = (observed == 0 ? (int32_t)SOLAH_ONE : 0) - (int32_t)beliefs[s][0];
+        for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
+            error[v] = (observed == v + 1 ? (int32_t)SOLAH_ONE : 0) - (int32_t)beliefs[s][v + 1] - first;
+        }
+        for (int32_t i = 0; i < (int32_t)stage->n_walks; i++) {
+            const SOLAH_FLASH solah_walk *walk = &model->walks[stage->first_walk + i];
+            solah_begin_walk(model, walk, x, beliefs, &way);
+            while ((node = solah_next(walk, &way)) >= 0) {
+                const int32_t rule = (int32_t)walk->first_rule + (int32_t)walk->child[node];
+                const uint32_t weight = way.steps[way.depth].weight;
+                if (stage->is_weighed) {
+                    solah_move_evidence(learning, rule, weight, error, learning->step_bits[s], learnt);
+                } else {
+                    solah_move_belief(rule, weight, observed, learning->step_bits[s], learnt);
+                }
+            }
+        }
+    }
+    return decision;
+}
+
+/* What is saved: the hash of the model, what rules say, and a checksum; all from the lowest byte. */
+static inline void solah_put(uint8_t *bytes, uint32_t number)
+{
+    for (int i = 0; i < 4; i++) {
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    }
+}
+
+static inline uint32_t solah_get(const uint8_t *bytes)
+{
+    uint32_t number = 0;
+    for (int i = 0; i < 4; i++) {
+        number |= (uint32_t)bytes[i] << (8 * i);
+    }
+    return number;
+}
+
+static inline void solah_save(const char *hash, const int32_t *learnt, int32_t n_learnt, uint8_t *bytes)
+{
+    for (int32_t i = 0; i < 16; i++) {
+        bytes[i] = (uint8_t)hash[i];
+    }
+    for (int32_t i = 0; i < n_learnt; i++) {
+        solah_put(bytes + 16 + 4 * i, (uint32_t)learnt[i]);
+    }
+    solah_put(bytes + 16 + 4 * n_learnt, solah_crc(0, bytes, (size_t)(16 + 4 * n_learnt)));
+}
+
+/* Bring back what was saved; return 0, and change nothing, if it is not whole or not this model's. */
+static inline int solah_restore(const char *hash, int32_t *learnt, int32_t n_learnt,
+                                const uint8_t *bytes)
+{
+    if (solah_get(bytes + 16 + 4 * n_learnt) != solah_crc(0, bytes, (size_t)(16 + 4 * n_learnt))) {
+        return 0;
+    }
+    for (int32_t i = 0; i < 16; i++) {
+        if (bytes[i] != (uint8_t)hash[i]) {
+            return 0;
+        }
+    }
+    for (int32_t i = 0; i < n_learnt; i++) {
+        const uint32_t value = solah_get(bytes + 16 + 4 * i);
+        learnt[i] = solah_bounded(value > INT32_MAX ? -(int32_t)(UINT32_MAX - value) - 1 : (int32_t)value);
+    }
+    return 1;
+}
+
+#endif

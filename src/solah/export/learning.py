@@ -1,0 +1,293 @@
+"""A model and labelled rows in, the model with rules that moved towards them out.
+
+The twin of ``c_runtime/solah_learn.h``: the same integers, row by row. The structure never changes.
+A rule that a row takes moves by the row's weight times the error times a step. Where evidence is
+weighed, the error is that of the node's belief: what was observed less what was expected;
+elsewhere it is that of the rule's own belief, so that it becomes a mean which forgets.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from solah.exceptions import DataError, ParameterError
+from solah.explain.effects import voice_weights
+from solah.export.fixed_tables import (
+    LEARNT_BITS,
+    MOST_LEARNT,
+    ONE,
+    FixedTables,
+    fixed_tables,
+    values_of,
+)
+from solah.export.fixed_twin import FixedTwin, shift
+from solah.export.lowering import lower
+from solah.kernels.reference import softmax
+from solah.model.document import Fusion, Task, Tree
+from solah.model.format import model_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.export.fixed_tables import FixedStage, FixedWalk, Integers
+    from solah.model.document import Model
+
+# How far a row that is wholly wrong moves the evidence for its class, in nats.
+_EVIDENCE_A_ROW = 4.0
+# How many rows the belief of a rule remembers.
+_ROWS_REMEMBERED = 16.0
+# Weights have 14 bits and errors 15 in the product that moves what is learnt.
+_PRODUCT_BITS = 14 + 15 - LEARNT_BITS
+_SLOWEST = 20
+_BLOCK_ROWS = 512
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a model learns.
+
+    Attributes
+    ----------
+    pace : 1 is the usual one, 2 twice as fast; rounded to a power of two
+    forgetting : the share of what was learnt that a row takes back, where evidence is weighed; 0
+        for none, else rounded to a power of two
+    """
+
+    pace: float = 1.0
+    forgetting: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 2.0**-10 <= self.pace <= 2.0**10:
+            raise ParameterError(f"'pace' must be from 1/1024 to 1024. Got {self.pace!r} instead.")
+        if not (self.forgetting == 0 or 2.0**-15 <= self.forgetting <= 0.5):
+            raise ParameterError(
+                f"'forgetting' must be 0, or from 1/32768 to 0.5. Got {self.forgetting!r} instead."
+            )
+
+    @property
+    def forget_bits(self) -> int:
+        """The share that is forgotten, as a power of two; 0 for none."""
+        return round(-np.log2(self.forgetting)) if self.forgetting else 0
+
+    def step_bits(self, stage: FixedStage) -> int:
+        """How far products of weights and errors are shifted in a stage."""
+        n_voices = max(stage.parts.walks.stop - stage.parts.walks.start, 1)
+        slowness = n_voices / _EVIDENCE_A_ROW if stage.is_weighed else _ROWS_REMEMBERED
+        return int(np.clip(_PRODUCT_BITS + round(np.log2(slowness / self.pace)), 0, _SLOWEST))
+
+
+class _Taken(NamedTuple):
+    """The branches of a stage that rows take.
+
+    Attributes
+    ----------
+    rules : (n_branches,) their rules, some of which have several branches
+    weights : (n_rows, n_branches)
+    turns : the places of the branches that move their rules first, second, …
+    """
+
+    rules: Integers
+    weights: Integers
+    turns: list[NDArray[np.intp]]
+
+
+class LearningTwin(FixedTwin):
+    """Decides and learns as a device does that learns.
+
+    Parameters
+    ----------
+    tables : what the device has in its flash
+    pace : how fast it learns
+    """
+
+    def __init__(self, tables: FixedTables, pace: Pace) -> None:
+        super().__init__(tables)
+        assert tables.learnt is not None
+        self._stages = tables.stages
+        self._walks = tables.walks
+        self._start = tables.learnt
+        self._pace = pace
+        self.learnt = tables.learnt.copy()
+
+    def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> None:
+        """Learn from rows of readings and the classes that were observed, one after the other.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows, n_attributes)
+        places : sequence of int
+            The classes' places; one out of range teaches nothing.
+        """
+        x, observed = self._read(rows), np.asarray(places, dtype=np.int64)
+        for start in range(0, len(x), _BLOCK_ROWS):
+            block = slice(start, start + _BLOCK_ROWS)
+            self._learn_block(x[block], observed[block])
+
+    def _learn_block(self, x: Integers, observed: Integers) -> None:
+        # A stage hears what those below believed before they learnt, and changes none of them, so
+        # that all rows can go through one stage before the next.
+        beliefs: list[Integers] = []
+        for stage in self._stages:
+            taken = self._taken(stage, x, beliefs)
+            rows = (
+                self._learn_row(stage, taken, i, int(place)) for i, place in enumerate(observed)
+            )
+            beliefs.append(np.vstack(list(rows)))
+
+    def _taken(self, stage: FixedStage, x: Integers, beliefs: list[Integers]) -> _Taken:
+        rules, weights = [], []
+        for walk in self._walks[stage.parts.walks]:
+            for node, weight, _ in self._branches(walk, x, beliefs):
+                rules.append(walk.first_rule + int(walk.first_child[node]))
+                weights.append(weight)
+        return _Taken(np.array(rules), np.column_stack(weights), _turns(rules))
+
+    def _learn_row(self, stage: FixedStage, taken: _Taken, row: int, observed: int) -> Integers:
+        """Return what a stage believes of one row, and let it learn then."""
+        weights = taken.weights[row]
+        values = values_of(self.learnt[taken.rules], stage.value_bits)
+        total = stage.start + self._part(weights[:, None], values).sum(axis=0)
+        belief: Integers = self._to_belief(stage, total[None])[0]
+        if 0 <= observed < len(belief):
+            step_bits = np.int64(self._pace.step_bits(stage))
+            for turn in taken.turns:
+                active = turn[weights[turn] > 0]
+                rules, fired = taken.rules[active], weights[active][:, None]
+                if stage.is_weighed:
+                    self._move_evidence(rules, fired, _error(belief, observed), step_bits)
+                else:
+                    self._move_beliefs(rules, fired, observed, step_bits)
+        return belief
+
+    def _move_evidence(
+        self, rules: Integers, weights: Integers, error: Integers, step_bits: np.int64
+    ) -> None:
+        values, forget_bits = self.learnt[rules], self._pace.forget_bits
+        if forget_bits:
+            gone = shift(values - self._start[rules], np.int64(15))
+            values = values - shift(gone * weights, np.int64(forget_bits))
+        moved = values + shift((weights >> 1) * error, step_bits)
+        self.learnt[rules] = np.clip(moved, -MOST_LEARNT, MOST_LEARNT)
+
+    def _move_beliefs(
+        self, rules: Integers, weights: Integers, observed: int, step_bits: np.int64
+    ) -> None:
+        everything = 1 << LEARNT_BITS
+        target = ONE * (np.arange(1, self._n_values + 1) == observed)
+        beliefs = np.clip(self.learnt[rules], 0, everything)
+        moved = beliefs + shift((weights >> 1) * (target - (beliefs >> 9)), step_bits)
+        if observed > 0:  # rounding may leave more than everything
+            moved[:, observed - 1] -= np.maximum(moved.sum(axis=1) - everything, 0)
+        self.learnt[rules] = moved
+
+    def _leaf(self, walk: FixedWalk, number: int) -> Integers:  # type: ignore[override]
+        return values_of(self.learnt[walk.first_rule + number], walk.value_bits)
+
+
+def _turns(rules: list[int]) -> list[NDArray[np.intp]]:
+    """Find the places of each rule's first branch, then of each one's second, and so on."""
+    n_before: Counter[int] = Counter()
+    turns: list[list[int]] = []
+    for place, rule in enumerate(rules):
+        if n_before[rule] == len(turns):
+            turns.append([])
+        turns[n_before[rule]].append(place)
+        n_before[rule] += 1
+    return [np.array(turn, dtype=np.intp) for turn in turns]
+
+
+def _error(belief: Integers, observed: int) -> Integers:
+    """Return what was observed less what was expected, against the first class."""
+    error = -belief
+    error[observed] += ONE
+    return np.asarray(error[1:] - error[0])
+
+
+class Learner:
+    """A model that learns from labelled rows, as a device does.
+
+    Parameters
+    ----------
+    model : Model
+        It decides between classes.
+    pace, forgetting : float
+        As in :class:`Pace`.
+
+    Examples
+    --------
+    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah.export.learning import Learner
+    >>> from solah.model.encode import encode
+    >>> iris = datasets.load("iris")
+    >>> model = SelfOrganisedHierarchyClassifier().fit(iris.table, iris.goal).model_
+    >>> learner = Learner(model)
+    >>> learner.learn(encode(iris.table, model.attributes)[:10], [0] * 10)
+    >>> learner.model().n_rules == model.n_rules
+    True
+    """
+
+    def __init__(self, model: Model, *, pace: float = 1.0, forgetting: float = 0.0) -> None:
+        if model.goal.task is Task.REGRESSION:
+            raise ParameterError(
+                f"{model.goal.name!r} is a number, and only decisions between classes learn from "
+                "single rows; train the model anew"
+            )
+        self._model = model
+        self.tables = fixed_tables(lower(model, only_trees=True), learns=True)
+        self.twin = LearningTwin(self.tables, Pace(pace, forgetting))
+
+    def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> None:
+        """Learn from rows of readings and the places of the classes that were observed."""
+        self.twin.learn(rows, places)
+
+    def model(self) -> Model:
+        """Return the model with what was learnt."""
+        loudness = voice_weights(self._model)
+        walks = {walk.name: walk for walk in self.tables.walks}
+        nodes = (
+            node
+            if isinstance(node, Fusion)
+            else self._with_learnt(node, walks[node.name], loudness.get(node.name))
+            for node in self._model.nodes
+        )
+        return replace(self._model, nodes=tuple(nodes))
+
+    def save(self) -> bytes:
+        """Return what was learnt, as a device saves it."""
+        saved = model_hash(self._model).encode() + self.twin.learnt.astype("<i4").tobytes()
+        return saved + crc32(saved).to_bytes(4, "little")
+
+    def restore(self, saved: bytes) -> None:
+        """Bring back what this model learnt on a device."""
+        expected = 16 + 4 * self.twin.learnt.size + 4
+        if len(saved) != expected:
+            raise DataError(
+                f"what a device learnt has {expected} bytes for this model. "
+                f"Got {len(saved)} instead."
+            )
+        if crc32(saved[:-4]) != int.from_bytes(saved[-4:], "little"):
+            raise DataError("what a device learnt is damaged: its checksum is another")
+        if saved[:16] != model_hash(self._model).encode():
+            raise DataError("this was learnt by a device with another model")
+        learnt = np.frombuffer(saved[16:-4], "<i4").astype(np.int64)
+        bounded = np.clip(learnt, -MOST_LEARNT, MOST_LEARNT)
+        self.twin.learnt = bounded.reshape(self.twin.learnt.shape)
+
+    def _with_learnt(self, tree: Tree, walk: FixedWalk, loudness: float | None) -> Tree:
+        lines = walk.first_rule + walk.first_child[tree.leaves]
+        learnt = self.twin.learnt[lines] / (1 << LEARNT_BITS)
+        belief = tree.belief.copy()
+        if loudness is None:
+            said = np.maximum(learnt, 0.0)
+            belief[tree.leaves] = np.column_stack([np.maximum(1 - said.sum(axis=1), 0.0), said])
+        else:
+            evidence = np.insert(learnt / loudness, 0, 0.0, axis=1)
+            belief[tree.leaves] = softmax(evidence + np.log(tree.belief[0]))
+        return replace(tree, belief=belief)

@@ -1,0 +1,213 @@
+"""A device learns as its Python twin, integer by integer, and so does ``partial_fit``."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from c_programs import build
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.utils import shuffle
+
+from random_models import SHAPES, random_model, random_rows
+from solah import (
+    LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
+)
+from solah.data import from_frame
+from solah.exceptions import DataError, ParameterError
+from solah.export import export_c
+from solah.export.learning import Learner, Pace
+from solah.model.encode import encode
+from solah.model.format import from_json, to_json
+
+SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+LEARN = """
+#include "m.h"
+#include <stdio.h>
+
+/* Reads rows with the class that was observed; writes what was decided before, and in the end what
+ * was learnt. */
+int main(void)
+{{
+    {reading} readings[M_N_READINGS];
+    {belief} belief[M_N_CLASSES];
+    int32_t observed;
+    m_memory memory;
+    m_memory copy;
+    uint8_t saved[M_N_SAVED];
+
+    m_begin(&memory);
+    while (fread(readings, sizeof readings, 1, stdin) == 1 &&
+           fread(&observed, sizeof observed, 1, stdin) == 1) {{
+        const int32_t decision = m_decide(&memory, readings, belief);
+        fwrite(&decision, sizeof decision, 1, stdout);
+        fwrite(belief, sizeof belief, 1, stdout);
+        if (m_learn(&memory, readings, observed) != decision) {{
+            return 1;
+        }}
+    }}
+    m_save(&memory, saved);
+    m_begin(&copy);
+    saved[0] ^= 1u;
+    if (m_restore(&copy, saved) != 0) {{
+        return 2;
+    }}
+    saved[0] ^= 1u;
+    if (m_restore(&copy, saved) != 1) {{
+        return 3;
+    }}
+    m_save(&copy, saved);
+    fwrite(saved, sizeof saved, 1, stdout);
+    return 0;
+}}
+"""
+
+
+def run(program, export, rows, observed, n_classes):
+    """Let the program learn; return its decisions and beliefs on the way, and what it saved."""
+    kind = np.dtype([("x", "<i4", rows.shape[1:]), ("y", "<i4")])
+    given = np.empty(len(rows), kind)
+    given["x"], given["y"] = export.twin.prepare(rows), observed
+    done = subprocess.run([program], input=given.tobytes(), capture_output=True, check=True)
+    line = np.dtype([("decision", "<i4"), ("belief", "<u2", (n_classes,))])
+    size = line.itemsize * len(rows)
+    found = np.frombuffer(done.stdout[:size], line)
+    return found["decision"], found["belief"], done.stdout[size:]
+
+
+@pytest.mark.parametrize("pace", [Pace(), Pace(4.0, forgetting=0.05)])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_device_learns_as_its_twin(shape, n_classes, pace, tmp_path, find_tool):
+    rng = np.random.default_rng(n_classes)
+    model = random_model(rng, shape, n_classes)
+    export = export_c(model, name="m", numbers="q15", learning=pace)
+    program = build(export, tmp_path, find_tool("cc"), LEARN, SANITIZED)
+    rows = random_rows(rng, model, 100, missing=0.1)
+    observed = rng.integers(-1, n_classes + 1, len(rows))  # classes that are none teach nothing
+    decisions, beliefs, saved = run(program, export, rows, observed, n_classes)
+    learner = Learner(model, pace=pace.pace, forgetting=pace.forgetting)
+    for row, place, decision, belief in zip(rows, observed, decisions, beliefs, strict=True):
+        expected = learner.twin.decide(row[None])
+        assert (decision, belief.tolist()) == (expected[0][0], expected[1][0].tolist())
+        learner.learn(row[None], [place])
+    assert saved == learner.save()
+    export.twin.learn(rows, observed)
+    np.testing.assert_array_equal(export.twin.learnt, learner.twin.learnt)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_document_carries_what_was_learnt(shape):
+    rng = np.random.default_rng(8)
+    model = random_model(rng, shape, 3)
+    rows, observed = random_rows(rng, model, 400), rng.integers(0, 3, 400)
+    at_once, in_parts = Learner(model), Learner(model)
+    at_once.learn(rows, observed)
+    in_parts.learn(rows[:150], observed[:150])
+    again = Learner(from_json(to_json(in_parts.model()).encode()))
+    again.learn(rows[150:], observed[150:])
+    np.testing.assert_array_equal(at_once.twin.learnt, again.twin.learnt)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_learns_decides_as_the_model_before_it_has_learnt(shape):
+    rng = np.random.default_rng(9)
+    model = random_model(rng, shape, 3)
+    rows = random_rows(rng, model, 500)
+    _, learning = export_c(model, numbers="q15", learning=Pace()).twin.decide(rows)
+    _, plain = export_c(model, numbers="float").twin.decide(rows)
+    assert learning / 32768 == pytest.approx(plain, abs=0.02)
+
+
+def estimators():
+    return [
+        LinguisticTreeClassifier(max_depth=2),
+        LinguisticHierarchyClassifier("z <- alcohol, hue; y <- z, proline", fusion="tree"),
+        SelfOrganisedHierarchyClassifier(max_rules=30),
+    ]
+
+
+@pytest.mark.parametrize("estimator", estimators(), ids=lambda one: type(one).__name__)
+def test_partial_fit_learns_as_a_device(estimator):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    first, second = order[:90], order[90:]
+    estimator.fit(X.iloc[first], y.iloc[first])
+    twin = export_c(estimator.model_, numbers="q15", learning=Pace()).twin
+    rows = encode(from_frame(X.iloc[second]), estimator.model_.attributes)
+    twin.learn(rows, y.iloc[second])
+    n_rules = estimator.n_rules_
+    for part in np.array_split(second, 3):
+        estimator.partial_fit(X.iloc[part], y.iloc[part])
+    np.testing.assert_array_equal(Learner(estimator.model_).twin.learnt, twin.learnt)
+    assert estimator.n_rules_ == n_rules
+    beliefs = estimator.predict_proba(X.iloc[second])
+    assert twin.decide(rows)[1] / 32768 == pytest.approx(beliefs, abs=0.02)
+
+
+def test_rows_that_come_back_are_learnt():
+    X, y = shuffle(*load_wine(return_X_y=True, as_frame=True), random_state=0)
+    model = SelfOrganisedHierarchyClassifier(max_rules=20).fit(X, y)
+    swapped = (y + 1) % 3
+    assert model.score(X, swapped) < 0.05
+    for _ in range(5):
+        model.partial_fit(X, swapped)
+    assert model.score(X, swapped) > 0.9
+
+
+def test_what_was_learnt_is_forgotten_without_practice():
+    rng = np.random.default_rng(3)
+    model = random_model(rng, "flat fusion", 2)
+    rows = random_rows(rng, model, 300, missing=0.0)
+    learner = Learner(model, forgetting=2**-5)
+    start = learner.twin.learnt.copy()
+    learner.learn(rows, np.ones(300, dtype=int))
+    moved = np.abs(learner.twin.learnt - start).max()
+    for _ in range(3):
+        learner.learn(rows, Learner(model).twin.decide(rows)[0])
+    assert np.abs(learner.twin.learnt - start).max() < 0.5 * moved
+
+
+def test_the_first_batch_is_fitted_and_new_classes_are_refused():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    tree = LinguisticTreeClassifier(max_depth=2).partial_fit(X, y, classes=[0, 1, 2])
+    assert tree.n_rules_ == LinguisticTreeClassifier(max_depth=2).fit(X, y).n_rules_
+    with pytest.raises(DataError, match="3"):
+        tree.partial_fit(X.head(1), [3])
+    with pytest.raises(DataError, match="'classes' has 3"):
+        LinguisticTreeClassifier().partial_fit(X, y, classes=[0, 1, 2, 3])
+    with pytest.raises(DataError, match="NaN"):
+        tree.partial_fit(X.head(2), [0.0, np.nan])
+
+
+def test_what_a_device_learnt_comes_home_whole_or_not_at_all():
+    rng = np.random.default_rng(4)
+    model = random_model(rng, "tree", 3)
+    device = Learner(model)
+    device.learn(random_rows(rng, model, 50), rng.integers(0, 3, 50))
+    saved = device.save()
+    home = Learner(model)
+    home.restore(saved)
+    np.testing.assert_array_equal(home.twin.learnt, device.twin.learnt)
+    with pytest.raises(DataError, match="bytes for this model"):
+        home.restore(saved[:-1])
+    with pytest.raises(DataError, match="checksum"):
+        home.restore(saved[:30] + bytes([saved[30] ^ 1]) + saved[31:])
+    with pytest.raises(DataError, match="another model"):
+        Learner(device.model()).restore(saved)
+
+
+def test_what_cannot_learn_says_so():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    tree = LinguisticTreeRegressor(max_depth=1).fit(X, y)
+    with pytest.raises(ParameterError, match="'target' is a number"):
+        Learner(tree.model_)
+    model = random_model(np.random.default_rng(0), "tree")
+    with pytest.raises(ParameterError, match="numbers='q15'"):
+        export_c(model, learning=Pace())
+    with pytest.raises(ParameterError, match="'pace' must be"):
+        Pace(0.0)
+    with pytest.raises(ParameterError, match="'forgetting' must be"):
+        Pace(forgetting=1.0)
