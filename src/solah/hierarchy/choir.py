@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 
 from solah.kernels.arrays import SLOPE_SCALE, WEIGHT_ONE, Described, Routes
 from solah.kernels.choose import kernel, map_slices
-from solah.tree.joining import JoinedTree, join_branches, voice_cost
+from solah.model.joining import JoinedTree, join_branches, voice_cost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

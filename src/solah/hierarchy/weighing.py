@@ -13,8 +13,8 @@ from solah.hierarchy.nodes import TreeNode
 from solah.hierarchy.training import is_large, train_node
 from solah.kernels.reference import softmax
 from solah.model import Fusion, Model
+from solah.model.joining import with_leaves
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
-from solah.tree.joining import with_leaves
 from solah.tree.leaves import COUNTED
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from solah.hierarchy.training import TrainingSet
     from solah.kernels.arrays import Float
     from solah.model import Node, Tree
+    from solah.model.joining import JoinedTree
     from solah.tree.growth import TreeSettings
-    from solah.tree.joining import JoinedTree
 
 # What a tree says in the choir, over what it would say alone, is looked for between these.
 _SOFTEST, _LOUDEST = 0.002, 8.0

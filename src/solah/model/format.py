@@ -302,14 +302,14 @@ def _read_trees(
             )
         free -= set(node.origins)
         free.add(node.name)
-        known[node.name] = belief_attribute(node.name, goal.states, _to_begin_with(node))
+        known[node.name] = belief_attribute(node.name, goal.states, to_begin_with(node))
         nodes.append(node)
     if strays := free - attributes.keys() - {nodes[-1].name}:
         raise ModelFormatError(f"{reader.place} has {shorten(min(strays))}, which feeds no tree")
     return tuple(nodes)
 
 
-def _to_begin_with(node: Node) -> tuple[float, ...]:
+def to_begin_with(node: Node) -> tuple[float, ...]:
     """Return what a node believes of a row of which nothing is known."""
     start = softmax(np.array([node.bias]))[0] if isinstance(node, Fusion) else node.belief[0]
     return tuple(start.tolist())

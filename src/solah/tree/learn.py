@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.model import Tree
+from solah.model.joining import simplify_tree
 from solah.tree.growth import grow
-from solah.tree.joining import simplify_tree
 from solah.tree.leaves import improve_leaves
 
 if TYPE_CHECKING:

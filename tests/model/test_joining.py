@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 from solah import LinguisticTreeClassifier, LinguisticTreeRegressor, load_model
 from solah.model.beliefs import root_beliefs
-from solah.tree.joining import count_cost, join_branches, simplify_tree, voice_cost
+from solah.model.joining import count_cost, join_branches, simplify_tree, voice_cost
 
 
 @pytest.fixture(scope="module")
