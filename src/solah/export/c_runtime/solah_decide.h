@@ -3,9 +3,9 @@
 #ifndef SOLAH_DECIDE_H
 #define SOLAH_DECIDE_H
 
-static inline void solah_add_table(solah_model *model,
-                                   const SOLAH_FLASH solah_table *table, solah_reading x,
-                                   solah_number *total)
+SOLAH_INLINE void solah_add_table(solah_model *model,
+                                  const SOLAH_FLASH solah_table *table, solah_reading x,
+                                  solah_number *total)
 {
     const int32_t state = solah_state(x, (int32_t)table->n_states);
     solah_add(model, total, model->values + table->value + state * SOLAH_VALUES(model));
@@ -13,9 +13,9 @@ static inline void solah_add_table(solah_model *model,
 
 #if SOLAH_MAX_INPUTS > 0
 /* Jeffrey's rule: add what each branch says, by its weight. */
-static inline void solah_add_walk(solah_model *model,
-                                  const SOLAH_FLASH solah_walk *walk, const solah_reading *x,
-                                  solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
+SOLAH_INLINE void solah_add_walk(solah_model *model,
+                                 const SOLAH_FLASH solah_walk *walk, const solah_reading *x,
+                                 solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
 {
     solah_way way;
     solah_number said[SOLAH_N_VALUES] = {0};
@@ -34,9 +34,9 @@ static inline void solah_add_walk(solah_model *model,
 #endif
 
 /* Add up what all parts of a stage say. */
-static inline void solah_say(solah_model *model,
-                             const SOLAH_FLASH solah_stage *stage, const solah_reading *x,
-                             solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
+SOLAH_INLINE void solah_say(solah_model *model,
+                            const SOLAH_FLASH solah_stage *stage, const solah_reading *x,
+                            solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
 {
     for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
         total[v] = stage->start[v];
@@ -59,8 +59,8 @@ static inline void solah_say(solah_model *model,
 }
 
 /* Compute all beliefs, from bottom to top; `total` keeps what the last stage says. */
-static inline void solah_believe(solah_model *model, const solah_reading *x,
-                                 solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
+SOLAH_INLINE void solah_believe(solah_model *model, const solah_reading *x,
+                                solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
 {
     for (int32_t s = 0; s < SOLAH_STAGES(model); s++) {
         const SOLAH_FLASH solah_stage *stage = &model->stages[s];
@@ -74,9 +74,9 @@ static inline void solah_believe(solah_model *model, const solah_reading *x,
 }
 
 /* What speaks for a class in the end. */
-static inline solah_number solah_score(solah_model *model,
-                                       const solah_belief *belief, const solah_number *total,
-                                       int32_t c)
+SOLAH_INLINE solah_number solah_score(solah_model *model,
+                                      const solah_belief *belief, const solah_number *total,
+                                      int32_t c)
 {
     const int is_weighed = model->stages[SOLAH_STAGES(model) - 1].is_weighed;
     solah_number score = (solah_number)belief[c];
@@ -90,8 +90,8 @@ static inline solah_number solah_score(solah_model *model,
 }
 
 /* The class with the highest score, of all but one; the first of equal ones. */
-static inline int32_t solah_best(solah_model *model, const solah_belief *belief,
-                                 const solah_number *total, int32_t but)
+SOLAH_INLINE int32_t solah_best(solah_model *model, const solah_belief *belief,
+                                const solah_number *total, int32_t but)
 {
     int32_t best = -1;
     solah_number most = (solah_number)0;

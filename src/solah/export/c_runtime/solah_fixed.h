@@ -70,7 +70,7 @@ static inline int32_t solah_shift(int32_t number, int32_t bits)
 }
 
 /* A reading from the zero of its attribute, within 16 bits. */
-static inline int32_t solah_relative(solah_model *model, int32_t attribute, int32_t x)
+SOLAH_INLINE int32_t solah_relative(solah_model *model, int32_t attribute, int32_t x)
 {
     if (model->zero != NULL) {
         const int32_t zero = model->zero[attribute];
@@ -87,8 +87,8 @@ static inline int32_t solah_relative(solah_model *model, int32_t attribute, int3
 
 static inline int solah_is_known(int32_t x) { return x != SOLAH_UNKNOWN; }
 
-static inline void solah_add_curve(solah_model *model, const SOLAH_FLASH solah_curve *curve,
-                                   int32_t x, int32_t *total)
+SOLAH_INLINE void solah_add_curve(solah_model *model, const SOLAH_FLASH solah_curve *curve,
+                                  int32_t x, int32_t *total)
 {
     const SOLAH_FLASH int16_t *knot = model->knots + curve->knot;
     const SOLAH_FLASH int16_t *value = model->values + curve->value;
@@ -209,9 +209,9 @@ static inline void solah_ask(solah_model *model,
 }
 
 /* Stand at the root of a tree, before the first branch. */
-static inline void solah_begin_walk(solah_model *model,
-                                    const SOLAH_FLASH solah_walk *walk, const int32_t *x,
-                                    uint16_t beliefs[][SOLAH_N_CLASSES], solah_way *way)
+SOLAH_INLINE void solah_begin_walk(solah_model *model,
+                                   const SOLAH_FLASH solah_walk *walk, const int32_t *x,
+                                   uint16_t beliefs[][SOLAH_N_CLASSES], solah_way *way)
 {
     for (int32_t a = 0; a < (int32_t)walk->n_asked; a++) {
         solah_ask(model, walk, x, beliefs, a, &way->runs[a]);
@@ -223,7 +223,7 @@ static inline void solah_begin_walk(solah_model *model,
 }
 
 /* Go on to the next branch that the readings take: return its leaf; -1 behind the last one. */
-static inline int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *way)
+SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *way)
 {
     while (way->depth >= 0) {
         solah_step *step = &way->steps[way->depth];
@@ -301,9 +301,9 @@ static inline uint16_t solah_share_of(uint32_t part, uint32_t whole)
 }
 
 /* Turn evidence against the first class into shares of belief. */
-static inline void solah_share(solah_model *model,
-                               const SOLAH_FLASH solah_stage *stage, const int32_t *evidence,
-                               uint16_t *belief)
+SOLAH_INLINE void solah_share(solah_model *model,
+                              const SOLAH_FLASH solah_stage *stage, const int32_t *evidence,
+                              uint16_t *belief)
 {
     int32_t most = 0;
     uint32_t sum = 0;
@@ -329,8 +329,8 @@ static inline void solah_share(solah_model *model,
 }
 
 /* A tree's belief, which has the unit 2^-14: the first class has what the others leave. */
-static inline void solah_complete(solah_model *model, const int32_t *said,
-                                  uint16_t *belief)
+SOLAH_INLINE void solah_complete(solah_model *model, const int32_t *said,
+                                 uint16_t *belief)
 {
     int32_t left = (int32_t)SOLAH_ONE;
     for (int32_t c = 1; c < SOLAH_CLASSES(model); c++) {

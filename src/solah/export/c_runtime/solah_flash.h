@@ -5,6 +5,13 @@
 
 #include <stddef.h>
 
+/* What a decision runs through stands in one piece, though reasons need it too: calls would cost. */
+#if defined(__GNUC__)
+#define SOLAH_INLINE static inline __attribute__((always_inline))
+#else
+#define SOLAH_INLINE static inline
+#endif
+
 #if defined(__AVR__) && !defined(__STRICT_ANSI__) && !defined(__cplusplus) && \
     !defined(SOLAH_SIZES_IN_MODEL)
 #pragma GCC diagnostic ignored "-Wpedantic" /* __flash is none of ISO C */

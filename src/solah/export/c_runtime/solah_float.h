@@ -44,15 +44,15 @@ struct solah_walk {
 static inline int solah_is_known(float x) { return x == x; }
 
 /* Readings are taken as they are. */
-static inline float solah_relative(solah_model *model, int32_t attribute, float x)
+SOLAH_INLINE float solah_relative(solah_model *model, int32_t attribute, float x)
 {
     (void)model;
     (void)attribute;
     return x;
 }
 
-static inline void solah_add_curve(solah_model *model, const SOLAH_FLASH solah_curve *curve,
-                                   float x, float *total)
+SOLAH_INLINE void solah_add_curve(solah_model *model, const SOLAH_FLASH solah_curve *curve,
+                                  float x, float *total)
 {
     const SOLAH_FLASH float *knot = model->knots + curve->knot;
     const SOLAH_FLASH float *value = model->values + curve->value;
@@ -97,9 +97,9 @@ static inline float solah_unknown(void)
 }
 
 /* Stand at the root of a tree, before the first branch. */
-static inline void solah_begin_walk(solah_model *model,
-                                    const SOLAH_FLASH solah_walk *walk, const float *x,
-                                    float beliefs[][SOLAH_N_CLASSES], solah_way *way)
+SOLAH_INLINE void solah_begin_walk(solah_model *model,
+                                   const SOLAH_FLASH solah_walk *walk, const float *x,
+                                   float beliefs[][SOLAH_N_CLASSES], solah_way *way)
 {
     for (int32_t a = 0; a < (int32_t)walk->n_asked; a++) {
         const SOLAH_FLASH solah_asked *asked = &walk->asked[a];
@@ -137,7 +137,7 @@ static inline void solah_begin_walk(solah_model *model,
 }
 
 /* Go on to the next branch that the readings take: return its leaf; -1 behind the last one. */
-static inline int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *way)
+SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *way)
 {
     const solah_sets sets = walk->sets;
     const solah_tree tree = walk->tree;
@@ -177,9 +177,9 @@ static inline float solah_exp(float x)
 }
 
 /* Turn evidence against the first class into shares of belief. */
-static inline void solah_share(solah_model *model,
-                               const SOLAH_FLASH solah_stage *stage, const float *evidence,
-                               float *belief)
+SOLAH_INLINE void solah_share(solah_model *model,
+                              const SOLAH_FLASH solah_stage *stage, const float *evidence,
+                              float *belief)
 {
     float most = 0.0f;
     float sum = 0.0f;
@@ -201,8 +201,8 @@ static inline void solah_share(solah_model *model,
 }
 
 /* A tree's belief: the first class has what the others leave. */
-static inline void solah_complete(solah_model *model, const float *said,
-                                  float *belief)
+SOLAH_INLINE void solah_complete(solah_model *model, const float *said,
+                                 float *belief)
 {
     float left = 1.0f;
 

@@ -83,8 +83,8 @@ typedef const SOLAH_FLASH struct solah_tables solah_model;
 #endif
 
 /* A known reading, brought within the knots of a curve. */
-static inline solah_reading solah_inside(const SOLAH_FLASH solah_knot *knot, int32_t last,
-                                         solah_reading x)
+SOLAH_INLINE solah_reading solah_inside(const SOLAH_FLASH solah_knot *knot, int32_t last,
+                                        solah_reading x)
 {
     if (x < knot[0]) {
         x = knot[0];
@@ -96,7 +96,7 @@ static inline solah_reading solah_inside(const SOLAH_FLASH solah_knot *knot, int
 }
 
 /* The piece of a curve that a reading within its knots lies on. */
-static inline int32_t solah_piece(const SOLAH_FLASH solah_knot *knot, int32_t last, solah_reading x)
+SOLAH_INLINE int32_t solah_piece(const SOLAH_FLASH solah_knot *knot, int32_t last, solah_reading x)
 {
     int32_t k = 0;
     while (k < last - 1 && x >= knot[k + 1]) {
@@ -106,8 +106,8 @@ static inline int32_t solah_piece(const SOLAH_FLASH solah_knot *knot, int32_t la
 }
 
 /* Add what a line of values says. */
-static inline void solah_add(solah_model *model, solah_number *total,
-                             const SOLAH_FLASH solah_value *values)
+SOLAH_INLINE void solah_add(solah_model *model, solah_number *total,
+                            const SOLAH_FLASH solah_value *values)
 {
     for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
         total[v] += values[v];
