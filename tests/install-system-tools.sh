@@ -1,6 +1,6 @@
 #!/bin/sh
-# Install what some tests need beside Python packages: a C compiler with its sanitizers, Chromium,
-# and the compilers and emulators of the targets that models are exported to.
+# Install what some tests need beside Python packages: a C compiler with its sanitizers, a checker of
+# C, Chromium, and the compilers and emulators of the targets that models are exported to.
 set -eu
 missing() { ! command -v "$1" >/dev/null 2>&1; }
 # Whether a compiler is missing, or a header that its library has.
@@ -15,6 +15,7 @@ want() {
 }
 
 missing cc && want "a C compiler (cc)" gcc libc6-dev
+missing cppcheck && want "a checker of C (cppcheck)" cppcheck
 missing chromium && want "Chromium (chromium)" chromium
 missing arm-none-eabi-gcc && want "a compiler for Cortex-M (arm-none-eabi-gcc)" gcc-arm-none-eabi
 missing qemu-system-arm && want "an emulator of Cortex-M (qemu-system-arm)" qemu-system-arm
@@ -38,7 +39,7 @@ if [ -n "$packages" ]; then
   # shellcheck disable=SC2086 # a list of names
   $SUDO apt-get install -y -qq --no-install-recommends $packages
 fi
-for tool in cc chromium arm-none-eabi-gcc riscv64-unknown-elf-gcc aarch64-linux-gnu-gcc avr-gcc \
-  qemu-system-arm qemu-system-riscv32 qemu-aarch64; do
+for tool in cc cppcheck chromium arm-none-eabi-gcc riscv64-unknown-elf-gcc aarch64-linux-gnu-gcc \
+  avr-gcc qemu-system-arm qemu-system-riscv32 qemu-aarch64; do
   "$tool" --version | head -n 1
 done

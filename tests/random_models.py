@@ -149,6 +149,13 @@ def random_rows(rng, model, n_rows, missing=0.1):
     return np.column_stack(columns)
 
 
+def odd_rows(rng, model, n_rows):
+    """Draw rows with unknown readings, extremes, infinities, and codes that are none."""
+    rows = random_rows(rng, model, n_rows, missing=0.15)
+    strange = rng.choice([np.inf, -np.inf, 1e30, -1e30, 1e-30, -0.0, 0.5, 7.0], rows.shape)
+    return np.where(rng.random(rows.shape) < 0.05, strange, rows)
+
+
 def coded(model, rows):
     """Put rows as numbers the way that models take them."""
     from solah.model.encode import Coded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from contextlib import contextmanager
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
     """Open a text file for writing that takes its name only when all went well."""
+    with _whole_bytes(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        yield text
+        text.detach()
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file whole or not at all; text as UTF-8."""
+    with _whole_bytes(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def _whole_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = Path(path).resolve()  # a link stays, and what it leads to is replaced
     if target.exists() and not target.is_file():
         raise OSError(f"{path} is not an ordinary file, so it cannot be replaced")
@@ -24,7 +39,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
         raise type(error)(error.errno, error.strerror, str(target)) from None
     draft = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+        with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -33,12 +48,6 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-
-
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file whole or not at all."""
-    with whole_file(path) as file:
-        file.write(text)
 
 
 def _usual_mode(target: Path) -> int:

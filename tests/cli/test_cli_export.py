@@ -8,7 +8,8 @@ import pytest
 def test_a_model_is_written_and_compiles(run, wine_model, tmp_path, find_tool):
     outcome = run("export", wine_model, "-o", tmp_path / "fw")
     written = sorted(file.name for file in (tmp_path / "fw").iterdir())
-    assert written == ["solah_core.h", "solah_float.h", "solah_tables.h", "wine.c", "wine.h"]
+    runtime = ["core", "decide", "flash", "float", "tables"]
+    assert written == [*(f"solah_{part}.h" for part in runtime), "wine.c", "wine.h"]
     assert outcome.out.startswith("Written\n")
     command = [find_tool("cc"), "-std=c99", "-Wall", "-Werror", "-c", "wine.c", "-o", "wine.o"]
     subprocess.run(command, cwd=tmp_path / "fw", check=True)
@@ -47,7 +48,8 @@ def test_a_module_for_micropython_is_written(run, wine_model, tmp_path):
     words = ("export", wine_model, "wine", "--to", "micropython", "-o", tmp_path / "board")
     found = run(*words, "--json").document
     assert found["numbers"] == "q15"
-    assert [file.name for file in (tmp_path / "board").iterdir()] == ["wine.py"]
+    written = sorted(file.name for file in (tmp_path / "board").iterdir())
+    assert written == ["wine.py", "wine_rules.py"]
     run(*words, "--numbers", "float").check_error("MicroPython computes in integers")
 
 
@@ -70,3 +72,103 @@ def test_the_name_is_the_users(run, wine_model, tmp_path):
 
 def test_a_file_is_no_folder(run, wine_model, write):
     run("export", wine_model, "-o", write("file", "x")).check_error("file")
+
+
+def test_a_model_is_made_to_fit(run, wine_model, tmp_path):
+    words = ("export", wine_model, "wine", "--numbers", "q15", "-o", tmp_path / "fw")
+    fitting = run(*words, "--max-flash", "100k", "--json").document
+    before = fitting["shrunk"]["before"]
+    assert fitting["shrunk"]["after"] == before
+    assert "accuracy_before" not in fitting["check"]
+    limit = before["flash"] - 100
+    found = run(*words, "--max-flash", limit, "--json").document
+    after = found["shrunk"]["after"]
+    assert found["shrunk"]["max_flash"] == limit >= after["flash"]
+    assert after["rules"] < before["rules"]
+    assert found["check"]["kept_decisions"] > 0.9
+    assert found["check"]["accuracy_before"] == fitting["check"]["accuracy"]
+    assert found["check"]["accuracy"] > 0.9
+    assert found["check"]["accuracy_on_device"] > 0.9
+    printed = run(*words, "--max-flash", limit).out
+    assert f"{after['rules']} of {before['rules']}" in printed
+    assert "accuracy before" in printed
+
+
+def test_without_a_limit_nothing_is_shrunk(run, wine_model, tmp_path):
+    assert run("export", wine_model, "-o", tmp_path / "fw", "--json").document["shrunk"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "n_bytes"),
+    [("20480", 20480), ("20k", 20480), ("19.5K", 19968), ("20KB", 20480), ("20 KiB", 20480)],
+)
+def test_a_limit_may_be_written_in_many_ways(run, wine_model, tmp_path, text, n_bytes):
+    words = ("export", wine_model, "--max-flash", text, "-o", tmp_path / "fw", "--json")
+    assert run(*words).document["shrunk"]["max_flash"] == n_bytes
+
+
+@pytest.mark.parametrize("text", ["", "0", "0.0001k", "1.5", "-4k", "k", "4m", "4k!", "٤k", "1e3"])
+def test_a_limit_that_is_none_is_refused(run, wine_model, tmp_path, text):
+    outcome = run("export", wine_model, f"--max-flash={text}", "-o", tmp_path / "fw")
+    outcome.check_error("--max-flash must be a number of bytes such as 2048 or 4k")
+    assert not (tmp_path / "fw").exists()
+
+
+def test_a_limit_that_nothing_fits_is_refused(run, wine_model, tmp_path):
+    words = ("export", wine_model, "--max-flash", "1k", "-o", tmp_path / "fw")
+    run(*words).check_error("1,024 bytes", "q15")
+    assert not (tmp_path / "fw").exists()
+
+
+def test_a_limit_is_none_for_micropython(run, wine_model, tmp_path):
+    words = ("export", wine_model, "--to", "micropython", "-o", tmp_path / "board")
+    run(*words, "--max-flash", "4k").check_error("--max-flash", "MicroPython")
+
+
+def test_a_number_is_made_to_fit(run, write, tmp_path):
+    rows = [f"{i},{i % 7},{i * 2.5 + i % 7}" for i in range(60)]
+    table = write("n.csv", "a,b,y", *rows)
+    run("fit", table, "-t", "y", "--task", "regression", "-o", tmp_path / "n.json", "-q")
+    words = ("export", tmp_path / "n.json", table, "--numbers", "q15", "-o", tmp_path / "fw")
+    before = run(*words, "--max-flash", "100k", "--json").document["shrunk"]["before"]
+    found = run(*words, "--max-flash", before["flash"] - 100, "--json").document
+    assert found["shrunk"]["after"]["rules"] < before["rules"]
+    assert 0 < found["check"]["mean_change"] < 75
+    assert "mean change" in run(*words, "--max-flash", before["flash"] - 100).out
+
+
+def test_a_device_that_learns_has_a_memory(run, wine_model, tmp_path):
+    outcome = run("export", wine_model, "wine", "--learn", "--pace", "2", "-o", tmp_path / "out")
+    assert "accuracy on the device" in outcome.out
+    header = (tmp_path / "out" / "wine.h").read_text(encoding="utf-8")
+    assert "int wine_learn(wine_memory *memory" in header
+    arduino = tmp_path / "arduino"
+    assert run("export", wine_model, "--learn", "--to", "arduino", "-o", arduino).code == 0
+    sketch = (arduino / "examples" / "decide" / "decide.ino").read_text(encoding="utf-8")
+    assert "wine_begin(&memory);" in sketch
+
+
+def test_a_blob_is_written_with_what_opens_it(run, wine_model, tmp_path):
+    found = run(
+        "export", wine_model, "wine", "--to", "blob", "-o", tmp_path / "out", "--json"
+    ).document
+    assert found["check"]["same_decisions"] > 0.98
+    assert (tmp_path / "out" / "wine.bin").read_bytes().startswith(b"SLHB")
+    assert (tmp_path / "out" / "solah_blob.h").exists()
+    assert (tmp_path / "out" / "solah_blob.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--learn", "--numbers", "float"), "learns in integers"),
+        (("--learn", "--to", "micropython"), "does not learn"),
+        (("--learn", "--max-flash", "4k"), "does not know what learning costs"),
+        (("--learn", "--pace", "0"), "'pace' must be"),
+        (("--to", "blob", "--numbers", "float"), "computes in integers"),
+        (("--to", "blob", "--max-flash", "4k"), "leave it out"),
+    ],
+)
+def test_what_does_not_go_together_is_said(run, wine_model, tmp_path, words, said):
+    run("export", wine_model, *words, "-o", tmp_path / "out").check_error(said)
+    assert not (tmp_path / "out").exists()

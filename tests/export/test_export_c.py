@@ -9,7 +9,7 @@ import pytest
 from c_programs import CPP11, ESTIMATE, WHY, build, decide, estimate, why
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
-from random_models import SHAPES, coded, random_model, random_rows
+from random_models import SHAPES, coded, odd_rows, random_model, random_rows
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
@@ -22,13 +22,6 @@ from solah.model.beliefs import signals_of
 from solah.model.encode import encode
 
 GOLDEN = Path(__file__).parent / "golden"
-
-
-def odd_rows(rng, model, n_rows):
-    """Draw rows with unknown readings, extremes, infinities, and codes that are none."""
-    rows = random_rows(rng, model, n_rows, missing=0.15)
-    strange = rng.choice([np.inf, -np.inf, 1e30, -1e30, 1e-30, -0.0, 0.5, 7.0], rows.shape)
-    return np.where(rng.random(rows.shape) < 0.05, strange, rows)
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
@@ -153,6 +146,17 @@ def test_a_number_is_estimated(numbers, tmp_path, find_tool):
     found = estimate(program, export, rows)
     np.testing.assert_array_equal(found, export.twin.estimate(rows))
     assert found * export.unit == pytest.approx(tree.predict(X), abs=1.0)
+
+
+def test_large_numbers_are_estimated_in_coarse_units(tmp_path, find_tool):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    tree = LinguisticTreeRegressor(max_depth=2).fit(X, 1e6 * y)
+    export = export_c(tree.model_, name="m", numbers="q15")
+    assert export.unit > 1
+    rows = encode(from_frame(X), tree.model_.attributes)
+    found = estimate(build(export, tmp_path, find_tool("cc"), ESTIMATE), export, rows)
+    np.testing.assert_array_equal(found, export.twin.estimate(rows))
+    assert found * export.unit == pytest.approx(tree.predict(X), rel=0.01)
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])

@@ -2,29 +2,15 @@
 
 import numpy as np
 import pytest
+from c_programs import readings
 from sklearn.datasets import load_wine
+from target_programs import check, sources, with_tools
 
 from random_models import random_model, random_rows
 from solah import SelfOrganisedHierarchyClassifier
 from solah.export import export_c
-from solah.export.targets import TARGETS, build, measure, missing_tools, run
+from solah.export.targets import TARGETS, measure
 
-DRIVER = """
-#include "m.h"
-#include "solah_io.h"
-
-int main(void)
-{{
-    {reading} readings[M_N_READINGS];
-    {belief} belief[M_N_CLASSES];
-    while (solah_io_read(readings, sizeof readings) == sizeof readings) {{
-        const int32_t decision = m_decide(readings, belief);
-        solah_io_write(&decision, sizeof decision);
-        solah_io_write(belief, sizeof belief);
-    }}
-    return 0;
-}}
-"""
 PROBE = """
 #include "m.h"
 #include "solah_probe.h"
@@ -34,10 +20,6 @@ void solah_probe(const void *row, void *answer)
     (void)m_decide((const {reading} *)row, ({belief} *)answer);
 }}
 """
-TYPES = {
-    "float": {"reading": "float", "belief": "float"},
-    "q15": {"reading": "int32_t", "belief": "uint16_t"},
-}
 
 
 @pytest.fixture(scope="module")
@@ -45,38 +27,6 @@ def wine():
     X, y = load_wine(return_X_y=True)
     model = SelfOrganisedHierarchyClassifier().fit(X, y).model_
     return model, X[:, [int(attribute.name[1:]) for attribute in model.attributes]]
-
-
-def sources(export, folder, program):
-    """Write an export and a program around it."""
-    for name, text in export.files.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    (folder / "main.c").write_text(program.format(**TYPES[export.numbers]), encoding="utf-8")
-    return [folder / "m.c", folder / "main.c"]
-
-
-def readings(export, rows):
-    return rows.astype(np.float32) if export.numbers == "float" else export.twin.prepare(rows)
-
-
-def check(target, export, rows, folder):
-    program = build(target, sources(export, folder, DRIVER), folder, includes=[folder])
-    printed = run(program, readings(export, rows).tobytes())
-    places, beliefs = export.twin.decide(rows)
-    kind = [("decision", "<i4"), ("belief", beliefs.dtype.newbyteorder("<"), (beliefs.shape[1],))]
-    found = np.frombuffer(printed, kind)
-    np.testing.assert_array_equal(found["decision"], places)
-    bits = f"u{beliefs.itemsize}"
-    np.testing.assert_array_equal(
-        np.ascontiguousarray(found["belief"]).view(bits), beliefs.view(bits)
-    )
-
-
-def with_tools(name, find_tool):
-    target = TARGETS[name]
-    for tool in missing_tools(target, counting=True):
-        find_tool(tool)
-    return target
 
 
 @pytest.fixture(params=TARGETS)

@@ -1,24 +1,21 @@
 """``solah export``: a model document in, C99 for a device out."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from solah.cli.adapt import Forgetting, PaceOption
 from solah.cli.options import ModelFile, ReadingOptions
 from solah.cli.screen import Screen, output_option
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from solah.data import Table
-    from solah.export import Export
-    from solah.kernels.arrays import Float
+    from solah.export import Blob, Export
+    from solah.export.exporting import Numbers
+    from solah.export.learning import Pace
     from solah.model import Model
-
-    Places = NDArray[np.intp]
 
 _export_option = options_in("The device's code")
 
@@ -32,9 +29,11 @@ CheckData = Annotated[
     ),
 ]
 Form = Annotated[
-    Literal["c", "arduino", "zephyr", "micropython"],
+    Literal["c", "arduino", "zephyr", "micropython", "blob"],
     _export_option(
-        "--to", help="C99 alone, as an Arduino library or a Zephyr module; or MicroPython."
+        "--to",
+        help="C99 alone, as an Arduino library or a Zephyr module; MicroPython; or a blob, which a "
+        "device swaps without a new build.",
     ),
 ]
 NumberKind = Annotated[
@@ -44,7 +43,9 @@ NumberKind = Annotated[
 OptionalNumbers = Annotated[
     Literal["float", "q15"] | None,
     _export_option(
-        "--numbers", help="Float32, or integers alone (q15). By default float; q15 for MicroPython."
+        "--numbers",
+        help="Float32, or integers alone (q15). By default float; q15 for MicroPython, for a blob, "
+        "and for a device that learns.",
     ),
 ]
 Name = Annotated[
@@ -52,6 +53,19 @@ Name = Annotated[
     _export_option(
         "--name", metavar="NAME", help="What files and functions are called; by default as MODEL."
     ),
+]
+MaxFlash = Annotated[
+    str | None,
+    _export_option(
+        "--max-flash",
+        metavar="BYTES",
+        help="Join or leave out the rules that matter least until code and tables fit into so much "
+        "flash, such as 2048 or 4k, by an estimate for Cortex-M0+.",
+    ),
+]
+Learn = Annotated[
+    bool,
+    _export_option("--learn", help="Let the device learn from readings whose class it is told."),
 ]
 Folder = Annotated[
     Path,
@@ -68,113 +82,141 @@ def export(
     data: CheckData = None,
     to: Form = "c",
     numbers: OptionalNumbers = None,
+    max_flash: MaxFlash = None,
+    learn: Learn = False,
+    pace: PaceOption = 1.0,
+    forgetting: Forgetting = 0.0,
     name: Name = None,
     output: Folder = Path("export"),
 ) -> None:
     """Write a model as C99, or for MicroPython, that decides as it does here, bit for bit.
 
     The files need no library: a header and a source of the model, and the runtime that the source
-    includes; for MicroPython one module. With DATA the device's decisions are compared with the
-    model's before it is flashed.
+    includes; for MicroPython a module; as a blob, bytes that a runtime checks and runs. With DATA
+    the device's decisions are compared with the model's before it is flashed.
 
     Example: solah export model.json test.csv --numbers q15 -o firmware/model
     """
-    from solah.exceptions import ParameterError
-    from solah.export import export_c, export_micropython, package_c
+    from solah.cli.device_check import check_device
+    from solah.export import Export, package_c
     from solah.export.c_writer import write_files
+    from solah.export.learning import Pace
     from solah.export.names import identifier
     from solah.model import load_document
 
-    document = load_document(model)
+    learning = Pace(pace, forgetting) if learn else None
+    _check_options(to, numbers, max_flash, learning)
+    full = load_document(model)
+    document, shrunk = _shrunk(full, max_flash, numbers or "float")
     called = name or identifier(model.stem, "model")
-    if to == "micropython":
-        if numbers == "float":
-            raise ParameterError(
-                "a module for MicroPython computes in integers; leave --numbers out"
-            )
-        exported = export_micropython(document, name=called)
-    else:
-        exported = export_c(document, name=called, numbers=numbers or "float")
+    exported = _exported(document, to, numbers, called, learning)
     for warning in exported.warnings:
         screen.note(warning)
-    found = None if data is None else _compare(document, exported, data, reading)
+    options = reading.read_options()
+    found = None if data is None else check_device(full, document, exported, data, options)
     files = dict(exported.files)
-    if to == "arduino" or to == "zephyr":
-        files = package_c(document, exported, to)
+    if isinstance(exported, Export) and (to == "arduino" or to == "zephyr"):
+        files = dict(package_c(document, exported, to))
     written = write_files(output, files)
     if screen.json:
         about = {"name": exported.name, "to": to, "numbers": exported.numbers}
-        screen.document({**about, "files": [str(file) for file in written], "check": found})
-    _show(screen, written, found)
+        paths = [str(file) for file in written]
+        screen.document({**about, "files": paths, "shrunk": shrunk, "check": found})
+    _show(screen, written, shrunk, found)
 
 
-def _compare(
-    model: "Model", exported: "Export", data: str, reading: ReadingOptions
-) -> dict[str, Any]:
-    """Let the device's twin decide on rows, beside the model itself."""
-    from solah.cli.sources import read_source
-    from solah.model import Task
-    from solah.model.beliefs import root_beliefs
-    from solah.model.encode import encode
+def _check_options(
+    to: Form, numbers: OptionalNumbers, max_flash: str | None, learning: "Pace | None"
+) -> None:
+    from solah.exceptions import ParameterError
 
-    table = read_source(data, reading.read_options()).table
-    rows = encode(table, model.attributes)
-    beliefs = root_beliefs(model.nodes, table)
-    if model.goal.task is Task.REGRESSION:
-        return {"rows": table.n_rows, **_compare_numbers(model, exported, rows, beliefs)}
-    places, device = exported.twin.decide(rows)
-    scale = 1.0 if exported.numbers == "float" else 1 / 32768
-    decided = model.goal.decide(beliefs)
-    return {
-        "rows": table.n_rows,
-        "same_decisions": float((places == decided).mean()),
-        "largest_difference": float(abs(device * scale - beliefs).max()),
-        **_accuracies(model, table, places, decided),
-    }
+    what = {"micropython": "a module for MicroPython", "blob": "a blob"}.get(to)
+    if what is not None and numbers == "float":
+        raise ParameterError(f"{what} computes in integers; leave --numbers out")
+    if what is not None and max_flash is not None:
+        raise ParameterError(
+            f"--max-flash counts the bytes of generated C, and {what} has none; leave it out"
+        )
+    if what is not None and learning is not None:
+        raise ParameterError(f"{what} does not learn; --learn is for C, Arduino and Zephyr")
+    if learning is not None and max_flash is not None:
+        raise ParameterError(
+            "--max-flash does not know what learning costs; use 'solah fit --max-rules' instead"
+        )
+    if learning is not None and numbers == "float":
+        raise ParameterError("a device learns in integers; leave --numbers out")
 
 
-def _compare_numbers(
-    model: "Model", exported: "Export", rows: "Float", beliefs: "Float"
-) -> dict[str, Any]:
-    import numpy as np
+def _exported(
+    model: "Model", to: Form, numbers: OptionalNumbers, name: str, learning: "Pace | None"
+) -> "Export | Blob":
+    from solah.export import export_blob, export_c, export_micropython
 
-    estimates = exported.twin.estimate(rows) * exported.unit
-    expected = beliefs @ np.array(model.goal.centres)
-    return {"largest_difference": float(abs(estimates - expected).max())}
-
-
-def _accuracies(
-    model: "Model", table: "Table", places: "Places", decided: "Places"
-) -> dict[str, Any]:
-    """Measure both where the truth is at hand."""
-    from solah.model.encode import MISSING, encode_goal
-
-    if model.goal.name not in table.names:
-        return {}
-    truth = encode_goal(table.column(model.goal.name), model.goal)
-    known = truth != MISSING
-    return {
-        "accuracy": float((decided == truth)[known].mean()),
-        "accuracy_on_device": float((places == truth)[known].mean()),
-    }
+    if to == "micropython":
+        return export_micropython(model, name=name)
+    if to == "blob":
+        return export_blob(model, name=name)
+    usual: Numbers = "q15" if learning else "float"
+    return export_c(model, name=name, numbers=numbers or usual, learning=learning)
 
 
-def _show(screen: Screen, written: list[Path], found: dict[str, Any] | None) -> None:
+def _shrunk(
+    model: "Model", max_flash: str | None, numbers: "Numbers"
+) -> "tuple[Model, dict[str, Any] | None]":
+    """Bring a model below a limit, if there is one; return what became of it, too."""
+    if max_flash is None:
+        return model, None
+    from solah.export.costs import model_costs
+    from solah.export.shrinking import shrink
+
+    limit = _bytes(max_flash)
+    small = shrink(model, limit, numbers)
+    sizes = [
+        (one.n_rules, len(one.attributes), model_costs(one, numbers).flash)
+        for one in (model, small)
+    ]
+    before, after = (dict(zip(("rules", "readings", "flash"), size, strict=True)) for size in sizes)
+    return small, {"max_flash": limit, "before": before, "after": after}
+
+
+def _bytes(text: str) -> int:
+    """Read a size such as 2048, 4k or 1.5 KB."""
+    from solah.exceptions import ParameterError, shorten
+
+    size = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?) ?k(i?b)?", text.strip(), re.ASCII | re.IGNORECASE)
+    n_bytes = 0 if size is None else int(size[1] or 1024 * float(size[2]))
+    if n_bytes < 1:
+        raise ParameterError(
+            "--max-flash must be a number of bytes such as 2048 or 4k. "
+            f"Got {shorten(text)} instead."
+        )
+    return n_bytes
+
+
+def _show(
+    screen: Screen,
+    written: list[Path],
+    shrunk: dict[str, Any] | None,
+    found: dict[str, Any] | None,
+) -> None:
+    from solah.cli.device_check import spell_findings
     from solah.cli.views import facts, heading
 
     screen.say(heading("Written"), *(f"  {file}" for file in written))
-    if found is None:
-        return
-    spelt = {
-        "rows": f"{found['rows']:,}",
-        "the same decision": _percent(found.get("same_decisions")),
-        "largest difference": f"{found['largest_difference']:.2g}",
-        "accuracy of the model": _percent(found.get("accuracy")),
-        "accuracy on the device": _percent(found.get("accuracy_on_device")),
-    }
-    screen.say("", heading("The device's decisions beside the model's"))
-    screen.result(facts({name: value for name, value in spelt.items() if value}))
+    if shrunk is not None:
+        limit = f"{shrunk['max_flash']:,} bytes of flash"
+        screen.say("", heading(f"What is left within {limit} (Cortex-M0+, estimated)"))
+        screen.result(facts(_left(shrunk)))
+    if found is not None:
+        screen.say("", heading("The device's decisions beside the model's"))
+        screen.result(
+            facts({name: value for name, value in spell_findings(found).items() if value})
+        )
 
 
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.2f} %"
+def _left(shrunk: dict[str, Any]) -> dict[str, str]:
+    units = {"rules": "", "readings": "", "flash": " bytes"}
+    before, after = shrunk["before"], shrunk["after"]
+    if before == after:
+        return {name: f"{after[name]:,}{unit}, as before" for name, unit in units.items()}
+    return {name: f"{after[name]:,}{unit} of {before[name]:,}" for name, unit in units.items()}

@@ -12,6 +12,7 @@ from typing import Annotated, TextIO
 import typer
 from typer.main import get_command
 
+from solah.cli.adapt import adapt
 from solah.cli.datasets import datasets
 from solah.cli.demo import demo
 from solah.cli.evaluate import evaluate
@@ -39,7 +40,7 @@ _VERBS = {
     "Start here": (demo, datasets),
     "Learn and decide": (fit, evaluate, predict),
     "See and understand": (rules, explain, report, stress),
-    "Bring to a device": (export, footprint),
+    "Bring to a device": (export, footprint, adapt),
     "Check the paper": (reproduce,),
     "About": (info,),
 }

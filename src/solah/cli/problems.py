@@ -114,7 +114,9 @@ def split_names(given: Iterable[str] | None, known: Iterable[str]) -> list[str]:
     ]
 
 
-def true_classes(model: Model, column: Column, screen: Screen) -> NDArray[np.intp]:
+def true_classes(
+    model: Model, column: Column, screen: Screen, *, unseen_are: str = "always wrong"
+) -> NDArray[np.intp]:
     """Return the place of each row's true class; say so if the model does not know some.
 
     Raises
@@ -134,7 +136,7 @@ def true_classes(model: Model, column: Column, screen: Screen) -> NDArray[np.int
         )
     if unseen:
         verb = "has a class" if unseen == 1 else "have classes"
-        screen.note(f"{plural(unseen, 'row')} {verb} that the model does not know: always wrong")
+        screen.note(f"{plural(unseen, 'row')} {verb} that the model does not know: {unseen_are}")
     return places
 
 

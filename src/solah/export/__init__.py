@@ -7,11 +7,16 @@ places.py        what both kinds of tables share       twin.py        what both 
 c_writer.py      tables  -> C99 (templates/), beside the hand-written runtime (c_runtime/), or a
                  module for MicroPython (py_runtime/)
 exporting.py     a model -> all of it
+blob.py          a model -> bytes that a runtime checks and runs, so that models can be swapped
+learning.py      a model and labelled rows -> the model that learnt, as a device does
 packaging.py     C       -> a library for Arduino, a module for Zephyr
+costs.py         tables  -> about what they cost a Cortex-M0+ (prices.py), without compiling
+shrinking.py     a model -> one that fits into less flash (reassembly.py puts it together)
 targets/         C       -> built, run and measured on a target
 """
 
+from solah.export.blob import Blob, export_blob
 from solah.export.exporting import Export, export_c, export_micropython
 from solah.export.packaging import package_c
 
-__all__ = ["Export", "export_c", "export_micropython", "package_c"]
+__all__ = ["Blob", "Export", "export_blob", "export_c", "export_micropython", "package_c"]

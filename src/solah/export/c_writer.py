@@ -11,12 +11,14 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from solah.exceptions import ParameterError
+from solah.export.c_types import table_types
+from solah.export.costs import estimate_costs
 from solah.export.fixed_tables import LEARNT_BITS, FixedStage, FixedTables
 from solah.export.names import distinct
 from solah.model.format import model_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from solah.export.fixed_tables import FixedWalk
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from solah.model.document import Model
 
 _A_LINE = 92
-_KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
+KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
 _MOST_ATTRIBUTES = 255
 
 
@@ -58,12 +60,12 @@ def write_c(
     own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
     learning = ("solah_learn.h", "solah_crc.h") if pace else ()
     headers = ("solah_decide.h", "solah_flash.h", "solah_tables.h", *own, *learning)
-    values = {**_values(model, tables, name), **_learning(tables, name, pace)}
+    values = {**_values(model, tables, name, pace), **_learning(tables, name, pace)}
     environment = source_environment()
     return {
         f"{name}.h": environment.get_template("model.h.j2").render(**values),
         f"{name}.c": environment.get_template(source).render(**values),
-        **{header: _runtime(header) for header in headers},
+        **{header: runtime_text(header) for header in headers},
     }
 
 
@@ -77,7 +79,7 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
     values = {**_values(model, tables, name), **_learning(tables, name, None)}
     runtime = files("solah.export").joinpath("py_runtime", "fixed.py.txt")
     environment = source_environment()
-    kinds = {kind: place for place, kind in enumerate(_KINDS)}
+    kinds = {kind: place for place, kind in enumerate(KINDS)}
     example = f"{model.attributes[0].peaks[0]:.4g}"
     own = runtime.read_text(encoding="utf-8").rstrip()
     model_text = environment.get_template("model.py.j2")
@@ -87,11 +89,14 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
     }
 
 
-def _runtime(name: str) -> str:
+def runtime_text(name: str) -> str:
+    """Return a header of the runtime."""
     return files("solah.export").joinpath("c_runtime", name).read_text(encoding="utf-8")
 
 
-def _values(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[str, Any]:
+def _values(
+    model: Model, tables: FloatTables | FixedTables, name: str, pace: Pace | None = None
+) -> dict[str, Any]:
     """Gather what the templates show."""
     return {
         "name": name,
@@ -104,11 +109,13 @@ def _values(model: Model, tables: FloatTables | FixedTables, name: str) -> dict[
         "n_values": tables.lowered.n_values,
         "class_names": [str(state) for state in model.goal.states],
         "rules": tables.lowered.rules,
-        "rule_numbers": _rule_numbers(tables),
+        "rule_numbers": rule_numbers(tables),
         "amount": _amount(tables),
         "tables": tables,
         **_attributes(model, tables),
-        **_types(tables),
+        **_kinds_of_numbers(tables),
+        "types": table_types(tables),
+        "costs": None if pace else estimate_costs(tables),
     }
 
 
@@ -126,7 +133,7 @@ def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -
     }
 
 
-def _rule_numbers(tables: FloatTables | FixedTables) -> dict[str, list[int]]:
+def rule_numbers(tables: FloatTables | FixedTables) -> dict[str, list[int]]:
     """List the rules of the last stage, as ``solah_rules`` in ``solah_decide.h`` wants them."""
     parts = tables.stages[-1].parts
     walks = tables.walks[parts.walks]
@@ -165,23 +172,16 @@ def _attributes(model: Model, tables: FloatTables | FixedTables) -> dict[str, An
     }
 
 
-def _types(tables: FloatTables | FixedTables) -> dict[str, Any]:
-    """Choose the smallest types that hold a model, and the sizes of what is on the stack."""
+def _kinds_of_numbers(tables: FloatTables | FixedTables) -> dict[str, Any]:
     is_fixed = isinstance(tables, FixedTables)
     unknown = "INT32_MIN" if is_fixed else "NAN"
-    walks = tables.walks
     return {
         "is_fixed": is_fixed,
         "number": "int32_t" if is_fixed else "float",
         "reading": "int32_t" if is_fixed else "float",
         "belief": "uint16_t" if is_fixed else "float",
         "unknown": f"{unknown} (or a code that is none) stands for an unknown one.",
-        "walks": [_walk(walk) for walk in walks],
-        "max_inputs": max((len(walk.inputs) for walk in walks), default=0),
-        "max_depth": max((walk.depth for walk in walks), default=0),
-        "node_type": _node_type(walks),
-        "input_type": "int8_t" if _most_inputs(walks) < 128 else "int16_t",
-        "at_type": _unsigned(_largest_place(tables)),
+        "walks": [_walk(walk) for walk in tables.walks],
     }
 
 
@@ -196,34 +196,15 @@ def _about(attribute: Attribute) -> str:
 
 def _walk(walk: WalkTables | FixedWalk) -> dict[str, Any]:
     tables = {**vars(walk), "values": walk.values.ravel()}
-    return {**tables, "asked": [_asked(one) for one in walk.inputs]}
+    return {**tables, "asked": [asked(one) for one in walk.inputs]}
 
 
-def _asked(one: TreeInput) -> tuple[str, int, int]:
+def asked(one: TreeInput) -> tuple[str, int, int]:
+    """Say what a tree asks, as ``solah_asked`` has it: the kind, from where, and which place."""
     if one.attribute is not None:
         return ("SOLAH_STATE" if one.is_coded else "SOLAH_READING", one.attribute, 0)
     kind = "SOLAH_ALL_BELIEFS" if one.place is None else "SOLAH_BELIEF"
     return (kind, one.stage or 0, one.place or 0)
-
-
-def _most_inputs(walks: Sequence[WalkTables | FixedWalk]) -> int:
-    return max((len(walk.inputs) for walk in walks), default=0)
-
-
-def _node_type(walks: Sequence[WalkTables | FixedWalk]) -> str:
-    largest = (max(int(walk.first_child.max()), int(walk.offsets[-1])) for walk in walks)
-    return _unsigned(max(largest, default=0))
-
-
-def _largest_place(tables: FloatTables | FixedTables) -> int:
-    return max(len(tables.values), len(tables.knots), len(tables.curves), len(tables.walks))
-
-
-def _unsigned(largest: int) -> str:
-    for bits in (8, 16, 32):
-        if largest < 1 << bits:
-            return f"uint{bits}_t"
-    raise ParameterError("the model is too large to export")
 
 
 @cache
@@ -300,12 +281,12 @@ def c_comment(text: str) -> str:
     return " ".join(text.replace("*/", "* /").replace("/*", "/ *").split())
 
 
-def write_files(folder: Path, texts: dict[str, str]) -> list[Path]:
+def write_files(folder: Path, contents: Mapping[str, str | bytes]) -> list[Path]:
     """Write files into a folder, each whole or not at all."""
     from solah.atomic import write_whole
 
     folder.mkdir(parents=True, exist_ok=True)
-    for file_name, text in texts.items():
+    for file_name, content in contents.items():
         (folder / file_name).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / file_name, text)
-    return [folder / file_name for file_name in texts]
+        write_whole(folder / file_name, content)
+    return [folder / file_name for file_name in contents]

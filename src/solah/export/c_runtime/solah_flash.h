@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 
-/* What a decision runs through stands in one piece, though reasons need it too: calls would cost. */
-#if defined(__GNUC__)
+/* What a decision runs through stands in one piece, though reasons need it too: calls would cost.
+ * Where sizes are not known beforehand, the pieces are too large for that. */
+#if defined(__GNUC__) && !defined(SOLAH_SIZES_IN_MODEL)
 #define SOLAH_INLINE static inline __attribute__((always_inline))
 #else
 #define SOLAH_INLINE static inline

@@ -39,7 +39,7 @@ typedef struct solah_walk solah_walk;
 typedef struct {
     const SOLAH_FLASH solah_number *start;
     uint8_t is_weighed;
-    uint8_t value_bits; /* the unit of integers is 2^-value_bits */
+    int8_t value_bits; /* the unit of integers is 2^-value_bits */
     SOLAH_AT first_curve, n_curves;
     SOLAH_AT first_table, n_tables;
     SOLAH_AT first_walk, n_walks;

@@ -1,0 +1,346 @@
+"""A model document in, its tables as bytes out: models that a device swaps without a new build.
+
+The bytes are what ``c_runtime/solah_blob.h`` and ``py_runtime/blob.py.txt`` open.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from itertools import chain
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from solah.exceptions import ParameterError, shorten
+from solah.export.c_writer import KINDS, asked, rule_numbers, runtime_text
+from solah.export.fixed_tables import fixed_tables
+from solah.export.fixed_twin import FixedTwin
+from solah.export.lowering import lower
+from solah.export.names import check_identifier
+from solah.model.format import model_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from solah.explain.rules import Rule
+    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk, Unit
+    from solah.model.document import Model
+
+MAGIC = b"SLHB"
+VERSION = 1
+NO_BITS = -(2**15)
+_BYTE_MARK = 0xFEFF
+_HEAD = struct.Struct("<4sHHII")  # what the checksum is not of
+_ABOUT = struct.Struct("<8sBBH")
+_ENTRY = struct.Struct("<HH")
+_WORD = 4
+_MOST = 2**16 - 1
+_MOST_SETS = 255
+_MOST_SAID = 2**16
+_MOST_TOTAL = 2**29
+_HEADERS = (
+    *("solah_blob.h", "solah_blob_check.h", "solah_blob_format.h", "solah_crc.h"),
+    *("solah_decide.h", "solah_fixed.h", "solah_flash.h", "solah_tables.h"),
+)
+_SIMPLER = "fit it with fewer rules, words or inputs, or export it as C"
+
+Rows = list[tuple[int, ...]]
+
+LAYOUT = {
+    "zeros": "i",
+    "bits": "h",
+    "knots": "h",
+    "values": "h",
+    "curves": "BBHH",
+    "tables": "BBH",
+    "trees": "BBHHH",
+    "asked": "BBB",
+    "offsets": "H",
+    "peaks": "h",
+    "inverses": "H",
+    "shifts": "B",
+    "ignorance": "H",
+    "splits": "b",
+    "children": "H",
+    "leaves": "h",
+    "stages": "BbHHHHHHH",
+    "starts": "i",
+    "preference": "i",
+    "of_knots": "H",
+    "of_states": "H",
+    "of_nodes": "H",
+    "first_node": "H",
+    "names": "B",
+}
+"""The sections, in the order of the header's list of them, with what a line of each holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Blob:
+    """A model as bytes.
+
+    Attributes
+    ----------
+    name : what the files are called
+    data : the bytes
+    files : the files by name: the bytes, the rules a line each, and what opens blobs in C and in
+        MicroPython
+    twin : decides in Python as the device does, bit for bit
+    rules : those that a device may name as reasons, by their numbers
+    unit : what one unit of evidence or of an estimated number is worth
+    warnings : what does not fit well into integers, or needs a runtime with more room
+    """
+
+    name: str
+    data: bytes
+    files: Mapping[str, str | bytes]
+    twin: FixedTwin
+    rules: tuple[Rule, ...]
+    unit: float
+    warnings: tuple[str, ...]
+    numbers: ClassVar[Literal["q15"]] = "q15"
+
+
+def export_blob(model: Model, *, name: str = "model") -> Blob:
+    """Write a model as bytes that devices open and run in place.
+
+    Parameters
+    ----------
+    model : Model
+        The model document.
+    name : str, default="model"
+        What the files are called.
+
+    Returns
+    -------
+    blob : Blob
+
+    Raises
+    ------
+    ParameterError
+        The model has more of something than a blob can hold.
+
+    Examples
+    --------
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> from solah.export.blob import export_blob
+    >>> iris = datasets.load("iris")
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> blob = export_blob(tree.model_, name="iris")
+    >>> [file for file in sorted(blob.files) if file.startswith("iris")]
+    ['iris.bin', 'iris_rules.txt']
+    >>> blob.data[:4]
+    b'SLHB'
+    """
+    check_identifier(name)
+    tables = fixed_tables(lower(model))
+    tables = replace(tables, walks=tuple(breadth_first(walk) for walk in tables.walks))
+    _check(tables)
+    data = _bytes(model, tables)
+    rules = tables.lowered.rules
+    texts = {
+        f"{name}_rules.txt": "".join(f"{' '.join(rule.sentence.split())}\n" for rule in rules),
+        **{header: runtime_text(header) for header in _HEADERS},
+        "solah_blob.py": _python_runtime(),
+    }
+    return Blob(
+        name=name,
+        data=data,
+        files={f"{name}.bin": data, **texts},
+        twin=FixedTwin(tables),
+        rules=rules,
+        unit=2.0 ** -tables.stages[-1].value_bits,
+        warnings=(*tables.warnings, *_wants(tables)),
+    )
+
+
+def breadth_first(walk: FixedWalk) -> FixedWalk:
+    """Renumber the nodes of a tree level by level, so that one pass checks its shape."""
+    n_sets = np.diff(walk.offsets)
+    order = [0]
+    for node in order:
+        if walk.split[node] >= 0:
+            first = int(walk.first_child[node])
+            order += range(first, first + int(n_sets[walk.split[node]]))
+    places = np.zeros(len(walk.split), dtype=np.int64)
+    places[order] = np.arange(len(order))
+    split, target = walk.split[order], walk.first_child[order]
+    inner = split >= 0
+    target[inner] = places[target[inner]]
+    return replace(walk, split=split, first_child=target, rules=walk.rules[order])
+
+
+# --- what fits -------------------------------------------------------------------------------
+
+
+def _check(tables: FixedTables) -> None:
+    """Refuse what neither runtime would open, and no section would notice."""
+    most_sets = max((int(np.diff(walk.offsets).max()) for walk in tables.walks), default=0)
+    _refuse_more("focal sets of an input", most_sets, _MOST_SETS)
+    _refuse_more("readings", len(tables.units), 255)
+    _refuse_more("classes", len(tables.lowered.goal.states), 255)
+    _refuse_more("rules", len(tables.lowered.rules), _MOST)
+    if not tables.lowered.is_number and tables.lowered.n_values < 1:
+        raise ParameterError("a blob tells two classes apart at the least; this model has one")
+    for stage in tables.stages:
+        if stage.is_weighed and not _adds_up(stage):
+            raise ParameterError(
+                f"the evidence of {stage.name!r} is too large for a blob: {_SIMPLER}"
+            )
+
+
+def _adds_up(stage: FixedStage) -> bool:
+    """Say whether evidence stays within 30 bits, and within 32 in the unit that e^x takes."""
+    n_parts = sum(stage.parts.firsts_and_numbers()[1::2])
+    largest = n_parts * _MOST_SAID + int(np.abs(stage.start).max())
+    return stage.value_bits >= 0 and largest <= _MOST_TOTAL >> max(10 - stage.value_bits, 0)
+
+
+def _refuse_more(what: str, number: int, most: int) -> None:
+    if number > most:
+        raise ParameterError(
+            f"a blob has {most:,} {what} at the most; this model has {number:,}: {_SIMPLER}"
+        )
+
+
+def _wants(tables: FixedTables) -> Iterator[str]:
+    """Name what the runtime must be compiled with, where its usual room is too small."""
+    needs = {
+        "CLASSES": tables.lowered.n_values + 1,
+        "STAGES": len(tables.stages),
+        "WALKS": len(tables.walks),
+        "INPUTS": max((len(walk.inputs) for walk in tables.walks), default=0),
+        "DEPTH": max((walk.depth for walk in tables.walks), default=0),
+    }
+    usual = dict(re.findall(r"#define SOLAH_BLOB_MAX_(\w+) (\d+)", runtime_text("solah_blob.h")))
+    for limit, need in needs.items():
+        if need > int(usual[limit]):
+            yield (
+                f"the device must be compiled with -DSOLAH_BLOB_MAX_{limit}={need}: "
+                f"solah_blob.h has room for {usual[limit]} by itself"
+            )
+
+
+# --- bytes -----------------------------------------------------------------------------------
+
+
+def _bytes(model: Model, tables: FixedTables) -> bytes:
+    n_classes = 1 if tables.lowered.is_number else len(model.goal.states)
+    counts = (n_classes, 0, len(tables.lowered.rules))
+    about = _ABOUT.pack(bytes.fromhex(model_hash(model)), *counts)
+    summed = about + _laid_out(_sections(model, tables))
+    size = _HEAD.size + len(summed)
+    return _HEAD.pack(MAGIC, VERSION, _BYTE_MARK, size, zlib.crc32(summed)) + summed
+
+
+def _laid_out(sections: dict[str, Rows]) -> bytes:
+    """Put sections one behind the other, and where they are before them."""
+    for name, rows in sections.items():
+        _refuse_more(f"lines of {name!r}", len(rows), _MOST)
+    begin = _HEAD.size + _ABOUT.size + _ENTRY.size * len(LAYOUT)
+    directory, contents = b"", b""
+    for name, layout in LAYOUT.items():
+        place = (begin + len(contents)) // _WORD
+        _refuse_more("words of four bytes", place, _MOST)
+        directory += _ENTRY.pack(place, len(sections[name]))
+        packed = _packed(name, layout, sections[name])
+        contents += packed + bytes(-len(packed) % _WORD)
+    return directory + contents
+
+
+def _packed(name: str, layout: str, rows: Rows) -> bytes:
+    line = struct.Struct(f"<{layout}")
+    packed = []
+    for row in rows:
+        try:
+            packed.append(line.pack(*row))
+        except struct.error as error:
+            raise ParameterError(
+                f"a line of {name!r} does not fit into a blob: {shorten(row)} ({error}): {_SIMPLER}"
+            ) from None
+    return b"".join(packed)
+
+
+def _sections(model: Model, tables: FixedTables) -> dict[str, Rows]:
+    """List the lines of every section."""
+    walks = tables.walks
+    preference = () if tables.preference is None else tables.preference.tolist()
+    starts = chain.from_iterable(stage.start.tolist() for stage in tables.stages)
+    return {
+        "zeros": _lines(tables.zeros or ()),
+        "bits": _lines(_bits(unit) for unit in tables.units),
+        "knots": _lines(tables.knots.tolist()),
+        "values": _lines(tables.values.tolist()),
+        "curves": [(one.attribute, one.n_knots, one.knot, one.value) for one in tables.curves],
+        "tables": [(one.attribute, one.n_states, one.value) for one in tables.states],
+        "trees": [_tree(walk) for walk in walks],
+        "asked": [_question(*asked(one)) for walk in walks for one in walk.inputs],
+        **{section: _all_of(walks, field) for section, field in _OF_WALKS.items()},
+        "stages": [_stage(stage) for stage in tables.stages],
+        "starts": _lines(starts),
+        "preference": _lines(preference),
+        **{part: _lines(numbers) for part, numbers in rule_numbers(tables).items()},
+        "names": _lines(b"".join(_name(text) for text in _names(model))),
+    }
+
+
+_OF_WALKS = {
+    "offsets": "offsets",
+    "peaks": "peaks",
+    "inverses": "inverses",
+    "shifts": "shifts",
+    "ignorance": "ignorance",
+    "splits": "split",
+    "children": "first_child",
+    "leaves": "values",
+}
+
+
+def _lines(numbers: Iterable[int]) -> Rows:
+    return [(number,) for number in numbers]
+
+
+def _all_of(walks: Iterable[FixedWalk], field: str) -> Rows:
+    return _lines(number for walk in walks for number in getattr(walk, field).ravel().tolist())
+
+
+def _bits(unit: Unit) -> int:
+    return NO_BITS if unit.is_code else unit.bits
+
+
+def _tree(walk: FixedWalk) -> tuple[int, ...]:
+    return (len(walk.inputs), 0, len(walk.peaks), len(walk.split), len(walk.values))
+
+
+def _question(kind: str, source: int, place: int) -> tuple[int, ...]:
+    return (KINDS.index(kind), source, place)
+
+
+def _stage(stage: FixedStage) -> tuple[int, ...]:
+    return (int(stage.is_weighed), stage.value_bits, 0, *stage.parts.firsts_and_numbers())
+
+
+def _names(model: Model) -> Iterator[str]:
+    yield from (attribute.name for attribute in model.attributes)
+    yield from (str(state) for state in model.goal.states)
+
+
+def _name(text: str) -> bytes:
+    """Write a name behind its length, and a zero behind it, so that C can point to it."""
+    encoded = text.encode()
+    _refuse_more("bytes in a name", len(encoded), _MOST)
+    return struct.pack("<H", len(encoded)) + encoded + b"\0"
+
+
+def _python_runtime() -> str:
+    """Join what opens blobs in MicroPython with what decides."""
+    folder = files("solah.export").joinpath("py_runtime")
+    opens, decides = (
+        folder.joinpath(file).read_text(encoding="utf-8")
+        for file in ("blob.py.txt", "fixed.py.txt")
+    )
+    return opens.replace("# The runtime stands here.\n", decides)

@@ -1,0 +1,230 @@
+/* Bytes in, a model that decides out: swap models without a new build. C99, also C++11.
+ *
+ *   static solah_blob blob;
+ *   if (solah_blob_open(&blob, bytes, size) == SOLAH_BLOB_OK) {
+ *       decision = solah_blob_decide(&blob, readings, belief);
+ *   }
+ *
+ * The bytes stay where they are, in flash or RAM, at an address that is a multiple of 4; a buffer
+ * of uint8_t in a union with a uint32_t has one. All of them are checked when they are opened, so
+ * that no bytes, damaged or hostile, and no readings lead out of bounds, to an overflow or to an
+ * endless loop afterwards. They must not change while they are in use. No malloc, no recursion, no
+ * division, no floating point. Solah's documentation describes the format ("Swapping models").
+ */
+#ifndef SOLAH_BLOB_H
+#define SOLAH_BLOB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most that is accepted; define others before this file is included. A walk is a tree over
+ * several inputs. On 32-bit processors a solah_blob takes 68 bytes, 20 a stage and 40 a walk: 868
+ * as it stands. A decision takes about 200 bytes of stack, 2 a class of each stage, 12 a class, 12
+ * an input and 8 a condition: 1,000; its reasons take 400 more. Without walks (0 of them) a
+ * solah_blob takes 268 bytes, and a third less code. */
+#ifndef SOLAH_BLOB_MAX_CLASSES
+#define SOLAH_BLOB_MAX_CLASSES 16
+#endif
+#ifndef SOLAH_BLOB_MAX_STAGES
+#define SOLAH_BLOB_MAX_STAGES 8
+#endif
+#ifndef SOLAH_BLOB_MAX_WALKS
+#define SOLAH_BLOB_MAX_WALKS 16
+#endif
+#ifndef SOLAH_BLOB_MAX_INPUTS
+#define SOLAH_BLOB_MAX_INPUTS 16
+#endif
+#ifndef SOLAH_BLOB_MAX_DEPTH
+#define SOLAH_BLOB_MAX_DEPTH 16
+#endif
+#if SOLAH_BLOB_MAX_CLASSES < 2 || SOLAH_BLOB_MAX_STAGES < 1 || SOLAH_BLOB_MAX_INPUTS < 1 || \
+    SOLAH_BLOB_MAX_STAGES > 255
+#error "a solah_blob has room for two classes and an input at the least, and for 1 to 255 stages"
+#endif
+
+/* A rule that speaks for a decision, and how loudly. */
+typedef struct {
+    uint16_t rule;
+    int32_t amount;
+} solah_blob_reason;
+
+#define SOLAH_SIZES_IN_MODEL
+#define SOLAH_N_CLASSES SOLAH_BLOB_MAX_CLASSES
+#define SOLAH_N_VALUES (SOLAH_BLOB_MAX_CLASSES - 1)
+#define SOLAH_N_STAGES SOLAH_BLOB_MAX_STAGES
+#if SOLAH_BLOB_MAX_WALKS > 0
+#define SOLAH_MAX_INPUTS SOLAH_BLOB_MAX_INPUTS
+#else
+#define SOLAH_MAX_INPUTS 0
+#endif
+#define SOLAH_MAX_DEPTH SOLAH_BLOB_MAX_DEPTH
+#define SOLAH_AT uint16_t
+#define SOLAH_NODE uint16_t
+#define SOLAH_INPUT int8_t
+#define SOLAH_REASON solah_blob_reason
+#include "solah_crc.h"
+#include "solah_fixed.h"
+
+/* What solah_blob_open returns. */
+enum {
+    SOLAH_BLOB_OK,
+    SOLAH_BLOB_TOO_SHORT,
+    SOLAH_BLOB_ALIGNMENT,
+    SOLAH_BLOB_MAGIC,
+    SOLAH_BLOB_BYTE_ORDER,
+    SOLAH_BLOB_OTHER_VERSION,
+    SOLAH_BLOB_CHECKSUM,
+    SOLAH_BLOB_TOO_LARGE,
+    SOLAH_BLOB_PLACE,
+    SOLAH_BLOB_NOT_A_TREE,
+    SOLAH_BLOB_NUMBERS
+};
+
+#include "solah_blob_check.h"
+
+/* Open a blob: check all of it, and point to its parts. Returns SOLAH_BLOB_OK or what is wrong;
+ * then nothing is open. `size` may be more than the blob has, such as that of its slot in flash. */
+static inline int solah_blob_open(solah_blob *blob, const void *bytes, size_t size)
+{
+    const solah_blob_header *header = (const solah_blob_header *)bytes;
+    int fault = solah_blob_check_header(header, size);
+
+    blob->header = NULL;
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_sections(header);
+    }
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_counts(header);
+    }
+    if (fault == SOLAH_BLOB_OK) {
+        solah_blob_point(blob, header);
+        fault = solah_blob_check_contents(blob, header);
+    }
+    if (fault == SOLAH_BLOB_OK) {
+        blob->header = header;
+    }
+    return fault;
+}
+
+/* What a fault is, for people. */
+static inline const char *solah_blob_fault(int code)
+{
+    static const char *const texts[] = {
+        "the blob is whole",
+        "the blob is cut short, or there is none",
+        "the blob is not at a multiple of 4",
+        "these bytes are no blob of solah",
+        "the blob and this processor order bytes in different ways",
+        "the blob has a version that this runtime does not know",
+        "the blob is damaged: its checksum is another",
+        "the blob needs more classes, stages, trees, inputs or depth than SOLAH_BLOB_MAX_... allow",
+        "the blob names a place that it does not have",
+        "the blob has a tree that is none",
+        "the blob has numbers out of order, or too large to compute with"};
+    return solah_blob_is_within(code, 0, SOLAH_BLOB_NUMBERS) ? texts[code] : "no fault of a blob";
+}
+
+/* How many readings the model takes; 0 where nothing is open. */
+static inline int solah_blob_n_readings(const solah_blob *blob)
+{
+    return blob->header == NULL ? 0 : (int)blob->n_readings;
+}
+
+/* How many classes it tells apart; 1 for a number, 0 where nothing is open. */
+static inline int solah_blob_n_classes(const solah_blob *blob)
+{
+    return blob->header == NULL ? 0 : (int)blob->tables.n_classes;
+}
+
+/* How many rules it has; the sentences stand in the file of rules, a line each. */
+static inline int solah_blob_n_rules(const solah_blob *blob)
+{
+    return blob->header == NULL ? 0 : (int)blob->header->n_rules;
+}
+
+/* The first eight bytes of the hash of the model document; NULL where nothing is open. */
+static inline const uint8_t *solah_blob_hash(const solah_blob *blob)
+{
+    return blob->header == NULL ? NULL : blob->header->hash;
+}
+
+static inline const char *solah_blob_name(const solah_blob *blob, int32_t place)
+{
+    const uint8_t *name = blob->names;
+    for (; place > 0; place--) {
+        name += 3u + solah_blob_name_length(name);
+    }
+    return (const char *)name + 2;
+}
+
+/* The name of a reading, in UTF-8; "" where there is none. */
+static inline const char *solah_blob_reading_name(const solah_blob *blob, int place)
+{
+    return place >= 0 && place < solah_blob_n_readings(blob) ? solah_blob_name(blob, place) : "";
+}
+
+/* The name of a class, in UTF-8; "" where there is none. */
+static inline const char *solah_blob_class_name(const solah_blob *blob, int place)
+{
+    const int32_t n_classes = solah_blob_n_classes(blob);
+    const int32_t first = solah_blob_n_readings(blob);
+    return place >= 0 && n_classes > 1 && place < n_classes ? solah_blob_name(blob, first + place)
+                                                             : "";
+}
+
+/* The place of a reading among all, by its name; -1 where there is none. */
+static inline int solah_blob_reading(const solah_blob *blob, const char *name)
+{
+    for (int place = 0; place < solah_blob_n_readings(blob); place++) {
+        const char *other = solah_blob_name(blob, place);
+        size_t i = 0;
+        while (name[i] != '\0' && name[i] == other[i]) {
+            i++;
+        }
+        if (name[i] == other[i]) {
+            return place;
+        }
+    }
+    return -1;
+}
+
+/* A reading is an integer: its value times two to the power of these bits, rounded. Of a code,
+ * which is taken as it is, and of no reading: SOLAH_BLOB_NO_BITS. An unknown reading is
+ * SOLAH_UNKNOWN. */
+static inline int solah_blob_bits(const solah_blob *blob, int place)
+{
+    return place >= 0 && place < solah_blob_n_readings(blob) ? (int)blob->bits[place]
+                                                             : (int)SOLAH_BLOB_NO_BITS;
+}
+
+/* An estimated number, and the amounts of reasons that are weighed, have the unit two to the power
+ * of minus these bits. */
+static inline int solah_blob_value_bits(const solah_blob *blob)
+{
+    return blob->header == NULL ? 0 : (int)blob->stages[blob->tables.n_stages - 1u].value_bits;
+}
+
+/* Decide on readings: return the class, and write the belief in each, times 32768; -1 where nothing
+ * is open. */
+static inline int solah_blob_decide(const solah_blob *blob, const int32_t *readings,
+                                    uint16_t *belief)
+{
+    return blob->header == NULL ? -1 : solah_decide(&blob->tables, readings, belief);
+}
+
+/* Estimate a number from readings; 0 where no model of a number is open. */
+static inline int32_t solah_blob_estimate(const solah_blob *blob, const int32_t *readings)
+{
+    return solah_blob_n_classes(blob) == 1 ? solah_estimate(&blob->tables, readings) : 0;
+}
+
+/* Name the rules that speak loudest, the loudest first: write up to n_most, return how many. */
+static inline int solah_blob_why(const solah_blob *blob, const int32_t *readings,
+                                 solah_blob_reason *reasons, int n_most)
+{
+    return blob->header == NULL
+               ? 0
+               : solah_why(&blob->tables, &blob->rules, readings, reasons, n_most);
+}
+
+#endif

@@ -1,0 +1,540 @@
+/* Whether all places, trees and numbers of a blob are such that decisions stay within bounds, whatever
+ * the readings; on the way, everything is pointed to. solah_blob.h includes it. */
+#ifndef SOLAH_BLOB_CHECK_H
+#define SOLAH_BLOB_CHECK_H
+
+#include "solah_blob_format.h"
+
+static inline int solah_blob_check_header(const solah_blob_header *header, size_t size)
+{
+    const size_t unsummed = offsetof(solah_blob_header, hash);
+
+    if (header == NULL || size < sizeof *header) {
+        return SOLAH_BLOB_TOO_SHORT;
+    }
+    if (((uintptr_t)header & 3u) != 0u) {
+        return SOLAH_BLOB_ALIGNMENT;
+    }
+    if (header->magic[0] != 'S' || header->magic[1] != 'L' || header->magic[2] != 'H' ||
+        header->magic[3] != 'B') {
+        return SOLAH_BLOB_MAGIC;
+    }
+    if (header->byte_mark != SOLAH_BLOB_BYTE_MARK) {
+        return SOLAH_BLOB_BYTE_ORDER;
+    }
+    if (header->version != SOLAH_BLOB_VERSION) {
+        return SOLAH_BLOB_OTHER_VERSION;
+    }
+    if (header->size < sizeof *header || header->size > size) {
+        return SOLAH_BLOB_TOO_SHORT;
+    }
+    if (header->checksum !=
+        solah_crc(0u, (const uint8_t *)header + unsummed, (size_t)header->size - unsummed)) {
+        return SOLAH_BLOB_CHECKSUM;
+    }
+    return SOLAH_BLOB_OK;
+}
+
+static inline int solah_blob_check_sections(const solah_blob_header *header)
+{
+    static const uint8_t bytes_each[SOLAH_BLOB_N_SECTIONS] = {4, 2, 2, 2, 6, 4, 8,  3, 2, 2, 2, 1,
+                                                              2, 1, 2, 2, 16, 4, 4, 2, 2, 2, 2, 1};
+    for (int s = 0; s < SOLAH_BLOB_N_SECTIONS; s++) {
+        const uint32_t first = 4u * (uint32_t)header->sections[s].place;
+        if (first + bytes_each[s] * solah_blob_count(header, s) > header->size) {
+            return SOLAH_BLOB_PLACE;
+        }
+    }
+    return SOLAH_BLOB_OK;
+}
+
+/* How many there are of everything, and whether it is as many as there must be. */
+static inline int solah_blob_check_counts(const solah_blob_header *header)
+{
+    const uint32_t n_readings = solah_blob_count(header, SOLAH_BLOB_BITS);
+    const uint32_t n_stages = solah_blob_count(header, SOLAH_BLOB_STAGES);
+    const uint32_t n_classes = header->n_classes;
+    const uint32_t n_values = n_classes == 1u ? 1u : n_classes - 1u;
+    const uint32_t n_zeros = solah_blob_count(header, SOLAH_BLOB_ZEROS);
+    const uint32_t n_preferred = solah_blob_count(header, SOLAH_BLOB_PREFERENCE);
+
+    if (n_classes > SOLAH_BLOB_MAX_CLASSES || n_stages > SOLAH_BLOB_MAX_STAGES ||
+        solah_blob_count(header, SOLAH_BLOB_TREES) > SOLAH_BLOB_MAX_WALKS) {
+        return SOLAH_BLOB_TOO_LARGE;
+    }
+    if (n_classes == 0u || n_stages == 0u || n_readings == 0u || n_readings > 255u ||
+        (n_zeros != 0u && n_zeros != n_readings) ||
+        (n_preferred != 0u && (n_preferred != n_classes || n_classes == 1u)) ||
+        (n_classes == 1u && n_stages != 1u) ||
+        solah_blob_count(header, SOLAH_BLOB_STARTS) != n_stages * n_values) {
+        return SOLAH_BLOB_PLACE;
+    }
+    return SOLAH_BLOB_OK;
+}
+
+/* Point to everything but trees and stages. */
+static inline void solah_blob_point(solah_blob *blob, const solah_blob_header *header)
+{
+    struct solah_tables *tables = &blob->tables;
+    tables->n_classes = header->n_classes;
+    tables->n_values = (uint8_t)(header->n_classes == 1u ? 1u : header->n_classes - 1u);
+    tables->n_stages = (uint8_t)solah_blob_count(header, SOLAH_BLOB_STAGES);
+    tables->zero = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_ZEROS);
+    tables->knots = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_KNOTS);
+    tables->values = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_VALUES);
+    tables->curves = (const solah_curve *)solah_blob_at(header, SOLAH_BLOB_CURVES);
+    tables->tables = (const solah_table *)solah_blob_at(header, SOLAH_BLOB_TABLES);
+    tables->preference = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_PREFERENCE);
+    tables->walks = blob->walks;
+    tables->stages = blob->stages;
+    if (solah_blob_count(header, SOLAH_BLOB_ZEROS) == 0u) {
+        tables->zero = NULL;
+    }
+    if (solah_blob_count(header, SOLAH_BLOB_PREFERENCE) == 0u) {
+        tables->preference = NULL;
+    }
+    blob->rules.of_knots = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OF_KNOTS);
+    blob->rules.of_states = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OF_STATES);
+    blob->rules.of_nodes = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OF_NODES);
+    blob->rules.first_node = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_FIRST_NODE);
+    blob->bits = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_BITS);
+    blob->names = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_NAMES);
+    blob->n_readings = (uint8_t)solah_blob_count(header, SOLAH_BLOB_BITS);
+}
+
+/* How many names there are: of all readings, and of the classes, which a number has none of. */
+static inline int32_t solah_blob_n_names(const solah_blob *blob)
+{
+    const int32_t n_classes = (int32_t)blob->tables.n_classes;
+    return (int32_t)blob->n_readings + (n_classes > 1 ? n_classes : 0);
+}
+
+/* A name is its length in two bytes, the name and a zero. */
+static inline uint32_t solah_blob_name_length(const uint8_t *name)
+{
+    return (uint32_t)name[0] | (uint32_t)name[1] << 8;
+}
+
+static inline int solah_blob_check_names(const solah_blob *blob, const solah_blob_header *header)
+{
+    const uint32_t size = solah_blob_count(header, SOLAH_BLOB_NAMES);
+    uint32_t at = 0;
+    for (int32_t i = 0; i < solah_blob_n_names(blob); i++) {
+        if (at + 3u > size) {
+            return SOLAH_BLOB_PLACE;
+        }
+        at += 3u + solah_blob_name_length(blob->names + at);
+        if (at > size || blob->names[at - 1u] != 0u) {
+            return SOLAH_BLOB_PLACE;
+        }
+    }
+    return SOLAH_BLOB_OK;
+}
+
+static inline int solah_blob_is_within(int32_t number, int32_t least, int32_t most)
+{
+    return number >= least && number <= most;
+}
+
+static inline int solah_blob_check_numbers(const solah_blob *blob, int is_weighed)
+{
+    const int32_t large = (int32_t)1 << 30; /* so that 16 bits can be added */
+    const struct solah_tables *tables = &blob->tables;
+
+    for (int32_t i = 0; i < (int32_t)blob->n_readings; i++) {
+        if ((blob->bits[i] != SOLAH_BLOB_NO_BITS &&
+             !solah_blob_is_within(blob->bits[i], -1023, 1023)) ||
+            (tables->zero != NULL && !solah_blob_is_within(tables->zero[i], -large, large))) {
+            return SOLAH_BLOB_NUMBERS;
+        }
+    }
+    for (int32_t c = 0; tables->preference != NULL && c < (int32_t)tables->n_classes; c++) {
+        if (!solah_blob_is_within(tables->preference[c], is_weighed ? -large : 0,
+                                  is_weighed ? large : INT16_MAX)) {
+            return SOLAH_BLOB_NUMBERS;
+        }
+    }
+    return SOLAH_BLOB_OK;
+}
+
+/* Whether a piece of a curve has a length, and what it says at both ends is not too much. Between
+ * them it says less. A way of 16 bits times a signed slope of 16 bits, and a value, have 32. */
+static inline int solah_blob_is_piece(int32_t way, const int16_t *piece, int32_t n_values)
+{
+    const int32_t most = SOLAH_BLOB_MOST_SAID;
+    if (way <= 0 || !solah_blob_is_within(piece[0], 0, 31)) {
+        return 0;
+    }
+    for (int32_t v = 1; v <= n_values; v++) {
+        const int32_t rise = solah_shift(way * piece[n_values + v], piece[0]);
+        if (!solah_blob_is_within(piece[v] + rise, -most, most)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static inline int solah_blob_check_curve(const solah_blob *blob, const solah_blob_header *header,
+                                         const solah_curve *curve)
+{
+    const uint32_t n_values = blob->tables.n_values;
+    const uint32_t width = 2u * n_values + 1u;
+    const uint32_t last = (uint32_t)curve->n_knots - 1u;
+
+    if (curve->attribute >= blob->n_readings || curve->n_knots < 2u ||
+        curve->knot + last >= solah_blob_count(header, SOLAH_BLOB_KNOTS) ||
+        curve->value + last * width + n_values > solah_blob_count(header, SOLAH_BLOB_VALUES)) {
+        return SOLAH_BLOB_PLACE;
+    }
+    const int16_t *knot = blob->tables.knots + curve->knot;
+    const int16_t *piece = blob->tables.values + curve->value;
+    for (uint32_t k = 0; k < last; k++) {
+        const int32_t way = (int32_t)knot[k + 1u] - (int32_t)knot[k];
+        if (!solah_blob_is_piece(way, piece + k * width, (int32_t)n_values)) {
+            return SOLAH_BLOB_NUMBERS;
+        }
+    }
+    return SOLAH_BLOB_OK;
+}
+
+static inline int solah_blob_check_curves(const solah_blob *blob, const solah_blob_header *header)
+{
+    int fault = SOLAH_BLOB_OK;
+    const uint32_t n_curves = solah_blob_count(header, SOLAH_BLOB_CURVES);
+    for (uint32_t i = 0; i < n_curves && fault == SOLAH_BLOB_OK; i++) {
+        fault = solah_blob_check_curve(blob, header, &blob->tables.curves[i]);
+    }
+    return fault;
+}
+
+static inline int solah_blob_check_tables(const solah_blob *blob, const solah_blob_header *header)
+{
+    const uint32_t n_tables = solah_blob_count(header, SOLAH_BLOB_TABLES);
+    for (uint32_t i = 0; i < n_tables; i++) {
+        const solah_table *table = &blob->tables.tables[i];
+        const uint32_t n_lines = (uint32_t)table->n_states + 1u;
+        if (table->attribute >= blob->n_readings ||
+            table->value + n_lines * blob->tables.n_values >
+                solah_blob_count(header, SOLAH_BLOB_VALUES)) {
+            return SOLAH_BLOB_PLACE;
+        }
+    }
+    return SOLAH_BLOB_OK;
+}
+
+#if SOLAH_BLOB_MAX_WALKS > 0
+/* Point to the parts of all trees, which stand end to end. */
+static inline int solah_blob_point_to_trees(solah_blob *blob, const solah_blob_header *header)
+{
+    const solah_blob_tree *tree = (const solah_blob_tree *)solah_blob_at(header, SOLAH_BLOB_TREES);
+    const uint32_t n_trees = solah_blob_count(header, SOLAH_BLOB_TREES);
+    uint32_t asked = 0, offset = 0, set = 0, node = 0, leaf = 0;
+
+    for (uint32_t i = 0; i < n_trees; i++, tree++) {
+        solah_walk *walk = &blob->walks[i];
+        walk->asked = (const solah_asked *)solah_blob_at(header, SOLAH_BLOB_ASKED) + asked;
+        walk->n_asked = tree->n_asked;
+        walk->sets.peak = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_PEAKS) + set;
+        walk->sets.inverse = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_INVERSES) + set;
+        walk->sets.shift = (const uint8_t *)solah_blob_at(header, SOLAH_BLOB_SHIFTS) + set;
+        walk->sets.ignorance = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_IGNORANCE) + set;
+        walk->sets.offset = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_OFFSETS) + offset;
+        walk->split = (const int8_t *)solah_blob_at(header, SOLAH_BLOB_SPLITS) + node;
+        walk->child = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_CHILDREN) + node;
+        walk->leaf = (const int16_t *)solah_blob_at(header, SOLAH_BLOB_LEAVES) + leaf;
+        asked += tree->n_asked;
+        offset += tree->n_asked + 1u;
+        set += tree->n_sets;
+        node += tree->n_nodes;
+        leaf += (uint32_t)tree->n_leaves * blob->tables.n_values;
+        if (asked > solah_blob_count(header, SOLAH_BLOB_ASKED) ||
+            offset > solah_blob_count(header, SOLAH_BLOB_OFFSETS) ||
+            set > solah_blob_count(header, SOLAH_BLOB_PEAKS) ||
+            set > solah_blob_count(header, SOLAH_BLOB_INVERSES) ||
+            set > solah_blob_count(header, SOLAH_BLOB_SHIFTS) ||
+            set > solah_blob_count(header, SOLAH_BLOB_IGNORANCE) ||
+            node > solah_blob_count(header, SOLAH_BLOB_SPLITS) ||
+            node > solah_blob_count(header, SOLAH_BLOB_CHILDREN) ||
+            leaf > solah_blob_count(header, SOLAH_BLOB_LEAVES)) {
+            return SOLAH_BLOB_PLACE;
+        }
+    }
+    return SOLAH_BLOB_OK;
+}
+
+/* What an input asks must be there, and an earlier stage must have believed it. */
+static inline int solah_blob_is_asked(const solah_blob *blob, const solah_asked *asked,
+                                      uint32_t n_sets, uint32_t stage)
+{
+    switch (asked->kind) {
+    case SOLAH_READING:
+    case SOLAH_STATE:
+        return asked->from < blob->n_readings;
+    case SOLAH_BELIEF:
+        return asked->from < stage && asked->place < blob->tables.n_classes;
+    case SOLAH_ALL_BELIEFS:
+        return asked->from < stage && n_sets == blob->tables.n_classes;
+    default:
+        return 0;
+    }
+}
+
+/* The focal sets of an input: their peaks increase, and what is assumed of no reading is not more
+ * than certain. */
+static inline int solah_blob_are_sets(const solah_sets *sets, uint32_t first, uint32_t end)
+{
+    uint32_t sum = 0;
+    for (uint32_t k = first; k < end; k++) {
+        sum += sets->ignorance[k];
+        if (sets->shift[k] > 31u || (k > first && sets->peak[k] <= sets->peak[k - 1u])) {
+            return 0;
+        }
+    }
+    return sum <= SOLAH_ONE;
+}
+
+static inline int solah_blob_check_inputs(const solah_blob *blob, const solah_walk *walk,
+                                          const solah_blob_tree *tree, uint32_t stage)
+{
+    if (tree->n_asked > SOLAH_BLOB_MAX_INPUTS) {
+        return SOLAH_BLOB_TOO_LARGE;
+    }
+    if (walk->sets.offset[0] != 0u || walk->sets.offset[tree->n_asked] != tree->n_sets) {
+        return SOLAH_BLOB_PLACE;
+    }
+    for (uint32_t a = 0; a < tree->n_asked; a++) {
+        const uint32_t first = walk->sets.offset[a];
+        const uint32_t end = walk->sets.offset[a + 1u];
+        if (end <= first || end - first > 255u || end > tree->n_sets ||
+            !solah_blob_is_asked(blob, &walk->asked[a], end - first, stage)) {
+            return SOLAH_BLOB_PLACE;
+        }
+        if (!solah_blob_are_sets(&walk->sets, first, end)) {
+            return SOLAH_BLOB_NUMBERS;
+        }
+    }
+    return SOLAH_BLOB_OK;
+}
+
+/* Nodes stand level by level, so that first children follow each other: then every node but the
+ * first is the child of one before it, and a level ends where the children of the last one end. */
+static inline int solah_blob_check_shape(const solah_walk *walk, const solah_blob_tree *tree)
+{
+    uint32_t next = 1, end_of_level = 1, depth = 0;
+
+    for (uint32_t node = 0; node < tree->n_nodes; node++) {
+        const int32_t split = walk->split[node];
+        if (node == next) {
+            return SOLAH_BLOB_NOT_A_TREE;
+        }
+        if (node == end_of_level) {
+            depth++;
+            end_of_level = next;
+        }
+        if (split == -1) {
+            if (walk->child[node] >= tree->n_leaves) {
+                return SOLAH_BLOB_PLACE;
+            }
+            continue;
+        }
+        if (!solah_blob_is_within(split, 0, (int32_t)tree->n_asked - 1) ||
+            walk->child[node] != next) {
+            return SOLAH_BLOB_NOT_A_TREE;
+        }
+        next += (uint32_t)walk->sets.offset[split + 1] - (uint32_t)walk->sets.offset[split];
+    }
+    if (depth > SOLAH_BLOB_MAX_DEPTH) {
+        return SOLAH_BLOB_TOO_LARGE;
+    }
+    return next == tree->n_nodes ? SOLAH_BLOB_OK : SOLAH_BLOB_NOT_A_TREE;
+}
+
+/* What a tree says that is not weighed are beliefs; a number may be any. */
+static inline int solah_blob_are_beliefs(const solah_walk *walk, uint32_t n_numbers)
+{
+    for (uint32_t i = 0; i < n_numbers; i++) {
+        if (!solah_blob_is_within(walk->leaf[i], 0, SOLAH_WHOLE)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static inline int solah_blob_check_tree(const solah_blob *blob, const solah_blob_header *header,
+                                        uint32_t place, uint32_t stage)
+{
+    const solah_walk *walk = &blob->walks[place];
+    const solah_blob_tree *tree =
+        (const solah_blob_tree *)solah_blob_at(header, SOLAH_BLOB_TREES) + place;
+    const uint32_t n_numbers = (uint32_t)tree->n_leaves * blob->tables.n_values;
+    int fault = solah_blob_check_inputs(blob, walk, tree, stage);
+
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_shape(walk, tree);
+    }
+    if (fault == SOLAH_BLOB_OK && !blob->stages[stage].is_weighed && blob->tables.n_classes > 1u &&
+        !solah_blob_are_beliefs(walk, n_numbers)) {
+        fault = SOLAH_BLOB_NUMBERS;
+    }
+    return fault;
+}
+#endif
+
+/* Whether what a stage adds up stays within 30 bits, and within 32 where it is told in finer units
+ * (see solah_exp). A tree that is not weighed speaks alone. */
+static inline int solah_blob_is_stage(const solah_stage *stage,
+                                      uint32_t n_classes, uint32_t n_values)
+{
+    const uint32_t n_parts = (uint32_t)stage->n_curves + stage->n_tables + stage->n_walks;
+    int32_t most = SOLAH_BLOB_MOST_TOTAL;
+
+    if (stage->is_weighed > 1u || (stage->is_weighed && n_classes == 1u) ||
+        (!stage->is_weighed && n_parts > 1u) ||
+        (stage->is_weighed && !solah_blob_is_within((int32_t)stage->value_bits, 0, 24)) ||
+        (!stage->is_weighed && n_classes > 1u && stage->value_bits != 14)) {
+        return 0;
+    }
+    if (stage->is_weighed && stage->value_bits < 10) {
+        most >>= 10 - stage->value_bits;
+    }
+    if (n_parts > (uint32_t)most / SOLAH_BLOB_MOST_SAID) {
+        return 0;
+    }
+    most -= (int32_t)n_parts * SOLAH_BLOB_MOST_SAID;
+    for (uint32_t v = 0; v < n_values; v++) {
+        if (!solah_blob_is_within(stage->start[v], -most, most)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Point to the stages, which take curves, tables and trees one after the other and leave none. */
+static inline int solah_blob_check_stages(solah_blob *blob, const solah_blob_header *header)
+{
+    const solah_blob_stage *row =
+        (const solah_blob_stage *)solah_blob_at(header, SOLAH_BLOB_STAGES);
+    const int32_t *start = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_STARTS);
+    const uint32_t n_values = blob->tables.n_values;
+    uint32_t n_curves = 0, n_tables = 0, n_walks = 0;
+
+    for (uint32_t s = 0; s < blob->tables.n_stages; s++, row++) {
+        solah_stage *stage = &blob->stages[s];
+        stage->start = start + s * n_values;
+        stage->is_weighed = row->is_weighed;
+        stage->value_bits = row->value_bits;
+        stage->first_curve = row->first_curve;
+        stage->n_curves = row->n_curves;
+        stage->first_table = row->first_table;
+        stage->n_tables = row->n_tables;
+        stage->first_walk = row->first_walk;
+        stage->n_walks = row->n_walks;
+        if (row->first_curve != n_curves || row->first_table != n_tables ||
+            row->first_walk != n_walks) {
+            return SOLAH_BLOB_PLACE;
+        }
+        if (!solah_blob_is_stage(stage, blob->tables.n_classes, n_values)) {
+            return SOLAH_BLOB_NUMBERS;
+        }
+        n_curves += row->n_curves;
+        n_tables += row->n_tables;
+        n_walks += row->n_walks;
+    }
+    if (n_curves != solah_blob_count(header, SOLAH_BLOB_CURVES) ||
+        n_tables != solah_blob_count(header, SOLAH_BLOB_TABLES) ||
+        n_walks != solah_blob_count(header, SOLAH_BLOB_TREES)) {
+        return SOLAH_BLOB_PLACE;
+    }
+    return SOLAH_BLOB_OK;
+}
+
+static inline int solah_blob_check_trees(solah_blob *blob, const solah_blob_header *header)
+{
+#if SOLAH_BLOB_MAX_WALKS > 0
+    int fault = solah_blob_point_to_trees(blob, header);
+    for (uint32_t s = 0; s < blob->tables.n_stages; s++) {
+        const uint32_t first = blob->stages[s].first_walk;
+        const uint32_t n_walks = blob->stages[s].n_walks;
+        for (uint32_t i = first; i < first + n_walks && fault == SOLAH_BLOB_OK; i++) {
+            fault = solah_blob_check_tree(blob, header, i, s);
+        }
+    }
+    return fault;
+#else
+    (void)blob;
+    (void)header;
+    return SOLAH_BLOB_OK;
+#endif
+}
+
+/* Whether rules have numbers that there are. */
+static inline int solah_blob_are_rules(const solah_blob_header *header, int section)
+{
+    const uint16_t *rule = (const uint16_t *)solah_blob_at(header, section);
+    for (uint32_t i = 0; i < solah_blob_count(header, section); i++) {
+        if (rule[i] >= header->n_rules) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The last stage has a rule a knot, a state and a node of a tree. */
+static inline int solah_blob_check_rules(const solah_blob *blob, const solah_blob_header *header)
+{
+    const solah_stage *last = &blob->stages[blob->tables.n_stages - 1u];
+    const solah_blob_tree *tree =
+        (const solah_blob_tree *)solah_blob_at(header, SOLAH_BLOB_TREES) + last->first_walk;
+    uint32_t n_knots = 0, n_states = 0;
+
+    for (uint32_t i = 0; i < last->n_curves; i++) {
+        n_knots += blob->tables.curves[last->first_curve + i].n_knots;
+    }
+    for (uint32_t i = 0; i < last->n_tables; i++) {
+        n_states += blob->tables.tables[last->first_table + i].n_states;
+    }
+    if (n_knots > solah_blob_count(header, SOLAH_BLOB_OF_KNOTS) ||
+        n_states > solah_blob_count(header, SOLAH_BLOB_OF_STATES) ||
+        last->n_walks > solah_blob_count(header, SOLAH_BLOB_FIRST_NODE)) {
+        return SOLAH_BLOB_PLACE;
+    }
+    for (uint32_t i = 0; i < last->n_walks; i++) {
+        if ((uint32_t)blob->rules.first_node[i] + tree[i].n_nodes >
+            solah_blob_count(header, SOLAH_BLOB_OF_NODES)) {
+            return SOLAH_BLOB_PLACE;
+        }
+    }
+    if (!solah_blob_are_rules(header, SOLAH_BLOB_OF_KNOTS) ||
+        !solah_blob_are_rules(header, SOLAH_BLOB_OF_STATES) ||
+        !solah_blob_are_rules(header, SOLAH_BLOB_OF_NODES)) {
+        return SOLAH_BLOB_PLACE;
+    }
+    return SOLAH_BLOB_OK;
+}
+
+static inline int solah_blob_check_contents(solah_blob *blob, const solah_blob_header *header)
+{
+    int fault = solah_blob_check_names(blob, header);
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_curves(blob, header);
+    }
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_tables(blob, header);
+    }
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_stages(blob, header);
+    }
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_trees(blob, header);
+    }
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_rules(blob, header);
+    }
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_numbers(
+            blob, blob->stages[blob->tables.n_stages - 1u].is_weighed != 0u);
+    }
+    return fault;
+}
+
+#endif

@@ -1,0 +1,302 @@
+"""Tables in, about what they cost a Cortex-M0+ out: flash, stack and instructions.
+
+Nothing is compiled: the bytes of tables are counted, and the parts of the runtime that a model
+uses have prices (``prices.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.exceptions import ParameterError
+from solah.export.c_types import table_types
+from solah.export.fixed_tables import ONE, FixedTables, FixedWalk, fixed_tables
+from solah.export.float_tables import FloatTables, float_tables
+from solah.export.lowering import lower
+from solah.export.prices import FLOAT, Q15
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.export.exporting import Numbers
+    from solah.export.float_tables import WalkTables
+    from solah.export.lowering import TreeInput
+    from solah.export.prices import CodePrices, StackPrices, TimePrices
+    from solah.kernels.arrays import Float
+    from solah.model.document import Model
+
+    Tables = FloatTables | FixedTables
+    Walk = WalkTables | FixedWalk
+
+_BYTES = {"uint8_t": 1, "int8_t": 1, "uint16_t": 2, "int16_t": 2, "uint32_t": 4}
+_WORD = 4  # pointers, and numbers that are added up
+_ASKED = 3  # solah_asked: three bytes
+_REACH = 380  # bytes of stack that short instructions reach
+_SHORT = 3  # so many numbers the compiler rather puts into the code than into a table
+
+
+@dataclass(frozen=True)
+class Costs:
+    """About what a model costs on a Cortex-M0+.
+
+    Attributes
+    ----------
+    table_bytes : the bytes of its tables
+    flash : those and the bytes of code that it needs, such as helpers of soft floating point
+    stack : the most bytes of stack that a decision takes
+    instructions : the most that a decision takes, whether readings are known or not
+    """
+
+    table_bytes: int
+    flash: int
+    stack: int
+    instructions: int
+
+
+def model_costs(model: Model, numbers: Numbers = "float") -> Costs:
+    """Estimate what a model costs when it is exported.
+
+    Parameters
+    ----------
+    model : Model
+        The model document.
+    numbers : {"float", "q15"}, default="float"
+        What the device computes with.
+
+    Returns
+    -------
+    costs : Costs
+
+    Examples
+    --------
+    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah.export.costs import model_costs
+    >>> wine = datasets.load("wine")
+    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> model_costs(model, "q15").flash < 1_000 < model_costs(model, "float").flash
+    True
+    """
+    if numbers not in ("float", "q15"):
+        raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
+    lay_out = float_tables if numbers == "float" else fixed_tables
+    return estimate_costs(lay_out(lower(model)))
+
+
+def estimate_costs(tables: Tables) -> Costs:
+    """Estimate what tables and the code that reads them cost.
+
+    Parameters
+    ----------
+    tables : FloatTables or FixedTables
+
+    Returns
+    -------
+    costs : Costs
+    """
+    prices = Q15 if isinstance(tables, FixedTables) else FLOAT
+    table_bytes = _table_bytes(tables)
+    return Costs(
+        table_bytes=table_bytes,
+        flash=table_bytes + round(_code_bytes(tables, prices.code)),
+        stack=_array_bytes(tables) + _frame_bytes(tables, prices.stack),
+        instructions=round(_instructions(tables, prices.time)),
+    )
+
+
+# --- flash -----------------------------------------------------------------------------------
+
+
+def _table_bytes(tables: Tables) -> int:
+    types = table_types(tables)
+    at, node, asking = (_BYTES[kind] for kind in (types.at, types.node, types.input))
+    value = 2 if isinstance(tables, FixedTables) else _WORD
+    lines = (
+        (_struct(1, 1, at, at), len(tables.curves)),
+        (_struct(1, 1, at), len(tables.states)),
+        (_struct(_WORD, 1, 1, *[at] * 6), len(tables.stages)),
+    )
+    # Of a stage that it knows, the compiler puts tables of one line, and short ones, into the code.
+    least = 1 if _is_open(tables) else 2
+    n_begun = len(tables.stages) * tables.lowered.n_values
+    n_preferred = 0 if tables.preference is None else len(tables.preference)
+    n_zeros = len(_zeros(tables))
+    return (
+        value * (len(tables.knots) + len(tables.values))
+        + sum(size * number for size, number in lines if number >= least)
+        + sum(_walk_bytes(walk, node, asking, value) for walk in tables.walks)
+        + _WORD * (1 + _n_pointers(tables)) * len(tables.walks)
+        + _WORD * (n_begun if n_begun > _SHORT or least == 1 else 0)
+        + _WORD * (n_preferred if n_preferred > 2 else 0)
+        + _WORD * (n_zeros if n_zeros > 1 else 0)
+    )
+
+
+def _is_open(tables: Tables) -> bool:
+    """Whether the compiler cannot tell what the code of a stage may leave out.
+
+    There are several, or a number is estimated, for which two functions share that code.
+    """
+    return len(tables.stages) > 1 or tables.lowered.is_number
+
+
+def _n_pointers(tables: Tables) -> int:
+    """Count what a line of the table of trees points to."""
+    return 9 if isinstance(tables, FixedTables) else 7
+
+
+def _walk_bytes(walk: Walk, node: int, asking: int, value: int) -> int:
+    """Count the tables of a tree."""
+    # A focal set has a peak and a share; in integers an inverse and a shift, too.
+    of_set = 2 * value + (2 + 1 if isinstance(walk, FixedWalk) else 0)
+    return (
+        _ASKED * len(walk.inputs)
+        + node * len(walk.offsets)
+        + of_set * len(walk.peaks)
+        + (asking + node) * len(walk.split)
+        + value * walk.values.size
+    )
+
+
+def _zeros(tables: Tables) -> Sequence[int]:
+    return tables.zeros or () if isinstance(tables, FixedTables) else ()
+
+
+def _struct(*fields: int) -> int:
+    """Return the size of a struct whose fields have these sizes, each aligned to its own."""
+    size = 0
+    for field in fields:
+        size = _aligned(size, field) + field
+    return _aligned(size, max(fields))
+
+
+def _aligned(size: int, to: int) -> int:
+    return -(-size // to) * to
+
+
+def _code_bytes(tables: Tables, price: CodePrices) -> float:
+    """Add up the parts of the runtime that a model needs."""
+    several, classes = len(tables.stages) > 1, tables.lowered.n_values > 1
+    weighing = several or tables.stages[0].is_weighed
+    curves = bool(tables.curves) or _is_open(tables)
+    states = bool(tables.states) or _is_open(tables)
+    walks = bool(tables.walks)
+    return (
+        price.choice * (not tables.lowered.is_number)
+        + price.classes * classes
+        + price.curves * curves
+        + price.states * states
+        + price.walks * walks
+        + price.far * (walks and _array_bytes(tables) > _REACH)
+        + price.weighing * weighing
+        + price.stages * several
+        + price.preference * (tables.preference is not None)
+        + price.zeros * bool(_zeros(tables))
+        + price.arithmetic * (weighing or classes or curves or states or walks)
+        + price.conversion * (weighing or states or walks)
+        + price.division * (weighing or walks)
+    )
+
+
+# --- stack -----------------------------------------------------------------------------------
+
+
+def _array_bytes(tables: Tables) -> int:
+    """Count the arrays that the runtime declares: beliefs, sums, and what a walk remembers."""
+    n_values = tables.lowered.n_values
+    is_fixed = isinstance(tables, FixedTables)
+    beliefs = len(tables.stages) * (n_values + 1) * (2 if is_fixed else _WORD)
+    n_inputs = max((len(walk.inputs) for walk in tables.walks), default=0)
+    n_steps = max((walk.depth + 1 for walk in tables.walks), default=0)
+    # A reading and its run of masses; a node, its weight and its next child.
+    asked, step = (12, 8) if is_fixed else (24, 12)
+    parts = _WORD * (n_values + 1) if _weighs(tables) else 0
+    said = _WORD * n_values if tables.walks else 0
+    sums = _WORD * n_values
+    return _aligned(beliefs, _WORD) + sums + parts + said + asked * n_inputs + step * n_steps
+
+
+def _weighs(tables: Tables) -> bool:
+    return any(stage.is_weighed for stage in tables.stages)
+
+
+def _frame_bytes(tables: Tables, price: StackPrices) -> int:
+    return (
+        price.frame
+        + price.choice * (not tables.lowered.is_number)
+        + price.classes * (tables.lowered.n_values > 1)
+        + price.walk * bool(tables.walks)
+    )
+
+
+# --- instructions ----------------------------------------------------------------------------
+
+
+def _instructions(tables: Tables, price: TimePrices) -> float:
+    n_values = tables.lowered.n_values
+    n_knots = sum(curve.n_knots for curve in tables.curves)
+    n_zeros = len(tables.curves) if _zeros(tables) else 0
+    n_weighed = sum(stage.is_weighed for stage in tables.stages)
+    walks = sum(_walk_instructions(walk, n_values, price) for walk in tables.walks)
+    return (
+        price.chosen * n_values
+        + (price.weighing + price.shared * n_values) * n_weighed
+        + (price.curve + price.slope * n_values) * len(tables.curves)
+        + price.zero * n_zeros
+        + price.knot * n_knots
+        + (price.state + price.spoken * n_values) * len(tables.states)
+        + walks
+    )
+
+
+def _walk_instructions(walk: Walk, n_values: int, price: TimePrices) -> float:
+    leaf = price.leaf + price.weighed * n_values
+    on_the_way = _most(walk, price.node, leaf)
+    return price.asked * len(walk.inputs) + on_the_way
+
+
+def _most(walk: Walk, node_price: float, leaf_price: float) -> float:
+    """Return what the readings cost that take most branches: those of which nothing is known."""
+    weight = _weights(walk)
+    cost = np.where(weight > 0, np.where(walk.split < 0, leaf_price, node_price), 0.0)
+    for node in np.flatnonzero(walk.split >= 0)[::-1].tolist():
+        below = cost[_children(walk, node)]
+        asked = walk.inputs[walk.split[node]]
+        cost[node] += _two_neighbours(below) if _is_word_of_belief(asked) else below.sum()
+    return float(cost[0])
+
+
+def _weights(walk: Walk) -> Float:
+    """Return the weight of each node where nothing is known; 0 where integers round it off."""
+    weight = np.zeros(len(walk.split))
+    weight[0] = 1.0
+    is_fixed = isinstance(walk, FixedWalk)
+    unit = float(ONE) if is_fixed else 1.0
+    for node in np.flatnonzero(walk.split >= 0).tolist():
+        asked = int(walk.split[node])
+        shares = walk.ignorance[walk.offsets[asked] : walk.offsets[asked + 1]] / unit
+        if walk.inputs[asked].attribute is None:
+            shares = np.ones(len(shares))
+        below = weight[node] * shares
+        weight[_children(walk, node)] = (
+            np.where(below * unit >= 0.5, below, 0) if is_fixed else below
+        )
+    return weight
+
+
+def _children(walk: Walk, node: int) -> slice:
+    asked, first = int(walk.split[node]), int(walk.first_child[node])
+    return slice(first, first + int(walk.offsets[asked + 1] - walk.offsets[asked]))
+
+
+def _is_word_of_belief(asked: TreeInput) -> bool:
+    """Whether a number is asked that is always known, and so has two focal sets at the most."""
+    return asked.place is not None
+
+
+def _two_neighbours(costs: NDArray[np.float64]) -> float:
+    return float(max(costs[:-1] + costs[1:], default=costs.sum()))

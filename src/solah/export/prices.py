@@ -1,0 +1,145 @@
+"""What the parts of the runtime cost on a Cortex-M0+: read off models that were measured.
+
+Models of all shapes were compiled (GCC, -Os, unused sections left out) and run under QEMU. The
+prices of time fit them best; those of code and of the stack bound them, so that what is said to fit
+does. ``test_costs.py`` tells when the runtime has moved away from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class CodePrices:
+    """What parts of the code take, in bytes."""
+
+    choice: float  # to choose among classes
+    classes: float  # loops over values, where there is more than one
+    curves: float  # to find a piece of a broken line and add what it says
+    states: float  # to add what a state says
+    walks: float  # to describe readings and walk through trees
+    far: float  # to reach what such a walk remembers, where that is much
+    weighing: float  # e^x, and shares of the sum
+    stages: float  # to compute beliefs one after the other and to ask them
+    preference: float  # to move the decision by thresholds
+    zeros: float  # to take the zero of an attribute off its readings
+    arithmetic: float  # soft floating point: addition, multiplication, comparison
+    conversion: float  # soft floating point: from and to integers
+    division: float  # soft floating point: division
+
+
+@dataclass(frozen=True)
+class StackPrices:
+    """What a decision takes of the stack, in bytes, beside the arrays that the runtime declares."""
+
+    frame: int  # registers and variables of all that is added up
+    choice: int  # those of beliefs, and of the choice among classes
+    classes: int  # those of loops over values, where there is more than one
+    walk: int  # those of a walk through a tree
+
+
+@dataclass(frozen=True)
+class TimePrices:
+    """What a decision takes, in instructions."""
+
+    chosen: float  # each class that is compared with those before
+    weighing: float  # each belief that is computed from evidence
+    shared: float  # each class whose share is divided for that
+    curve: float  # each broken line
+    zero: float  # each of these whose reading has a zero of its own to take off
+    knot: float  # each of its knots that is passed
+    slope: float  # each value on it
+    state: float  # each table of states
+    spoken: float  # each value of a state
+    asked: float  # each reading that a tree describes by its focal sets
+    node: float  # each node that is asked on the way
+    leaf: float  # each branch that is taken
+    weighed: float  # each value of a branch
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What one kind of numbers costs."""
+
+    code: CodePrices
+    stack: StackPrices
+    time: TimePrices
+
+
+Q15 = Prices(
+    code=CodePrices(
+        choice=127,
+        classes=152,
+        curves=251,
+        states=55,
+        walks=568,
+        far=31,
+        weighing=132,
+        stages=228,
+        preference=17,
+        zeros=26,
+        arithmetic=0,
+        conversion=0,
+        division=0,
+    ),
+    stack=StackPrices(
+        frame=72,
+        choice=20,
+        classes=8,
+        walk=64,
+    ),
+    time=TimePrices(
+        chosen=85,
+        weighing=0,
+        shared=182,
+        curve=52,
+        zero=23,
+        knot=7,
+        slope=17,
+        state=7,
+        spoken=11,
+        asked=80,
+        node=26,
+        leaf=113,
+        weighed=19,
+    ),
+)
+FLOAT = Prices(
+    code=CodePrices(
+        choice=163,
+        classes=148,
+        curves=219,
+        states=124,
+        walks=720,
+        far=31,
+        weighing=246,
+        stages=101,
+        preference=26,
+        zeros=0,
+        arithmetic=2698,
+        conversion=216,
+        division=754,
+    ),
+    stack=StackPrices(
+        frame=116,
+        choice=32,
+        classes=4,
+        walk=100,
+    ),
+    time=TimePrices(
+        chosen=177,
+        weighing=1867,
+        shared=2708,
+        curve=162,
+        zero=0,
+        knot=45,
+        slope=285,
+        state=266,
+        spoken=89,
+        asked=42,
+        node=261,
+        leaf=287,
+        weighed=188,
+    ),
+)

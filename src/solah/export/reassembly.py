@@ -1,0 +1,167 @@
+"""A model and its trees with joined branches in, a sound model of what is left out.
+
+Joined branches say what their leaves said on average. A voice that is a single leaf goes into
+what its fusion begins with; nodes and attributes that nobody asks any more are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.model.beliefs import heard_by_fusions
+from solah.model.document import LEAST_BELIEF, Fusion, Tree
+from solah.model.format import to_begin_with
+from solah.model.joining import with_leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
+    from solah.model.document import Model, Node
+    from solah.model.joining import JoinedTree
+
+
+def reassemble(model: Model, joined: Sequence[JoinedTree]) -> Model:
+    """Put a model together again from what is left of its trees.
+
+    Parameters
+    ----------
+    model : Model
+    joined : sequence of JoinedTree
+        One a tree, in the order of ``model.trees``.
+
+    Returns
+    -------
+    model : Model
+    """
+    return _Assembly(model, joined).model()
+
+
+def joined_means(tree: Tree, joined: JoinedTree, said: Float) -> Float:
+    """Average what nodes say over the leaves that are one branch now, by their support.
+
+    Parameters
+    ----------
+    tree : Tree
+    joined : JoinedTree
+    said : ndarray of shape (n_nodes, n_goals)
+        What each node says; where none of its leaves has support, that stays.
+
+    Returns
+    -------
+    means : ndarray of shape (n_nodes_left, n_goals)
+    """
+    leaves = tree.leaves
+    weight = np.zeros((len(joined.kept), 1))
+    total = np.zeros((len(joined.kept), said.shape[1]))
+    np.add.at(weight, joined.homes[leaves], tree.support[leaves, None])
+    np.add.at(total, joined.homes[leaves], said[leaves] * tree.support[leaves, None])
+    means = said[joined.kept].copy()
+    np.divide(total, weight, out=means, where=weight > 0)
+    return means
+
+
+def _believed(root: Float, evidence: Float) -> Float:
+    """Turn evidence back into beliefs from which a tree with this root tells it."""
+    logs = np.log(np.maximum(root, LEAST_BELIEF)) + evidence
+    belief = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(belief / belief.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A node as it is from now on.
+
+    Attributes
+    ----------
+    node : the node
+    constant : the evidence that it gave on every row, which goes up to where belief is made
+    is_silent : whether it says nothing else to the fusion that hears it
+    """
+
+    node: Node
+    constant: Float
+    is_silent: bool = False
+
+
+class _Assembly:
+    def __init__(self, model: Model, joined: Sequence[JoinedTree]) -> None:
+        self._model = model
+        self._heard = heard_by_fusions(model.nodes)
+        self._joined = {tree.name: one for tree, one in zip(model.trees, joined, strict=True)}
+        self._before = {node.name: node for node in model.nodes}
+        self._parts: dict[str, _Part] = {}
+
+    def model(self) -> Model:
+        for node in self._model.nodes:
+            part = self._fusion(node) if isinstance(node, Fusion) else self._tree(node)
+            self._parts[node.name] = part
+        nodes = _asked_for([part.node for part in self._parts.values()])
+        asked = {name for node in nodes for name in node.origins}
+        attributes = tuple(one for one in self._model.attributes if one.name in asked)
+        return replace(self._model, attributes=attributes, nodes=nodes)
+
+    def _tree(self, tree: Tree) -> _Part:
+        joined, is_heard = self._joined[tree.name], tree.name in self._heard
+        means = joined_means(tree, joined, tree.evidence if is_heard else tree.belief)
+        belief = _believed(tree.belief[0], means) if is_heard else means
+        left = self._with_asked(with_leaves(tree, joined, belief))
+        # A single leaf is its own root, from which evidence is told: it cannot say anything.
+        is_silent = is_heard and left.split[0] < 0
+        return _Part(left, means[0] if is_silent else np.zeros(means.shape[1]), is_silent)
+
+    def _with_asked(self, tree: Tree) -> Tree:
+        """Leave out the inputs that no node asks; one must stay."""
+        asked = np.unique(tree.split[tree.split >= 0])
+        if not len(asked):
+            return replace(tree, inputs=(self._first_attribute(tree),))
+        split = np.where(tree.split < 0, -1, np.searchsorted(asked, tree.split))
+        inputs = tuple(self._renewed(tree.inputs[place]) for place in asked.tolist())
+        return replace(tree, inputs=inputs, split=split.astype(np.int32))
+
+    def _first_attribute(self, tree: Tree) -> Attribute:
+        """Find what is measured first below a tree."""
+        node: Node = tree
+        while isinstance(node, Fusion) or node.inputs[0].origin in self._before:
+            node = self._before[node.origins[0]]
+        return node.inputs[0]
+
+    def _renewed(self, attribute: Attribute) -> Attribute:
+        """Let an unknown belief be what the node below begins with from now on."""
+        if attribute.tree is not None or attribute.name not in self._parts:
+            return attribute
+        return replace(attribute, ignorance=to_begin_with(self._parts[attribute.name].node))
+
+    def _fusion(self, fusion: Fusion) -> _Part:
+        """Leave out silent voices; what they always said goes up."""
+        voices = list(zip(fusion.origins, fusion.weights, strict=True))
+        constants = [weight * self._parts[name].constant for name, weight in voices]
+        constant = np.sum(constants, axis=0)
+        loud = [(name, weight) for name, weight in voices if not self._parts[name].is_silent]
+        names, weights = zip(*(loud or [(self._first_tree(fusion), 1.0)]), strict=True)
+        if fusion.name in self._heard:
+            return _Part(Fusion(fusion.name, names, weights, fusion.bias), constant, not loud)
+        bias = tuple((np.array(fusion.bias) + constant).tolist())
+        return _Part(Fusion(fusion.name, names, weights, bias), np.zeros(len(bias)))
+
+    def _first_tree(self, fusion: Fusion) -> str:
+        """Name a silent tree for a fusion that hears none that speaks, since it must hear one."""
+        node: Node = fusion
+        while isinstance(node, Fusion):
+            node = self._before[node.origins[0]]
+        return node.name
+
+
+def _asked_for(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Keep the last node and those that feed it, through others or not."""
+    asked = {nodes[-1].name}
+    kept: list[Node] = []
+    for node in reversed(nodes):
+        if node.name in asked:
+            kept.append(node)
+            asked.update(node.origins)
+    return tuple(reversed(kept))

@@ -1,0 +1,647 @@
+"""Models as bytes: opened, they decide as the twin; damaged or hostile, they do no harm."""
+
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+from blob_programs import (
+    ATTACK,
+    RUN,
+    SANITIZED,
+    attack,
+    build,
+    count_of,
+    counted,
+    flips,
+    mutated,
+    patched,
+    place_of,
+    reasons_of,
+    run,
+    summed,
+    write,
+)
+from c_programs import CPP11
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes, load_wine
+from target_programs import with_tools
+
+from random_models import (
+    SHAPES,
+    odd_rows,
+    random_attribute,
+    random_fusion,
+    random_model,
+    random_rows,
+    random_tree,
+)
+from solah import LinguisticTreeRegressor, SelfOrganisedHierarchyClassifier
+from solah.data import Kind, from_frame
+from solah.exceptions import ParameterError
+from solah.export.blob import LAYOUT, export_blob
+from solah.export.targets import build as build_for
+from solah.export.targets import run as run_on
+from solah.model import Attribute, Goal, Model
+from solah.model.encode import encode
+
+OK, TOO_SHORT, ALIGNMENT, MAGIC, BYTE_ORDER, VERSION, CHECKSUM = range(7)
+TOO_LARGE, PLACE, NOT_A_TREE, NUMBERS = range(7, 11)
+
+
+def module_of(blob):
+    """Run the module that opens blobs on boards."""
+    module = {"__name__": "solah_blob"}
+    exec(compile(blob.files["solah_blob.py"], "solah_blob.py", "exec"), module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    """Give blobs of all shapes and numbers of classes, with rows that include odd ones."""
+    made = []
+    for n_classes in (2, 4):
+        for shape in SHAPES:
+            rng = np.random.default_rng(n_classes)
+            model = random_model(rng, shape, n_classes)
+            made.append((export_blob(model), odd_rows(rng, model, 400)))
+    return made
+
+
+@pytest.fixture(scope="module")
+def number():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = LinguisticTreeRegressor(max_depth=2).fit(X, 10_000 * y).model_
+    return export_blob(model), encode(from_frame(X), model.attributes)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = SelfOrganisedHierarchyClassifier().fit(X, y).model_
+    return export_blob(model, name="wine"), encode(from_frame(X), model.attributes)
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Give a small blob with a curve, a table and a tree, whose every bit can be tried."""
+    rng = np.random.default_rng(8)
+    attributes = [random_attribute(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
+    inputs = ([0], [1], [0, 1])
+    trees = [
+        random_tree(rng, f"z{i}", [attributes[j] for j in js], 2, 1 + i // 2)
+        for i, js in enumerate(inputs)
+    ]
+    fusion = random_fusion(rng, "y", [tree.name for tree in trees], 2)
+    goal = Goal("y", ("a", "b"), thresholds=(0.4, 0.6))
+    return export_blob(Model(goal, tuple(attributes), (*trees, fusion)))
+
+
+SMALL = (Kind.CONTINUOUS, Kind.CATEGORICAL)
+
+
+@pytest.fixture(scope="module")
+def runner(wine, tmp_path_factory, find_tool):
+    return build(wine[0], tmp_path_factory.mktemp("run"), find_tool("cc"), RUN.format(n_most=3))
+
+
+@pytest.fixture(scope="module")
+def attacked(wine, tmp_path_factory, find_tool):
+    return build(wine[0], tmp_path_factory.mktemp("attack"), find_tool("cc"), ATTACK, SANITIZED)
+
+
+# --- decisions -------------------------------------------------------------------------------
+
+
+def test_blobs_decide_one_after_the_other_as_their_twins(blobs, wine, runner):
+    blobs = [*blobs, wine, blobs[0]]
+    answers = run(runner, [(blob.data, blob.twin.prepare(rows)) for blob, rows in blobs], 3)
+    for (blob, rows), answer in zip(blobs, answers, strict=True):
+        places, beliefs = blob.twin.decide(rows)
+        np.testing.assert_array_equal(answer["place"], places)
+        np.testing.assert_array_equal(answer["belief"], beliefs)
+        assert reasons_of(answer) == blob.twin.why(rows, 3)
+
+
+def test_a_number_is_estimated_in_units_of_any_size(number, runner):
+    blob, rows = number
+    assert blob.unit > 1
+    (answer,) = run(runner, [(blob.data, blob.twin.prepare(rows))], 3)
+    np.testing.assert_array_equal(answer["estimate"], blob.twin.estimate(rows))
+    assert reasons_of(answer) == blob.twin.why(rows, 3)
+
+
+def test_boards_decide_as_the_twin_one_blob_after_the_other(blobs, wine):
+    module = module_of(wine[0])
+    for blob, rows in [*blobs, wine, blobs[0]]:
+        module["load"](blob.data)
+        some = rows[:60]
+        prepared = blob.twin.prepare(some).tolist()
+        places, beliefs = blob.twin.decide(some)
+        found = [module["decide_prepared"](row) for row in prepared]
+        assert found == list(zip(places.tolist(), beliefs.tolist(), strict=True))
+        assert [module["why_prepared"](row, 3) for row in prepared] == blob.twin.why(some, 3)
+
+
+def test_boards_estimate_numbers(number):
+    blob, rows = number
+    module = module_of(blob)
+    module["load"](blob.data)
+    found = [module["estimate_prepared"](row) for row in blob.twin.prepare(rows).tolist()]
+    assert found == blob.twin.estimate(rows).tolist()
+    assert module["estimate"]({}) == module["estimate_prepared"]([module["UNKNOWN"]] * 10) * (
+        blob.unit
+    )
+
+
+def test_a_board_reads_files_by_names(wine, tmp_path):
+    blob, rows = wine
+    write(blob, tmp_path)
+    module = module_of(blob)
+    module["load"](str(tmp_path / "wine.bin"))
+    names = [name for name, _ in module["READINGS"]]
+    reading = dict(zip(names, rows[0].tolist(), strict=True))
+    assert "proline" in names
+    assert module["decide"](reading)[0] == "0"
+    numbered = module["why"](reading, 2)
+    module["load"](str(tmp_path / "wine.bin"), str(tmp_path / "wine_rules.txt"))
+    assert module["why"](reading, 2) == [(blob.rules[n].sentence, amount) for n, amount in numbered]
+    with pytest.raises(ValueError, match="not the rules of the blob"):
+        module["load"](blob.data, str(tmp_path / "solah_flash.h"))
+
+
+def test_a_board_keeps_its_model_when_another_is_damaged(wine, number):
+    module = module_of(wine[0])
+    module["load"](wine[0].data)
+    before = module["decide"]({"alcohol": 13.0})
+    with pytest.raises(ValueError, match="its checksum is another"):
+        module["load"](number[0].data[:-4] + b"oops")
+    assert module["decide"]({"alcohol": 13.0}) == before
+
+
+def test_a_checksum_needs_no_module(wine):
+    module = module_of(wine[0])
+    real_import = module["__builtins__"]["__import__"]
+
+    def without(name, *rest):
+        if name == "binascii":
+            raise ImportError(name)
+        return real_import(name, *rest)
+
+    module["__builtins__"] = {**module["__builtins__"], "__import__": without}
+    module = {"__builtins__": module["__builtins__"], "__name__": "solah_blob"}
+    exec(wine[0].files["solah_blob.py"], module)
+    module["load"](wine[0].data)
+    assert module["CLASSES"] == ("0", "1", "2")
+
+
+NAMES = """
+#include "solah_blob.h"
+#include <stdio.h>
+
+static union {
+    uint32_t aligned;
+    uint8_t bytes[65536];
+} slot;
+
+int main(void)
+{
+    solah_blob blob;
+    const size_t size = fread(slot.bytes, 1, sizeof slot.bytes, stdin);
+    const int fault = solah_blob_open(&blob, slot.bytes, size);
+    puts(solah_blob_fault(fault));
+    for (int i = -1; i <= solah_blob_n_readings(&blob); i++) {
+        const char *name = solah_blob_reading_name(&blob, i);
+        printf("%s %d %d\\n", name, solah_blob_reading(&blob, name), solah_blob_bits(&blob, i));
+    }
+    for (int i = -1; i <= solah_blob_n_classes(&blob); i++) {
+        printf("class %s\\n", solah_blob_class_name(&blob, i));
+    }
+    printf("%d %d", solah_blob_value_bits(&blob), solah_blob_n_rules(&blob));
+    for (int i = 0; i < 8; i++) {
+        printf(" %02x", solah_blob_hash(&blob)[i]);
+    }
+    return 0;
+}
+"""
+
+
+def test_names_and_units_are_told(small, tmp_path, find_tool):
+    program = build(small, tmp_path, find_tool("cc"), NAMES, SANITIZED)
+    slot = small.data + b"\xff" * 100  # as flash behind a blob is
+    told = subprocess.run([program], input=slot, capture_output=True, check=True).stdout
+    module = module_of(small)
+    module["load"](slot)
+    (_, bits), _ = module["READINGS"]
+    lines = told.decode().splitlines()
+    assert lines[:5] == ["the blob is whole", " -1 -32768", f"x0 0 {bits}", "x1 1 -32768", lines[1]]
+    assert lines[5:9] == ["class ", "class a", "class b", "class "]
+    digits = " ".join(module["MODEL"][i : i + 2] for i in range(0, 16, 2))
+    value_bits = module["_STAGES"][-1][2]
+    assert lines[9] == f"{value_bits} {len(small.rules)} {digits}"
+
+
+def test_both_runtimes_know_the_same_sections(wine):
+    assert module_of(wine[0])["_SECTIONS"] == tuple(LAYOUT.items())
+
+
+def test_rules_stand_a_line_each(wine):
+    lines = wine[0].files["wine_rules.txt"].splitlines()
+    assert lines == [rule.sentence for rule in wine[0].rules]
+
+
+# --- what does not fit -----------------------------------------------------------------------
+
+
+def test_a_runtime_says_that_it_has_too_little_room(tmp_path, find_tool):
+    rng = np.random.default_rng(5)
+    model = random_model(rng, "tree", 20)
+    blob = export_blob(model)
+    (warning,) = blob.warnings
+    assert "-DSOLAH_BLOB_MAX_CLASSES=20" in warning
+    rows = random_rows(rng, model, 50)
+    program = RUN.format(n_most=1)
+    sent = [(blob.data, blob.twin.prepare(rows))]
+    assert list(run(build(blob, tmp_path, find_tool("cc"), program), sent, 1)) == [None]
+    flags = ("-O1", "-DSOLAH_BLOB_MAX_CLASSES=20")
+    (answer,) = run(build(blob, tmp_path, find_tool("cc"), program, flags), sent, 1)
+    np.testing.assert_array_equal(answer["belief"], blob.twin.decide(rows)[1])
+
+
+@pytest.mark.parametrize("limit", ["STAGES=1", "WALKS=2", "INPUTS=3", "DEPTH=1"])
+def test_every_limit_of_a_runtime_is_kept(limit, blobs, wine, tmp_path, find_tool):
+    flags = ("-O1", f"-DSOLAH_BLOB_MAX_{limit}")
+    built = build(wine[0], tmp_path, find_tool("cc"), RUN.format(n_most=3), flags)
+    sent = [(blob.data, blob.twin.prepare(rows)) for blob, rows in (wine, blobs[4])]
+    answer, refused = run(built, sent, 3)
+    np.testing.assert_array_equal(answer["belief"], wine[0].twin.decide(wine[1])[1])
+    assert refused is None
+
+
+def test_a_runtime_without_trees_is_one(wine, blobs, tmp_path, find_tool):
+    program = RUN.format(n_most=3)
+    flags = ("-O2", "-DSOLAH_BLOB_MAX_WALKS=0", "-DSOLAH_BLOB_MAX_STAGES=1")
+    built = build(wine[0], tmp_path, find_tool("cc"), program, flags)
+    sent = [(blob.data, blob.twin.prepare(rows)) for blob, rows in (wine, blobs[0])]
+    answer, refused = run(built, sent, 3)
+    np.testing.assert_array_equal(answer["belief"], wine[0].twin.decide(wine[1])[1])
+    assert refused is None
+
+
+@pytest.fixture
+def wide():
+    """Give a model that asks an attribute with more states than a byte counts."""
+    rng = np.random.default_rng(0)
+    inputs = (many_states("wide", 300), random_attribute(rng, "x", Kind.CONTINUOUS))
+    return Model(Goal("y", ("a", "b")), inputs, (random_tree(rng, "y", inputs, 2, max_nodes=9),))
+
+
+def many_states(name, n_states):
+    """Make an attribute with many states, all alike."""
+    states = tuple(f"s{i}" for i in range(n_states))
+    peaks = tuple(map(float, range(n_states)))
+    shares = (1 / n_states,) * n_states
+    return Attribute(name, Kind.CATEGORICAL, states, peaks, shares, states=states)
+
+
+def test_an_input_with_too_many_sets_is_refused(wide):
+    with pytest.raises(ParameterError, match="255 focal sets of an input at the most; .* 300"):
+        export_blob(wide)
+
+
+def test_an_input_with_too_many_sets_is_not_opened(wide, attacked, monkeypatch):
+    monkeypatch.setattr("solah.export.blob._MOST_SETS", 300)
+    blob = export_blob(wide)
+    check_refused(blob, attacked, blob.data, PLACE, "a tree has words out of place")
+
+
+def test_more_readings_than_a_byte_counts_are_refused():
+    rng = np.random.default_rng(0)
+    attributes = [random_attribute(rng, f"x{i}", Kind.CONTINUOUS) for i in range(256)]
+    tree = random_tree(rng, "y", attributes[:2], 2)
+    with pytest.raises(ParameterError, match="255 readings at the most; this model has 256"):
+        export_blob(Model(Goal("y", ("a", "b")), tuple(attributes), (tree,)))
+
+
+def test_a_tree_that_places_cannot_number_is_refused():
+    rng = np.random.default_rng(0)
+    wide = tuple(many_states(f"w{i}", 250) for i in range(3))
+    tree = random_tree(rng, "y", wide, 2, max_nodes=400)
+    with pytest.raises(ParameterError, match=r"65,535 rules at the most; this model has 7\d,\d+"):
+        export_blob(Model(Goal("y", ("a", "b")), wide, (tree,)))
+
+
+# --- faults ----------------------------------------------------------------------------------
+
+
+DAMAGES = {
+    "nothing": (lambda data: b"", TOO_SHORT, "blob is cut short"),
+    "half of it": (lambda data: data[: len(data) // 2], TOO_SHORT, "blob is cut short"),
+    "a size below the header's": (
+        lambda data: data[:8] + bytes(4) + data[12:],
+        TOO_SHORT,
+        "blob is cut short",
+    ),
+    "another magic": (lambda data: b"JUNK" + data[4:], MAGIC, "bytes are no blob of solah"),
+    "bytes in another order": (
+        lambda data: data[:6] + b"\xfe\xff" + data[8:],
+        BYTE_ORDER,
+        "blob orders bytes in another way",
+    ),
+    "a later version": (
+        lambda data: data[:4] + b"\2\0" + data[6:],
+        VERSION,
+        "blob has version 2, and this module reads 1",
+    ),
+    "a bit that flipped": (
+        lambda data: data[:-1] + bytes([data[-1] ^ 1]),
+        CHECKSUM,
+        "blob is damaged: its checksum is another",
+    ),
+    "too many classes": (
+        lambda data: summed(data[:24] + b"\x11" + data[25:]),
+        TOO_LARGE,
+        "blob has other starts than stages",
+    ),
+    "no classes": (lambda data: summed(data[:24] + b"\0" + data[25:]), PLACE, "blob is empty"),
+    "no stages": (
+        lambda data: counted(counted(data, "stages", 0), "starts", 0),
+        PLACE,
+        "blob is empty",
+    ),
+}
+COUNTS = {
+    "too many trees": ("trees", 17, TOO_LARGE, "a tree is out of place"),
+    "no readings": ("bits", 0, PLACE, "blob is empty"),
+    "other zeros than readings": ("zeros", 1, PLACE, "blob has other zeros than readings"),
+    "other preferences than classes": ("preference", 1, PLACE, "blob prefers other classes"),
+    "other starts than stages": ("starts", 2, PLACE, "blob has other starts than stages"),
+    "a section beyond the end": (
+        "knots",
+        60_000,
+        PLACE,
+        "blob names a place that it does not have",
+    ),
+}
+PATCHES = {
+    "a name without an end": ("names", 4, "B", 1, PLACE, "blob has a name without an end"),
+    "a name beyond the end": ("names", 0, "H", 999, PLACE, "blob has a name without an end"),
+    "a curve of no reading": ("curves", 0, "B", 2, PLACE, "a curve is out of place"),
+    "a curve with one knot": ("curves", 1, "B", 1, PLACE, "a curve is out of place"),
+    "a curve's knots beyond the end": ("curves", 2, "H", 99, PLACE, "a curve is out of place"),
+    "a curve's values beyond": ("curves", 4, "H", 999, PLACE, "a curve is out of place"),
+    "a table of no reading": ("tables", 0, "B", 200, PLACE, "a table is out of place"),
+    "a table with too many states": ("tables", 1, "B", 200, PLACE, "a table is out of place"),
+    "a tree that asks nothing": ("asked", 1, "B", 2, PLACE, "a tree asks what is not there"),
+    "a tree that asks the future": ("asked", 0, "B", 2, PLACE, "a tree asks what is not there"),
+    "an unknown question": ("asked", 0, "B", 4, PLACE, "a tree asks what is not there"),
+    "no words": ("offsets", 2, "H", 0, PLACE, "a tree has words out of place"),
+    "a leaf that is not there": ("trees", 6, "H", 0, PLACE, "a leaf is out of place"),
+    "more nodes than there are": ("trees", 4, "H", 900, PLACE, "a tree is out of place"),
+    "a stage with other curves": ("stages", 4, "H", 1, PLACE, "a stage is out of place"),
+    "a rule that is not there": (
+        "of_knots",
+        0,
+        "H",
+        999,
+        PLACE,
+        "a rule has a number that is none",
+    ),
+    "rules beyond the end": ("first_node", 0, "H", 9, PLACE, "rules are out of place"),
+    "a node below itself": ("children", 0, "H", 0, NOT_A_TREE, "a tree is none"),
+    "a node asks no input": ("splits", 0, "b", 2, NOT_A_TREE, "a tree is none"),
+    "a node too few": ("trees", 4, "H", 2, NOT_A_TREE, "a tree is none"),
+    "a root that is a leaf": ("splits", 0, "b", -1, NOT_A_TREE, "a tree is none"),
+    "knots out of order": ("knots", 0, "h", 32767, NUMBERS, "a curve has knots out of order"),
+    "a shift of 32": ("values", 0, "h", 32, NUMBERS, "a curve shifts too far"),
+    "peaks out of order": ("peaks", 0, "h", 32767, NUMBERS, "a tree has words out of order"),
+    "a way shifted too far": ("shifts", 0, "B", 32, NUMBERS, "a tree has words out of order"),
+    "more than certain": ("ignorance", 0, "H", 65535, NUMBERS, "a tree assumes too much"),
+    "evidence in no unit": ("stages", 1, "b", 25, NUMBERS, "a stage has units that are none"),
+    "a reading in no unit": ("bits", 0, "h", 9999, NUMBERS, "a reading has no unit"),
+}
+OVERFLOWS = {
+    "a start": lambda data: patched(data, "starts", 0, "i", 2**30),
+    "a preference": lambda data: patched(data, "preference", 0, "i", 2**31 - 1),
+    "a coarse unit": lambda data: patched(
+        patched(data, "stages", 1, "b", 0), "starts", 0, "i", 2**19
+    ),
+    "a steep piece": lambda data: patched(
+        patched(data, "values", 0, "h", 0), "values", 4, "h", -(2**15)
+    ),
+}
+
+
+def test_what_is_whole_opens(small, number, attacked):
+    assert attack(attacked, [small.data, number[0].data]).tolist() == [OK, OK]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_both_runtimes_refuse_damage(damage, small, attacked):
+    damaged, code, said = DAMAGES[damage]
+    check_refused(small, attacked, damaged(small.data), code, said)
+
+
+@pytest.mark.parametrize("fault", COUNTS)
+def test_both_runtimes_refuse_wrong_counts(fault, small, attacked):
+    *count, code, said = COUNTS[fault]
+    check_refused(small, attacked, counted(small.data, *count), code, said)
+
+
+@pytest.mark.parametrize("fault", PATCHES)
+def test_both_runtimes_refuse_wrong_contents(fault, small, attacked):
+    *patch, code, said = PATCHES[fault]
+    check_refused(small, attacked, patched(small.data, *patch), code, said)
+
+
+def check_refused(blob, attacked, damaged, code, said):
+    assert attack(attacked, [damaged]).tolist() == [code]
+    with pytest.raises(ValueError, match=said):
+        module_of(blob)["load"](damaged)
+
+
+@pytest.mark.parametrize("number", OVERFLOWS)
+def test_numbers_that_would_overflow_are_found(number, small, attacked):
+    assert attack(attacked, [OVERFLOWS[number](small.data)]).tolist() == [NUMBERS]
+
+
+def test_stages_that_make_no_sense_are_found(blobs, small, number, attacked):
+    tree = blobs[0][0].data
+    hostile = [
+        patched(tree, "leaves", 0, "h", 16385),  # more than all belief
+        patched(tree, "stages", 1, "b", 13),  # beliefs in another unit
+        patched(small.data, "stages", 0, "B", 0),  # several trees that are not weighed
+        patched(small.data, "stages", 0, "B", 2),  # neither weighed nor not
+        patched(number[0].data, "stages", 0, "B", 1),  # a number that is weighed
+    ]
+    assert attack(attacked, hostile).tolist() == [NUMBERS] * len(hostile)
+
+
+UNALIGNED = """
+#include "solah_blob.h"
+#include <stdio.h>
+
+int main(void)
+{
+    static union {
+        uint32_t aligned;
+        uint8_t bytes[4096];
+    } slot;
+    static solah_blob blob;
+    const size_t size = fread(slot.bytes + 2, 1, sizeof slot.bytes - 2u, stdin);
+    if (solah_blob_open(&blob, NULL, size) != SOLAH_BLOB_TOO_SHORT) {
+        return 99;
+    }
+    return solah_blob_open(&blob, slot.bytes + 2, size);
+}
+"""
+
+
+def test_no_bytes_and_bytes_at_an_odd_place_are_refused(small, tmp_path, find_tool):
+    program = build(small, tmp_path, find_tool("cc"), UNALIGNED, SANITIZED)
+    assert subprocess.run([program], input=small.data).returncode == ALIGNMENT
+
+
+# --- hostile bytes ---------------------------------------------------------------------------
+
+
+def test_no_truncation_opens(small, attacked):
+    cut = [small.data[:size] for size in range(len(small.data))]
+    assert (attack(attacked, cut) == TOO_SHORT).all()
+    end = place_of(small.data, "names") + count_of(small.data, "names")  # padding follows
+    assert (attack(attacked, [summed(data) for data in cut[124:end]]) == PLACE).all()
+
+
+def test_no_bit_that_flips_goes_unseen(small, attacked):
+    assert (attack(attacked, list(flips(small.data))) != OK).all()
+
+
+def test_no_bit_that_flips_on_purpose_does_harm(small, attacked):
+    codes = attack(attacked, [summed(data) for data in flips(small.data)])
+    assert {OK, TOO_LARGE, PLACE, NOT_A_TREE, NUMBERS} <= set(codes.tolist())
+
+
+def test_no_mutation_does_harm(blobs, small, number, wine, attacked):
+    rng = np.random.default_rng(0)
+    originals = [small, number[0], wine[0], *(blob for blob, _ in blobs)]
+    hostile = [mutated(rng, rng.choice(originals).data) for _ in range(8_000)]
+    codes = attack(attacked, hostile)
+    assert {OK, TOO_LARGE, PLACE, NOT_A_TREE, NUMBERS} <= set(codes.tolist())
+
+
+def test_what_opens_decides_alike_on_boards(blobs, small, number, runner):
+    """Whatever C opens, the module loads, and both compute the same integers."""
+    rng = np.random.default_rng(1)
+    originals = [small, number[0], *(blob for blob, _ in blobs[:6])]
+    extremes = np.array([-(2**31), -(2**31) + 1, 2**31 - 1, 0, 1, 2, 5_000, -5_000, 40_000])
+    sent = []
+    for _ in range(1_000):
+        data = mutated(rng, rng.choice(originals).data)
+        sent.append((data, rng.choice(extremes, (3, min(count_of(data, "bits"), 255)))))
+    module = module_of(small)
+    n_opened = 0
+    for (data, rows), answer in zip(sent, run(runner, sent, 3), strict=True):
+        if answer is not None and is_loaded(module, data):
+            n_opened += 1
+            prepared = rows.tolist()
+            if module["CLASSES"]:
+                believed = [module["decide_prepared"](row) for row in prepared]
+                answered = zip(answer["place"].tolist(), answer["belief"].tolist(), strict=True)
+                assert believed == list(answered)
+            else:
+                estimated = [module["estimate_prepared"](row) for row in prepared]
+                assert estimated == answer["estimate"].tolist()
+            assert [module["why_prepared"](row, 3) for row in prepared] == reasons_of(answer)
+    assert n_opened > 100
+
+
+def is_loaded(module, data):
+    """Load a blob that C opened; its names alone may be none, since C does not read UTF-8."""
+    try:
+        module["load"](data)
+    except UnicodeError:
+        return False
+    return True
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.binary(max_size=600), st.integers(1, 3))
+def test_arbitrary_bytes_do_no_harm(attacked, small, content, n_classes):
+    head = small.data[:24] + bytes([n_classes])
+    made = [content, small.data[:124] + content, summed(head + content.ljust(120, b"\0"))]
+    codes = attack(attacked, made)
+    for data, code in zip(made, codes, strict=True):
+        if code == OK:
+            assert is_loaded(module_of(small), data)
+
+
+# --- other compilers -------------------------------------------------------------------------
+
+
+def test_the_runtime_is_cpp_too(wine, tmp_path, find_tool):
+    write(wine[0], tmp_path)
+    (tmp_path / "main.c").write_text(RUN.format(n_most=3), encoding="utf-8")
+    command = [find_tool("c++"), *CPP11, "-O2", "main.c", "-o", "m"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    blob, rows = wine
+    (answer,) = run(tmp_path / "m", [(blob.data, blob.twin.prepare(rows))], 3)
+    np.testing.assert_array_equal(answer["place"], blob.twin.decide(rows)[0])
+
+
+def test_the_analyzer_finds_nothing(wine, tmp_path, find_tool):
+    flags = ("-O2", "-fanalyzer")
+    build(wine[0], tmp_path, find_tool("gcc"), RUN.format(n_most=3), flags)
+
+
+DRIVER = """
+#include "solah_blob.h"
+#include "solah_io.h"
+
+int main(void)
+{
+    static union {
+        uint32_t aligned;
+        uint8_t bytes[8192];
+    } slot;
+    static solah_blob blob;
+    uint32_t size;
+    int32_t readings[16];
+    uint16_t belief[SOLAH_BLOB_MAX_CLASSES];
+    while (solah_io_read(&size, sizeof size) == sizeof size) {
+        uint32_t n_rows;
+        (void)solah_io_read(&n_rows, sizeof n_rows);
+        (void)solah_io_read(slot.bytes, size);
+        if (solah_blob_open(&blob, slot.bytes, size) != SOLAH_BLOB_OK) {
+            return 1;
+        }
+        const size_t n = (size_t)solah_blob_n_readings(&blob);
+        for (; n_rows > 0u; n_rows--) {
+            (void)solah_io_read(readings, n * sizeof *readings);
+            const int32_t decision = solah_blob_decide(&blob, readings, belief);
+            solah_io_write(&decision, sizeof decision);
+            solah_io_write(belief, (size_t)solah_blob_n_classes(&blob) * sizeof *belief);
+        }
+    }
+    return 0;
+}
+"""
+
+
+def test_a_microcontroller_swaps_models(blobs, wine, tmp_path, find_tool):
+    target = with_tools("cortex-m0plus", find_tool)
+    write(wine[0], tmp_path)
+    (tmp_path / "main.c").write_text(DRIVER, encoding="utf-8")
+    program = build_for(target, [tmp_path / "main.c"], tmp_path, includes=[tmp_path])
+    swapped = [(blob, rows[:60]) for blob, rows in (wine, blobs[4], wine)]
+    sent = b"".join(
+        struct.pack("<II", len(blob.data), len(rows))
+        + blob.data
+        + blob.twin.prepare(rows).tobytes()
+        for blob, rows in swapped
+    )
+    expected = b""
+    for blob, rows in swapped:
+        for place, belief in zip(*blob.twin.decide(rows), strict=True):
+            expected += struct.pack("<i", place) + belief.astype("<u2").tobytes()
+    assert run_on(program, sent) == expected

@@ -1,0 +1,112 @@
+"""What a model is estimated to cost, beside what it costs when it is compiled and run."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from target_programs import with_tools
+
+from random_models import random_model
+from solah import (
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
+    datasets,
+)
+from solah.exceptions import ParameterError
+from solah.export import export_c
+from solah.export.costs import model_costs
+from solah.export.footprint import footprint, sample_rows
+from solah.export.lowering import lower
+
+
+@cache
+def made(name):
+    return (CURVES | TREES)[name]()
+
+
+def fitted(name, estimator):
+    data = datasets.load(name)
+    return estimator.fit(data.table, data.goal).model_
+
+
+def of_numbers():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 3))
+    return LinguisticTreeRegressor(max_rules=30).fit(X, X @ [1.0, 2.0, -1.0]).model_
+
+
+CURVES = {
+    "wine in 20 rules": lambda: fitted("wine", SelfOrganisedHierarchyClassifier(max_rules=20)),
+    "iris": lambda: fitted("iris", SelfOrganisedHierarchyClassifier()),
+    "wdbc": lambda: fitted("wdbc", SelfOrganisedHierarchyClassifier(max_rules=150)),
+}
+TREES = {
+    "a tree of iris": lambda: fitted("iris", LinguisticTreeClassifier(max_rules=30)),
+    "a tree of many inputs": lambda: fitted("wdbc", LinguisticTreeClassifier(max_rules=30)),
+    "a number": of_numbers,
+    "trees that are weighed": lambda: random_model(np.random.default_rng(3), "flat fusion", 2),
+    "trees above trees": lambda: random_model(np.random.default_rng(3), "words", 4),
+}
+
+
+def costly_rows(model):
+    """Draw rows, and add those that cost most: all above the last knot, all unknown, and both."""
+    asked = {
+        one.attribute
+        for stage in lower(model).stages
+        for tree in stage.trees
+        for one in tree.inputs
+    }
+    highest = np.array([one.peaks[-1] + 1.0 for one in model.attributes])
+    unknown = np.full(len(highest), np.nan)
+    is_walked = np.isin(np.arange(len(highest)), [place for place in asked if place is not None])
+    both = np.where(is_walked, unknown, highest)
+    return np.vstack([sample_rows(model, 20), highest, unknown, both])
+
+
+@pytest.fixture(params=["float", "q15"])
+def numbers(request):
+    return request.param
+
+
+@pytest.mark.parametrize("name", [*CURVES, *TREES])
+def test_the_estimate_is_near_what_is_measured(name, numbers, find_tool):
+    target = with_tools("cortex-m0plus", find_tool)
+    model = made(name)
+    estimated = model_costs(model, numbers)
+    measured = footprint(export_c(model, numbers=numbers), target, costly_rows(model))
+    tolerance = 0.10 if numbers == "float" else 0.05
+    assert abs(estimated.flash - measured.flash) <= max(tolerance * measured.flash, 64)
+    assert measured.stack <= estimated.stack <= 1.25 * measured.stack + 64
+    ratio = estimated.instructions / measured.instructions
+    assert (0.8 < ratio < 1.2) if name in CURVES else (1 / 1.5 < ratio < 1.5)
+
+
+def test_tables_are_counted_to_the_byte():
+    model = made("wine in 20 rules")
+    (stage,) = lower(model).stages
+    n_knots = sum(len(curve.knots) for curve in stage.curves)
+    n_pieces = n_knots - len(stage.curves)
+    # Two values a piece and slopes for them, a shift with integers, and two of an unknown reading.
+    assert model_costs(model, "float").table_bytes == (
+        4 * n_knots + 4 * (4 * n_pieces + 2 * len(stage.curves)) + 4 * len(stage.curves)
+    )
+    assert model_costs(model, "q15").table_bytes == (
+        2 * n_knots + 2 * (5 * n_pieces + 2 * len(stage.curves)) + 4 * len(stage.curves)
+    )
+
+
+def test_more_rules_cost_more(numbers):
+    small, large = (
+        model_costs(fitted("wine", LinguisticTreeClassifier(max_rules=n)), numbers) for n in (5, 40)
+    )
+    assert small.table_bytes < large.table_bytes
+    assert small.flash < large.flash
+    assert small.instructions < large.instructions
+
+
+def test_unknown_numbers_are_refused():
+    model = made("a tree of iris")
+    with pytest.raises(ParameterError, match="'numbers' must be 'float' or 'q15'. Got 'q7'"):
+        model_costs(model, "q7")

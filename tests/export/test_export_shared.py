@@ -1,0 +1,62 @@
+"""Models of real data on the targets: they decide as their twins, bit for bit."""
+
+import numpy as np
+import pytest
+from target_programs import check, with_tools
+
+from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier, datasets
+from solah.data import from_array
+from solah.export import export_c
+from solah.model.encode import encode
+
+pytestmark = pytest.mark.shared
+
+TARGETS = ("host", "cortex-m0plus", "cortex-m4f", "aarch64", "rv32")
+N_ROWS = 60
+
+
+def hierarchy():
+    return SelfOrganisedHierarchyClassifier(max_rules=50)
+
+
+def tree():
+    return LinguisticTreeClassifier(max_rules=60)
+
+
+@pytest.fixture(scope="module")
+def sets(shared_data, sms_14):
+    features, is_spam = sms_14
+    names = [f"x{place}" for place in range(features.shape[1])]
+    loaded = {name: datasets.load(name) for name in ("sonar", "ionosphere")}
+    plain = {name: (one.table, one.goal) for name, one in loaded.items()}
+    return plain | {"SMS-14": (from_array(features, names), is_spam)}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        ("sonar", hierarchy),
+        ("ionosphere", hierarchy),
+        ("SMS-14", hierarchy),
+        ("SMS-14", tree),
+    ],
+    ids=lambda asked: f"{asked[0]}, {asked[1].__name__}",
+)
+def fitted(request, sets):
+    """Return a model, and rows of its data of which some readings failed or went astray."""
+    name, estimator = request.param
+    table, goal = sets[name]
+    model = estimator().fit(table, goal).model_
+    rng = np.random.default_rng(0)
+    rows = encode(table.take(rng.choice(len(goal), N_ROWS, replace=False)), model.attributes)
+    astray = rng.choice([np.inf, -np.inf, 1e30, -1e30, 7.5, -7.5], rows.shape)
+    rows = np.where(rng.random(rows.shape) < 0.05, astray, rows)
+    return model, np.where(rng.random(rows.shape) < 0.1, np.nan, rows)
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_target_decides_as_its_twin(target, numbers, fitted, find_tool, tmp_path):
+    model, rows = fitted
+    export = export_c(model, name="m", numbers=numbers)
+    check(with_tools(target, find_tool), export, rows, tmp_path)
