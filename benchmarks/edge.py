@@ -4,10 +4,10 @@
 
 One stratified split of each set (a third is tested on, seed 0), the same for all; one compiler
 (-Os) and one emulator. Ours: the default model and models of at most so many rules, in integers,
-two of them in float too. The peers: scikit-learn's forest of 10 trees and a network of 16 hidden
-units through emlearn, and the forest through m2cgen. emlearn's trees compare integers, so that they
-learn from readings scaled to 16 or 8 bits, or from floats as they are; of its ways to write a
-model, the one with the least flash counts. Bare metal has no tanhf: the peers may take the
+two of them in float too, and the default one shrunk to 2 KB. The peers: scikit-learn's forest of 10
+trees and a network of 16 hidden units through emlearn, and the forest through m2cgen. emlearn's
+trees compare integers, so that they learn from readings scaled to 16 or 8 bits, or from floats as
+they are; of its ways to write a model, the one with the least flash counts. Bare metal has no tanhf: the peers may take the
 compiler's libm. Scaling readings for a peer is not counted.
 
 The accuracy is that of what was exported: the peers' C is run on the test rows, ours decides by its
@@ -41,6 +41,7 @@ from solah.data import to_numbers
 from solah.exceptions import DatasetError
 from solah.export import export_c
 from solah.export.footprint import footprint, sample_rows
+from solah.export.shrinking import shrink
 from solah.export.targets import (
     BuildError,
     RunError,
@@ -68,6 +69,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
 }
 IN_FLOAT_TOO = ("20 rules", "default")
+MAX_FLASH = 2048
 N_FOLDS = 5
 LABEL = 39  # the width of a model's name
 EMLEARN_FORESTS = {"int16_t": ("inline", "loadable"), "int8_t": ("inline",), "float": ("inline",)}
@@ -224,6 +226,10 @@ def show(name: str, split: Split, target: Target, n_rows: int) -> None:
         if label in IN_FLOAT_TOO:
             in_float = ours(f"solah, {label}, float", model, "float", split, target, n_rows)
             print_line(in_float, smallest)
+    small = shrink(model, MAX_FLASH, "q15")
+    print_line(
+        ours("solah, default, --max-flash 2k", small, "q15", split, target, n_rows), smallest
+    )
     print_choices(candidates, forests, smallest)
 
 

@@ -77,7 +77,7 @@ def test_the_estimate_is_near_what_is_measured(name, numbers, find_tool):
     estimated = model_costs(model, numbers)
     measured = footprint(export_c(model, numbers=numbers), target, costly_rows(model))
     tolerance = 0.10 if numbers == "float" else 0.05
-    assert abs(estimated.flash - measured.flash) <= max(tolerance * measured.flash, 64)
+    assert abs(estimated.flash - measured.flash) <= max(tolerance * measured.flash, 96)
     assert measured.stack <= estimated.stack <= 1.25 * measured.stack + 64
     ratio = estimated.instructions / measured.instructions
     assert (0.8 < ratio < 1.2) if name in CURVES else (1 / 1.5 < ratio < 1.5)

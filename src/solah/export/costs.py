@@ -191,6 +191,7 @@ def _code_bytes(tables: Tables, price: CodePrices) -> float:
         + price.curves * curves
         + price.states * states
         + price.walks * walks
+        + price.beside * (walks and not tables.lowered.is_number)
         + price.far * (walks and _array_bytes(tables) > _REACH)
         + price.weighing * weighing
         + price.stages * several
