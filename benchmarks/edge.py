@@ -7,8 +7,8 @@ One stratified split of each set (a third is tested on, seed 0), the same for al
 two of them in float too, and the default one shrunk to 2 KB. The peers: scikit-learn's forest of 10
 trees and a network of 16 hidden units through emlearn, and the forest through m2cgen. emlearn's
 trees compare integers, so that they learn from readings scaled to 16 or 8 bits, or from floats as
-they are; of its ways to write a model, the one with the least flash counts. Bare metal has no tanhf: the peers may take the
-compiler's libm. Scaling readings for a peer is not counted.
+they are; of its ways to write a model, the one with the least flash counts. Bare metal has no
+tanhf: the peers may take the compiler's libm. Scaling readings for a peer is not counted.
 
 The accuracy is that of what was exported: the peers' C is run on the test rows, ours decides by its
 Python twin, and there stand the rows out of so many random ones on which the device and the twin
