@@ -1,0 +1,505 @@
+"""Readings and what others say in, what a node says and decides out; without a network or a clock.
+
+Rows are told apart by their sequence number. A node evaluates what it can of a row as soon as all
+inputs are there, and says it. When the deadline of a row passes, ignorance takes the place of what
+is missing. Everything is counted and bounded, so that nothing that comes in can do harm.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, deque
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.data import Table, as_column
+from solah.data.spelling import spell
+from solah.explain.importance import attribute_importances
+from solah.model.beliefs import heard_by_fusions, signal_of, signals_of
+from solah.model.document import Task, Tree
+from solah.model.encode import Coded, code
+from solah.network.messages import Ask, Beliefs, Decided, Decisions, Measured, Reading, Said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
+    from solah.network.bundle import Bundle
+    from solah.network.plan import NodePlan
+
+_MOST_VERSIONS = 4
+_ROWS_A_MESSAGE = 200
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long a node waits, and how much it keeps.
+
+    Attributes
+    ----------
+    deadline : seconds after which a row is decided with what is there; nodes below wait less
+    patience : seconds after which what is missing is asked for again
+    window : seconds of a row, where rows are told apart by time; None where they have numbers
+    keep : the rows that are kept, open or to be said again
+    """
+
+    deadline: float = 2.0
+    patience: float = 0.25
+    window: float | None = None
+    keep: int = 4_096
+
+
+@dataclass(eq=False)
+class _Case:
+    """What a node knows of one row."""
+
+    sequence: int
+    seen: float  # on the node's clock
+    time: float = 0.0  # on the wall
+    readings: Mapping[str, Reading] | None = None
+    signals: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    unsaid: list[str] = field(default_factory=list)
+    asked: float = 0.0
+    is_heard: bool = False  # whether anything came in
+    is_over: bool = False
+
+
+@dataclass
+class Outbox:
+    """What a node has to say."""
+
+    beliefs: list[Beliefs] = field(default_factory=list)
+    decisions: list[Decisions] = field(default_factory=list)
+    asks: list[tuple[str, Ask]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.beliefs or self.decisions or self.asks)
+
+
+class _Version:
+    """A bundle as one node sees it."""
+
+    def __init__(self, bundle: Bundle, name: str) -> None:
+        self.bundle, self.hash, self.starts = bundle, bundle.hash, bundle.starts
+        model = bundle.model
+        self.plan: NodePlan = bundle.plan.node(name)
+        self.goal = model.goal
+        self.heard_by_fusions = heard_by_fusions(model.nodes)
+        nodes = {node.name: node for node in model.nodes}
+        self.parts = [nodes[part] for part in self.plan.runs]
+        self.attributes: list[Attribute] = [
+            one for one in model.attributes if one.name in self.plan.reads
+        ]
+        self.hears = dict(self.plan.hears)
+        self.ignorance = self._ignorance()
+        self.decides = model.root.name in self.plan.runs
+        self.root = model.root.name
+        self.share = _shares_below(bundle)
+        self.level, self.height = _levels(bundle, name)
+
+    def _ignorance(self) -> dict[str, tuple[float, ...]]:
+        """Return what trees and fusions say of a row of which nothing is known."""
+        model = self.bundle.model
+        unknown = {one.name: np.full(1, np.nan) for one in model.attributes}
+        signals = signals_of(model.nodes, Coded(unknown, 1))
+        return {part: tuple(signals[part][0].tolist()) for part in self.hears}
+
+    def inputs_of(self, part: str) -> tuple[list[str], bool]:
+        """Name what a part hears, and say whether it asks readings, too."""
+        node = next(one for one in self.parts if one.name == part)
+        own = set(self.plan.reads)
+        return [name for name in node.origins if name not in own], not own.isdisjoint(node.origins)
+
+    def evaluate(self, part: str, cases: Sequence[_Case]) -> Float:
+        """Evaluate a tree or a fusion on rows whose inputs are all there."""
+        node = next(one for one in self.parts if one.name == part)
+        origins = [name for name in node.origins if name not in self.plan.reads]
+        below = {name: np.array([case.signals[name] for case in cases]) for name in origins}
+        measured = [one for one in self.attributes if one.name in node.origins]
+        rows = (
+            _coded(measured, cases)
+            if isinstance(node, Tree) and measured
+            else Coded({}, len(cases))
+        )
+        return signal_of(node, rows, below, part in self.heard_by_fusions)
+
+
+class NodeCore:
+    """A node of a network, without the network.
+
+    Parameters
+    ----------
+    bundle : Bundle
+        The plan and the model to begin with.
+    name : str
+        The node's own name in the plan.
+    settings : Settings
+    """
+
+    def __init__(self, bundle: Bundle, name: str, settings: Settings | None = None) -> None:
+        self.name = name
+        self.settings = settings or Settings()
+        self.counters: Counter[str] = Counter()
+        self._versions = [_Version(bundle, name)]
+        self._cases: OrderedDict[int, _Case] = OrderedDict()
+        self._waiting: deque[int] = deque()
+        self._changed: dict[int, None] = {}
+        self._floor = -1
+        self._highest = -1
+
+    @property
+    def bundle(self) -> Bundle:
+        """The newest plan and model."""
+        return self._versions[-1].bundle
+
+    @property
+    def plan(self) -> NodePlan:
+        """What this node does by the newest plan."""
+        return self._versions[-1].plan
+
+    @property
+    def n_open(self) -> int:
+        """How many rows wait for something."""
+        return len(self._waiting)
+
+    def resume(self, sequence: int) -> None:
+        """Take rows up to this one for done."""
+        self._floor = max(self._floor, sequence)
+        self._highest = max(self._highest, sequence)
+
+    def adopt(self, bundle: Bundle) -> bool:
+        """Take another plan and model for the rows from its start on; return whether it is new."""
+        newest = self._versions[-1]
+        if (bundle.hash, bundle.starts) == (newest.hash, newest.starts):
+            return False
+        version = _Version(bundle, self.name)
+        self._versions = [*self._versions[1 - _MOST_VERSIONS :], version]
+        for case in self._cases.values():
+            decided = case.is_over and version.decides
+            if case.sequence >= version.starts and not decided:
+                self._begin_anew(case)
+        self.counters["adopted"] += 1
+        return True
+
+    def read(self, rows: Iterable[Measured], now: float, wall: float) -> list[int]:
+        """Take readings in; return the sequence numbers of the rows that they belong to."""
+        taken = []
+        for row in rows:
+            sequence = self._sequence_of(row, wall)
+            if sequence is None:
+                self.counters["unnumbered"] += 1
+                continue
+            case = self._case(sequence, now, row.time or wall)
+            if case is None:
+                continue
+            if case.readings is not None and self.settings.window is None:
+                self.counters["duplicates"] += 1
+                continue
+            case.readings = {**(case.readings or {}), **row.readings}
+            case.is_heard = True
+            self._changed[sequence] = None
+            self.counters["readings"] += 1
+            taken.append(sequence)
+        return taken
+
+    def hear(self, said: Beliefs, now: float) -> None:
+        """Take in what another node says."""
+        for row in said.rows:
+            version = self._version_for(row.sequence)
+            if said.model != version.hash:
+                self.counters["other_model"] += 1
+            elif not self._is_expected(version, said.node, row):
+                self.counters["refused"] += 1
+            elif (case := self._case(row.sequence, now, row.time)) is not None:
+                self._hear_row(case, row)
+
+    def repeat(self, ask: Ask) -> None:
+        """Say some rows again, as far as they are still known."""
+        for sequence in ask.sequences:
+            case = self._cases.get(sequence)
+            if case is None:
+                self.counters["forgotten"] += 1
+                continue
+            sends = self._version_for(sequence).plan.sends
+            case.unsaid = [part for part in sends if part in case.signals]
+            self._changed[sequence] = None
+            self.counters["repeated"] += 1
+
+    def advance(self, now: float) -> Outbox:
+        """Evaluate what can be evaluated; return what is to be said."""
+        self._give_up(now)
+        outbox = Outbox()
+        changed = [self._cases[one] for one in self._changed if one in self._cases]
+        self._changed = {}
+        for version, cases in self._by_version(changed):
+            self._evaluate(version, cases)
+            self._say(version, cases, outbox)
+        self._ask(now, outbox)
+        return outbox
+
+    def next_deadline(self) -> float | None:
+        """Return when something is to be done though nothing comes in; None for never."""
+        self._drop_finished()
+        if not self._waiting:
+            return None
+        first = self._cases[self._waiting[0]]
+        version = self._version_for(first.sequence)
+        times = [first.seen + self._deadline(version)]
+        if version.hears:
+            times.append(max(first.seen, first.asked) + self.settings.patience)
+        return min(times)
+
+    # --- rows ------------------------------------------------------------------------------------
+
+    def _sequence_of(self, row: Measured, wall: float) -> int | None:
+        if self.settings.window is not None:
+            return int((row.time if row.time is not None else wall) // self.settings.window)
+        return row.sequence
+
+    def _case(self, sequence: int, now: float, time: float) -> _Case | None:
+        """Find the case of a row, or open one; None for one that is long gone."""
+        case = self._cases.get(sequence)
+        if case is not None:
+            return case
+        if sequence <= self._floor:
+            self.counters["late"] += 1
+            return None
+        if self._version_for(sequence).hears and self.settings.window is None:
+            self._open_gaps(sequence, now)
+        return self._open(sequence, now, time)
+
+    def _open_gaps(self, sequence: int, now: float) -> None:
+        """Open the rows that must have been there in between."""
+        if self._highest < 0:
+            return
+        first = max(self._highest + 1, sequence - self.settings.keep // 2)
+        for missed in range(first, sequence):
+            if missed not in self._cases and missed > self._floor:
+                self._open(missed, now, 0.0)
+
+    def _open(self, sequence: int, now: float, time: float) -> _Case:
+        while len(self._cases) >= self.settings.keep:
+            gone, case = self._cases.popitem(last=False)
+            self._floor = max(self._floor, gone)
+            self.counters["dropped"] += not case.is_over and case.is_heard
+        case = self._cases[sequence] = _Case(sequence, now, time)
+        self._waiting.append(sequence)
+        self._highest = max(self._highest, sequence)
+        return case
+
+    def _begin_anew(self, case: _Case) -> None:
+        case.signals, case.missing, case.unsaid, case.asked = {}, [], [], 0.0
+        if case.is_over:
+            case.is_over = False
+            self._waiting.append(case.sequence)
+        self._changed[case.sequence] = None
+
+    def _version_for(self, sequence: int) -> _Version:
+        for version in reversed(self._versions):
+            if version.starts <= sequence:
+                return version
+        return self._versions[0]
+
+    def _by_version(self, cases: list[_Case]) -> Iterator[tuple[_Version, list[_Case]]]:
+        for version in self._versions:
+            mine = [case for case in cases if self._version_for(case.sequence) is version]
+            if mine:
+                yield version, mine
+
+    # --- hearing ---------------------------------------------------------------------------------
+
+    def _is_expected(self, version: _Version, node: str, row: Said) -> bool:
+        """Whether this node waits for exactly such signals of that one."""
+        size = version.goal.size
+        return bool(row.signals) and all(
+            version.hears.get(part) == node and len(signal) == size
+            for part, signal in row.signals.items()
+        )
+
+    def _hear_row(self, case: _Case, row: Said) -> None:
+        if case.is_over:
+            self.counters["late"] += 1
+            return
+        case.is_heard = True
+        case.time = case.time or row.time
+        for part, signal in row.signals.items():
+            if part in case.signals:
+                self.counters["duplicates"] += 1
+                continue
+            case.signals[part] = signal
+            self.counters["heard"] += 1
+        self._changed[case.sequence] = None
+
+    # --- evaluating ------------------------------------------------------------------------------
+
+    def _evaluate(self, version: _Version, cases: list[_Case]) -> None:
+        """Evaluate all parts, from bottom to top, on the rows that have their inputs."""
+        for node in version.parts:
+            heard, asks_readings = version.inputs_of(node.name)
+            ready = [
+                case
+                for case in cases
+                if node.name not in case.signals
+                and (case.readings is not None or not asks_readings)
+                and all(name in case.signals for name in heard)
+            ]
+            if not ready:
+                continue
+            signals = version.evaluate(node.name, ready).tolist()
+            for case, signal in zip(ready, signals, strict=True):
+                case.signals[node.name] = tuple(signal)
+                if node.name in version.plan.sends:
+                    case.unsaid.append(node.name)
+
+    def _say(self, version: _Version, cases: list[_Case], outbox: Outbox) -> None:
+        rows = [
+            Said(case.sequence, case.time, {part: case.signals[part] for part in case.unsaid})
+            for case in cases
+            if case.unsaid
+        ]
+        for case in cases:
+            case.unsaid = []
+        for part in _batched(rows):
+            outbox.beliefs.append(Beliefs(self.name, version.hash, tuple(part)))
+        ending = [case for case in cases if not case.is_over and _is_done(version, case)]
+        for case in ending:
+            case.is_over = True
+        if version.decides and ending:
+            decided = self._decide(version, ending)
+            for part in _batched(decided):
+                outbox.decisions.append(Decisions(self.name, version.hash, tuple(part)))
+
+    def _decide(self, version: _Version, cases: list[_Case]) -> list[Decided]:
+        beliefs = np.array([case.signals[version.root] for case in cases])
+        self.counters["decisions"] += len(cases)
+        self.counters["incomplete"] += sum(bool(case.missing) for case in cases)
+        return [
+            Decided(
+                sequence=case.sequence,
+                time=case.time,
+                decision=decision,
+                beliefs=belief,
+                missing=tuple(case.missing),
+                known=max(0.0, 1.0 - sum(version.share[part] for part in case.missing)),
+            )
+            for case, (decision, belief) in zip(cases, _spelt(version, beliefs), strict=True)
+        ]
+
+    # --- waiting ---------------------------------------------------------------------------------
+
+    def _deadline(self, version: _Version) -> float:
+        """Return how long this node waits: those below wait less, so that what they say is heard."""
+        return self.settings.deadline * (version.level / version.height if version.height else 0)
+
+    def _drop_finished(self) -> None:
+        while self._waiting:
+            case = self._cases.get(self._waiting[0])
+            if case is not None and not case.is_over:
+                return
+            self._waiting.popleft()
+
+    def _give_up(self, now: float) -> None:
+        """Let ignorance take the place of what rows past their deadline still miss."""
+        self._drop_finished()
+        while self._waiting:
+            case = self._cases[self._waiting[0]]
+            version = self._version_for(case.sequence)
+            if now < case.seen + self._deadline(version):
+                return
+            self._waiting.popleft()
+            if case.is_heard:
+                self._fill(version, case)
+            else:
+                case.is_over = True
+                self.counters["gaps"] += 1
+            self._drop_finished()
+
+    def _fill(self, version: _Version, case: _Case) -> None:
+        case.missing = [part for part in version.hears if part not in case.signals]
+        for part in case.missing:
+            case.signals[part] = version.ignorance[part]
+        if case.readings is None:
+            case.readings = {}
+            if version.attributes:
+                case.missing += [part.name for part in version.parts if isinstance(part, Tree)]
+        self._changed[case.sequence] = None
+
+    def _ask(self, now: float, outbox: Outbox) -> None:
+        """Ask again for what is missing for a while."""
+        wanted: dict[str, list[int]] = {}
+        for sequence in self._waiting:
+            case = self._cases.get(sequence)
+            if case is None or case.is_over:
+                continue
+            if now < max(case.seen, case.asked) + self.settings.patience:
+                if case.asked == 0.0:
+                    break  # those behind it came later
+                continue
+            version = self._version_for(sequence)
+            for node in {home for part, home in version.hears.items() if part not in case.signals}:
+                wanted.setdefault(node, []).append(sequence)
+            case.asked = now
+        for node, sequences in wanted.items():
+            for part in _batched(sequences):
+                outbox.asks.append((node, Ask(tuple(part))))
+                self.counters["asked"] += len(part)
+
+
+def _is_done(version: _Version, case: _Case) -> bool:
+    return all(part.name in case.signals for part in version.parts)
+
+
+def _coded(attributes: Sequence[Attribute], cases: Sequence[_Case]) -> Coded:
+    """Turn readings into columns of numbers, as files and frames are."""
+    columns = [
+        as_column(one.name, _column([(case.readings or {}).get(one.name) for case in cases]))
+        for one in attributes
+    ]
+    return code(Table(tuple(columns), len(cases)), attributes)
+
+
+def _column(values: list[Reading]) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
+    if all(value is None or isinstance(value, float) for value in values):
+        return np.array([np.nan if value is None else value for value in values])
+    return np.array(values, dtype=object)
+
+
+def _spelt(version: _Version, beliefs: Float) -> Iterator[tuple[str, dict[str, float]]]:
+    goal = version.goal
+    if goal.task is Task.REGRESSION:
+        for number in (beliefs @ np.array(goal.centres)).tolist():
+            yield repr(number), {}
+        return
+    names = [spell(state) for state in goal.states]
+    for place, belief in zip(goal.decide(beliefs).tolist(), beliefs.tolist(), strict=True):
+        yield names[place], dict(zip(names, belief, strict=True))
+
+
+def _batched(rows: Sequence[object]) -> Iterator[list]:  # type: ignore[type-arg]
+    pending = iter(rows)
+    while part := list(islice(pending, _ROWS_A_MESSAGE)):
+        yield part
+
+
+def _shares_below(bundle: Bundle) -> dict[str, float]:
+    """Return the share of the model's knowledge that lies in each tree and fusion and below."""
+    model = bundle.model
+    shares = dict(
+        zip((one.name for one in model.attributes), attribute_importances(model), strict=True)
+    )
+    for node in model.nodes:
+        shares[node.name] = sum(shares[name] for name in node.origins)
+    return {node.name: float(shares[node.name]) for node in model.nodes}
+
+
+def _levels(bundle: Bundle, name: str) -> tuple[int, int]:
+    """Return how many nodes stand one above the other up to this one, and in all."""
+    levels: dict[str, int] = {}
+    for node in reversed(bundle.plan.nodes):
+        below = [levels.get(home, 0) for _, home in node.hears]
+        levels[node.name] = 1 + max(below) if below else 0
+    return levels[name], max(levels.values())

@@ -1,0 +1,333 @@
+"""What nodes tell each other: objects in, bytes out, and back; everything that comes in is checked.
+
+A message is JSON or, where the first byte says so, CBOR. ``MessageError`` is all that a wrong one
+raises, so that a stranger on the broker can be counted and ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from solah.exceptions import SolahError, require, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+VERSION = 1
+MAX_BYTES = 256 * 1024
+MAX_ROWS = 2_000
+MAX_SEQUENCE = 2**53 - 1
+MAX_READINGS = 10_000
+_MOST = 1e9
+_CBOR_MAP = range(0xA0, 0xC0)
+
+Wire = Literal["json", "cbor"]
+Reading = float | str | None
+
+
+class MessageError(SolahError, ValueError):
+    """A message is not one of ours."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a node says of one row.
+
+    Attributes
+    ----------
+    sequence : the row's number
+    time : when it was read, in seconds
+    signals : what goes up of each tree or fusion, by its name
+    """
+
+    sequence: int
+    time: float
+    signals: Mapping[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What a node says of some rows.
+
+    Attributes
+    ----------
+    node : who says it
+    model : the hash of the bundle that it says it with
+    rows : what it says
+    """
+
+    node: str
+    model: str
+    rows: tuple[Said, ...]
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision on one row.
+
+    Attributes
+    ----------
+    sequence, time : the row's
+    decision : the class
+    beliefs : the belief in each class, by its name
+    missing : the trees and fusions that said nothing in time
+    known : the share of the model's knowledge that was reached
+    """
+
+    sequence: int
+    time: float
+    decision: str
+    beliefs: Mapping[str, float]
+    missing: tuple[str, ...] = ()
+    known: float = 1.0
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Decisions on some rows."""
+
+    node: str
+    model: str
+    rows: tuple[Decided, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Readings of one row; the sequence is None where the node counts by time."""
+
+    readings: Mapping[str, Reading]
+    sequence: int | None = None
+    time: float | None = None
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A wish to hear some rows again."""
+
+    sequences: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a node is doing; kept by the broker."""
+
+    node: str
+    state: Literal["online", "offline"]
+    model: str = ""
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+
+def encode(message: Beliefs | Decisions | Ask | Status, wire: Wire = "json") -> bytes:
+    """Write a message."""
+    plain = _WRITERS[type(message)](message)
+    if wire == "cbor":
+        cbor2 = require("cbor2", "mqtt", "CBOR messages")
+        return bytes(cbor2.dumps(plain))
+    return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
+
+
+def decode_beliefs(payload: bytes) -> Beliefs:
+    """Read what a node says."""
+    plain = _opened(payload, {"v", "node", "model", "rows"})
+    rows = tuple(map(_said, _list(plain["rows"], "rows", MAX_ROWS)))
+    return Beliefs(_text(plain["node"], "node"), _text(plain["model"], "model"), rows)
+
+
+def decode_decisions(payload: bytes) -> Decisions:
+    """Read decisions."""
+    plain = _opened(payload, {"v", "node", "model", "rows"})
+    rows = tuple(map(_decided, _list(plain["rows"], "rows", MAX_ROWS)))
+    return Decisions(_text(plain["node"], "node"), _text(plain["model"], "model"), rows)
+
+
+def decode_ask(payload: bytes) -> Ask:
+    """Read a wish to hear rows again."""
+    plain = _opened(payload, {"v", "sequences"})
+    sequences = _list(plain["sequences"], "sequences", MAX_ROWS)
+    return Ask(tuple(_sequence(one) for one in sequences))
+
+
+def decode_status(payload: bytes) -> Status:
+    """Read how a node is doing."""
+    plain = _opened(payload, {"v", "node", "state", "model", "counters"})
+    state = plain["state"]
+    if state not in ("online", "offline"):
+        raise MessageError(f"'state' must be 'online' or 'offline'. Got {shorten(state)} instead.")
+    counters = _mapping(plain["counters"], "counters", _count)
+    return Status(_text(plain["node"], "node"), state, _text(plain["model"], "model"), counters)
+
+
+def decode_readings(payload: bytes) -> tuple[Measured, ...]:
+    """Read readings: an object, or a list of them.
+
+    ``{"readings": {...}, "seq": 7, "time": 1700000000.5}``, where only the readings must be there;
+    or plainly the readings themselves, ``{"temperature": 21.5}``.
+    """
+    plain = _parse(payload)
+    rows = plain if isinstance(plain, list) else [plain]
+    return tuple(map(_measured, _list(rows, "the message", MAX_ROWS)))
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def _plain_beliefs(message: Beliefs) -> dict[str, Any]:
+    rows = [
+        {"seq": one.sequence, "time": one.time, "says": dict(one.signals)} for one in message.rows
+    ]
+    return {"v": VERSION, "node": message.node, "model": message.model, "rows": rows}
+
+
+def _plain_decisions(message: Decisions) -> dict[str, Any]:
+    rows = [
+        {
+            "seq": one.sequence,
+            "time": one.time,
+            "decision": one.decision,
+            "beliefs": dict(one.beliefs),
+            "missing": list(one.missing),
+            "known": one.known,
+        }
+        for one in message.rows
+    ]
+    return {"v": VERSION, "node": message.node, "model": message.model, "rows": rows}
+
+
+def _plain_ask(message: Ask) -> dict[str, Any]:
+    return {"v": VERSION, "sequences": list(message.sequences)}
+
+
+def _plain_status(message: Status) -> dict[str, Any]:
+    counters = dict(message.counters)
+    about = {"node": message.node, "state": message.state, "model": message.model}
+    return {"v": VERSION, **about, "counters": counters}
+
+
+_WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
+    Beliefs: _plain_beliefs,
+    Decisions: _plain_decisions,
+    Ask: _plain_ask,
+    Status: _plain_status,
+}
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def _parse(payload: bytes) -> Any:
+    if len(payload) > MAX_BYTES:
+        raise MessageError(f"the message has {len(payload)} bytes, more than {MAX_BYTES}")
+    is_cbor = bool(payload) and payload[0] in _CBOR_MAP
+    try:
+        if is_cbor:
+            cbor2 = require("cbor2", "mqtt", "CBOR messages")
+            return cbor2.loads(payload)
+        return json.loads(payload.decode("utf-8"))
+    except SolahError:
+        raise
+    except Exception as error:  # whatever a parser may raise on a stranger's bytes
+        raise MessageError(f"the message cannot be read: {error}") from None
+
+
+def _opened(payload: bytes, keys: set[str]) -> dict[str, Any]:
+    plain = _parse(payload)
+    if not isinstance(plain, dict) or plain.keys() != keys:
+        raise MessageError(f"the message must be an object with {', '.join(sorted(keys))}")
+    if plain["v"] != VERSION or isinstance(plain["v"], bool):
+        raise MessageError(f"the message has version {shorten(plain['v'])}; this is {VERSION}")
+    return plain
+
+
+def _object(value: Any, what: str, keys: set[str]) -> dict[str, Any]:
+    if not isinstance(value, dict) or value.keys() != keys:
+        raise MessageError(f"{what} must be an object with {', '.join(sorted(keys))}")
+    return value
+
+
+def _said(value: Any) -> Said:
+    row = _object(value, "a row", {"seq", "time", "says"})
+    signals = _mapping(row["says"], "says", _numbers)
+    return Said(_sequence(row["seq"]), _number(row["time"], "time", 1e12), signals)
+
+
+def _decided(value: Any) -> Decided:
+    keys = {"seq", "time", "decision", "beliefs", "missing", "known"}
+    row = _object(value, "a row", keys)
+    missing = _list(row["missing"], "missing", MAX_READINGS)
+    return Decided(
+        sequence=_sequence(row["seq"]),
+        time=_number(row["time"], "time", 1e12),
+        decision=_text(row["decision"], "decision"),
+        beliefs=_mapping(row["beliefs"], "beliefs", lambda one: _number(one, "a belief", 1.0)),
+        missing=tuple(_text(one, "missing") for one in missing),
+        known=_number(row["known"], "known", 1.0 + 1e-9),
+    )
+
+
+def _measured(value: Any) -> Measured:
+    if not isinstance(value, dict):
+        raise MessageError("readings must be an object, or a list of objects")
+    if not isinstance(value.get("readings"), dict):
+        return Measured(_mapping(value, "readings", _reading))
+    if strange := value.keys() - {"readings", "seq", "time"}:
+        raise MessageError(f"readings come with 'seq' and 'time'. Got {shorten(min(strange))} too.")
+    sequence, time = value.get("seq"), value.get("time")
+    return Measured(
+        _mapping(value["readings"], "readings", _reading),
+        None if sequence is None else _sequence(sequence),
+        None if time is None else _number(time, "time", 1e12),
+    )
+
+
+def _mapping(value: Any, what: str, read: Callable[[Any], Any]) -> dict[str, Any]:
+    if not isinstance(value, dict) or len(value) > MAX_READINGS:
+        raise MessageError(f"{what} must be an object with at most {MAX_READINGS} names")
+    return {_text(name, f"a name of {what}"): read(one) for name, one in value.items()}
+
+
+def _list(value: Any, what: str, most: int) -> list[Any]:
+    if not isinstance(value, list) or len(value) > most:
+        raise MessageError(f"{what} must be a list of at most {most}")
+    return value
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str) or len(value) > 500:
+        raise MessageError(f"{what} must be a short text. Got {shorten(value)} instead.")
+    return value
+
+
+def _sequence(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_SEQUENCE:
+        raise MessageError(f"'seq' must be a whole number from 0. Got {shorten(value)} instead.")
+    return value
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise MessageError(f"a counter must be a whole number. Got {shorten(value)} instead.")
+    return value
+
+
+def _number(value: Any, what: str, most: float) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or abs(value) > most:
+        raise MessageError(f"{what} must be a number. Got {shorten(value)} instead.")
+    return float(value)
+
+
+def _numbers(value: Any) -> tuple[float, ...]:
+    return tuple(_number(one, "a signal", _MOST) for one in _list(value, "a signal", 1000))
+
+
+def _reading(value: Any) -> Reading:
+    if value is None or isinstance(value, str):
+        return value if value is None else _text(value, "a reading")
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, int | float):
+        return float(value) if math.isfinite(value) else None
+    raise MessageError(f"a reading must be a number, a text or null. Got {shorten(value)} instead.")

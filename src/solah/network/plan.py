@@ -1,0 +1,245 @@
+"""A model and where things are measured in, which node of a network runs what out.
+
+What goes from node to node are beliefs and evidence; readings stay where they are measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.model.document import Fusion, Tree
+
+if TYPE_CHECKING:
+    from solah.model.document import Model, Node
+
+GATEWAY = "gateway"
+MAX_NAME = 64
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+Placement = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class NodePlan:
+    """What one node of a network does.
+
+    Attributes
+    ----------
+    name : the node's name
+    runs : the trees and fusions that it evaluates, from bottom to top
+    reads : the attributes that are measured there
+    hears : what it needs of other nodes, each tree or fusion with the node that runs it
+    sends : the trees and fusions whose signals other nodes need
+    """
+
+    name: str
+    runs: tuple[str, ...]
+    reads: tuple[str, ...]
+    hears: tuple[tuple[str, str], ...]
+    sends: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which node runs what.
+
+    Attributes
+    ----------
+    site : the name of the network
+    nodes : in the order in which they start: who hears others before those that it hears
+    """
+
+    site: str
+    nodes: tuple[NodePlan, ...]
+
+    def node(self, name: str) -> NodePlan:
+        """Find a node by its name."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        known = did_you_mean(name, [node.name for node in self.nodes])
+        raise ParameterError(f"the plan has no node {shorten(name)}{known}")
+
+    @cached_property
+    def home(self) -> dict[str, str]:
+        """The node that runs each tree and fusion."""
+        return {part: node.name for node in self.nodes for part in node.runs}
+
+
+def make_plan(
+    model: Model,
+    placement: Placement | None = None,
+    *,
+    gateway: str = GATEWAY,
+    site: str = "site",
+) -> Plan:
+    """Say which node runs what.
+
+    Parameters
+    ----------
+    model : Model
+    placement : mapping of node name to names, default=None
+        The attributes that are measured at each node; trees and fusions may be placed by name too.
+        By default each lowest cluster of attributes has a node of its own: a fusion that hears
+        only trees of readings, or such a tree.
+    gateway : str, default="gateway"
+        The node of all that is placed nowhere else, the decision first of all.
+    site : str, default="site"
+        The name of the network.
+
+    Returns
+    -------
+    plan : Plan
+
+    Examples
+    --------
+    >>> from solah import LinguisticHierarchyClassifier, datasets
+    >>> wine = datasets.load("wine")
+    >>> by_hand = LinguisticHierarchyClassifier("z <- alcohol, hue; y <- z, proline")
+    >>> model = by_hand.fit(wine.table, wine.goal).model_
+    >>> plan = make_plan(model, {"cellar": ["alcohol", "hue"], "office": ["proline"]})
+    >>> [(node.name, node.runs) for node in plan.nodes]
+    [('office', ('y',)), ('cellar', ('z',))]
+    """
+    names = [gateway, site, *(placement or ())]
+    for name in names:
+        check_name(name)
+    return _Placing(model, placement, gateway, site).plan()
+
+
+def check_name(name: str) -> str:
+    """Refuse names that could not be part of a topic."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > MAX_NAME:
+        raise ParameterError(
+            f"a node or site is named with letters, digits, '.', '-' and '_', at most {MAX_NAME} "
+            f"of them. Got {shorten(name)} instead."
+        )
+    return name
+
+
+class _Placing:
+    def __init__(self, model: Model, placement: Placement | None, gateway: str, site: str) -> None:
+        self._model, self._gateway, self._site = model, gateway, site
+        self._parts = {node.name: node for node in model.nodes}
+        self._parent = {name: node.name for node in model.nodes for name in node.origins}
+        given = self._by_cluster() if placement is None else placement
+        self._measured, self._placed = self._read(given)
+        self._home: dict[str, str] = {}
+
+    def plan(self) -> Plan:
+        for node in self._model.nodes:
+            self._home[node.name] = self._home_of(node)
+        return plan_of_homes(self._model, self._home, self._site)
+
+    def _by_cluster(self) -> dict[str, list[str]]:
+        """Give each lowest cluster a node of its own, named after it."""
+        clusters: dict[str, list[str]] = {}
+        for node in self._model.nodes:
+            if isinstance(node, Tree) and (own := self._own_attributes(node)):
+                clusters.setdefault(self._cluster_of(node), []).extend(own)
+        return {_as_name(name): attributes for name, attributes in clusters.items()}
+
+    def _cluster_of(self, tree: Tree) -> str:
+        parent = self._parent.get(tree.name)
+        if parent is None or parent == self._model.root.name:
+            return tree.name
+        above = self._parts[parent]
+        if isinstance(above, Fusion) and all(self._is_lowest(name) for name in above.origins):
+            return parent
+        return tree.name
+
+    def _is_lowest(self, name: str) -> bool:
+        node = self._parts[name]
+        return isinstance(node, Tree) and len(self._own_attributes(node)) == len(node.origins)
+
+    def _own_attributes(self, tree: Tree) -> list[str]:
+        return [name for name in tree.origins if name not in self._parts]
+
+    def _read(self, placement: Placement) -> tuple[dict[str, str], dict[str, str]]:
+        """Find where attributes are measured, and trees and fusions are placed."""
+        attributes = {attribute.name for attribute in self._model.attributes}
+        measured: dict[str, str] = {}
+        placed: dict[str, str] = {}
+        for node, names in placement.items():
+            for name in names:
+                known = measured if name in attributes else placed
+                if name not in attributes and name not in self._parts:
+                    hint = did_you_mean(name, [*attributes, *self._parts])
+                    raise ParameterError(
+                        f"the placement of {node!r} names {shorten(name)}, which the model has "
+                        f"not{hint}"
+                    )
+                if name in known and known[name] != node:
+                    raise ParameterError(
+                        f"{shorten(name)} is placed at {known[name]!r} and at {node!r}; it can be "
+                        "at one node only"
+                    )
+                known[name] = node
+        if nowhere := sorted(attributes - measured.keys()):
+            raise ParameterError(
+                f"the placement does not say where {shorten(nowhere[0])} is measured; each "
+                "attribute of the model needs a node"
+            )
+        return measured, placed
+
+    def _home_of(self, node: Node) -> str:
+        own = {} if isinstance(node, Fusion) else self._where_measured(node)
+        if own:
+            (home,) = own
+            if self._placed.get(node.name, home) != home:
+                raise ParameterError(
+                    f"{node.name!r} is placed at {self._placed[node.name]!r}, and what it asks is "
+                    f"measured at {home!r}; readings do not travel"
+                )
+            return home
+        if node.name in self._placed:
+            return self._placed[node.name]
+        below = {self._home[name] for name in node.origins}
+        return below.pop() if len(below) == 1 and node is not self._model.root else self._gateway
+
+    def _where_measured(self, tree: Tree) -> dict[str, str]:
+        """Map the node where a tree's attributes are measured to one of them; there can be one."""
+        homes = {self._measured[name]: name for name in self._own_attributes(tree)}
+        if len(homes) > 1:
+            (first, one), (second, other), *_ = homes.items()
+            raise ParameterError(
+                f"{tree.name!r} asks {one!r} of {first!r} and {other!r} of {second!r}, and "
+                "readings do not travel; measure both at one node, or fit a hierarchy that keeps "
+                "them apart"
+            )
+        return homes
+
+
+def plan_of_homes(model: Model, home: Mapping[str, str], site: str) -> Plan:
+    """Work out what each node reads, hears and sends, given the node of each tree and fusion."""
+    height = {node.name: place for place, node in enumerate(model.nodes)}
+    names = dict.fromkeys(home[node.name] for node in model.nodes)
+    nodes = [_node_plan(model, home, name) for name in names]
+    nodes.sort(key=lambda node: -max(height[part] for part in node.runs))
+    return Plan(site, tuple(nodes))
+
+
+def _node_plan(model: Model, home: Mapping[str, str], name: str) -> NodePlan:
+    runs = [node for node in model.nodes if home[node.name] == name]
+    asked = list(dict.fromkeys(origin for node in runs for origin in node.origins))
+    parent = {origin: node.name for node in model.nodes for origin in node.origins}
+    return NodePlan(
+        name=name,
+        runs=tuple(node.name for node in runs),
+        reads=tuple(origin for origin in asked if origin not in home),
+        hears=tuple((part, home[part]) for part in asked if home.get(part, name) != name),
+        sends=tuple(
+            node.name for node in runs if node.name in parent and home[parent[node.name]] != name
+        ),
+    )
+
+
+def _as_name(name: str) -> str:
+    """Make a node's name of what a tree is called."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-._")[:MAX_NAME]
+    return plain or "node"

@@ -1,0 +1,106 @@
+"""A network of nodes in one process, with a clock and a broker that tests control."""
+
+import heapq
+from itertools import count
+
+import numpy as np
+
+from solah.network.core import NodeCore, Settings
+from solah.network.messages import (
+    Measured,
+    decode_ask,
+    decode_beliefs,
+    decode_decisions,
+    encode,
+)
+
+
+class Simulation:
+    """Nodes that talk through a broker which delays, repeats, reorders and loses messages."""
+
+    def __init__(self, bundle, *, seed=0, delay=0.0, twice=0.0, lost=0.0, wire="json", **settings):
+        self.rng = np.random.default_rng(seed)
+        self.delay, self.twice, self.lost, self.wire = delay, twice, lost, wire
+        self.settings = Settings(**settings)
+        self.nodes = {
+            node.name: NodeCore(bundle, node.name, self.settings) for node in bundle.plan.nodes
+        }
+        self.now = 0.0
+        self.events = []
+        self.order = count()
+        self.decisions = []
+        self.dead = set()
+        self.sent_bytes = 0
+
+    def measure(self, name, sequence, readings, at):
+        row = Measured(readings, sequence, 1000.0 + at)
+        self._at(at, lambda: self._read(name, row))
+
+    def _read(self, name, row):
+        if name not in self.dead:
+            self.nodes[name].read([row], self.now, 1000.0 + self.now)
+            self._advance(name)
+
+    def adopt(self, name, bundle, at):
+        def take():
+            self.nodes[name].adopt(bundle)
+            self._advance(name)
+
+        self._at(at, take)
+
+    def run(self):
+        """Let everything happen that will."""
+        while True:
+            self._wake()
+            if not self.events:
+                return self.decisions
+            self.now, _, event = heapq.heappop(self.events)
+            event()
+
+    def _wake(self):
+        """Wake nodes whose deadline comes before the next event."""
+        while True:
+            times = [
+                (time, name)
+                for name, node in self.nodes.items()
+                if name not in self.dead and (time := node.next_deadline()) is not None
+            ]
+            if not times or (self.events and self.events[0][0] < min(times)[0]):
+                return
+            time, name = min(times)
+            self.now = max(self.now, time) + 1e-6
+            self._advance(name)
+            if self.events:
+                return
+
+    def _advance(self, name):
+        outbox = self.nodes[name].advance(self.now)
+        for said in outbox.beliefs:
+            self._publish(encode(said, self.wire), lambda payload: self._hear(payload))
+        for node, ask in outbox.asks:
+            payload = encode(ask, self.wire)
+            self._publish(payload, lambda payload, node=node: self._repeat(node, payload))
+        for decided in outbox.decisions:
+            self.decisions += decode_decisions(encode(decided, self.wire)).rows
+
+    def _hear(self, payload):
+        said = decode_beliefs(payload)
+        for name, node in self.nodes.items():
+            if name not in self.dead and said.node in dict(node.plan.hears).values():
+                node.hear(said, self.now)
+                self._advance(name)
+
+    def _repeat(self, name, payload):
+        if name not in self.dead:
+            self.nodes[name].repeat(decode_ask(payload))
+            self._advance(name)
+
+    def _publish(self, payload, deliver):
+        self.sent_bytes += len(payload)
+        for _ in range(1 + (self.rng.random() < self.twice)):
+            if self.rng.random() >= self.lost:
+                late = self.rng.exponential(self.delay) if self.delay else 0.0
+                self._at(self.now + late, lambda: deliver(payload))
+
+    def _at(self, time, event):
+        heapq.heappush(self.events, (time, next(self.order), event))

@@ -1,0 +1,234 @@
+"""A network of nodes decides as the model alone, whatever the way of its messages."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from simulated import Simulation
+
+from random_models import coded, random_model, random_rows
+from solah.model import Goal
+from solah.model.beliefs import signals_of
+from solah.network.bundle import Bundle
+from solah.network.core import NodeCore, Settings
+from solah.network.messages import Ask, Beliefs, Measured, Said
+from solah.network.plan import make_plan
+
+SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion")
+
+
+def network(shape, seed=0, n_classes=3):
+    """Make a model of some shape, and a plan for it."""
+    model = random_model(np.random.default_rng(seed), shape, n_classes)
+    placement = {}
+    if shape in ("masses", "words", "over a fusion"):
+        names = [attribute.name for attribute in model.attributes]
+        placement = {"a": names[:2], "b": names[2:4], "c": names[4:]}
+    return Bundle(make_plan(model, placement or None), model)
+
+
+def named(model, row):
+    """Name the readings of a row, as a sensor does."""
+    return {
+        one.name: None
+        if np.isnan(value)
+        else (
+            one.states[int(value)]
+            if one.is_coded and isinstance(one.states[0], str)
+            else float(value)
+        )
+        for one, value in zip(model.attributes, row, strict=True)
+    }
+
+
+def replay(simulation, bundle, rows, step=0.01):
+    """Let each node measure its part of every row."""
+    for sequence, row in enumerate(rows):
+        readings = named(bundle.model, row)
+        for node in bundle.plan.nodes:
+            if node.reads:
+                own = {name: readings[name] for name in node.reads}
+                simulation.measure(node.name, sequence, own, sequence * step)
+
+
+def expected(model, rows):
+    """Return what the model believes of rows in one process."""
+    return signals_of(model.nodes, coded(model, rows))[model.root.name]
+
+
+def check(bundle, rows, decisions):
+    model = bundle.model
+    beliefs = expected(model, rows)
+    assert sorted(one.sequence for one in decisions) == list(range(len(rows)))
+    for one in decisions:
+        assert tuple(one.beliefs.values()) == tuple(beliefs[one.sequence])
+        assert one.decision == str(model.goal.states[model.goal.decide(beliefs)[one.sequence]])
+        assert one.missing == ()
+        assert one.known == 1.0
+
+
+@pytest.mark.parametrize("wire", ["json", "cbor"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_network_decides_as_the_model(shape, wire):
+    bundle = network(shape)
+    rows = random_rows(np.random.default_rng(1), bundle.model, 60)
+    simulation = Simulation(bundle, wire=wire)
+    replay(simulation, bundle, rows)
+    check(bundle, rows, simulation.run())
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    shape=st.sampled_from(SHAPES),
+    seed=st.integers(0, 1000),
+    delay=st.sampled_from([0.0, 0.01, 0.1]),
+    twice=st.sampled_from([0.0, 0.5]),
+    lost=st.sampled_from([0.0, 0.3]),
+)
+def test_delayed_repeated_reordered_and_lost_messages_change_nothing(
+    shape, seed, delay, twice, lost
+):
+    bundle = network(shape)
+    rows = random_rows(np.random.default_rng(seed), bundle.model, 40)
+    chaos = {"delay": delay, "twice": twice, "lost": lost}
+    simulation = Simulation(bundle, seed=seed, deadline=60.0, patience=0.3, **chaos)
+    replay(simulation, bundle, rows)
+    check(bundle, rows, simulation.run())
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_a_dead_node_would_say_is_taken_for_unknown(shape):
+    bundle = network(shape)
+    model = bundle.model
+    rows = random_rows(np.random.default_rng(2), model, 20, missing=0.0)
+    dead = next(node for node in bundle.plan.nodes if node.reads and node.sends)
+    simulation = Simulation(bundle, deadline=1.0)
+    simulation.dead.add(dead.name)
+    replay(simulation, bundle, rows)
+    decisions = simulation.run()
+    places = [model.attributes.index(one) for one in model.attributes if one.name in dead.reads]
+    blind = rows.copy()
+    blind[:, places] = np.nan
+    beliefs = expected(model, blind)
+    assert len(decisions) == len(rows)
+    for one in decisions:
+        assert tuple(one.beliefs.values()) == pytest.approx(tuple(beliefs[one.sequence]), abs=1e-12)
+        assert set(one.missing) <= {*dead.sends, *(part for part, _ in bundle.plan.nodes[0].hears)}
+        assert one.missing
+        assert one.known < 1.0
+
+
+def test_a_swap_under_way_mixes_no_models():
+    old = network("nested fusions", seed=0)
+    new = network("nested fusions", seed=0)
+    changed = replace(new.model, goal=replace(new.model.goal, thresholds=(0.2, 0.2, 0.6)))
+    new = Bundle(make_plan(changed), changed, starts=30)
+    assert new.hash != old.hash
+    rows = random_rows(np.random.default_rng(3), old.model, 60)
+    simulation = Simulation(old, delay=0.05, twice=0.2, deadline=60.0, patience=0.3)
+    replay(simulation, old, rows)
+    rng = np.random.default_rng(0)
+    for name in simulation.nodes:  # some hear of it early, some late
+        simulation.adopt(name, new, at=float(rng.uniform(0.1, 0.5)))
+    decisions = simulation.run()
+    assert sorted(one.sequence for one in decisions) == list(range(60))
+    before, after = expected(old.model, rows), expected(new.model, rows)
+    for one in decisions:
+        goal = (old if one.sequence < 30 else new).model.goal
+        beliefs = (before if one.sequence < 30 else after)[one.sequence]
+        assert tuple(one.beliefs.values()) == tuple(beliefs)
+        assert one.decision == str(goal.states[goal.decide(beliefs[None])[0]])
+
+
+def test_rows_may_be_told_apart_by_time():
+    bundle = network("flat fusion")
+    rows = random_rows(np.random.default_rng(4), bundle.model, 10)
+    simulation = Simulation(bundle, window=1.0, deadline=5.0)
+    for place, row in enumerate(rows):
+        readings = named(bundle.model, row)
+        for shift, node in enumerate(bundle.plan.nodes):
+            if node.reads:
+                own = {name: readings[name] for name in node.reads}
+                simulation.measure(node.name, None, own, place + 0.1 * shift)
+    decisions = simulation.run()
+    assert [one.sequence for one in decisions] == list(range(1000, 1010))
+    beliefs = expected(bundle.model, rows)
+    for one, belief in zip(decisions, beliefs, strict=True):
+        assert tuple(one.beliefs.values()) == tuple(belief)
+
+
+def gateway(**settings):
+    bundle = network("flat fusion")
+    return bundle, NodeCore(bundle, "gateway", Settings(**settings))
+
+
+def said(bundle, sequence, node="z0", model=None, part=None, signal=(0.0, 0.0, 0.0)):
+    rows = (Said(sequence, 0.0, {part or node: signal}),)
+    return Beliefs(node, model or bundle.hash, rows)
+
+
+@pytest.mark.parametrize(
+    ("message", "counter"),
+    [
+        ({"model": "0" * 16}, "other_model"),
+        ({"node": "stranger"}, "refused"),
+        ({"part": "z1"}, "refused"),
+        ({"signal": (0.0, 0.0)}, "refused"),
+    ],
+)
+def test_what_is_not_expected_is_counted_and_changes_nothing(message, counter):
+    bundle, core = gateway()
+    core.hear(said(bundle, 5, **message), now=0.0)
+    assert core.counters == {counter: 1}
+    assert core.n_open == 0
+
+
+def test_old_and_repeated_rows_are_counted():
+    bundle, core = gateway(keep=4)
+    core.resume(9)
+    core.hear(said(bundle, 3), now=0.0)
+    core.hear(said(bundle, 10), now=0.0)
+    core.hear(said(bundle, 10), now=0.0)
+    assert (core.counters["late"], core.counters["duplicates"], core.counters["heard"]) == (1, 1, 1)
+
+
+def test_what_is_kept_is_bounded_and_the_oldest_goes():
+    bundle, core = gateway(keep=8)
+    for sequence in range(100):
+        core.hear(said(bundle, sequence), now=0.0)
+    assert core.n_open <= 100
+    assert len(core._cases) == 8
+    assert core.counters["dropped"] == 92
+
+
+def test_a_row_that_is_forgotten_cannot_be_said_again():
+    bundle = network("flat fusion")
+    core = NodeCore(bundle, "z0")
+    core.repeat(Ask((1, 2)))
+    assert core.counters["forgotten"] == 2
+    assert not core.advance(0.0)
+    (attribute, *_) = core.plan.reads
+    core.read([Measured({attribute: 1.0}, sequence=1)], now=0.0, wall=0.0)
+    assert core.advance(0.0).beliefs
+    core.repeat(Ask((1,)))
+    (again,) = core.advance(1.0).beliefs
+    assert [row.sequence for row in again.rows] == [1]
+
+
+def test_readings_without_a_number_are_counted():
+    core = NodeCore(network("flat fusion"), "z0")
+    core.read([Measured({"x0": 1.0})], now=0.0, wall=0.0)
+    assert core.counters["unnumbered"] == 1
+
+
+def test_one_node_may_run_everything():
+    model = random_model(np.random.default_rng(0), "tree", 3)
+    model = replace(model, goal=Goal("y", model.goal.states))
+    names = [attribute.name for attribute in model.attributes]
+    bundle = Bundle(make_plan(model, {"only": names}), model)
+    rows = random_rows(np.random.default_rng(5), model, 30)
+    simulation = Simulation(bundle)
+    replay(simulation, bundle, rows)
+    check(bundle, rows, simulation.run())
