@@ -150,6 +150,7 @@ class NodeCore:
         self._changed: dict[int, None] = {}
         self._floor = -1
         self._highest = -1
+        self._settled = -1
 
     @property
     def bundle(self) -> Bundle:
@@ -166,10 +167,21 @@ class NodeCore:
         """How many rows wait for something."""
         return len(self._waiting)
 
+    @property
+    def settled(self) -> int:
+        """The last row up to which all are done."""
+        while (following := self._settled + 1) <= self._highest:
+            case = self._cases.get(following)
+            if (case is None and following > self._floor) or (case and not case.is_over):
+                break
+            self._settled = following
+        return self._settled
+
     def resume(self, sequence: int) -> None:
         """Take rows up to this one for done."""
         self._floor = max(self._floor, sequence)
         self._highest = max(self._highest, sequence)
+        self._settled = max(self._settled, sequence)
 
     def adopt(self, bundle: Bundle) -> bool:
         """Take another plan and model for the rows from its start on; return whether it is new."""
@@ -286,6 +298,8 @@ class NodeCore:
             gone, case = self._cases.popitem(last=False)
             self._floor = max(self._floor, gone)
             self.counters["dropped"] += not case.is_over and case.is_heard
+        if self._highest < 0:
+            self._settled = sequence - 1
         case = self._cases[sequence] = _Case(sequence, now, time)
         self._waiting.append(sequence)
         self._highest = max(self._highest, sequence)
@@ -392,7 +406,7 @@ class NodeCore:
     # --- waiting ---------------------------------------------------------------------------------
 
     def _deadline(self, version: _Version) -> float:
-        """Return how long this node waits: those below wait less, so that what they say is heard."""
+        """Return how long this node waits; those below wait less, so that they are heard."""
         return self.settings.deadline * (version.level / version.height if version.height else 0)
 
     def _drop_finished(self) -> None:
