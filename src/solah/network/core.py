@@ -329,9 +329,13 @@ class NodeCore:
     def _is_expected(self, version: _Version, node: str, row: Said) -> bool:
         """Whether this node waits for exactly such signals of that one."""
         size = version.goal.size
-        return bool(row.signals) and all(
-            version.hears.get(part) == node and len(signal) == size
-            for part, signal in row.signals.items()
+        return (
+            bool(row.signals)
+            and version.share.keys() >= set(row.missing)
+            and all(
+                version.hears.get(part) == node and len(signal) == size
+                for part, signal in row.signals.items()
+            )
         )
 
     def _hear_row(self, case: _Case, row: Said) -> None:
@@ -346,6 +350,7 @@ class NodeCore:
                 continue
             case.signals[part] = signal
             self.counters["heard"] += 1
+        case.missing += [part for part in row.missing if part not in case.missing]
         self._changed[case.sequence] = None
 
     # --- evaluating ------------------------------------------------------------------------------
@@ -371,7 +376,12 @@ class NodeCore:
 
     def _say(self, version: _Version, cases: list[_Case], outbox: Outbox) -> None:
         rows = [
-            Said(case.sequence, case.time, {part: case.signals[part] for part in case.unsaid})
+            Said(
+                case.sequence,
+                case.time,
+                {part: case.signals[part] for part in case.unsaid},
+                tuple(case.missing),
+            )
             for case in cases
             if case.unsaid
         ]
@@ -433,8 +443,9 @@ class NodeCore:
             self._drop_finished()
 
     def _fill(self, version: _Version, case: _Case) -> None:
-        case.missing = [part for part in version.hears if part not in case.signals]
-        for part in case.missing:
+        silent = [part for part in version.hears if part not in case.signals]
+        case.missing += silent
+        for part in silent:
             case.signals[part] = version.ignorance[part]
         if case.readings is None:
             case.readings = {}

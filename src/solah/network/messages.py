@@ -41,11 +41,13 @@ class Said:
     sequence : the row's number
     time : when it was read, in seconds
     signals : what goes up of each tree or fusion, by its name
+    missing : the trees and fusions that said nothing in time, and for which ignorance stands
     """
 
     sequence: int
     time: float
     signals: Mapping[str, tuple[float, ...]]
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,13 @@ def decode_readings(payload: bytes) -> tuple[Measured, ...]:
 
 def _plain_beliefs(message: Beliefs) -> dict[str, Any]:
     rows = [
-        {"seq": one.sequence, "time": one.time, "says": dict(one.signals)} for one in message.rows
+        {
+            "seq": one.sequence,
+            "time": one.time,
+            "says": dict(one.signals),
+            "missing": list(one.missing),
+        }
+        for one in message.rows
     ]
     return {"v": VERSION, "node": message.node, "model": message.model, "rows": rows}
 
@@ -248,21 +256,24 @@ def _object(value: Any, what: str, keys: set[str]) -> dict[str, Any]:
 
 
 def _said(value: Any) -> Said:
-    row = _object(value, "a row", {"seq", "time", "says"})
-    signals = _mapping(row["says"], "says", _numbers)
-    return Said(_sequence(row["seq"]), _number(row["time"], "time", 1e12), signals)
+    row = _object(value, "a row", {"seq", "time", "says", "missing"})
+    return Said(
+        sequence=_sequence(row["seq"]),
+        time=_number(row["time"], "time", 1e12),
+        signals=_mapping(row["says"], "says", _numbers),
+        missing=_names(row["missing"]),
+    )
 
 
 def _decided(value: Any) -> Decided:
     keys = {"seq", "time", "decision", "beliefs", "missing", "known"}
     row = _object(value, "a row", keys)
-    missing = _list(row["missing"], "missing", MAX_READINGS)
     return Decided(
         sequence=_sequence(row["seq"]),
         time=_number(row["time"], "time", 1e12),
         decision=_text(row["decision"], "decision"),
         beliefs=_mapping(row["beliefs"], "beliefs", lambda one: _number(one, "a belief", 1.0)),
-        missing=tuple(_text(one, "missing") for one in missing),
+        missing=_names(row["missing"]),
         known=_number(row["known"], "known", 1.0 + 1e-9),
     )
 
@@ -292,6 +303,10 @@ def _list(value: Any, what: str, most: int) -> list[Any]:
     if not isinstance(value, list) or len(value) > most:
         raise MessageError(f"{what} must be a list of at most {most}")
     return value
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(_text(one, "missing") for one in _list(value, "missing", MAX_READINGS))
 
 
 def _text(value: Any, what: str) -> str:

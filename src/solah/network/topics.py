@@ -49,23 +49,23 @@ class Topics:
         return f"{self.root}/{self.site}/progress"
 
     def status(self, node: str) -> str:
-        """How a node is doing, kept by the broker; its last will is that it is offline."""
+        """Name where the broker keeps how a node is doing; offline is its last will."""
         return self._of(node, "status")
 
     def readings(self, node: str) -> str:
-        """Readings that are measured at a node."""
+        """Name where readings that are measured at a node come in."""
         return self._of(node, "in")
 
     def said(self, node: str) -> str:
-        """What a node says of rows."""
+        """Name where a node says what it believes of rows."""
         return self._of(node, "out")
 
     def asked(self, node: str) -> str:
-        """Rows that a node is asked to say again."""
+        """Name where a node is asked to say rows again."""
         return self._of(node, "ask")
 
     def influx(self, node: str) -> str:
-        """What a node decides, as lines for InfluxDB."""
+        """Name where a node decides in lines for InfluxDB."""
         return self._of(node, "influx")
 
     def parse(self, topic: str) -> Address | None:
