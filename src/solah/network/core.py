@@ -163,6 +163,11 @@ class NodeCore:
         return self._versions[-1].plan
 
     @property
+    def decides(self) -> bool:
+        """Whether this node decides."""
+        return self._versions[-1].decides
+
+    @property
     def n_open(self) -> int:
         """How many rows wait for something."""
         return len(self._waiting)
@@ -231,7 +236,8 @@ class NodeCore:
 
     def repeat(self, ask: Ask) -> None:
         """Say some rows again, as far as they are still known."""
-        for sequence in ask.sequences:
+        later = [] if ask.since is None else [one for one in self._cases if one >= ask.since]
+        for sequence in (*ask.sequences, *later):
             case = self._cases.get(sequence)
             if case is None:
                 self.counters["forgotten"] += 1

@@ -1,17 +1,20 @@
 """What nodes tell each other: objects in, bytes out, and back; everything that comes in is checked.
 
-A message is JSON or, where the first byte says so, CBOR. ``MessageError`` is all that a wrong one
-raises, so that a stranger on the broker can be counted and ignored.
+A message is JSON or, where the first byte says so, CBOR: numbers, texts, lists and objects, and
+none of CBOR's tags, which build other things. ``MessageError`` is all that a wrong one raises, so
+that a stranger on the broker can be counted and ignored.
 """
 
 from __future__ import annotations
 
 import json
-import math
+import sys
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from solah.exceptions import SolahError, require, shorten
+from solah.model.soundness import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +25,11 @@ MAX_ROWS = 2_000
 MAX_SEQUENCE = 2**53 - 1
 MAX_READINGS = 10_000
 _MOST = 1e9
-_CBOR_MAP = range(0xA0, 0xC0)
+_ROUNDING = 1e-9
+_FLOAT_MAX = sys.float_info.max
+# How CBOR's lists and objects begin, and no text in UTF-8 does.
+_CBOR = range(0x80, 0xC0)
+_CBOR_DEPTH = 8
 
 Wire = Literal["json", "cbor"]
 Reading = float | str | None
@@ -107,9 +114,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Ask:
-    """A wish to hear some rows again."""
+    """A wish to hear some rows again: those with these numbers, and all from ``since`` on."""
 
-    sequences: tuple[int, ...]
+    sequences: tuple[int, ...] = ()
+    since: int | None = None
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,7 @@ class Status:
     counters: Mapping[str, int] = field(default_factory=dict)
 
 
-def encode(message: Beliefs | Decisions | Ask | Status, wire: Wire = "json") -> bytes:
+def encode(message: Beliefs | Decisions | Measured | Ask | Status, wire: Wire = "json") -> bytes:
     """Write a message."""
     plain = _WRITERS[type(message)](message)
     if wire == "cbor":
@@ -147,9 +155,10 @@ def decode_decisions(payload: bytes) -> Decisions:
 
 def decode_ask(payload: bytes) -> Ask:
     """Read a wish to hear rows again."""
-    plain = _opened(payload, {"v", "sequences"})
+    plain = _opened(payload, {"v", "sequences", "since"})
     sequences = _list(plain["sequences"], "sequences", MAX_ROWS)
-    return Ask(tuple(_sequence(one) for one in sequences))
+    since = None if plain["since"] is None else _sequence(plain["since"])
+    return Ask(tuple(_sequence(one) for one in sequences), since)
 
 
 def decode_status(payload: bytes) -> Status:
@@ -157,7 +166,7 @@ def decode_status(payload: bytes) -> Status:
     plain = _opened(payload, {"v", "node", "state", "model", "counters"})
     state = plain["state"]
     if state not in ("online", "offline"):
-        raise MessageError(f"'state' must be 'online' or 'offline'. Got {shorten(state)} instead.")
+        raise MessageError(f"'state' must be 'online' or 'offline'. Got {shown(state)} instead.")
     counters = _mapping(plain["counters"], "counters", _count)
     return Status(_text(plain["node"], "node"), state, _text(plain["model"], "model"), counters)
 
@@ -204,8 +213,14 @@ def _plain_decisions(message: Decisions) -> dict[str, Any]:
     return {"v": VERSION, "node": message.node, "model": message.model, "rows": rows}
 
 
+def _plain_measured(message: Measured) -> dict[str, Any]:
+    plain = {"seq": message.sequence, "time": message.time}
+    known = {name: value for name, value in plain.items() if value is not None}
+    return {"readings": dict(message.readings), **known}
+
+
 def _plain_ask(message: Ask) -> dict[str, Any]:
-    return {"v": VERSION, "sequences": list(message.sequences)}
+    return {"v": VERSION, "sequences": list(message.sequences), "since": message.since}
 
 
 def _plain_status(message: Status) -> dict[str, Any]:
@@ -217,6 +232,7 @@ def _plain_status(message: Status) -> dict[str, Any]:
 _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
     Beliefs: _plain_beliefs,
     Decisions: _plain_decisions,
+    Measured: _plain_measured,
     Ask: _plain_ask,
     Status: _plain_status,
 }
@@ -228,24 +244,55 @@ _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
 def _parse(payload: bytes) -> Any:
     if len(payload) > MAX_BYTES:
         raise MessageError(f"the message has {len(payload)} bytes, more than {MAX_BYTES}")
-    is_cbor = bool(payload) and payload[0] in _CBOR_MAP
+    read = _parse_cbor if payload and payload[0] in _CBOR else parse_json
     try:
-        if is_cbor:
-            cbor2 = require("cbor2", "mqtt", "CBOR messages")
-            return cbor2.loads(payload)
-        return json.loads(payload.decode("utf-8"))
-    except SolahError:
+        return read(payload)
+    except MessageError:
         raise
     except Exception as error:  # whatever a parser may raise on a stranger's bytes
         raise MessageError(f"the message cannot be read: {error}") from None
 
 
+def parse_json(payload: bytes) -> Any:
+    """Read JSON in which no object has a name twice, since readers would differ on what it says."""
+    return json.loads(payload.decode("utf-8"), object_pairs_hook=_once_each)
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = dict(pairs)
+    if len(plain) != len(pairs):
+        raise MessageError("a name stands twice in one object")
+    return plain
+
+
+def _parse_cbor(payload: bytes) -> Any:
+    cbor2 = require("cbor2", "mqtt", "CBOR messages")
+    stream = BytesIO(payload)
+    plain = cbor2.CBORDecoder(
+        stream,
+        semantic_decoders=_NoTags(),
+        max_depth=_CBOR_DEPTH,
+        allow_indefinite=False,
+        allow_duplicate_keys=False,
+        strict_hashable_types=True,
+    ).decode()
+    if stream.read(1):
+        raise MessageError("the message goes on behind its end")
+    return plain
+
+
+class _NoTags(dict[int, Any]):
+    """What CBOR's tags stand for: nothing. They would build dates, patterns, and lists in lists."""
+
+    def __missing__(self, tag: int) -> Any:
+        raise MessageError(f"the message has CBOR's tag {tag}, and none is taken here")
+
+
 def _opened(payload: bytes, keys: set[str]) -> dict[str, Any]:
-    plain = _parse(payload)
-    if not isinstance(plain, dict) or plain.keys() != keys:
-        raise MessageError(f"the message must be an object with {', '.join(sorted(keys))}")
-    if plain["v"] != VERSION or isinstance(plain["v"], bool):
-        raise MessageError(f"the message has version {shorten(plain['v'])}; this is {VERSION}")
+    plain = _object(_parse(payload), "the message", keys)
+    version = plain["v"]
+    if type(version) is not int or version != VERSION:
+        raise MessageError(f"the message has version {shown(version)}; this is {VERSION}")
     return plain
 
 
@@ -272,9 +319,9 @@ def _decided(value: Any) -> Decided:
         sequence=_sequence(row["seq"]),
         time=_number(row["time"], "time", 1e12),
         decision=_text(row["decision"], "decision"),
-        beliefs=_mapping(row["beliefs"], "beliefs", lambda one: _number(one, "a belief", 1.0)),
+        beliefs=_mapping(row["beliefs"], "beliefs", lambda one: _share(one, "a belief")),
         missing=_names(row["missing"]),
-        known=_number(row["known"], "known", 1.0 + 1e-9),
+        known=_share(row["known"], "known"),
     )
 
 
@@ -283,8 +330,8 @@ def _measured(value: Any) -> Measured:
         raise MessageError("readings must be an object, or a list of objects")
     if not isinstance(value.get("readings"), dict):
         return Measured(_mapping(value, "readings", _reading))
-    if strange := value.keys() - {"readings", "seq", "time"}:
-        raise MessageError(f"readings come with 'seq' and 'time'. Got {shorten(min(strange))} too.")
+    for strange in value.keys() - {"readings", "seq", "time"}:
+        raise MessageError(f"readings come with 'seq' and 'time'. Got {shown(strange)} too.")
     sequence, time = value.get("seq"), value.get("time")
     return Measured(
         _mapping(value["readings"], "readings", _reading),
@@ -310,27 +357,49 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _text(value: Any, what: str) -> str:
-    if not isinstance(value, str) or len(value) > 500:
-        raise MessageError(f"{what} must be a short text. Got {shorten(value)} instead.")
+    if not isinstance(value, str) or len(value) > 500 or not _is_whole(value):
+        raise MessageError(f"{what} must be a short text. Got {shown(value)} instead.")
     return value
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text can be written: JSON lets halves of characters (lone surrogates) in."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _sequence(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_SEQUENCE:
-        raise MessageError(f"'seq' must be a whole number from 0. Got {shorten(value)} instead.")
-    return value
+    return _whole_number(value, "'seq'")
 
 
 def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise MessageError(f"a counter must be a whole number. Got {shorten(value)} instead.")
+    return _whole_number(value, "a counter")
+
+
+def _whole_number(value: Any, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_SEQUENCE:
+        raise MessageError(
+            f"{what} must be a whole number from 0 to {MAX_SEQUENCE}. Got {shown(value)} instead."
+        )
     return value
+
+
+def _share(value: Any, what: str) -> float:
+    share = _number(value, what, 1.0 + _ROUNDING)
+    if share < -_ROUNDING:
+        raise MessageError(f"{what} must be from 0 to 1. Got {share} instead.")
+    return share
 
 
 def _number(value: Any, what: str, most: float) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or abs(value) > most:
-        raise MessageError(f"{what} must be a number. Got {shorten(value)} instead.")
+    if not is_number or not abs(value) <= most:
+        raise MessageError(
+            f"{what} must be a number, at most {most:g}. Got {shown(value)} instead."
+        )
     return float(value)
 
 
@@ -341,8 +410,12 @@ def _numbers(value: Any) -> tuple[float, ...]:
 def _reading(value: Any) -> Reading:
     if value is None or isinstance(value, str):
         return value if value is None else _text(value, "a reading")
-    if isinstance(value, bool):
-        return float(value)
     if isinstance(value, int | float):
-        return float(value) if math.isfinite(value) else None
-    raise MessageError(f"a reading must be a number, a text or null. Got {shorten(value)} instead.")
+        return float(value) if abs(value) <= _FLOAT_MAX else None
+    raise MessageError(f"a reading must be a number, a text or null. Got {shown(value)} instead.")
+
+
+def shown(value: Any) -> str:
+    """Show what is wrong, unless it could be deep or large."""
+    is_single = value is None or isinstance(value, str | int | float)
+    return shorten(value) if is_single else type_of(value)

@@ -1,0 +1,83 @@
+"""Options of the verbs that talk to a broker, declared once."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from solah.cli.verb import options_in
+
+if TYPE_CHECKING:
+    from solah.network.client import Broker
+
+_broker_option = options_in("The broker")
+
+PlanFile = Annotated[
+    Path,
+    options_in("The network")(
+        "--plan",
+        metavar="FILE",
+        help="A plan that 'solah plan' wrote.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
+Root = Annotated[
+    str, options_in("The network")("--root", metavar="NAME", help="What all topics begin with.")
+]
+
+
+@dataclass(frozen=True)
+class BrokerOptions:
+    """Where the broker is, and who we are there."""
+
+    broker: Annotated[
+        str,
+        _broker_option(
+            "--broker", metavar="URL", help="mqtt://host:port, or mqtts://host:port for TLS."
+        ),
+    ] = "mqtt://localhost"
+    credentials: Annotated[
+        Path | None,
+        _broker_option(
+            "--credentials",
+            metavar="FILE",
+            help="A file with the lines username=… and password=…; by default the environment's "
+            "SOLAH_MQTT_USERNAME and SOLAH_MQTT_PASSWORD.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None
+    ca: Annotated[
+        Path | None,
+        _broker_option(
+            "--ca",
+            metavar="FILE",
+            help="The certificates to trust, instead of the system's.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None
+    cert: Annotated[
+        Path | None,
+        _broker_option(
+            "--cert", metavar="FILE", help="Our own certificate.", exists=True, dir_okay=False
+        ),
+    ] = None
+    key: Annotated[
+        Path | None,
+        _broker_option(
+            "--key", metavar="FILE", help="The key of our certificate.", exists=True, dir_okay=False
+        ),
+    ] = None
+
+    def find(self) -> "Broker":
+        """Check them, and hand them over."""
+        from solah.network.client import find_broker
+
+        return find_broker(
+            self.broker,
+            credentials=self.credentials,
+            authority=self.ca and str(self.ca),
+            certificate=self.cert and str(self.cert),
+            key=self.key and str(self.key),
+        )

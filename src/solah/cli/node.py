@@ -1,0 +1,199 @@
+"""``solah node``: a plan in, one node of the network that runs until it is stopped out."""
+
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from solah.cli.broker_options import BrokerOptions, PlanFile, Root
+from solah.cli.options import ReadingOptions
+from solah.cli.screen import Screen
+from solah.cli.verb import options_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from solah.network.bundle import Bundle
+    from solah.network.core import NodeCore
+    from solah.network.messages import Measured
+    from solah.network.node import NodeOptions
+
+_network_option = options_in("The network")
+_source_option = options_in("Where readings come from, beside its topic")
+
+Name = Annotated[
+    str, _network_option("--name", metavar="NAME", help="The node's name in the plan.")
+]
+Deadline = Annotated[
+    float,
+    _network_option(
+        "--deadline", min=0.0, help="Seconds after which a row is decided with what is there."
+    ),
+]
+Window = Annotated[
+    float | None,
+    _network_option(
+        "--window",
+        min=0.001,
+        help="Tell rows apart by time, in windows of so many seconds, instead of by number.",
+    ),
+]
+WireKind = Annotated[
+    Literal["json", "cbor"], _network_option("--wire", help="How messages are written.")
+]
+Trust = Annotated[
+    Path | None,
+    _network_option(
+        "--trust",
+        metavar="FILE",
+        help="Take new models only if the owner of this public key signed them.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
+State = Annotated[
+    Path | None,
+    _network_option(
+        "--state",
+        metavar="FILE",
+        help="Remember here how far the work is, and go on from there after a restart.",
+    ),
+]
+HomeAssistant = Annotated[
+    bool, _network_option("--home-assistant", help="Announce the decision to Home Assistant.")
+]
+Influx = Annotated[
+    bool, _network_option("--influx", help="Say decisions as lines for InfluxDB, too.")
+]
+Replay = Annotated[
+    Path | None,
+    _source_option(
+        "--replay",
+        metavar="FILE",
+        help="Replay the rows of a table, as if they were measured.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
+Rate = Annotated[
+    float | None, _source_option("--rate", min=0.001, help="Rows a second; by default all at once.")
+]
+Stdin = Annotated[bool, _source_option("--stdin", help="Readings as lines of JSON.")]
+Call = Annotated[
+    str | None,
+    _source_option(
+        "--call", metavar="MODULE:FUNCTION", help="A function of yours that returns readings."
+    ),
+]
+
+
+def node(
+    reading: ReadingOptions,
+    broker: BrokerOptions,
+    screen: Screen,
+    plan: PlanFile,
+    name: Name,
+    root: Root = "solah",
+    deadline: Deadline = 2.0,
+    window: Window = None,
+    wire: WireKind = "json",
+    trust: Trust = None,
+    state: State = None,
+    home_assistant: HomeAssistant = False,
+    influx: Influx = False,
+    replay: Replay = None,
+    rate: Rate = None,
+    stdin: Stdin = False,
+    call: Call = None,
+) -> None:
+    """Run one node of a network: measure, evaluate its trees, and say what they believe.
+
+    Readings come by the node's topic (ROOT/SITE/NAME/in), as JSON: {"readings": {"hum": 41.5},
+    "seq": 7}; and by --replay, --stdin or --call. What is missing when the deadline of a row passes
+    is taken for unknown, and named. Interrupt it, or send SIGTERM, to stop it.
+
+    Example: solah node --plan plan.json --name kitchen --broker mqtt://hub --replay day.csv
+    """
+    from solah.network.bundle import load_bundle
+    from solah.network.core import NodeCore, Settings
+    from solah.network.node import Node
+
+    bundle = load_bundle(plan)
+    core = NodeCore(bundle, name, Settings(deadline=deadline, window=window))
+    options = _options(bundle, core, screen, root, wire, trust, state, home_assistant, influx)
+    running = Node(core, broker.find(), options)
+    rows = _rows(core, options, replay, rate, stdin, call, reading, screen)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: running.stop())
+    screen.note(f"node {name} of {bundle.plan.site}, model {bundle.hash}")
+    running.run(rows)
+
+
+def _options(
+    bundle: "Bundle",
+    core: "NodeCore",
+    screen: Screen,
+    root: str,
+    wire: WireKind,
+    trust: Path | None,
+    state: Path | None,
+    home_assistant: bool,
+    influx: bool,
+) -> "NodeOptions":
+    from solah.network.bundle import load_public_key
+    from solah.network.node import NodeOptions
+    from solah.network.topics import Topics
+
+    topics = Topics(bundle.plan.site, root)
+    return NodeOptions(
+        wire=wire,
+        trust=None if trust is None else load_public_key(trust),
+        state=state,
+        root=root,
+        extras=_influx_lines(topics, core.name) if influx else None,
+        announcements=_announcements(bundle, topics) if home_assistant and core.decides else (),
+        log=screen.note,
+    )
+
+
+def _influx_lines(topics: Any, name: str) -> Any:
+    from solah.network.influx import line
+
+    def lines(decisions: Any) -> "Iterable[tuple[str, bytes]]":
+        text = "\n".join(line(row, topics.site, decisions.model) for row in decisions.rows)
+        return [(topics.influx(name), text.encode())]
+
+    return lines
+
+
+def _announcements(bundle: "Bundle", topics: Any) -> tuple[tuple[str, bytes], ...]:
+    from solah.network.home_assistant import discovery
+
+    return tuple(discovery(topics, bundle))
+
+
+def _rows(
+    core: "NodeCore",
+    options: "NodeOptions",
+    replay: Path | None,
+    rate: float | None,
+    stdin: bool,
+    call: str | None,
+    reading: ReadingOptions,
+    screen: Screen,
+) -> "Iterable[Measured] | None":
+    from solah.exceptions import ParameterError
+    from solah.network.node import remembered
+    from solah.network.sources import at_rate, called, json_lines
+    from solah.network.sources import replay as rows_of
+
+    if sum((replay is not None, stdin, call is not None)) > 1:
+        raise ParameterError("readings come from one of --replay, --stdin and --call")
+    if replay is not None:
+        wanted = [one for one in core.bundle.model.attributes if one.name in core.plan.reads]
+        start = remembered(options.state) + 1
+        rows = rows_of(replay, wanted, start=start, options=reading.read_options())
+        return at_rate(rows, rate) if wanted else None
+    if stdin:
+        return at_rate(json_lines(sys.stdin, screen.note), rate)
+    return None if call is None else at_rate(called(call), rate)

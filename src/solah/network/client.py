@@ -1,0 +1,244 @@
+"""A broker's address and messages in, a connection out that comes back by itself."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from solah.exceptions import ParameterError, SolahError, require, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+USERNAME, PASSWORD = "SOLAH_MQTT_USERNAME", "SOLAH_MQTT_PASSWORD"
+_PORTS = {"mqtt": 1883, "mqtts": 8883}
+_AT_LEAST_ONCE = 1
+_KEEPALIVE = 30
+_MOST_IN_FLIGHT = 400
+_MOST_QUEUED = 20_000
+
+
+class BrokerError(SolahError, ConnectionError):
+    """A broker cannot be reached, or refuses us."""
+
+
+@dataclass(frozen=True)
+class Broker:
+    """Where a broker is, and who we are there.
+
+    Attributes
+    ----------
+    host, port : its address
+    is_secret : whether the connection is TLS; its certificate is then checked
+    authority : a file with the certificates to trust, instead of the system's
+    certificate, key : files with a certificate of our own and its key
+    username, password : what we are known by
+    """
+
+    host: str
+    port: int
+    is_secret: bool = False
+    authority: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    username: str | None = None
+    password: str | None = None
+
+    def __repr__(self) -> str:
+        scheme = "mqtts" if self.is_secret else "mqtt"
+        return f"{scheme}://{self.host}:{self.port}"
+
+
+def find_broker(
+    url: str,
+    *,
+    credentials: str | os.PathLike[str] | None = None,
+    authority: str | None = None,
+    certificate: str | None = None,
+    key: str | None = None,
+) -> Broker:
+    """Read a broker's address, and who we are from the environment or a file.
+
+    Parameters
+    ----------
+    url : str
+        Such as ``mqtt://localhost:1883``; ``mqtts`` for TLS.
+    credentials : path, default=None
+        A file with the lines ``username=…`` and ``password=…``. By default the environment's
+        ``SOLAH_MQTT_USERNAME`` and ``SOLAH_MQTT_PASSWORD``.
+    authority, certificate, key : path, default=None
+        Files of certificates, as :class:`Broker` has them.
+
+    Examples
+    --------
+    >>> find_broker("mqtts://example.org")
+    mqtts://example.org:8883
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in _PORTS or not parts.hostname:
+        raise ParameterError(
+            "a broker is written mqtt://host:port, or mqtts:// for TLS. "
+            f"Got {shorten(url)} instead."
+        )
+    if parts.username or parts.password:
+        raise ParameterError(
+            "names and passwords do not belong on the command line, where others can see them; "
+            f"set {USERNAME} and {PASSWORD}, or give a file of credentials"
+        )
+    is_secret = parts.scheme == "mqtts"
+    if not is_secret and (authority or certificate or key):
+        raise ParameterError("certificates are for mqtts:// brokers")
+    known = _read_credentials(credentials) if credentials else os.environ
+    return Broker(
+        host=parts.hostname,
+        port=parts.port or _PORTS[parts.scheme],
+        is_secret=is_secret,
+        authority=authority,
+        certificate=certificate,
+        key=key,
+        username=known.get(USERNAME) or known.get("username"),
+        password=known.get(PASSWORD) or known.get("password"),
+    )
+
+
+def _read_credentials(path: str | os.PathLike[str]) -> dict[str, str]:
+    lines = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    pairs = dict(line.split("=", 1) for line in lines if "=" in line)
+    if pairs.keys() != {"username", "password"}:
+        raise ParameterError(f"{path} must have the lines username=… and password=…")
+    return pairs
+
+
+class Client:
+    """A connection to a broker: kept, found again when it is lost, and counted.
+
+    Parameters
+    ----------
+    broker : Broker
+    name : str
+        What the broker knows us by; it keeps what is meant for us while we are away.
+    on_message : callable of topic and payload
+        Called in a thread of its own.
+    on_connect : callable, default=None
+        Called in that thread whenever a connection stands.
+    will : tuple of topic and payload, default=None
+        What the broker says, and keeps, when we vanish.
+    is_kept : bool, default=True
+        Whether the broker keeps messages for us while we are away.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        name: str,
+        on_message: Callable[[str, bytes], None],
+        *,
+        on_connect: Callable[[], None] | None = None,
+        will: tuple[str, bytes] | None = None,
+        is_kept: bool = True,
+    ) -> None:
+        self._broker = broker
+        self._on_message, self._on_connect = on_message, on_connect
+        self._topics: dict[str, None] = {}
+        self._lock = threading.Lock()
+        self._in_flight = 0
+        self._refusal = ""
+        self._connected = threading.Event()
+        self._paho = self._make(name, is_kept, will)
+
+    @property
+    def in_flight(self) -> int:
+        """How many messages the broker has not yet confirmed."""
+        return self._in_flight
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether a connection stands."""
+        return self._connected.is_set()
+
+    def start(self, timeout: float = 10.0) -> None:
+        """Connect, and stay so until :meth:`stop`."""
+        try:
+            self._paho.connect(self._broker.host, self._broker.port, keepalive=_KEEPALIVE)
+        except (OSError, ValueError) as error:
+            raise BrokerError(f"the broker {self._broker!r} cannot be reached: {error}") from None
+        self._paho.loop_start()
+        if not self._connected.wait(timeout):
+            self.stop()
+            reason = self._refusal or "it does not answer"
+            raise BrokerError(f"the broker {self._broker!r} does not take us: {reason}")
+
+    def stop(self) -> None:
+        """Disconnect, without a last will."""
+        self._paho.disconnect()
+        self._paho.loop_stop()
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        """Hear topics, now and after every reconnection."""
+        new = [topic for topic in topics if topic not in self._topics]
+        self._topics |= dict.fromkeys(new)
+        if new and self.is_connected:
+            self._paho.subscribe([(topic, _AT_LEAST_ONCE) for topic in new])
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+        """Say something at least once; return whether there was room for it."""
+        with self._lock:
+            self._in_flight += 1
+        info = self._paho.publish(topic, payload, qos=_AT_LEAST_ONCE, retain=retain)
+        queued = info.rc in (0, 4)  # 4: not connected, and said later
+        if not queued:
+            with self._lock:
+                self._in_flight -= 1
+        return queued
+
+    def _make(self, name: str, is_kept: bool, will: tuple[str, bytes] | None) -> Any:
+        mqtt = require("paho.mqtt.client", "mqtt", "running nodes")
+        paho = mqtt.Client(
+            mqtt.CallbackAPIVersion.VERSION2, client_id=name, clean_session=not is_kept
+        )
+        broker = self._broker
+        if broker.username:
+            paho.username_pw_set(broker.username, broker.password)
+        if broker.is_secret:
+            paho.tls_set(broker.authority, broker.certificate, broker.key)
+        if will is not None:
+            paho.will_set(*will, qos=_AT_LEAST_ONCE, retain=True)
+        paho.max_inflight_messages_set(_MOST_IN_FLIGHT)
+        paho.max_queued_messages_set(_MOST_QUEUED)
+        paho.reconnect_delay_set(min_delay=1, max_delay=5)
+        paho.on_socket_open = self._opened
+        paho.on_connect = self._answered
+        paho.on_disconnect = self._lost
+        paho.on_publish = self._confirmed
+        paho.on_message = self._heard
+        return paho
+
+    def _opened(self, _client: Any, _data: Any, sock: Any) -> None:
+        # Small messages would wait for each other's confirmation otherwise.
+        if isinstance(sock, socket.socket):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def _answered(self, _client: Any, _data: Any, _flags: Any, reason: Any, _more: Any) -> None:
+        if reason.is_failure:
+            self._refusal = str(reason)
+            return
+        self._connected.set()
+        if self._topics:
+            self._paho.subscribe([(topic, _AT_LEAST_ONCE) for topic in self._topics])
+        if self._on_connect is not None:
+            self._on_connect()
+
+    def _lost(self, *_: Any) -> None:
+        self._connected.clear()
+
+    def _confirmed(self, *_: Any) -> None:
+        with self._lock:
+            self._in_flight -= 1
+
+    def _heard(self, _client: Any, _data: Any, message: Any) -> None:
+        self._on_message(message.topic, message.payload)

@@ -1,0 +1,104 @@
+"""Where readings come from in, rows of readings out: a file replayed, lines of JSON, a function."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from typing import TYPE_CHECKING, Any
+
+from solah.data import ReadOptions, iter_tables, to_numbers, to_text
+from solah.exceptions import ParameterError, shorten
+from solah.network.messages import Measured, MessageError, decode_readings
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import IO
+
+    from solah.data import Table
+    from solah.model.attributes import Attribute
+    from solah.network.messages import Reading
+
+
+def replay(
+    path: str | os.PathLike[str],
+    attributes: Sequence[Attribute],
+    *,
+    start: int = 0,
+    options: ReadOptions | None = None,
+) -> Iterator[Measured]:
+    """Yield the rows of a table, numbered from 0, as a node measures them.
+
+    Parameters
+    ----------
+    path : the file
+    attributes : those that are measured at the node
+    start : the first row
+    options : how to read the file
+    """
+    first = 0
+    for table in iter_tables(path, options=options or ReadOptions()):
+        if first + table.n_rows > start:
+            yield from _rows(table, attributes, first, start)
+        first += table.n_rows
+
+
+def _rows(
+    table: Table, attributes: Sequence[Attribute], first: int, start: int
+) -> Iterator[Measured]:
+    columns = {one.name: _readings(table, one) for one in attributes}
+    for place in range(max(start - first, 0), table.n_rows):
+        readings = {name: column[place] for name, column in columns.items()}
+        yield Measured(readings, first + place)
+
+
+def _readings(table: Table, attribute: Attribute) -> list[Reading]:
+    column = table.column(attribute.name)
+    if attribute.is_coded:
+        texts: list[Reading] = to_text(column).values.tolist()
+        return texts
+    numbers: list[float] = to_numbers(column, first_row=table.first_row).values.tolist()
+    return [None if number != number else number for number in numbers]
+
+
+def json_lines(stream: IO[str], on_wrong: Callable[[str], None]) -> Iterator[Measured]:
+    """Yield readings that come as lines of JSON; wrong lines are told and left out."""
+    for line in stream:
+        if not line.strip():
+            continue
+        try:
+            yield from decode_readings(line.encode())
+        except MessageError as error:
+            on_wrong(str(error))
+
+
+def called(name: str) -> Iterator[Measured]:
+    """Yield what a function returns, call after call, until that is None.
+
+    Parameters
+    ----------
+    name : ``module:function``; the function returns readings by name, and is your own code
+    """
+    module, _, attribute = name.partition(":")
+    try:
+        function: Callable[[], Any] = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ParameterError(
+            f"a function is written module:function. Got {shorten(name)}: {error}"
+        ) from None
+    sequence = 0
+    while (readings := function()) is not None:
+        yield Measured(dict(readings), sequence)
+        sequence += 1
+
+
+def at_rate(rows: Iterable[Measured], rate: float | None) -> Iterator[Measured]:
+    """Pass rows on at so many a second; as fast as they are taken where there is no rate."""
+    if rate is None:
+        yield from rows
+        return
+    begun = time.monotonic()
+    for place, row in enumerate(rows):
+        if (early := begun + place / rate - time.monotonic()) > 0:
+            time.sleep(early)
+        yield row

@@ -1,0 +1,79 @@
+"""A real broker for tests: mosquitto on a port of the loopback."""
+
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+class Mosquitto:
+    """A broker that can be stopped and started again; it keeps what it was told to keep."""
+
+    def __init__(self, program, folder, *lines):
+        self.folder = folder
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"mqtt://127.0.0.1:{self.port}"
+        config = [
+            f"listener {self.port} 127.0.0.1",
+            "persistence true",
+            f"persistence_location {folder}/",
+            "max_queued_messages 100000",
+            *(lines or ("allow_anonymous true",)),
+        ]
+        (folder / "mosquitto.conf").write_text("\n".join(config) + "\n", encoding="utf-8")
+        self._command = [program, "-c", str(folder / "mosquitto.conf")]
+        self._process = None
+
+    def start(self):
+        with (self.folder / "mosquitto.log").open("ab") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+        for _ in range(200):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 0.2).close()
+                return self
+            except OSError:
+                time.sleep(0.02)
+        raise RuntimeError((self.folder / "mosquitto.log").read_text(encoding="utf-8"))
+
+    def stop(self):
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(10)
+
+
+@pytest.fixture
+def make_broker(find_tool, tmp_path):
+    """Make brokers with further lines of configuration."""
+    brokers = []
+    program = find_tool("mosquitto")
+
+    def make(*lines):
+        folder = tmp_path / f"broker{len(brokers)}"
+        folder.mkdir(mode=0o777)
+        folder.chmod(0o777)
+        brokers.append(Mosquitto(program, folder, *lines))
+        return brokers[-1].start()
+
+    yield make
+    for broker in brokers:
+        broker.stop()
+
+
+@pytest.fixture
+def broker(make_broker):
+    return make_broker()
+
+
+@pytest.fixture
+def run_cli():
+    """Run the command line in a process of its own; return what it prints."""
+
+    def run(*words):
+        command = [sys.executable, "-m", "solah.cli.main", *map(str, words)]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    return run

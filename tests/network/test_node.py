@@ -1,0 +1,141 @@
+"""Real processes on a real broker decide as the model does, through restarts, kills and swaps."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from processes import Listener, Processes
+from sklearn.datasets import load_breast_cancer
+
+from solah import LinguisticHierarchyClassifier
+from solah.network.bundle import Bundle, save_bundle
+from solah.network.plan import make_plan
+from solah.runtime import Evaluator
+
+N_ROWS = 2_000
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """Return a table of measurements, a hierarchy of three levels over it, and five nodes."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X.columns = [name.replace(" ", "_") for name in X.columns]
+    names = list(X.columns)
+    parts = [names[i : i + 3] for i in range(0, 12, 3)]
+    wiring = "; ".join(f"z{i} <- {', '.join(part)}" for i, part in enumerate(parts))
+    wiring += "; left <- z0, z1; right <- z2, z3; y <- left, right"
+    model = LinguisticHierarchyClassifier(wiring, fusion="weigh", max_rules=60).fit(X, y).model_
+    used = {attribute.name for attribute in model.attributes}
+    placement = {f"n{i}": [name for name in part if name in used] for i, part in enumerate(parts)}
+    placement = {name: part for name, part in placement.items() if part}
+    rows = X.sample(N_ROWS, replace=True, random_state=0).reset_index(drop=True)
+    return Bundle(make_plan(model, placement), model), rows
+
+
+@pytest.fixture
+def network(measured, broker, tmp_path):
+    bundle, rows = measured
+    table, plan = tmp_path / "rows.csv", tmp_path / "plan.json"
+    rows.to_csv(table, index=False)
+    save_bundle(bundle, plan)
+    listener = Listener(broker.url)
+    nodes = Processes(bundle, plan, broker.url, tmp_path, "--deadline", 60)
+    yield bundle, rows, table, nodes, listener
+    nodes.stop()
+    listener.stop()
+
+
+def check(bundle, rows, listener, nodes):
+    """Every row is decided, as the model decides it."""
+    expected = Evaluator(bundle.model).predict_proba(rows)
+    assert sorted(listener.rows) == list(range(len(rows)))
+    assert not listener.contradictions
+    for sequence, (model, row) in listener.rows.items():
+        assert model == bundle.hash, nodes.logs()
+        assert tuple(row.beliefs.values()) == tuple(expected[sequence])
+        assert row.missing == ()
+
+
+def test_the_network_decides_as_the_model(network):
+    bundle, rows, table, nodes, listener = network
+    nodes.start(replay=table)
+    listener.wait(len(rows))
+    check(bundle, rows, listener, nodes)
+
+
+def test_no_decision_is_lost_when_the_broker_restarts(network, broker):
+    bundle, rows, table, nodes, listener = network
+    nodes.start(replay=table, rate=800)
+    listener.wait(500)
+    broker.stop()
+    time.sleep(0.5)
+    broker.start()
+    listener.wait(len(rows))
+    check(bundle, rows, listener, nodes)
+
+
+@pytest.mark.parametrize("victim", ["the one that decides", "one that measures"])
+def test_no_decision_is_lost_when_a_node_is_killed(network, victim):
+    bundle, rows, table, nodes, listener = network
+    names = [node.name for node in bundle.plan.nodes]
+    name = names[0] if victim == "the one that decides" else names[-1]
+    nodes.start(replay=table, rate=800)
+    listener.wait(500)
+    nodes.kill(name)
+    time.sleep(0.3)
+    nodes.start(name, replay=table, rate=800)
+    listener.wait(len(rows))
+    check(bundle, rows, listener, nodes)
+
+
+def test_a_swap_under_load_mixes_nothing(network, broker, tmp_path, run_cli):
+    bundle, rows, table, nodes, listener = network
+    goal = bundle.model.goal
+    decided_otherwise = replace(bundle.model, goal=replace(goal, thresholds=(0.9, 0.1)))
+    changed = Bundle(bundle.plan, decided_otherwise)
+    assert changed.hash != bundle.hash
+    file = tmp_path / "changed.json"
+    save_bundle(changed, file)
+    nodes.start(replay=table, rate=300)
+    listener.wait(100)
+    told = run_cli("publish", "--plan", file, "--broker", broker.url, "--ahead", 900, "--json")
+    starts = json.loads(told)["from"]
+    assert 900 <= starts < N_ROWS - 200
+    listener.wait(len(rows))
+    beliefs = Evaluator(bundle.model).predict_proba(rows)
+    for sequence, (model, row) in listener.rows.items():
+        by = changed if sequence >= starts else bundle
+        assert model == by.hash
+        place = by.model.goal.decide(beliefs[sequence][None])[0]
+        assert row.decision == str(by.model.goal.states[place])
+    assert sorted(listener.rows) == list(range(len(rows)))
+
+
+def test_a_node_is_small_and_quick_to_start(network):
+    bundle, _, table, nodes, listener = network
+    nodes.start(replay=table)
+    listener.wait(1_000)
+    for node in bundle.plan.nodes:
+        status = Path(f"/proc/{nodes.pid(node.name)}/status").read_text(encoding="utf-8")
+        (resident,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
+        assert int(resident.split()[1]) < 80 * 1024, node.name
+
+
+def test_a_row_is_decided_without_what_does_not_come(network):
+    bundle, rows, table, nodes, listener = network
+    nodes._words += ["--deadline", "1"]
+    dead = bundle.plan.nodes[-1]
+    nodes.start(*(node.name for node in bundle.plan.nodes if node is not dead), replay=table)
+    listener.wait(200)
+    blind = rows.head(200).copy()
+    blind[list(dead.reads)] = np.nan
+    expected = Evaluator(bundle.model).predict_proba(pd.DataFrame(blind))
+    for sequence in range(200):
+        _, row = listener.rows[sequence]
+        assert set(row.missing) == set(dead.sends)
+        assert tuple(row.beliefs.values()) == pytest.approx(tuple(expected[sequence]), abs=1e-12)
+        assert row.known < 1
