@@ -1,7 +1,5 @@
-"""A network of real processes for tests, and who listens to its decisions."""
+"""Who listens to the decisions of a network, for tests."""
 
-import subprocess
-import sys
 import threading
 import time
 
@@ -40,45 +38,3 @@ class Listener:
 
     def stop(self):
         self._client.stop()
-
-
-class Processes:
-    """The nodes of a plan, each a process of its own."""
-
-    def __init__(self, bundle, plan_file, url, folder, *words):
-        self.bundle, self.folder = bundle, folder
-        self._words = ["--plan", str(plan_file), "--broker", url, *map(str, words)]
-        self._processes = {}
-
-    def start(self, *names, replay=None, rate=None):
-        """Start nodes, all of them in the plan's order by default."""
-        for node in self.bundle.plan.nodes:
-            if not names or node.name in names:
-                self._start(node, replay, rate)
-
-    def _start(self, node, replay, rate):
-        words = ["--name", node.name, "--state", str(self.folder / f"{node.name}.state")]
-        if replay is not None and node.reads:
-            words += ["--replay", str(replay)]
-        if rate is not None and node.reads:
-            words += ["--rate", str(rate)]
-        command = [sys.executable, "-m", "solah.cli.main", "node", *self._words, *words]
-        with (self.folder / f"{node.name}.log").open("ab") as log:
-            self._processes[node.name] = subprocess.Popen(command, stdout=log, stderr=log)
-
-    def kill(self, name):
-        """Kill a node without a warning (-9)."""
-        self._processes[name].kill()
-        self._processes[name].wait()
-
-    def pid(self, name):
-        return self._processes[name].pid
-
-    def stop(self):
-        for process in self._processes.values():
-            process.terminate()
-        for process in self._processes.values():
-            process.wait(20)
-
-    def logs(self):
-        return {file.stem: file.read_text(encoding="utf-8") for file in self.folder.glob("*.log")}

@@ -15,6 +15,21 @@ from solah.network.messages import (
 )
 
 
+def named(model, row):
+    """Name the readings of a row, as a sensor does."""
+    readings = {}
+    for one, value in zip(model.attributes, row, strict=True):
+        is_text = one.is_coded and isinstance(one.states[0], str)
+        known = one.states[int(value)] if is_text and value == value else float(value)
+        readings[one.name] = known if value == value else None
+    return readings
+
+
+def readings_of(model, rows):
+    """Name the readings of rows."""
+    return [named(model, row) for row in rows]
+
+
 class Simulation:
     """Nodes that talk through a broker which delays, repeats, reorders and loses messages."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Simulation
+from simulated import Simulation, named
 
 from random_models import coded, random_model, random_rows
 from solah.explain.importance import attribute_importances
@@ -28,16 +28,6 @@ def network(shape, seed=0, n_classes=3):
         names = [attribute.name for attribute in model.attributes]
         placement = {"a": names[:2], "b": names[2:4], "c": names[4:]}
     return Bundle(make_plan(model, placement or None), model)
-
-
-def named(model, row):
-    """Name the readings of a row, as a sensor does."""
-    readings = {}
-    for one, value in zip(model.attributes, row, strict=True):
-        is_text = one.is_coded and isinstance(one.states[0], str)
-        known = one.states[int(value)] if is_text and value == value else float(value)
-        readings[one.name] = known if value == value else None
-    return readings
 
 
 def replay(simulation, bundle, rows, step=0.01):

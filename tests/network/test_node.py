@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from processes import Listener, Processes
+from processes import Listener
 from sklearn.datasets import load_breast_cancer
 
 from solah import LinguisticHierarchyClassifier
 from solah.network.bundle import Bundle, save_bundle
+from solah.network.launching import Launcher
 from solah.network.plan import make_plan
 from solah.runtime import Evaluator
 
@@ -43,19 +44,19 @@ def network(measured, broker, tmp_path):
     rows.to_csv(table, index=False)
     save_bundle(bundle, plan)
     listener = Listener(broker.url)
-    nodes = Processes(bundle, plan, broker.url, tmp_path, "--deadline", 60)
+    nodes = Launcher(bundle, plan, broker.url, tmp_path, ["--deadline", "60"])
     yield bundle, rows, table, nodes, listener
     nodes.stop()
     listener.stop()
 
 
-def check(bundle, rows, listener, nodes):
+def check(bundle, rows, listener):
     """Every row is decided, as the model decides it."""
     expected = Evaluator(bundle.model).predict_proba(rows)
     assert sorted(listener.rows) == list(range(len(rows)))
     assert not listener.contradictions
     for sequence, (model, row) in listener.rows.items():
-        assert model == bundle.hash, nodes.logs()
+        assert model == bundle.hash
         assert tuple(row.beliefs.values()) == tuple(expected[sequence])
         assert row.missing == ()
 
@@ -64,7 +65,7 @@ def test_the_network_decides_as_the_model(network):
     bundle, rows, table, nodes, listener = network
     nodes.start(replay=table)
     listener.wait(len(rows))
-    check(bundle, rows, listener, nodes)
+    check(bundle, rows, listener)
 
 
 def test_no_decision_is_lost_when_the_broker_restarts(network, broker):
@@ -75,7 +76,7 @@ def test_no_decision_is_lost_when_the_broker_restarts(network, broker):
     time.sleep(0.5)
     broker.start()
     listener.wait(len(rows))
-    check(bundle, rows, listener, nodes)
+    check(bundle, rows, listener)
 
 
 @pytest.mark.parametrize("victim", ["the one that decides", "one that measures"])
@@ -89,7 +90,7 @@ def test_no_decision_is_lost_when_a_node_is_killed(network, victim):
     time.sleep(0.3)
     nodes.start(name, replay=table, rate=800)
     listener.wait(len(rows))
-    check(bundle, rows, listener, nodes)
+    check(bundle, rows, listener)
 
 
 def test_a_swap_under_load_mixes_nothing(network, broker, tmp_path, run_cli):
@@ -120,7 +121,7 @@ def test_a_node_is_small_and_quick_to_start(network):
     nodes.start(replay=table)
     listener.wait(1_000)
     for node in bundle.plan.nodes:
-        status = Path(f"/proc/{nodes.pid(node.name)}/status").read_text(encoding="utf-8")
+        status = Path(f"/proc/{nodes.ids()[node.name]}/status").read_text(encoding="utf-8")
         (resident,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
         assert int(resident.split()[1]) < 80 * 1024, node.name
 

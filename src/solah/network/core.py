@@ -58,7 +58,7 @@ class _Case:
 
     sequence: int
     seen: float  # on the node's clock
-    time: float = 0.0  # on the wall
+    time: float = 0.0  # of its newest reading, on the wall
     readings: Mapping[str, Reading] | None = None
     signals: dict[str, tuple[float, ...]] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
@@ -349,7 +349,7 @@ class NodeCore:
             self.counters["late"] += 1
             return
         case.is_heard = True
-        case.time = case.time or row.time
+        case.time = max(case.time, row.time)
         for part, signal in row.signals.items():
             if part in case.signals:
                 self.counters["duplicates"] += 1

@@ -46,7 +46,7 @@ class Said:
     Attributes
     ----------
     sequence : the row's number
-    time : when it was read, in seconds
+    time : when its newest reading was taken, in seconds
     signals : what goes up of each tree or fusion, by its name
     missing : the trees and fusions that said nothing in time, and for which ignorance stands
     """

@@ -1,0 +1,295 @@
+"""A plan survives its file; a broken one is refused, and so is one that nobody trusted signed."""
+
+import base64
+import json
+import random
+import stat
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mutations import with_noise, with_strange
+
+from random_models import SHAPES, random_model
+from solah.exceptions import ParameterError, SolahError
+from solah.network.bundle import (
+    Bundle,
+    BundleError,
+    load_bundle,
+    load_public_key,
+    make_keys,
+    read_bundle,
+    save_bundle,
+)
+from solah.network.messages import MAX_SEQUENCE
+from solah.network.plan import make_plan
+
+
+def bundle_of(shape="nested fusions", seed=0, **about):
+    model = random_model(np.random.default_rng(seed), shape, 3)
+    return Bundle(make_plan(model, **about), model)
+
+
+def plain_of(bundle):
+    return json.loads(bundle.to_bytes())
+
+
+def as_bytes(plain):
+    return json.dumps(plain).encode()
+
+
+# --- round trips ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(
+    shape=st.sampled_from(SHAPES),
+    seed=st.integers(0, 10**6),
+    starts=st.integers(0, MAX_SEQUENCE),
+    signature=st.sampled_from([b"", b"\x07" * 64]),
+)
+def test_a_bundle_survives_its_document(shape, seed, starts, signature):
+    bundle = replace(bundle_of(shape, seed, site="house"), starts=starts, signature=signature)
+    back = read_bundle(bundle.to_bytes())
+    assert (back.plan, back.model, back.starts) == (bundle.plan, bundle.model, starts)
+    assert back.signature == signature
+    assert back.hash == bundle.hash
+    assert back.to_bytes() == bundle.to_bytes()
+
+
+def test_a_bundle_survives_its_file(tmp_path):
+    bundle = bundle_of()
+    save_bundle(bundle, tmp_path / "plan.json")
+    assert load_bundle(tmp_path / "plan.json").to_bytes() == bundle.to_bytes()
+
+
+def test_the_hash_names_plan_and_model_whenever_they_start():
+    bundle = bundle_of()
+    assert bundle.starting_at(7).hash == bundle.hash
+    assert bundle_of(site="other").hash != bundle.hash
+    assert bundle_of(gateway="other").hash != bundle.hash
+    assert bundle_of(seed=1).hash != bundle.hash
+
+
+# --- broken documents ----------------------------------------------------------------------------
+
+
+def broken(**changes):
+    return as_bytes({**plain_of(bundle_of()), **changes})
+
+
+def node_broken(**changes):
+    plain = plain_of(bundle_of())
+    plain["nodes"][0] |= changes
+    return as_bytes(plain)
+
+
+def moved(part, to):
+    """Let another node run a part, and change nothing else."""
+    plain = plain_of(bundle_of())
+    for node in plain["nodes"]:
+        node["runs"] = [one for one in node["runs"] if one != part]
+        if node["name"] == to:
+            node["runs"].append(part)
+    return as_bytes(plain)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"9" * 10_000, "not JSON"),
+        (b"[]", "must be an object with format, from"),
+        (b'{"format": 1, "format": 2}', "a name stands twice"),
+        (b"[" * 100_000, "nested too deeply"),
+        (broken(format="solah-model"), "not a plan of version 1"),
+        (broken(version=2), "not a plan of version 1"),
+        (broken(more=1), "must be an object with"),
+        (broken(**{"from": -1}), "'from' must be a whole number from 0. Got -1"),
+        (broken(**{"from": True}), "'from' must be a whole number"),
+        (broken(site="a/b"), "a node or site is named with"),
+        (broken(site=[[]]), "a node or site is named with"),
+        (broken(nodes=5), "'nodes' must be a list of objects"),
+        (broken(model={}), "not a solah model"),
+        (broken(signature="?"), "'signature' must be base64"),
+        (broken(signature=5), "'signature' must be base64"),
+        (broken(signature="AAAA"), "'signature' must have 64 bytes"),
+        (node_broken(runs=["y", "y"]), "'y' is run twice"),
+        (node_broken(runs=[]), "'y' is in the plan or in the model, but not in both"),
+        (node_broken(runs=["y", "nobody"]), "'nobody' is in the plan or in the model"),
+        (node_broken(runs="y"), "'runs' of 'gateway' must be a list of names"),
+        (node_broken(name="+"), "a node or site is named with"),
+        (node_broken(hears={}), "'nodes' do not fit the model; make the plan anew"),
+        (node_broken(reads=["x0"]), "'nodes' do not fit the model"),
+        (node_broken(more=1), "'nodes' do not fit the model"),
+        (moved("z2", "gateway"), "'nodes' do not fit the model"),
+    ],
+)
+def test_a_broken_document_is_refused_with_what_is_wrong(data, words):
+    with pytest.raises(SolahError, match=words):
+        read_bundle(data)
+
+
+@pytest.mark.parametrize("depth", [10, 300, 900, 960, 990])
+@pytest.mark.parametrize("key", ["site", "from", "nodes", "model", "signature", "version"])
+def test_nesting_is_refused_at_any_depth(key, depth):
+    plain = as_bytes({**plain_of(bundle_of()), key: "HERE"})
+    with pytest.raises(SolahError):
+        read_bundle(plain.replace(b'"HERE"', b"[" * depth + b"]" * depth))
+
+
+def test_an_error_names_the_file(tmp_path):
+    (tmp_path / "plan.json").write_bytes(broken(version=2))
+    with pytest.raises(BundleError, match=r"plan\.json: the document is not a plan of version 1"):
+        load_bundle(tmp_path / "plan.json")
+
+
+STRANGE = (
+    *(None, True, -1, 0, 10**30, 0.5, float("nan"), float("inf"), "", "y", "z0", "x0", "\ud800"),
+    *("+", "a/b", [], {}, [[]], ["y"], {"y": "gateway"}, {"z0": 1}, [None], "x" * 1000),
+)
+
+
+def mutated(rng, data):
+    if rng.random() < 0.5:
+        return with_noise(rng, data)
+    return as_bytes(with_strange(rng, json.loads(data), STRANGE))
+
+
+@pytest.mark.parametrize(("shape", "times"), [("nested fusions", 1_000), ("words", 150)])
+def test_a_mutated_bundle_is_a_bundle_or_refused(shape, times):
+    rng = random.Random(0)
+    data = bundle_of(shape).to_bytes()
+    outcomes = {"taken": 0, "refused": 0}
+    for _ in range(times):
+        try:
+            bundle = read_bundle(mutated(rng, data))
+        except SolahError:
+            outcomes["refused"] += 1
+            continue
+        assert read_bundle(bundle.to_bytes()).hash == bundle.hash
+        outcomes["taken"] += 1
+    assert outcomes["refused"] > times // 2
+    assert outcomes["taken"] > times // 100  # other numbers in the model
+
+
+# --- signatures ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory):
+    return make_keys(tmp_path_factory.mktemp("keys") / "site")
+
+
+def test_a_signature_is_that_of_its_owner(keys):
+    private, public = keys
+    signed = bundle_of().signed(private)
+    read_bundle(signed.to_bytes()).check_signature(load_public_key(public))
+    assert signed.hash == bundle_of().hash
+
+
+def test_an_unsigned_plan_is_not_trusted(keys):
+    with pytest.raises(BundleError, match="the plan is not signed"):
+        bundle_of().check_signature(load_public_key(keys[1]))
+
+
+def test_a_plan_that_another_signed_is_not_trusted(keys, tmp_path):
+    other, _ = make_keys(tmp_path / "other")
+    with pytest.raises(BundleError, match="not that of who is trusted"):
+        bundle_of().signed(other).check_signature(load_public_key(keys[1]))
+
+
+def reweighed(model):
+    root = model.root
+    weights = (root.weights[0] + 1e-9, *root.weights[1:])
+    return replace(model, nodes=(*model.nodes[:-1], replace(root, weights=weights)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda bundle: replace(bundle, starts=1),
+        lambda bundle: replace(bundle, plan=make_plan(bundle.model, site="other")),
+        lambda bundle: replace(bundle, plan=make_plan(bundle.model, gateway="other")),
+        lambda bundle: replace(bundle, model=reweighed(bundle.model)),
+        lambda bundle: replace(bundle, signature=bytes(64)),
+        lambda bundle: replace(
+            bundle, signature=bytes([bundle.signature[0] ^ 1]) + bundle.signature[1:]
+        ),
+    ],
+    ids=["starts", "site", "homes", "model", "no signature", "one bit of it"],
+)
+def test_whatever_is_changed_breaks_the_signature(keys, change):
+    private, public = keys
+    forged = read_bundle(change(bundle_of().signed(private)).to_bytes())
+    with pytest.raises(BundleError, match="not that of who is trusted"):
+        forged.check_signature(load_public_key(public))
+
+
+def test_no_mutation_of_a_signed_document_is_trusted_for_another_plan(keys):
+    private, public = keys
+    signed = bundle_of().signed(private)
+    key, data = load_public_key(public), signed.to_bytes()
+    rng = random.Random(1)
+    n_read = 0
+    for _ in range(600):
+        try:
+            bundle = read_bundle(mutated(rng, data))
+            n_read += 1
+            bundle.check_signature(key)
+        except SolahError:
+            continue
+        assert (bundle.hash, bundle.starts) == (signed.hash, signed.starts)
+    assert n_read > 5
+
+
+def test_another_start_needs_another_signature(keys):
+    later = bundle_of().signed(keys[0]).starting_at(10)
+    assert later.signature == b""
+
+
+# --- keys ----------------------------------------------------------------------------------------
+
+
+def test_the_private_key_is_for_its_owner_alone(tmp_path):
+    private, public = make_keys(tmp_path / "site")
+    assert (private.name, public.name) == ("site.pem", "site.pub.pem")
+    assert stat.S_IMODE(private.stat().st_mode) == 0o600
+    assert b"PRIVATE" not in public.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["site.pem", "site.pub.pem"])
+def test_a_key_is_never_replaced(tmp_path, name):
+    (tmp_path / name).write_text("mine", encoding="utf-8")
+    with pytest.raises(ParameterError, match="is there already"):
+        make_keys(tmp_path / "site")
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_file_without_a_fitting_key_is_refused(keys, tmp_path):
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    private, public = keys
+    with pytest.raises(BundleError, match=r"site\.pub\.pem has no key that can be read"):
+        bundle_of().signed(public)
+    with pytest.raises(BundleError, match=r"site\.pem has no key that can be read"):
+        load_public_key(private)
+    other = tmp_path / "other.pem"
+    other.write_bytes(
+        ec.generate_private_key(ec.SECP256R1()).private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    with pytest.raises(BundleError, match="an Ed25519 key is needed"):
+        bundle_of().signed(other)
+
+
+def test_a_signature_is_written_as_base64(keys):
+    signed = bundle_of().signed(keys[0])
+    assert base64.b64decode(plain_of(signed)["signature"]) == signed.signature

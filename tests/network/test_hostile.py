@@ -1,0 +1,185 @@
+"""Whatever a stranger says on the broker, nothing crashes, nothing is accepted, all is counted."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from processes import Listener
+from simulated import readings_of
+from test_core import expected, network
+
+from random_models import random_rows
+from solah.network.bundle import Bundle
+from solah.network.client import Client, find_broker
+from solah.network.core import NodeCore, Settings
+from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode
+from solah.network.node import Node, NodeOptions
+from solah.network.topics import Topics
+
+N_MESSAGES = 10_000
+
+
+@pytest.fixture
+def keys(tmp_path):
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    return Ed25519PrivateKey.generate()
+
+
+class Threads:
+    """The nodes of a plan in threads, so that tests can look into them."""
+
+    def __init__(self, bundle, url, rows, **options):
+        self.nodes = {}
+        self._threads = []
+        for plan in bundle.plan.nodes:
+            core = NodeCore(bundle, plan.name, Settings(deadline=60.0))
+            node = Node(core, find_broker(url), NodeOptions(**options))
+            own = [
+                Measured({name: readings[name] for name in plan.reads}, sequence)
+                for sequence, readings in enumerate(readings_of(bundle.model, rows))
+            ]
+            self.nodes[plan.name] = node
+            source = slowly(own) if plan.reads else None
+            self._threads.append(threading.Thread(target=node.run, args=(source,), daemon=True))
+
+    def start(self):
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self):
+        for node in self.nodes.values():
+            node.stop()
+        for thread in self._threads:
+            thread.join(20)
+            assert not thread.is_alive()
+
+    def counters(self, name):
+        node = self.nodes[name]
+        return {**node.core.counters, **node.counters}
+
+
+def slowly(rows):
+    for row in rows:
+        time.sleep(0.002)
+        yield row
+
+
+def hostile_messages(rng, bundle, topics):
+    """Yield what strangers may say to the node that decides, with the counter that must tell."""
+    garbage = (
+        bytes(rng.integers(0, 256, rng.integers(0, 200), dtype=np.uint8)) for _ in iter(int, 1)
+    )
+    heard = dict(bundle.plan.nodes[0].hears)
+    part, node = next(iter(heard.items()))
+    size = bundle.model.goal.size
+    good = Said(5, 0.0, {part: (9.0,) * size})
+    while True:
+        yield topics.said(node), next(garbage), "malformed"
+        yield topics.said(node), b'{"v":1,"node":"' + node.encode() + b'"}', "malformed"
+        yield topics.said(node), b"[" * 5000, "malformed"
+        yield topics.said(node), encode(Beliefs("stranger", bundle.hash, (good,))), "malformed"
+        yield topics.said(node), encode(Beliefs(node, "f" * 16, (good,))), "other_model"
+        wrong = Said(5, 0.0, {part: (1.0,) * (size + 1)})
+        yield topics.said(node), encode(Beliefs(node, bundle.hash, (wrong,))), "refused"
+        stolen = Said(5, 0.0, {bundle.model.root.name: (1.0,) * size})
+        yield topics.said(node), encode(Beliefs(node, bundle.hash, (stolen,))), "refused"
+        yield topics.asked("gateway"), next(garbage) or b"x", "malformed"
+        yield topics.asked("gateway"), encode(Ask((2**53 - 1,))), "forgotten"
+        yield topics.readings("gateway"), b'{"readings": 5, "seq": "x"}', "unnumbered"
+        yield topics.model, bundle.to_bytes(), "refused_models"
+        yield topics.model, b"{}", "refused_models"
+
+
+def test_nothing_that_strangers_say_is_accepted(broker, keys):
+    bundle = network("nested fusions")
+    rows = random_rows(np.random.default_rng(0), bundle.model, 1_500)
+    listener = Listener(broker.url)
+    nodes = Threads(bundle, broker.url, rows, trust=keys.public_key())
+    nodes.start()
+    listener.wait(20)  # what comes first would be taken: rows that are not yet decided
+    stranger = Client(find_broker(broker.url), "stranger", lambda *_: None, is_kept=False)
+    stranger.start()
+    topics = Topics("site")
+    expected_counts = {}
+    messages = hostile_messages(np.random.default_rng(1), bundle, topics)
+    for _ in range(N_MESSAGES):
+        topic, payload, counter = next(messages)
+        expected_counts[counter] = expected_counts.get(counter, 0) + 1
+        while stranger.in_flight > 300:
+            time.sleep(0.001)
+        stranger.publish(topic, payload)
+    for _ in range(20):
+        stranger.publish(topics.said("f"), b" " * (MAX_BYTES + 1))
+        expected_counts["malformed"] += 1
+    listener.wait(len(rows), seconds=120)
+    give_up = time.monotonic() + 30
+    counts = nodes.counters("gateway")
+    while counts.get("refused_models", 0) < expected_counts["refused_models"]:
+        assert time.monotonic() < give_up, counts
+        time.sleep(0.05)
+        counts = nodes.counters("gateway")
+    nodes.stop()
+    stranger.stop()
+    listener.stop()
+    assert {name: counts[name] for name in expected_counts} == expected_counts
+    beliefs = expected(bundle.model, rows)
+    for sequence, (model, row) in listener.rows.items():
+        assert model == bundle.hash
+        assert tuple(row.beliefs.values()) == tuple(beliefs[sequence])
+    assert not listener.contradictions
+
+
+def test_rows_that_were_decided_are_not_decided_again(broker):
+    bundle = network("flat fusion")
+    rows = random_rows(np.random.default_rng(2), bundle.model, 100)
+    listener = Listener(broker.url)
+    nodes = Threads(bundle, broker.url, rows)
+    nodes.start()
+    listener.wait(len(rows))
+    stranger = Client(find_broker(broker.url), "stranger", lambda *_: None, is_kept=False)
+    stranger.start()
+    size = bundle.model.goal.size
+    old = tuple(Said(sequence, 0.0, {"z0": (5.0,) * size}) for sequence in range(100))
+    stranger.publish(Topics("site").said("z0"), encode(Beliefs("z0", bundle.hash, old)))
+    give_up = time.monotonic() + 10
+    while nodes.counters("gateway").get("late", 0) < 100 and time.monotonic() < give_up:
+        time.sleep(0.02)
+    nodes.stop()
+    stranger.stop()
+    listener.stop()
+    assert nodes.counters("gateway")["late"] >= 100
+    assert nodes.counters("gateway")["decisions"] == 100
+    assert not listener.contradictions
+
+
+def test_a_signed_model_is_taken_and_others_are_not(broker, keys, tmp_path):
+    from cryptography.hazmat.primitives import serialization
+
+    bundle = network("flat fusion")
+    pem = keys.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    (tmp_path / "key.pem").write_bytes(pem)
+    signed = bundle.starting_at(50).signed(tmp_path / "key.pem")
+    forged = Bundle(signed.plan, signed.model, 60, signed.signature)
+    nodes = Threads(bundle, broker.url, [], trust=keys.public_key())
+    nodes.start()
+    operator = Client(find_broker(broker.url), "operator", lambda *_: None, is_kept=False)
+    operator.start()
+    for one in (forged, signed.starting_at(70), signed):
+        operator.publish(Topics("site").model, one.to_bytes())
+    give_up = time.monotonic() + 10
+    while time.monotonic() < give_up and not all(
+        nodes.counters(name).get("adopted") for name in nodes.nodes
+    ):
+        time.sleep(0.02)
+    nodes.stop()
+    operator.stop()
+    for name, node in nodes.nodes.items():
+        assert nodes.counters(name)["adopted"] == 1
+        assert nodes.counters(name)["refused_models"] == 2
+        assert node.core.bundle.starts == 50
