@@ -56,7 +56,7 @@ class Listener:
     def __init__(self, url: str) -> None:
         self.rows: dict[int, tuple[float, Decided]] = {}
         self._lock = threading.Lock()
-        self._client = Client(find_broker(url), "listener", self._take, is_kept=False)
+        self._client = Client(find_broker(url), "listener", self._take)
         self._client.subscribe([Topics("site").decisions])
         self._client.start()
 
@@ -117,7 +117,9 @@ class Site:
         rows.to_csv(self.table, index=False)
         plan_file = self.folder / "plan.json"
         save_bundle(bundle, plan_file)
-        url, self.broker = start_mosquitto(self.folder)
+        self._port = free_port()
+        url = f"mqtt://127.0.0.1:{self._port}"
+        self.broker = start_mosquitto(self.folder, self._port)
         self.listener = Listener(url)
         self.nodes = Launcher(bundle, plan_file, url, self.folder, words)
 
@@ -125,6 +127,13 @@ class Site:
         """Return the CPU time of each process so far."""
         ids = {**self.nodes.ids(), "broker": self.broker.pid}
         return {name: cpu_of(number) for name, number in ids.items()}
+
+    def restart_broker(self) -> None:
+        """Stop the broker, and start it again."""
+        self.broker.terminate()
+        self.broker.wait()
+        time.sleep(1.0)
+        self.broker = start_mosquitto(self.folder, self._port)
 
     def stop(self) -> None:
         """Stop everything."""
@@ -135,21 +144,31 @@ class Site:
         shutil.rmtree(self.folder)
 
 
-def start_mosquitto(folder: Path) -> tuple[str, subprocess.Popen[bytes]]:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return int(probe.getsockname()[1])
+
+
+def start_mosquitto(folder: Path, port: int) -> subprocess.Popen[bytes]:
     config = folder / "mosquitto.conf"
-    lines = (f"listener {port} 127.0.0.1", "allow_anonymous true", "set_tcp_nodelay true")
+    lines = (
+        f"listener {port} 127.0.0.1",
+        "allow_anonymous true",
+        "set_tcp_nodelay true",
+        "persistence true",
+        f"persistence_location {folder}/",
+    )
     config.write_text("\n".join(lines) + "\n", encoding="utf-8")
     program = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
     process = subprocess.Popen([program, "-c", str(config)], stderr=subprocess.DEVNULL)
     for _ in range(100):
         try:
             socket.create_connection(("127.0.0.1", port), 0.2).close()
-            return f"mqtt://127.0.0.1:{port}", process
         except OSError:
             time.sleep(0.05)
+        else:
+            return process
     raise SystemExit("mosquitto does not start")
 
 

@@ -77,7 +77,7 @@ class BrokerOptions:
         return find_broker(
             self.broker,
             credentials=self.credentials,
-            authority=self.ca and str(self.ca),
-            certificate=self.cert and str(self.cert),
-            key=self.key and str(self.key),
+            authority=None if self.ca is None else str(self.ca),
+            certificate=None if self.cert is None else str(self.cert),
+            key=None if self.key is None else str(self.key),
         )

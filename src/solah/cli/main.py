@@ -22,13 +22,18 @@ from solah.cli.fit import fit
 from solah.cli.footprint import footprint
 from solah.cli.helptext import VerbCommand, VerbGroup
 from solah.cli.info import info
+from solah.cli.node import node
+from solah.cli.plan import plan
 from solah.cli.predict import predict
+from solah.cli.publish import publish
 from solah.cli.report import report
 from solah.cli.reproduce import reproduce
 from solah.cli.rules import rules
 from solah.cli.screen import Quiet, Verbose
 from solah.cli.stress import stress
+from solah.cli.up import up
 from solah.cli.verb import verb
+from solah.cli.watch import watch
 from solah.exceptions import SolahError
 
 _FAILED = 2
@@ -41,6 +46,7 @@ _VERBS = {
     "Learn and decide": (fit, evaluate, predict),
     "See and understand": (rules, explain, report, stress),
     "Bring to a device": (export, footprint, adapt),
+    "Spread over sensor nodes": (plan, up, node, publish, watch),
     "Check the paper": (reproduce,),
     "About": (info,),
 }

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,12 +12,12 @@ from solah.cli.screen import Screen
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from solah.network.bundle import Bundle
     from solah.network.core import NodeCore
     from solah.network.messages import Measured
-    from solah.network.node import NodeOptions
+    from solah.network.node import Node, NodeOptions
 
 _network_option = options_in("The network")
 _source_option = options_in("Where readings come from, beside its topic")
@@ -123,10 +124,20 @@ def node(
     options = _options(bundle, core, screen, root, wire, trust, state, home_assistant, influx)
     running = Node(core, broker.find(), options)
     rows = _rows(core, options, replay, rate, stdin, call, reading, screen)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: running.stop())
-    screen.note(f"node {name} of {bundle.plan.site}, model {bundle.hash}")
-    running.run(rows)
+    with _stopped_by_signals(running):
+        running.run(rows)
+
+
+@contextmanager
+def _stopped_by_signals(running: "Node") -> "Iterator[None]":
+    """Let signals stop a node in order, as long as the context lasts."""
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.signal(number, lambda *_: running.stop()) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _options(

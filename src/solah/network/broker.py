@@ -1,21 +1,27 @@
-"""A port in, a small broker in this process out: for trying things on one machine."""
+"""A port in, a small broker beside this process out: for trying things on one machine.
+
+python -m solah.network.broker PORT
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import socket
-import threading
+import subprocess
+import sys
+import time
 from typing import Any
 
 from solah.exceptions import require
 from solah.network.client import BrokerError
 
-_START = 10.0
+_START = 15.0
+_PURPOSE = "a broker of our own"
 
 
 class EmbeddedBroker:
-    """A broker on the loopback, in a thread of its own.
+    """A broker on the loopback, in a process of its own.
 
     Parameters
     ----------
@@ -24,12 +30,9 @@ class EmbeddedBroker:
     """
 
     def __init__(self, port: int = 0) -> None:
+        require("amqtt.broker", "broker", _PURPOSE)
         self.port = port or _free_port()
-        self._loop = asyncio.new_event_loop()
-        self._started = threading.Event()
-        self._problem: BaseException | None = None
-        self._broker: Any = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
@@ -38,45 +41,51 @@ class EmbeddedBroker:
 
     def start(self) -> EmbeddedBroker:
         """Start it; return when it listens."""
-        module = require("amqtt.broker", "broker", "a broker of our own")
-        for name in ("amqtt", "transitions"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-        self._broker = module.Broker(self._settings(), loop=self._loop)
-        self._thread.start()
-        self._started.wait(_START)
-        if self._problem is not None:
-            raise BrokerError(f"no broker can be started on port {self.port}: {self._problem}")
+        command = [sys.executable, "-m", "solah.network.broker", str(self.port)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        give_up = time.monotonic() + _START
+        while not self._listens():
+            if time.monotonic() > give_up or self._process.poll() is not None:
+                self.stop()
+                raise BrokerError(f"no broker can be started on port {self.port}")
+            time.sleep(0.02)
         return self
 
     def stop(self) -> None:
         """Stop it."""
-        if self._thread.is_alive():
-            asyncio.run_coroutine_threadsafe(self._broker.shutdown(), self._loop).result(_START)
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(_START)
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
 
-    def _settings(self) -> dict[str, Any]:
-        return {
-            "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{self.port}"}},
-            "plugins": {
-                "amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}
-            },
-        }
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
+    def _listens(self) -> bool:
         try:
-            self._loop.run_until_complete(self._broker.start())
-        except BaseException as problem:  # whatever it is, it is told to who started us
-            self._problem = problem
-            return
-        finally:
-            self._started.set()
-        self._loop.run_forever()
-        self._loop.close()
+            socket.create_connection(("127.0.0.1", self.port), 0.2).close()
+        except OSError:
+            return False
+        return True
 
 
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _settings(port: int) -> dict[str, Any]:
+    return {
+        "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}},
+        "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
+    }
+
+
+async def _run(port: int) -> None:
+    module = require("amqtt.broker", "broker", _PURPOSE)
+    await module.Broker(_settings(port)).start()
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    logging.disable()
+    asyncio.run(_run(int(sys.argv[1])))

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from solah.atomic import write_whole
-from solah.exceptions import SolahError, require, shorten
+from solah.exceptions import ParameterError, SolahError, require, shorten
 from solah.model.format import MAX_BYTES, from_json, to_json
-from solah.network.messages import MAX_SEQUENCE
+from solah.network.messages import MAX_SEQUENCE, MessageError, parse_json, shown
 from solah.network.plan import Plan, check_name, plan_of_homes
 
 if TYPE_CHECKING:
@@ -105,6 +105,34 @@ class Bundle:
         }
 
 
+def make_keys(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Make an Ed25519 key pair for signing plans.
+
+    Parameters
+    ----------
+    stem : str or path
+        What the files are called: ``stem.pem`` gets the private key, which only its owner may read,
+        and ``stem.pub.pem`` the public one, for the nodes. Neither may be there.
+
+    Returns
+    -------
+    private, public : Path
+    """
+    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signed plans")
+    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signed plans")
+    private, public = Path(f"{stem}.pem"), Path(f"{stem}.pub.pem")
+    for path in (private, public):
+        if path.exists():
+            raise ParameterError(f"{path} is there already, and a key is not replaced")
+    key = ed25519.Ed25519PrivateKey.generate()
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    private.touch(mode=0o600, exist_ok=False)  # what replaces it keeps the mode
+    write_whole(private, key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+    spki = serialization.PublicFormat.SubjectPublicKeyInfo
+    write_whole(public, key.public_key().public_bytes(pem, spki))
+    return private, public
+
+
 def load_public_key(path: str | os.PathLike[str]) -> Any:
     """Read an Ed25519 public key from a PEM file."""
     return _load_key(path, private=False)
@@ -137,16 +165,28 @@ def read_bundle(data: bytes) -> Bundle:
     if len(data) > MAX_BYTES:
         raise BundleError(f"the document has {len(data)} bytes, more than a plan may have")
     try:
-        plain = json.loads(data)
-    except (ValueError, RecursionError):
+        return _read_document(_parse(data))
+    except RecursionError:
+        raise BundleError("the document is nested too deeply for a plan") from None
+
+
+def _parse(data: bytes) -> Any:
+    try:
+        return parse_json(data)
+    except MessageError as error:
+        raise BundleError(f"the document is no plan: {error}") from None
+    except ValueError:
         raise BundleError("the document is not JSON") from None
+
+
+def _read_document(plain: Any) -> Bundle:
     if not isinstance(plain, dict) or plain.keys() - {"signature"} != _KEYS:
         raise BundleError(f"a plan must be an object with {', '.join(sorted(_KEYS))}")
     if plain["format"] != FORMAT or plain["version"] != VERSION:
         raise BundleError(f"the document is not a plan of version {VERSION}")
     starts = plain["from"]
     if isinstance(starts, bool) or not isinstance(starts, int) or not 0 <= starts <= MAX_SEQUENCE:
-        raise BundleError(f"'from' must be a whole number from 0. Got {shorten(starts)} instead.")
+        raise BundleError(f"'from' must be a whole number from 0. Got {shown(starts)} instead.")
     model = from_json(json.dumps(plain["model"]).encode())
     bundle = Bundle(_read_plan(plain, model), model, starts, _read_signature(plain))
     if bundle._plain()["nodes"] != plain["nodes"]:
@@ -163,7 +203,7 @@ def _read_plan(plain: dict[str, Any], model: Model) -> Plan:
     for node in nodes:
         name, runs = node.get("name"), node.get("runs")
         if not isinstance(runs, list) or not all(isinstance(part, str) for part in runs):
-            raise BundleError(f"'runs' of {shorten(name)} must be a list of names")
+            raise BundleError(f"'runs' of {shown(name)} must be a list of names")
         for part in runs:
             if part in home:
                 raise BundleError(f"{shorten(part)} is run twice")

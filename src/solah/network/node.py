@@ -86,6 +86,7 @@ class Node:
         # What other threads may know of the core, which is this thread's own.
         self._progress = self._settled = self._saved = -1
         self._reading: threading.Thread | None = None
+        self._problem: BaseException | None = None
         self._next_status = self._next_progress = 0.0
         will = encode(Status(core.name, "offline", core.bundle.hash))
         self._client = Client(
@@ -111,6 +112,8 @@ class Node:
             self._say_status("offline")
             self._save(force=True)
             self._client.stop()
+        if self._problem is not None:
+            raise self._problem
 
     def stop(self) -> None:
         """End the work, from any thread."""
@@ -235,6 +238,7 @@ class Node:
 
     def _connected(self) -> None:
         """Begin to speak; this is the network's thread."""
+        self._options.log(f"node {self.core.name} of {self._topics.site} is connected")
         self._next_status = 0.0
         for topic, payload in self._options.announcements:
             self._client.publish(topic, payload, retain=True)
@@ -252,7 +256,15 @@ class Node:
     # --- reading ---------------------------------------------------------------------------------
 
     def _read(self, rows: Iterable[Measured]) -> None:
-        """Bring rows in, not faster than the network decides; this is a thread of its own."""
+        """Bring rows in; this is a thread of its own, whose problems end the node."""
+        try:
+            self._read_all(rows)
+        except BaseException as problem:
+            self._problem = problem
+            self.stop()
+
+    def _read_all(self, rows: Iterable[Measured]) -> None:
+        """Bring rows in, not faster than the network decides."""
         part: list[Measured] = []
         for row in rows:
             while self._is_ahead(row) and not self._stopping.is_set():

@@ -6,19 +6,27 @@ What goes from node to node are beliefs and evidence; readings stay where they a
 from __future__ import annotations
 
 import re
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.document import Fusion, Tree
+from solah.model.soundness import type_of
+from solah.network.messages import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
     from solah.model.document import Model, Node
 
 GATEWAY = "gateway"
+SITE = "site"
 MAX_NAME = 64
+_NUMBER_ROOM = 8
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 Placement = Mapping[str, Sequence[str]]
@@ -51,7 +59,8 @@ class Plan:
     Attributes
     ----------
     site : the name of the network
-    nodes : in the order in which they start: who hears others before those that it hears
+    nodes : in the order in which they start: who hears others before those that it hears, as far
+        as nodes do not hear each other; the node that decides is the first
     """
 
     site: str
@@ -76,7 +85,7 @@ def make_plan(
     placement: Placement | None = None,
     *,
     gateway: str = GATEWAY,
-    site: str = "site",
+    site: str = SITE,
 ) -> Plan:
     """Say which node runs what.
 
@@ -117,7 +126,7 @@ def check_name(name: str) -> str:
     if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > MAX_NAME:
         raise ParameterError(
             f"a node or site is named with letters, digits, '.', '-' and '_', at most {MAX_NAME} "
-            f"of them. Got {shorten(name)} instead."
+            f"of them. Got {shown(name)} instead."
         )
     return name
 
@@ -142,7 +151,10 @@ class _Placing:
         for node in self._model.nodes:
             if isinstance(node, Tree) and (own := self._own_attributes(node)):
                 clusters.setdefault(self._cluster_of(node), []).extend(own)
-        return {_as_name(name): attributes for name, attributes in clusters.items()}
+        placement: dict[str, list[str]] = {}
+        for cluster, attributes in clusters.items():
+            placement[_as_name(cluster, {*placement, self._gateway})] = attributes
+        return placement
 
     def _cluster_of(self, tree: Tree) -> str:
         parent = self._parent.get(tree.name)
@@ -166,7 +178,7 @@ class _Placing:
         measured: dict[str, str] = {}
         placed: dict[str, str] = {}
         for node, names in placement.items():
-            for name in names:
+            for name in _checked_names(node, names):
                 known = measured if name in attributes else placed
                 if name not in attributes and name not in self._parts:
                     hint = did_you_mean(name, [*attributes, *self._parts])
@@ -217,29 +229,66 @@ class _Placing:
 
 def plan_of_homes(model: Model, home: Mapping[str, str], site: str) -> Plan:
     """Work out what each node reads, hears and sends, given the node of each tree and fusion."""
-    height = {node.name: place for place, node in enumerate(model.nodes)}
-    names = dict.fromkeys(home[node.name] for node in model.nodes)
-    nodes = [_node_plan(model, home, name) for name in names]
-    nodes.sort(key=lambda node: -max(height[part] for part in node.runs))
-    return Plan(site, tuple(nodes))
-
-
-def _node_plan(model: Model, home: Mapping[str, str], name: str) -> NodePlan:
-    runs = [node for node in model.nodes if home[node.name] == name]
-    asked = list(dict.fromkeys(origin for node in runs for origin in node.origins))
     parent = {origin: node.name for node in model.nodes for origin in node.origins}
+    runs: dict[str, list[Node]] = {}
+    for part in model.nodes:
+        runs.setdefault(home[part.name], []).append(part)
+    nodes = [_node_plan(name, parts, home, parent) for name, parts in runs.items()]
+    height = {part.name: place for place, part in enumerate(model.nodes)}
+    nodes.sort(key=lambda node: -height[node.runs[-1]])
+    return Plan(site, tuple(_hearing_first(nodes)))
+
+
+def _node_plan(
+    name: str, runs: Sequence[Node], home: Mapping[str, str], parent: Mapping[str, str]
+) -> NodePlan:
+    asked = list(dict.fromkeys(origin for part in runs for origin in part.origins))
     return NodePlan(
         name=name,
-        runs=tuple(node.name for node in runs),
+        runs=tuple(part.name for part in runs),
         reads=tuple(origin for origin in asked if origin not in home),
         hears=tuple((part, home[part]) for part in asked if home.get(part, name) != name),
         sends=tuple(
-            node.name for node in runs if node.name in parent and home[parent[node.name]] != name
+            part.name for part in runs if part.name in parent and home[parent[part.name]] != name
         ),
     )
 
 
-def _as_name(name: str) -> str:
-    """Make a node's name of what a tree is called."""
-    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-._")[:MAX_NAME]
-    return plain or "node"
+def _hearing_first(nodes: Iterable[NodePlan]) -> Iterator[NodePlan]:
+    """Put nodes before those that they hear; where some hear each other, as they are."""
+    waiting = {node.name: node for node in nodes}
+    n_hearing = Counter(home for node in waiting.values() for home in _heard(node))
+    free = deque(name for name in waiting if not n_hearing[name])
+    while waiting:
+        node = waiting.pop(free.popleft() if free else next(iter(waiting)))
+        yield node
+        for home in _heard(node):
+            n_hearing[home] -= 1
+        free.extend(one for one in reversed(_heard(node)) if one in waiting and not n_hearing[one])
+
+
+def _heard(node: NodePlan) -> list[str]:
+    return list(dict.fromkeys(home for _, home in node.hears))
+
+
+def _checked_names(node: str, names: object) -> Sequence[str]:
+    """Return what is placed at a node, or say why it is no list of names."""
+    if (
+        not isinstance(names, Sequence)
+        or isinstance(names, str)
+        or not all(isinstance(name, str) for name in names)
+    ):
+        raise ParameterError(
+            f"the placement of {node!r} must be a list of names. Got {type_of(names)} instead."
+        )
+    if not names:
+        raise ParameterError(f"the placement of {node!r} is empty; leave the node out")
+    return names
+
+
+def _as_name(cluster: str, taken: Collection[str]) -> str:
+    """Make a node's name of what a tree is called, and number it if another is called so."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", cluster).strip("-._")[: MAX_NAME - _NUMBER_ROOM]
+    name = plain or "node"
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(one for one in chain([name], numbered) if one not in taken)

@@ -1,0 +1,214 @@
+"""``solah plan``: a model and where things are measured in, which node runs what out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from solah.cli.broker_options import Root
+from solah.cli.options import ModelFile, OutputFile
+from solah.cli.screen import Screen, output_option
+from solah.cli.verb import options_in
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table as Grid
+
+    from solah.model import Model
+    from solah.network.bundle import Bundle
+    from solah.network.plan import NodePlan, Plan
+    from solah.network.traffic import Traffic
+
+_network_option = options_in("The network")
+_trust_option = options_in("Trust")
+
+PlacementFile = Annotated[
+    Path | None,
+    _network_option(
+        "--placement",
+        metavar="FILE",
+        help="What is measured where: YAML or JSON that maps nodes to lists of attributes. By "
+        "default each lowest cluster of attributes has a node of its own.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
+Gateway = Annotated[
+    str | None,
+    _network_option(
+        "--gateway",
+        metavar="NAME",
+        help="The node of all that is placed nowhere else; by default the placement's, or gateway.",
+    ),
+]
+Site = Annotated[
+    str | None,
+    _network_option(
+        "--site",
+        metavar="NAME",
+        help="The name of the network; by default the placement's, or site.",
+    ),
+]
+Acl = Annotated[
+    Path | None,
+    output_option(
+        "--acl",
+        metavar="FILE",
+        help="Write who may say what, too, for the broker mosquitto.",
+        dir_okay=False,
+    ),
+]
+Sign = Annotated[
+    Path | None,
+    _trust_option(
+        "--sign",
+        metavar="FILE",
+        help="Sign the plan with this Ed25519 private key (PEM).",
+        exists=True,
+        dir_okay=False,
+    ),
+]
+NewKey = Annotated[
+    Path | None,
+    _trust_option(
+        "--new-key",
+        metavar="NAME",
+        help="Make a key to sign with: NAME.pem, to be kept secret, and NAME.pub.pem for the "
+        "nodes.",
+    ),
+]
+
+
+def plan(
+    model: ModelFile,
+    screen: Screen,
+    placement: PlacementFile = None,
+    gateway: Gateway = None,
+    site: Site = None,
+    root: Root = "solah",
+    sign: Sign = None,
+    new_key: NewKey = None,
+    acl: Acl = None,
+    output: OutputFile = Path("plan.json"),
+) -> None:
+    """Spread a model over the nodes of a network: say which node runs what.
+
+    Trees run where their attributes are measured; what they believe travels, readings do not. The
+    plan holds the model, and is all that a node needs to start. What goes over the wire for a
+    decision is measured, beside what it would take to send all readings to one place.
+
+    Example: solah plan model.json --placement placement.yaml -o plan.json
+    """
+    from solah.atomic import write_whole
+    from solah.exceptions import ParameterError
+    from solah.model import load_document
+    from solah.network.access import acl_text
+    from solah.network.bundle import Bundle, make_keys, save_bundle
+    from solah.network.topics import Topics
+    from solah.network.traffic import measure_traffic
+
+    if sign is not None and new_key is not None:
+        raise ParameterError("--new-key makes a key and signs with it; leave --sign out")
+    document = load_document(model)
+    bundle = Bundle(_planned(document, placement, gateway, site), document)
+    traffic = measure_traffic(bundle, root)
+    rights = None if acl is None else acl_text(bundle.plan, Topics(bundle.plan.site, root))
+    keys = () if new_key is None else make_keys(new_key)
+    key = keys[0] if keys else sign
+    bundle = bundle if key is None else bundle.signed(key)
+    save_bundle(bundle, output)
+    if acl is not None and rights is not None:
+        write_whole(acl, rights)
+    written = [str(path) for path in (output, acl, *keys) if path is not None]
+    if screen.json:
+        screen.document({"written": written, **_as_json(bundle, traffic)})
+    _show(screen, written, bundle, traffic)
+
+
+def _planned(model: "Model", file: Path | None, gateway: str | None, site: str | None) -> "Plan":
+    from solah.network.placement import Placement, load_placement
+    from solah.network.plan import make_plan
+
+    given = Placement({}) if file is None else load_placement(file)
+    nodes = None if file is None else given.nodes
+    return make_plan(model, nodes, gateway=gateway or given.gateway, site=site or given.site)
+
+
+def _as_json(bundle: "Bundle", traffic: "Traffic") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    totals = ("beliefs", "readings", "single_readings")
+    return {
+        "site": bundle.plan.site,
+        "hash": bundle.hash,
+        "signed": bool(bundle.signature),
+        "nodes": [asdict(node) | {"hears": dict(node.hears)} for node in bundle.plan.nodes],
+        "traffic": {
+            **{name: asdict(getattr(traffic, name)) for name in totals},
+            "nodes": [asdict(node) for node in traffic.nodes],
+        },
+    }
+
+
+def _show(screen: Screen, written: list[str], bundle: "Bundle", traffic: "Traffic") -> None:
+    from solah.cli.views import heading
+
+    hierarchy = bundle.model.hierarchy
+    screen.say(heading("Written"), *(f"  {file}" for file in written))
+    screen.say("", heading("The hierarchy, and the node that runs each part"))
+    screen.result(hierarchy.draw(bundle.plan.home, width=screen.width))
+    screen.say("", heading("The nodes, in the order in which they start"))
+    for number, node in enumerate(bundle.plan.nodes, start=1):
+        screen.result(f"{number}. {node.name}", _duties(node))
+    screen.say("", heading("Over the wire for one decision"))
+    screen.result(_loads(traffic))
+    screen.say("", *_verdict(traffic))
+
+
+def _duties(node: "NodePlan") -> "RenderableType":
+    """Show what a node does, a line a kind."""
+    from rich.padding import Padding
+
+    from solah.cli.views import facts
+
+    heard = [f"{part} of {home}" for part, home in node.hears]
+    duties = {"reads": node.reads, "runs": node.runs, "hears": heard, "sends": node.sends}
+    lines = {duty: ", ".join(names) for duty, names in duties.items() if names}
+    return Padding(facts(lines), (0, 0, 0, 3))
+
+
+def _loads(traffic: "Traffic") -> "Grid":
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid.grid(padding=(0, 2))
+    grid.add_column()
+    for _ in range(3):
+        grid.add_column(justify="right")
+    grid.add_row("", *(Text(name, "dim") for name in ("messages", "bytes as JSON", "as CBOR")))
+    loads = {
+        "what the nodes say": traffic.beliefs,
+        "instead, all readings to one place, a message a node": traffic.readings,
+        "instead, all readings to one place, a message a reading": traffic.single_readings,
+    }
+    for name, load in loads.items():
+        grid.add_row(name, *(f"{x:,}" for x in (load.messages, load.json, load.cbor)))
+    return grid
+
+
+def _verdict(traffic: "Traffic") -> list[str]:
+    """Say what was counted, and plainly whether the plan saves bytes."""
+    beliefs, readings = traffic.beliefs, traffic.readings
+    if beliefs.messages == 0:
+        return ["Nothing goes over the wire: one node does it all."]
+    counted = [
+        "MQTT packets, to the broker and on to each who hears; acknowledgements, TCP and the",
+        "decision itself are left out.",
+    ]
+    is_larger = {"JSON": beliefs.json > readings.json, "CBOR": beliefs.cbor > readings.cbor}
+    if not any(is_larger.values()):
+        return counted
+    wires = " and as ".join(wire for wire, larger in is_larger.items() if larger)
+    return [
+        *counted,
+        f"What the nodes say is larger than their readings in one message, as {wires}: the plan",
+        "saves no bytes, but readings stay where they are measured.",
+    ]

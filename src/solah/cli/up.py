@@ -1,0 +1,218 @@
+"""``solah up``: a plan and rows in, the whole network on this machine out."""
+
+import tempfile
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from solah.cli.broker_options import PlanFile, Root
+from solah.cli.node import Deadline, Rate, WireKind
+from solah.cli.options import ReadingOptions
+from solah.cli.screen import Screen
+from solah.cli.verb import options_in
+from solah.cli.watch import Web, page, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from solah.data import ReadOptions
+    from solah.model import Model
+    from solah.network.bundle import Bundle
+    from solah.network.launching import Launcher
+
+_network_option = options_in("The network")
+_WORTH_A_RATE = 0.5  # seconds; what takes less comes in one piece
+
+ReplayFile = Annotated[
+    Path,
+    _network_option(
+        "--replay",
+        metavar="FILE",
+        help="The rows that are replayed, as if they were measured.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
+BrokerUrl = Annotated[
+    str | None,
+    _network_option(
+        "--broker",
+        metavar="URL",
+        help="A broker that runs already; by default a small one is started.",
+    ),
+]
+
+
+def up(
+    plan: PlanFile,
+    replay: ReplayFile,
+    reading: ReadingOptions,
+    screen: Screen,
+    rate: Rate = None,
+    broker: BrokerUrl = None,
+    deadline: Deadline = 2.0,
+    wire: WireKind = "json",
+    root: Root = "solah",
+    web: Web = None,
+) -> None:
+    """Run a whole network on this machine: a broker, every node a process, and a live view.
+
+    Every node measures its own columns of the rows. When all are decided, or when it is
+    interrupted, everything is stopped, and it is said how many decisions are the model's own; with
+    the goal's column, also how many are right.
+
+    Example: solah up --plan plan.json --replay day.csv --rate 50 --web 8765
+    """
+    from solah.network.bundle import load_bundle
+    from solah.network.client import find_broker
+    from solah.network.observing import Observer
+    from solah.network.topics import Topics
+    from solah.network.watching import listening
+
+    bundle = load_bundle(plan)
+    options = reading.read_options()
+    decided = _Decided(_count_rows(replay, options))
+    topics = Topics(bundle.plan.site, root)
+    observer = Observer(topics)
+    observer.adopt(bundle)
+    words = ["--deadline", str(deadline), "--wire", wire, "--root", root]
+    with ExitStack() as stack:
+        url = broker or stack.enter_context(_own_broker())
+        also = decided.listener(topics.decisions)
+        stack.enter_context(listening(find_broker(url), topics, observer, also))
+        stack.enter_context(page(observer, web, screen))
+        nodes = stack.enter_context(_nodes(bundle, plan, url, words))
+        nodes.start(replay=replay, rate=rate)
+        show(observer, screen, lambda: decided.is_over or _all_right(nodes))
+    _tell(screen, bundle.model, replay, options, decided)
+
+
+class _Decided:
+    """Gathers the decisions on a number of rows."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self.rows: dict[int, tuple[str, bool]] = {}
+        self.begun = self.ended = 0.0
+        self._lock = threading.Lock()
+
+    @property
+    def is_over(self) -> bool:
+        return len(self.rows) >= self.n_rows
+
+    def listener(self, decisions: str) -> Any:
+        """Return what is told every message of the site."""
+        from solah.network.messages import MessageError, decode_decisions
+
+        def take(topic: str, payload: bytes) -> None:
+            if topic != decisions:
+                return
+            try:
+                rows = decode_decisions(payload).rows
+            except MessageError:
+                return
+            with self._lock:
+                self.begun = self.begun or time.monotonic()
+                self.ended = time.monotonic()
+                for row in rows:
+                    if row.sequence < self.n_rows:
+                        self.rows.setdefault(row.sequence, (row.decision, bool(row.missing)))
+
+        return take
+
+
+@contextmanager
+def _own_broker() -> "Iterator[str]":
+    from solah.network.broker import EmbeddedBroker
+
+    broker = EmbeddedBroker().start()
+    try:
+        yield broker.url
+    finally:
+        broker.stop()
+
+
+@contextmanager
+def _nodes(bundle: "Bundle", plan: Path, url: str, words: list[str]) -> "Iterator[Launcher]":
+    from solah.network.launching import Launcher
+
+    with tempfile.TemporaryDirectory() as folder:
+        nodes = Launcher(bundle, plan, url, Path(folder), words)
+        try:
+            yield nodes
+        finally:
+            nodes.stop()
+
+
+def _all_right(nodes: "Launcher") -> bool:
+    """Complain of a node that ended by itself; never say that all is over."""
+    from solah.exceptions import SolahError
+
+    for name, code in nodes.ended().items():
+        lines = nodes.log(name).strip().splitlines() or [f"it ended with code {code}"]
+        raise SolahError(f"node {name!r} has failed: {lines[-1]}")
+    return False
+
+
+def _count_rows(file: Path, options: "ReadOptions") -> int:
+    from solah.data import iter_tables
+
+    return sum(table.n_rows for table in iter_tables(file, options=options))
+
+
+def _tell(
+    screen: Screen, model: "Model", file: Path, options: "ReadOptions", decided: _Decided
+) -> None:
+    from solah.cli.views import facts, heading
+
+    found = _compare(model, file, options, decided)
+    if screen.json:
+        screen.document(found)
+    screen.say(heading("What the network decided"))
+    spelt = {
+        "rows": f"{found['decided']:,} of {found['rows']:,}",
+        "decisions a second": "" if not found["rate"] else f"{found['rate']:,.0f}",
+        "with something missing": f"{found['incomplete']:,}",
+        "decided as the model": _percent(found["as_the_model"]),
+        "right": _percent(found["accuracy"]),
+    }
+    screen.result(facts({name: value for name, value in spelt.items() if value}))
+
+
+def _compare(
+    model: "Model", file: Path, options: "ReadOptions", decided: _Decided
+) -> dict[str, Any]:
+    """Compare the network's decisions with the model's, and with the truth where it is known."""
+    from solah.data import iter_tables, to_text
+    from solah.data.spelling import spell
+    from solah.runtime import Evaluator
+
+    alike, right, known, first = 0, 0, 0, 0
+    for table in iter_tables(file, options=options):
+        own = [spell(one) for one in Evaluator(model).predict(table).tolist()]
+        truth = (
+            to_text(table.column(model.goal.name)).values.tolist()
+            if model.goal.name in table.names
+            else [None] * table.n_rows
+        )
+        for place in range(table.n_rows):
+            decision, _ = decided.rows.get(first + place, (None, False))
+            alike += decision == own[place]
+            known += truth[place] is not None
+            right += decision is not None and decision == truth[place]
+        first += table.n_rows
+    n_decided, seconds = len(decided.rows), decided.ended - decided.begun
+    return {
+        "rows": decided.n_rows,
+        "decided": n_decided,
+        "rate": n_decided / seconds if seconds >= _WORTH_A_RATE else None,
+        "incomplete": sum(missing for _, missing in decided.rows.values()),
+        "as_the_model": alike / n_decided if n_decided else None,
+        "accuracy": right / known if known else None,
+    }
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.2f} %"

@@ -1,0 +1,140 @@
+"""``solah watch``: a broker in, how a running network is doing out, until it is interrupted."""
+
+import json
+import sys
+import time
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from solah.cli.broker_options import BrokerOptions, Root
+from solah.cli.screen import Screen, console
+from solah.cli.verb import options_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from solah.network.observing import Observer
+
+_network_option = options_in("The network")
+_view_option = options_in("The view")
+_REFRESH = 0.25
+_JSON_EVERY = 1.0
+
+Site = Annotated[
+    str, _network_option("--site", metavar="NAME", help="The name of the network in its plan.")
+]
+Trust = Annotated[
+    Path | None,
+    _network_option(
+        "--trust",
+        metavar="FILE",
+        help="Believe plans only if the owner of this public key signed them.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
+Web = Annotated[
+    int | None,
+    _view_option(
+        "--web",
+        metavar="PORT",
+        min=0,
+        max=65535,
+        help="Serve a live page on this port of this machine; 0 takes one that is free.",
+    ),
+]
+Seconds = Annotated[
+    float | None,
+    _view_option("--seconds", min=0.0, help="End after so long; by default when interrupted."),
+]
+
+
+def watch(
+    broker: BrokerOptions,
+    screen: Screen,
+    site: Site = "site",
+    root: Root = "solah",
+    trust: Trust = None,
+    web: Web = None,
+    seconds: Seconds = None,
+) -> None:
+    """Watch a running network: nodes, beliefs, decisions, rates, and what is missing.
+
+    In a terminal the view is live. With --web there is a page, too, with the same, server-sent
+    events (/events), and figures for Prometheus (/metrics). With --json a line is printed a second.
+
+    Example: solah watch --site house --broker mqtt://hub --web 8765
+    """
+    from solah.network.bundle import load_public_key
+    from solah.network.observing import Observer
+    from solah.network.topics import Topics
+    from solah.network.watching import listening
+
+    topics = Topics(site, root)
+    observer = Observer(topics, None if trust is None else load_public_key(trust))
+    with listening(broker.find(), topics, observer), page(observer, web, screen):
+        end = None if seconds is None else time.monotonic() + seconds
+        is_over = lambda: end is not None and time.monotonic() >= end  # noqa: E731
+        show(observer, screen, is_over, in_lines=True)
+
+
+def page(observer: "Observer", port: int | None, screen: Screen) -> AbstractContextManager[object]:
+    """Serve the live page, if there is a port for it."""
+    if port is None:
+        return nullcontext()
+    from solah.network.watching import serving
+    from solah.network.web import Server, make_app
+
+    server = Server(make_app(observer), port=port)
+    screen.note(f"the page is at {server.url}")
+    return serving(server)
+
+
+def show(
+    observer: "Observer", screen: Screen, is_over: "Callable[[], bool]", *, in_lines: bool = False
+) -> None:
+    """Show what an observer sees until it is over, or the user interrupts; as JSON, in lines."""
+    with ExitStack() as stack:
+        update = stack.enter_context(_view(screen, in_lines))
+        try:
+            while not is_over():
+                update(observer)
+                time.sleep(_JSON_EVERY if in_lines and screen.json else _REFRESH)
+        except KeyboardInterrupt:
+            screen.note("ended")
+        update(observer)
+
+
+def _view(screen: Screen, in_lines: bool) -> "AbstractContextManager[Callable[[Observer], None]]":
+    if screen.json and in_lines:
+        return nullcontext(_print_line)
+    if screen.json or screen.quiet or not sys.stdout.isatty():
+        return nullcontext(lambda _: None)
+    return _live()
+
+
+def _print_line(observer: "Observer") -> None:
+    snapshot = observer.snapshot(time.time(), last=1)
+    sys.stdout.write(json.dumps(snapshot, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def _live() -> "AbstractContextManager[Callable[[Observer], None]]":
+    from contextlib import contextmanager
+
+    from rich.live import Live
+
+    from solah.network.terminal import render
+
+    @contextmanager
+    def live():  # type: ignore[no-untyped-def]
+        screen = console()
+        with Live(console=screen, auto_refresh=False, screen=False) as view:
+
+            def update(observer: "Observer") -> None:
+                view.update(render(observer.snapshot(time.time()), screen.width), refresh=True)
+
+            yield update
+
+    return live()

@@ -1,0 +1,132 @@
+"""A plan and its topics in, the ACL file of a mosquitto broker out: who may say and hear what.
+
+Each node has a user of its name, who may do what the plan asks of the node and nothing more. So a
+node that was broken into can lie about its own readings, and about nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from solah.exceptions import ParameterError, shorten
+from solah.network.plan import check_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from solah.network.plan import NodePlan, Plan
+    from solah.network.topics import Topics
+
+OPERATOR = "operator"
+WATCHER = "watcher"
+_ANY = "+"
+
+
+def acl_text(
+    plan: Plan, topics: Topics, *, operator: str = OPERATOR, watcher: str = WATCHER
+) -> str:
+    """Write the ACL file for mosquitto.
+
+    Parameters
+    ----------
+    plan : Plan
+    topics : Topics
+        The topics of the plan's site.
+    operator : str, default="operator"
+        The user who may swap the model, and hear everything.
+    watcher : str, default="watcher"
+        The user who may hear everything but readings, and say nothing.
+
+    Returns
+    -------
+    text : str
+
+    Examples
+    --------
+    >>> from solah.network.plan import NodePlan, Plan
+    >>> from solah.network.topics import Topics
+    >>> only = NodePlan("cellar", runs=("y",), reads=("alcohol",), hears=(), sends=())
+    >>> print(acl_text(Plan("house", (only,)), Topics("house")).partition("user operator")[0])
+    # Who may say and hear what at the site 'house'; for acl_file of mosquitto.conf.
+    <BLANKLINE>
+    user cellar
+    topic write solah/house/cellar/status
+    topic write solah/house/cellar/out
+    topic write solah/house/cellar/influx
+    topic write solah/house/decision
+    topic write solah/house/progress
+    topic read solah/house/cellar/in
+    topic read solah/house/cellar/ask
+    topic read solah/house/model
+    topic read solah/house/progress
+    <BLANKLINE>
+    """
+    _check_root(topics.root)
+    _check_users(plan, operator, watcher)
+    deciding = plan.nodes[0].name
+    rights = {node.name: _node_rights(node, topics, node.name == deciding) for node in plan.nodes}
+    rights[operator] = _operator_rights(topics)
+    rights[watcher] = _watcher_rights(topics)
+    about = (
+        f"# Who may say and hear what at the site {plan.site!r}; for acl_file of mosquitto.conf."
+    )
+    users = ("\n".join([f"user {user}", *lines]) for user, lines in rights.items())
+    return "\n\n".join([about, *users]) + "\n"
+
+
+def _check_root(root: str) -> None:
+    """Refuse what would make one line into several, or one topic into many."""
+    if not root or not root.isprintable() or set(root) & set("+#"):
+        raise ParameterError(
+            "what topics begin with must be plain text without '+' and '#'. "
+            f"Got {shorten(root)} instead."
+        )
+
+
+def _check_users(plan: Plan, operator: str, watcher: str) -> None:
+    """Refuse a name for two users: one of them would have the rights of both."""
+    users = [check_name(operator), check_name(watcher), *(node.name for node in plan.nodes)]
+    for place, name in enumerate(users):
+        if name in users[:place]:
+            raise ParameterError(
+                f"two users of the broker would be called {name!r}; give the node, the operator or "
+                "the watcher another name"
+            )
+
+
+def _node_rights(node: NodePlan, topics: Topics, decides: bool) -> Iterator[str]:
+    name = node.name
+    heard = sorted({home for _, home in node.hears})
+    yield _write(topics.status(name))
+    yield _write(topics.said(name))
+    yield _write(topics.influx(name))
+    if decides:
+        yield _write(topics.decisions)
+        yield _write(topics.progress)
+    yield from (_write(topics.asked(other)) for other in heard)
+    yield _read(topics.readings(name))
+    yield _read(topics.asked(name))
+    yield _read(topics.model)
+    yield _read(topics.progress)
+    yield from (_read(topics.said(other)) for other in heard)
+
+
+def _operator_rights(topics: Topics) -> Iterator[str]:
+    yield _write(topics.model)
+    yield from _watcher_rights(topics)
+    yield _read(topics.readings(_ANY))
+
+
+def _watcher_rights(topics: Topics) -> Iterator[str]:
+    for topic in (topics.model, topics.decisions, topics.progress):
+        yield _read(topic)
+    for of_node in (topics.status, topics.said, topics.asked, topics.influx):
+        yield _read(of_node(_ANY))
+
+
+def _write(topic: str) -> str:
+    return f"topic write {topic}"
+
+
+def _read(topic: str) -> str:
+    return f"topic read {topic}"

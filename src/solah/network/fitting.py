@@ -1,0 +1,149 @@
+"""A bundle and messages in, whether they fit it and what they mean to people out."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data.spelling import spell
+from solah.model.beliefs import alone, heard_by_fusions
+from solah.model.document import Fusion, Task
+from solah.network.watched import Saying, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from solah.network.bundle import Bundle
+    from solah.network.messages import Decided, Said
+    from solah.network.watched import WatchedPart
+
+
+class Fitting:
+    """Reads messages by a bundle.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    """
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle, model = bundle, bundle.model
+        self.hash, self.root = bundle.hash, model.root.name
+        self.nodes = {node.name: node for node in bundle.plan.nodes}
+        self.decider = bundle.plan.home[self.root]
+        self.labels = [spell(state) for state in model.goal.states]
+        self._goal = model.goal
+        self._parts = {node.name: node for node in model.nodes}
+        self._places = {node.name: place for place, node in enumerate(model.nodes)}
+        self._weighed = heard_by_fusions(model.nodes)
+        self._said = {self.root}.union(*(node.sends for node in bundle.plan.nodes))
+
+    # --- messages --------------------------------------------------------------------------------
+
+    def may_say(self, node: str, row: Said) -> bool:
+        """Whether this is what that node has to say of a row."""
+        return (
+            node in self.nodes
+            and row.signals.keys() <= set(self.nodes[node].sends)
+            and self._parts.keys() >= set(row.missing)
+            and all(map(self._is_signal, row.signals, row.signals.values()))
+        )
+
+    def _is_signal(self, part: str, signal: tuple[float, ...]) -> bool:
+        is_weighed = part in self._weighed
+        return len(signal) == self._goal.size and (is_weighed or all(map(_is_share, signal)))
+
+    def may_decide(self, node: str, row: Decided) -> bool:
+        """Whether that node decides, and on one of the classes."""
+        is_known = row.decision in self.labels if self.labels else _is_number(row.decision)
+        return (
+            node == self.decider
+            and is_known
+            and row.beliefs.keys() == set(self.labels)
+            and all(map(_is_share, row.beliefs.values()))
+            and self._parts.keys() >= set(row.missing)
+        )
+
+    def place(self, decision: str) -> int | None:
+        """Return the place of a class; None where a number is decided."""
+        return self.labels.index(decision) if self.labels else None
+
+    def saying(self, part: str, signal: tuple[float, ...]) -> Saying:
+        """Return what a part believes, given what goes up from it: to a fusion, evidence."""
+        if part in self._weighed:
+            return self._spelt(tuple(alone(self._parts[part], np.array([signal]))[0].tolist()))
+        return self._spelt(signal)
+
+    def root_saying(self, row: Decided) -> Saying:
+        """Return what is believed at the top, given a decision."""
+        if self.labels:
+            return self._spelt(tuple(row.beliefs[label] for label in self.labels))
+        return Saying((), _about(float(row.decision)), None)
+
+    def _spelt(self, belief: tuple[float, ...]) -> Saying:
+        shares = tuple(round(share, 4) for share in belief)
+        if self._goal.task is Task.REGRESSION:
+            return Saying(shares, _about(float(np.dot(belief, self._goal.centres))), None)
+        place = int(self._goal.decide(np.array([belief]))[0])
+        return Saying(shares, shown(self.labels[place]), shares[place])
+
+    # --- describing ------------------------------------------------------------------------------
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the model, ready for JSON."""
+        return {
+            "hash": self.hash,
+            "starts": self.bundle.starts,
+            "goal": shown(self._goal.name),
+            "task": self._goal.task.value,
+            "classes": [shown(label) for label in self.labels],
+        }
+
+    def describe_parts(
+        self, heard: Mapping[str, WatchedPart], missing: tuple[str, ...]
+    ) -> list[dict[str, Any]]:
+        """Describe trees and fusions from bottom to top, given what they said, and who did not."""
+        return [self._describe_part(name, heard.get(name), missing) for name in self._parts]
+
+    def _describe_part(
+        self, name: str, last: WatchedPart | None, missing: tuple[str, ...]
+    ) -> dict[str, Any]:
+        part = self._parts[name]
+        return {
+            "place": self._places[name],
+            "name": shown(name),
+            "node": self.bundle.plan.home[name],
+            "is_fusion": isinstance(part, Fusion),
+            "hears": [self._places[one] for one in part.origins if one in self._parts],
+            "asks": [shown(one) for one in part.origins if one not in self._parts],
+            "state": self._state(name, last, missing),
+            "row": last.row if last else None,
+            "heard": last.heard if last else None,
+            "belief": list(last.saying.belief) if last else [],
+            "says": last.saying.says if last else None,
+            "certainty": last.saying.certainty if last else None,
+        }
+
+    def _state(self, name: str, last: WatchedPart | None, missing: tuple[str, ...]) -> str:
+        if shown(name) in missing:
+            return "missing"
+        if last is not None:
+            return "heard"
+        return "waiting" if name in self._said else "inside"
+
+
+def _is_share(value: float) -> bool:
+    return -1e-9 <= value <= 1 + 1e-9
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _about(number: float) -> str:
+    return f"about {number:.4g}"

@@ -1,0 +1,133 @@
+"""A bundle in, what tells Home Assistant of its decisions and nodes out."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from solah.data.spelling import spell
+from solah.model.document import Task
+
+if TYPE_CHECKING:
+    from solah.network.bundle import Bundle
+    from solah.network.topics import Topics
+
+_LAST_ROW = "(value_json.rows | last)"
+_MOST_STATE = 255
+"""The letters that Home Assistant takes for a state."""
+
+
+def discovery(
+    topics: Topics, bundle: Bundle, prefix: str = "homeassistant"
+) -> list[tuple[str, bytes]]:
+    """Describe a network, so that Home Assistant finds it by itself.
+
+    There is a sensor for the decision, with all that is known of it as attributes; one for the
+    belief in it, where a class is decided; and one for each node that says whether it is there.
+    What is said goes to the broker and is kept there. Home Assistant reads JSON only, so the node
+    that decides has to write JSON.
+
+    Parameters
+    ----------
+    topics : Topics
+    bundle : Bundle
+    prefix : str, default="homeassistant"
+        Where Home Assistant listens.
+
+    Returns
+    -------
+    announcements : list of tuple of topic and payload
+    """
+    announcing = _Announcing(topics, bundle)
+    sensors = [("sensor", "decision", announcing.decision())]
+    if bundle.model.goal.task is Task.CLASSIFICATION:
+        sensors.append(("sensor", "certainty", announcing.certainty()))
+    sensors += [
+        ("binary_sensor", f"node_{_as_id(node.name)}", announcing.node(node.name))
+        for node in bundle.plan.nodes
+    ]
+    return [announcing.announcement(prefix, *sensor) for sensor in sensors]
+
+
+class _Announcing:
+    """Describes sensors of a site."""
+
+    def __init__(self, topics: Topics, bundle: Bundle) -> None:
+        self._topics, self._goal = topics, bundle.model.goal
+        self._site = f"{_as_id(topics.root)}_{_as_id(topics.site)}"
+        self._decider = bundle.plan.home[bundle.model.root.name]
+        self._device = {
+            "identifiers": [self._site],
+            "name": f"solah {topics.site}",
+            "manufacturer": "solah",
+            "model": self._goal.name,
+            "sw_version": bundle.hash,
+        }
+
+    def announcement(
+        self, prefix: str, component: str, what: str, about: dict[str, Any]
+    ) -> tuple[str, bytes]:
+        """Name a sensor uniquely, and say which device it belongs to."""
+        unique = f"{self._site}_{what}"
+        config = {**about, "unique_id": unique, "device": self._device, "origin": {"name": "solah"}}
+        topic = f"{prefix}/{component}/{self._site}/{what}/config"
+        return topic, json.dumps(config, ensure_ascii=False).encode()
+
+    def decision(self) -> dict[str, Any]:
+        return {
+            "name": self._goal.name,
+            "icon": "mdi:family-tree",
+            "state_topic": self._topics.decisions,
+            "value_template": f"{{{{ {_LAST_ROW}.decision[:{_MOST_STATE}] }}}}",
+            "json_attributes_topic": self._topics.decisions,
+            "json_attributes_template": f"{{{{ {_LAST_ROW} | tojson }}}}",
+            **self._kind(),
+            **self._availability(),
+        }
+
+    def _kind(self) -> dict[str, Any]:
+        if self._goal.task is Task.REGRESSION:
+            return {"state_class": "measurement"}
+        options = [spell(state)[:_MOST_STATE] for state in self._goal.states]
+        return {"device_class": "enum", "options": options}
+
+    def certainty(self) -> dict[str, Any]:
+        belief = f"{_LAST_ROW}.beliefs[{_LAST_ROW}.decision]"
+        return {
+            "name": f"{self._goal.name} certainty",
+            "icon": "mdi:percent",
+            "state_topic": self._topics.decisions,
+            "value_template": f"{{{{ (100 * {belief}) | round(1) }}}}",
+            "unit_of_measurement": "%",
+            "state_class": "measurement",
+            **self._availability(),
+        }
+
+    def node(self, name: str) -> dict[str, Any]:
+        return {
+            "name": f"node {name}",
+            "device_class": "connectivity",
+            "entity_category": "diagnostic",
+            "state_topic": self._topics.status(name),
+            "value_template": "{{ value_json.state }}",
+            "payload_on": "online",
+            "payload_off": "offline",
+            "json_attributes_topic": self._topics.status(name),
+            "json_attributes_template": "{{ value_json.counters | tojson }}",
+        }
+
+    def _availability(self) -> dict[str, Any]:
+        """Let decisions count as long as the node that makes them is there."""
+        status = {
+            "topic": self._topics.status(self._decider),
+            "value_template": "{{ value_json.state }}",
+            "payload_available": "online",
+            "payload_not_available": "offline",
+        }
+        return {"availability": [status]}
+
+
+def _as_id(name: str) -> str:
+    """Spell a name in the letters of Home Assistant's topics, different ones differently."""
+    return re.sub("[^A-Za-z0-9-]", lambda letter: f"_{ord(letter[0]):02x}", name)

@@ -1,0 +1,154 @@
+"""A file that says what is measured where in, a placement out that plans are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from solah.exceptions import ParameterError, SolahError, did_you_mean, require, shorten
+from solah.model.soundness import first_repeated, type_of
+from solah.network.messages import parse_json, shown
+from solah.network.plan import GATEWAY, SITE, check_name
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+_NODES = "nodes"
+_KEYS = ("gateway", "site", _NODES)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What is measured where.
+
+    Attributes
+    ----------
+    nodes : the attributes that are measured at each node; trees and fusions may be placed, too
+    gateway : the node of all that is placed nowhere else
+    site : the name of the network
+    """
+
+    nodes: Mapping[str, tuple[str, ...]]
+    gateway: str = GATEWAY
+    site: str = SITE
+
+
+def load_placement(path: str | os.PathLike[str]) -> Placement:
+    """Read a placement from a file: .json, .yaml or .yml.
+
+    The file maps each node's name to the list of what is there. It may also name the gateway and
+    the site, and has the nodes below ``nodes`` then.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "placement.json")
+    ...     _ = file.write_text('{"site": "house", "nodes": {"cellar": ["alcohol", "hue"]}}')
+    ...     load_placement(file)
+    Placement(nodes={'cellar': ('alcohol', 'hue')}, gateway='gateway', site='house')
+
+    Raises
+    ------
+    ParameterError
+        The file is no placement; the error names the file, the node and what is wrong with it.
+    """
+    place = Path(path)
+    readers: dict[str, Callable[[bytes], Any]] = {
+        ".json": _parse_json,
+        ".yaml": _parse_yaml,
+        ".yml": _parse_yaml,
+    }
+    reader = readers.get(place.suffix.lower())
+    if reader is None:
+        raise ParameterError(
+            f"{path}: a placement is read from {', '.join(readers)}. "
+            f"Got {shorten(place.suffix)} instead."
+        )
+    try:
+        return _read(reader(place.read_bytes()))
+    except RecursionError:
+        raise ParameterError(f"{path}: this is nested too deeply for a placement") from None
+    except ParameterError as error:
+        raise ParameterError(f"{path}: {error}") from None
+
+
+def _parse_json(data: bytes) -> Any:
+    try:
+        return parse_json(data.removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, SolahError) as error:
+        raise ParameterError(f"this is not JSON that can be used: {error}") from None
+
+
+def _parse_yaml(data: bytes) -> Any:
+    yaml = require("yaml", "yaml", "reading YAML placements")
+    try:
+        # YAML drops the first of two equal keys in silence; the composed text still has both.
+        _check_keys(yaml.compose(data, Loader=yaml.SafeLoader))
+        return yaml.safe_load(data)
+    except ParameterError:
+        raise
+    except (yaml.YAMLError, ValueError) as error:
+        raise ParameterError(f"this is not YAML that can be used: {error}") from None
+
+
+def _check_keys(composed: Any) -> None:
+    """Refuse two equal names on the two levels that a placement has."""
+    pairs = _pairs(composed)
+    below = [pair for key, value in pairs if key == _NODES for pair in _pairs(value)]
+    for level in (pairs, below):
+        if (twice := first_repeated(key for key, _ in level)) is not None:
+            raise ParameterError(f"{shorten(twice)} stands there twice")
+
+
+def _pairs(composed: Any) -> list[tuple[str, Any]]:
+    """List the names of a composed mapping with what stands behind them."""
+    value = getattr(composed, "value", None)
+    pairs = [pair for pair in value if isinstance(pair, tuple)] if isinstance(value, list) else []
+    return [(key.value, below) for key, below in pairs if isinstance(key.value, str)]
+
+
+def _read(value: Any) -> Placement:
+    if not isinstance(value, Mapping):
+        raise ParameterError(
+            f"a placement maps each node's name to a list of names. Got {type_of(value)} instead."
+        )
+    if not isinstance(value.get(_NODES), Mapping):
+        return Placement(_read_nodes(value))
+    for key in value:
+        if key not in _KEYS:
+            raise ParameterError(
+                f"a placement with 'nodes' has no {shorten(key)}{did_you_mean(key, _KEYS)}"
+            )
+    return Placement(
+        _read_nodes(value[_NODES]),
+        check_name(value.get("gateway", GATEWAY)),
+        check_name(value.get("site", SITE)),
+    )
+
+
+def _read_nodes(nodes: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
+    if not nodes:
+        raise ParameterError("a placement needs at least one node")
+    return {check_name(name): _read_names(name, names) for name, names in nodes.items()}
+
+
+def _read_names(node: str, names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list):
+        hint = "; beside it, nodes go below 'nodes'" if node in _KEYS else ""
+        raise ParameterError(
+            f"what is at {node!r} must be a list of names. Got {type_of(names)} instead{hint}."
+        )
+    for name in names:
+        if not isinstance(name, str):
+            raise ParameterError(
+                f"a name at {node!r} must be text, in quotes where needed. "
+                f"Got {shown(name)} instead."
+            )
+    if not names:
+        raise ParameterError(f"nothing is at {node!r}; leave the node out")
+    return tuple(names)

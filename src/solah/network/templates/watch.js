@@ -1,0 +1,258 @@
+// Snapshots of a network in, a page that keeps up with them out.
+//
+// Names and decisions come from the network and only ever become text (textContent), never markup.
+
+const byId = (id) => document.getElementById(id);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const main = document.querySelector("main");
+const SILENT = {
+  missing: "missing", waiting: "not heard yet", inside: "stays in its node",
+};
+const REFUSED = {
+  unreadable: "unreadable", unfit: "not by the plan", other_model: "of another model", elsewhere: "of no known kind",
+};
+const ANNOUNCE_EVERY = 5000;
+
+let picture = null;
+let clock = 0; // the server's time, less the page's own
+let isPaused = false;
+let announced = { text: "", at: -Infinity };
+const spokenOf = new Map();
+
+// --- spelling ------------------------------------------------------------------------------
+
+const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const cutTo = (text, letters) => (text.length > letters ? `${text.slice(0, letters - 1)}…` : text);
+const colourOf = (place) => `c${place % Number(main.dataset.colours)}`;
+
+function spellDuration(seconds) {
+  const size = Math.abs(seconds);
+  if (size < 1) return `${(1000 * seconds).toFixed(0)} ms`;
+  if (size < 120) return `${seconds.toFixed(size < 10 ? 1 : 0)} s`;
+  return size < 7200 ? `${(seconds / 60).toFixed(0)} min` : `${(seconds / 3600).toFixed(0)} h`;
+}
+
+function spellHeard(heard) {
+  if (heard === null) return "never";
+  const ago = performance.now() / 1000 + clock - heard;
+  return ago < 1 ? "now" : `${spellDuration(ago)} ago`;
+}
+
+function spellModel(node) {
+  if (!node.is_planned) return "not in the plan";
+  if (!node.model) return "";
+  return node.has_newest ? node.model.slice(0, 8) : `${node.model.slice(0, 8)}, not the newest`;
+}
+
+function spellSaying(part) {
+  return part.state === "heard" ? part.says : SILENT[part.state];
+}
+
+// --- showing -------------------------------------------------------------------------------
+
+/** Change what an element says, only where it is new: a reader's place on the page is kept. */
+function write(target, text) {
+  if (target.textContent !== text) target.textContent = text;
+}
+
+function reveal(target, text) {
+  write(target, text);
+  target.hidden = text === "";
+}
+
+function fillBar(bar, belief) {
+  let start = 0;
+  all("rect", bar).forEach((part, c) => {
+    part.setAttribute("x", 100 * start);
+    part.setAttribute("width", 100 * (belief[c] ?? 0));
+    start += belief[c] ?? 0;
+  });
+}
+
+/** Keep a table of as many rows as there are; a cell is its text and, perhaps, its style. */
+function fillTable(id, rows) {
+  const body = byId(id).tBodies[0];
+  while (body.rows.length > rows.length) body.deleteRow(-1);
+  rows.forEach((cells, i) => {
+    const row = body.rows[i] ?? body.insertRow();
+    cells.forEach(([text, style = ""], j) => {
+      const cell = row.cells[j] ?? row.insertCell();
+      if (cell.className !== style) cell.className = style;
+      if (!cell.firstElementChild) cell.append(document.createElement("bdi"));
+      write(cell.firstElementChild, text);
+    });
+  });
+}
+
+function showTiles({ total, rate, incomplete, kept, latency }) {
+  write(byId("total"), total.toLocaleString("en"));
+  write(byId("rate"), rate.toFixed(1));
+  write(byId("incomplete"), kept ? percent(incomplete) : "–");
+  write(byId("p50"), latency ? spellDuration(latency.p50) : "–");
+  write(byId("p99"), latency ? spellDuration(latency.p99) : "–");
+}
+
+function showVerdict({ decisions, parts }) {
+  const last = decisions.last[0];
+  if (!last) return;
+  const root = parts[parts.length - 1];
+  write(byId("verdict"), last.decision);
+  write(byId("certainty"), last.certainty === null ? "" : percent(last.certainty));
+  write(byId("verdict-row"), `Row ${last.row}, with ${percent(last.known)} of the model’s knowledge.`);
+  reveal(byId("verdict-missing"), last.missing.length ? `Missing: ${last.missing.join(", ")}.` : "");
+  byId("verdict-chip").hidden = last.place === null;
+  if (last.place !== null) byId("verdict-chip").className = `chip ${colourOf(last.place)}`;
+  if (root && byId("verdict-bar")) fillBar(byId("verdict-bar"), root.belief);
+  all("#beliefs li").forEach((item, c) => {
+    item.classList.toggle("is-decided", c === last.place);
+    write(item.querySelector("output"), root && root.belief.length ? percent(root.belief[c]) : "");
+  });
+  announce(`${last.decision} ${byId("certainty").textContent} ${byId("verdict-missing").textContent}`, last);
+}
+
+/** Tell those who listen what is decided, when it changes and not too often. */
+function announce(text, { decision, missing }) {
+  const key = JSON.stringify([decision, missing]);
+  const now = performance.now();
+  if (key === announced.text || now - announced.at < ANNOUNCE_EVERY) return;
+  announced = { text: key, at: now };
+  write(byId("announcer"), text);
+}
+
+/** How many trees and fusions stand below one, on the longest way: beliefs light up in this order. */
+function heightsOf(parts) {
+  return parts.reduce((heights, { hears }) => [
+    ...heights, hears.length ? 1 + Math.max(...hears.map((place) => heights[place])) : 0,
+  ], []);
+}
+
+function showCards(parts) {
+  const heights = heightsOf(parts);
+  const isNew = parts.map(({ place, row }) => spokenOf.get(place) !== row && row !== null);
+  for (const card of all(".hierarchy .node")) {
+    const part = parts[Number(card.dataset.node)];
+    if (!part) continue;
+    const said = spellSaying(part);
+    const letters = Number(card.dataset.letters);
+    const words = part.state === "heard" && part.certainty !== null
+      ? `${cutTo(said, letters - 5)} ${part.certainty.toFixed(2)}` : cutTo(said, letters);
+    for (const state of Object.keys(SILENT)) card.classList.toggle(`is-${state}`, part.state === state);
+    fillBar(card.querySelector(".belief"), part.state === "heard" ? part.belief : []);
+    write(card.querySelector(".says"), words);
+    if (isNew[part.place]) light(card, heights[part.place]);
+  }
+  for (const { place, row } of parts) spokenOf.set(place, row);
+}
+
+function light(card, height) {
+  card.classList.remove("has-spoken");
+  card.getBoundingClientRect(); // lets the light begin anew
+  card.querySelector(".card").style.animationDelay = `${80 * height}ms`;
+  card.classList.add("has-spoken");
+}
+
+function showParts(parts) {
+  for (const part of parts) {
+    const row = byId(`node-${part.place}`);
+    if (!row) continue;
+    const [says, belief, number] = [...row.cells].slice(3);
+    write(says, spellSaying(part));
+    says.className = `says ${part.state}`;
+    write(belief, part.state !== "heard" || part.certainty === null ? "" : part.certainty.toFixed(2));
+    write(number, part.row === null ? "" : String(part.row));
+  }
+}
+
+function showNodes(nodes) {
+  fillTable("nodes", nodes.map((node) => [
+    [node.name],
+    [node.state === "unknown" ? "not heard of" : node.state, node.state],
+    [node.rate.toFixed(1), "number"],
+    [node.reading_rate.toFixed(1), "number"],
+    [spellHeard(node.heard)],
+    [spellModel(node), node.is_planned && node.has_newest ? "" : "fine"],
+  ]));
+}
+
+function showDecisions({ last, missing, kept, incomplete }) {
+  const whose = missing.map(({ part, times }) => `${part} (${times})`).join(", ");
+  reveal(byId("lacking"), whose ? `${percent(incomplete)} of the last ${kept} lacked evidence of ${whose}.` : "");
+  fillTable("last", last.map((one) => [
+    [String(one.row), "number"],
+    [one.decision],
+    [one.certainty === null ? "" : one.certainty.toFixed(2), "number"],
+    [one.latency === null ? "" : spellDuration(one.latency), "number"],
+    [percent(one.known), "number"],
+    [one.missing.join(", "), "missing"],
+  ]));
+}
+
+function showRefused(messages) {
+  const kinds = Object.entries(REFUSED).filter(([kind]) => messages[kind]);
+  const spelt = kinds.map(([kind, words]) => `${messages[kind]} ${words}`).join(", ");
+  write(byId("refused"), spelt ? `Messages not taken: ${spelt}.` : "");
+}
+
+function show() {
+  showTiles(picture.decisions);
+  showVerdict(picture);
+  showCards(picture.parts);
+  showParts(picture.parts);
+  showNodes(picture.nodes);
+  showDecisions(picture.decisions);
+  showRefused(picture.messages);
+}
+
+// --- keeping up ----------------------------------------------------------------------------
+
+function take(text) {
+  picture = JSON.parse(text);
+  clock = picture.now - performance.now() / 1000;
+  const model = picture.model ? picture.model.hash : "";
+  if (model !== main.dataset.model) {
+    location.reload(); // another model is drawn otherwise
+    return;
+  }
+  if (!isPaused) show();
+}
+
+function tellLink(text, style) {
+  write(byId("link-state"), text);
+  byId("link-state").className = `fine ${style}`;
+}
+
+function listen() {
+  const events = new EventSource("events");
+  events.addEventListener("open", () => tellLink("Live", "is-on"));
+  events.addEventListener("error", () => tellLink("The connection is lost; trying again …", "is-off"));
+  events.addEventListener("message", ({ data }) => take(data));
+}
+
+function wirePause() {
+  const button = byId("pause");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    isPaused = !isPaused;
+    button.setAttribute("aria-pressed", String(isPaused));
+    if (!isPaused && picture) show();
+  });
+}
+
+function wireTheme() {
+  const button = byId("theme");
+  const root = document.documentElement;
+  const isDark = () => (root.dataset.theme
+    ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
+  const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    name();
+  });
+  button.hidden = false;
+  name();
+}
+
+wirePause();
+wireTheme();
+listen();
+setInterval(() => { if (picture && !isPaused) showNodes(picture.nodes); }, 1000);

@@ -1,0 +1,221 @@
+"""A picture of a network in, what a terminal shows of it out; it can be read without colour."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from solah.data.spelling import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    Picture = Mapping[str, Any]
+
+_LAST = 8
+_MOST_MISSING = 5
+_BAR = 16
+_MOST_INDENT = 18
+_STATES = {"online": "green", "offline": "bold red", "unknown": "yellow"}
+_SILENT = {
+    "missing": "missing; ignorance stands for it",
+    "waiting": "not heard yet",
+    "inside": "stays in its node",
+}
+
+
+def render(snapshot: Picture, width: int) -> RenderableType:
+    """Lay out how a network is doing.
+
+    Parameters
+    ----------
+    snapshot : mapping
+        As :meth:`solah.network.observing.Observer.snapshot` returns it.
+    width : int
+        The columns of the terminal.
+
+    Returns
+    -------
+    renderable : what Rich prints
+    """
+    blocks = [
+        _headline(snapshot),
+        _block("Nodes", _nodes(snapshot, width)),
+        _block("Last decisions", _decisions(snapshot, width)),
+        _block(f"Beliefs about {_goal(snapshot)}", _parts(snapshot, width)),
+    ]
+    return Group(*(line for block in blocks for line in block))
+
+
+# --- the head --------------------------------------------------------------------------------
+
+
+def _headline(snapshot: Picture) -> list[RenderableType]:
+    decisions = snapshot["decisions"]
+    lines = [Text(f"site {snapshot['site']}", "bold"), Text(_pace(decisions))]
+    if snapshot["model"] is None:
+        lines.append(Text("No plan was heard yet: the broker keeps none for this site.", "yellow"))
+    if decisions["missing"]:
+        lines.append(Text(_lacking(decisions), "bold red"))
+    if refused := _refused(snapshot["messages"]):
+        lines.append(Text(refused, "yellow"))
+    return [*lines]
+
+
+def _pace(decisions: Picture) -> str:
+    latency = decisions["latency"]
+    said = [count(decisions["total"], "decision"), f"{decisions['rate']:.1f} a second"]
+    if latency:
+        said.append(f"latency {_duration(latency['p50'])} (p50), {_duration(latency['p99'])} (p99)")
+    return ", ".join(said)
+
+
+def _lacking(decisions: Picture) -> str:
+    """Say how many decisions lacked evidence, and whose."""
+    most = decisions["missing"][:_MOST_MISSING]
+    whose = ", ".join(f"{one['part']} ({one['times']})" for one in most)
+    more = len(decisions["missing"]) - len(most)
+    return (
+        f"{100 * decisions['incomplete']:.1f} % of the last {count(decisions['kept'], 'decision')} "
+        f"lacked evidence of {whose}{f' and {more} more' if more else ''}"
+    )
+
+
+def _refused(messages: Picture) -> str:
+    words = {
+        "unreadable": "unreadable",
+        "unfit": "not by the plan",
+        "other_model": "of another model",
+        "elsewhere": "of no known kind",
+    }
+    kinds = [f"{messages[kind]} {word}" for kind, word in words.items() if messages[kind]]
+    return f"messages not taken: {', '.join(kinds)}" if kinds else ""
+
+
+# --- tables ----------------------------------------------------------------------------------
+
+
+def _block(title: str, grid: Table) -> list[RenderableType]:
+    return [Text(), Text(title, "bold"), grid] if grid.row_count else []
+
+
+def _grid(width: int, *columns: str) -> Table:
+    """Begin a table with headings; one that ends in a blank stands on the right."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.width = width
+    for place, column in enumerate(columns):
+        side = "right" if column.endswith(" ") else "left"
+        grid.add_column(
+            justify=side,  # type: ignore[arg-type]
+            no_wrap=True,
+            overflow="ellipsis",
+            ratio=1 if place == len(columns) - 1 else None,
+        )
+    if any(columns):
+        grid.add_row(*(Text(column.strip(), "dim") for column in columns))
+    return grid
+
+
+def _nodes(snapshot: Picture, width: int) -> Table:
+    if not snapshot["nodes"]:
+        return Table.grid()
+    grid = _grid(width, "name", "state", "rows/s ", "readings/s ", "heard", "model")
+    for node in snapshot["nodes"]:
+        state = "not heard of" if node["state"] == "unknown" else node["state"]
+        grid.add_row(
+            Text(node["name"]),
+            Text(state, _STATES[node["state"]]),
+            f"{node['rate']:.1f}",
+            f"{node['reading_rate']:.1f}",
+            _ago(node["heard"], snapshot["now"]),
+            Text(_model(node)),
+        )
+    return grid
+
+
+def _model(node: Picture) -> str:
+    if not node["is_planned"]:
+        return "not in the plan"
+    if not node["model"]:
+        return "-"
+    return f"{node['model'][:8]}{'' if node['has_newest'] else ', not the newest'}"
+
+
+def _decisions(snapshot: Picture, width: int) -> Table:
+    last = snapshot["decisions"]["last"][:_LAST]
+    if not last:
+        return Table.grid()
+    grid = _grid(width, "row ", "decision", "belief ", "latency ", "known ", "missing")
+    for one in last:
+        grid.add_row(
+            str(one["row"]),
+            Text(one["decision"], "bold"),
+            "-" if one["certainty"] is None else f"{one['certainty']:.2f}",
+            "-" if one["latency"] is None else _duration(one["latency"]),
+            f"{100 * one['known']:.0f} %",
+            Text(", ".join(one["missing"]), "bold red"),
+        )
+    return grid
+
+
+def _parts(snapshot: Picture, width: int) -> Table:
+    parts = snapshot["parts"]
+    if not parts:
+        return Table.grid()
+    grid = _grid(width, "", "", "", "")
+    for lead, part in _outline(parts):
+        bar, says = _saying(part)
+        grid.add_row(
+            Text.assemble((lead, "dim"), part["name"]), Text(part["node"], "dim"), bar, says
+        )
+    return grid
+
+
+def _outline(parts: Sequence[Picture]) -> Iterator[tuple[str, Picture]]:
+    """Go from the root down; what is deeper than the page is wide stands at its edge."""
+    waiting = [(parts[-1], "", "")]
+    while waiting:
+        part, lead, below = waiting.pop()
+        yield lead[-_MOST_INDENT:], part
+        *others, last = [parts[place] for place in part["hears"]] or [None]
+        if last is not None:
+            waiting.append((last, f"{below}└─ ", f"{below}   "))
+            waiting += [(one, f"{below}├─ ", f"{below}│  ") for one in reversed(others)]
+
+
+def _saying(part: Picture) -> tuple[Text, Text]:
+    """Show what a part believes as a bar and in words."""
+    if part["state"] != "heard":
+        style = "bold red" if part["state"] == "missing" else "dim"
+        return Text("·" * _BAR, "dim"), Text(_SILENT[part["state"]], style)
+    if part["certainty"] is None:
+        return Text(), Text(part["says"])
+    filled = round(_BAR * part["certainty"])
+    bar = Text.assemble(("█" * filled, "cyan"), ("░" * (_BAR - filled), "dim"))
+    return bar, Text(f"{part['certainty']:.2f} {part['says']}")
+
+
+# --- spelling --------------------------------------------------------------------------------
+
+
+def _goal(snapshot: Picture) -> str:
+    return snapshot["model"]["goal"] if snapshot["model"] else ""
+
+
+def _ago(heard: float | None, now: float) -> str:
+    if heard is None:
+        return "never"
+    return "now" if now - heard < 1 else f"{_duration(now - heard)} ago"
+
+
+def _duration(seconds: float) -> str:
+    if abs(seconds) < 1:
+        return f"{1000 * seconds:.0f} ms"
+    if abs(seconds) < 120:
+        return f"{seconds:.{int(abs(seconds) < 10)}f} s"
+    return f"{seconds / 60:.0f} min" if abs(seconds) < 7200 else f"{seconds / 3600:.0f} h"

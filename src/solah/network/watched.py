@@ -1,0 +1,115 @@
+"""What a watcher keeps of a network: nodes, beliefs, decisions and rates; all of it bounded."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass, field
+
+WINDOW = 5.0
+"""Seconds over which rates are measured."""
+
+_BUCKETS_A_SECOND = 4
+_MOST_LETTERS = 120
+# What a terminal would obey, what would turn a line around, and what cannot be written.
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@dataclass
+class Rate:
+    """Counts things, and how many came a second of late."""
+
+    total: int = 0
+    first: float | None = None
+    buckets: deque[tuple[float, int]] = field(
+        default_factory=lambda: deque(maxlen=int(WINDOW * _BUCKETS_A_SECOND) + 1)
+    )
+
+    def add(self, count: int, now: float) -> None:
+        """Count some more."""
+        self.total += count
+        self.first = now if self.first is None else self.first
+        start = now * _BUCKETS_A_SECOND // 1 / _BUCKETS_A_SECOND
+        if self.buckets and self.buckets[-1][0] == start:
+            count += self.buckets.pop()[1]
+        self.buckets.append((start, count))
+
+    def at(self, now: float) -> float:
+        """Return how many came a second."""
+        if self.first is None:
+            return 0.0
+        late = sum(count for start, count in self.buckets if now - WINDOW < start <= now)
+        return round(late / min(max(now - self.first, 1.0), WINDOW), 2)
+
+
+@dataclass
+class WatchedNode:
+    """A node, as far as it was heard of."""
+
+    state: str = "unknown"
+    model: str = ""
+    heard: float | None = None
+    counters: dict[str, int] = field(default_factory=dict)
+    rows: Rate = field(default_factory=Rate)
+    readings: Rate = field(default_factory=Rate)
+
+
+@dataclass(frozen=True)
+class Saying:
+    """What a tree or a fusion believes of a row.
+
+    Attributes
+    ----------
+    belief : the shares of belief; empty for an estimate, whose belief does not travel
+    says : the class it would decide for, or the number
+    certainty : the belief in that class; None for a number
+    """
+
+    belief: tuple[float, ...]
+    says: str
+    certainty: float | None
+
+
+@dataclass(frozen=True)
+class WatchedPart:
+    """What a tree or a fusion said last, of which row, and when."""
+
+    saying: Saying
+    row: int
+    heard: float
+
+
+@dataclass(frozen=True)
+class WatchedDecision:
+    """A decision.
+
+    Attributes
+    ----------
+    row, time : the row's number, and when it was read
+    decision : the class or the number
+    place : the class's place in the model; None for a number, or where no model is known
+    certainty : the belief in the class; None for a number
+    missing : the trees and fusions that said nothing in time
+    known : the share of the model's knowledge that was reached
+    latency : seconds between reading and hearing of it; None where clocks cannot tell
+    """
+
+    row: int
+    time: float
+    decision: str
+    place: int | None
+    certainty: float | None
+    missing: tuple[str, ...]
+    known: float
+    latency: float | None
+
+
+def shown(text: str) -> str:
+    r"""Make text of strangers fit to be shown anywhere.
+
+    Examples
+    --------
+    >>> shown("a\x1b[2J") == "a\N{REPLACEMENT CHARACTER}[2J"
+    True
+    """
+    return _UNSHOWN.sub("\N{REPLACEMENT CHARACTER}", text[:_MOST_LETTERS])

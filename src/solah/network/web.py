@@ -1,0 +1,278 @@
+"""What watches a network in, a small live web page out, and the same for machines.
+
+``/`` is the page, ``/events`` a stream of pictures, ``/snapshot.json`` one of them, and
+``/metrics`` is for Prometheus.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import socket
+import time
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from solah.data.spelling import count, spell
+from solah.exceptions import ParameterError, require
+from solah.network.prometheus import CONTENT_TYPE, metrics
+from solah.report.charts import N_COLOURS, belief_bar, colour_class
+from solah.report.hierarchy_drawing import draw_hierarchy
+from solah.report.node_cards import describe_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from starlette.applications import Starlette
+
+    from solah.network.bundle import Bundle
+    from solah.network.observing import Observer
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+PORT = 8765
+
+_PURPOSE = "the live page"
+_PERIOD = 0.25
+_HEARTBEAT = 10.0
+_SHOWN = 20
+_MOST_CONNECTIONS = 64
+_WIDE, _NARROW = 1060, 354
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def make_app(
+    observer: Observer,
+    hosts: Sequence[str] = LOOPBACK,
+    now: Callable[[], float] = time.time,
+) -> Starlette:
+    """Make the application that shows what an observer sees.
+
+    Parameters
+    ----------
+    observer : Observer
+    hosts : sequence of str, default=("localhost", "127.0.0.1", "[::1]")
+        The names under which it may be asked for; ``["*"]`` for any. Others are refused, so that
+        no page from elsewhere can read it through the user's browser.
+    now : callable, default=time.time
+        Returns the time on the wall, in seconds.
+
+    Returns
+    -------
+    app : Starlette
+    """
+    applications = require("starlette.applications", "web", _PURPOSE)
+    trustedhost = require("starlette.middleware.trustedhost", "web", _PURPOSE)
+    middleware = require("starlette.middleware", "web", _PURPOSE)
+    routing = require("starlette.routing", "web", _PURPOSE)
+    answers = _Answers(observer, now)
+    app: Starlette = applications.Starlette(
+        routes=[
+            routing.Route("/", answers.page),
+            routing.Route("/events", answers.events),
+            routing.Route("/snapshot.json", answers.snapshot),
+            routing.Route("/metrics", answers.metrics),
+        ],
+        middleware=[
+            middleware.Middleware(trustedhost.TrustedHostMiddleware, allowed_hosts=[*hosts])
+        ],
+    )
+    app.state.is_stopping = lambda: False
+    return app
+
+
+def serve(app: Starlette, host: str = "127.0.0.1", port: int = PORT) -> None:
+    """Serve an application until it is interrupted.
+
+    Raises
+    ------
+    ParameterError
+        Nothing can listen at this address.
+    """
+    Server(app, host, port).run()
+
+
+class Server:
+    """Serves an application; listens at once, answers once it runs.
+
+    Parameters
+    ----------
+    app : Starlette
+        As :func:`make_app` returns it.
+    host : str, default="127.0.0.1"
+        The address to listen at; the default is for this machine alone.
+    port : int, default=8765
+        0 for any that is free.
+    """
+
+    def __init__(self, app: Starlette, host: str = "127.0.0.1", port: int = PORT) -> None:
+        uvicorn = require("uvicorn", "web", _PURPOSE)
+        self._socket = _listen(host, port)
+        config = uvicorn.Config(
+            app,
+            access_log=False,
+            lifespan="off",
+            limit_concurrency=_MOST_CONNECTIONS,
+            log_level="warning",
+            server_header=False,
+            ws="none",
+        )
+        self._server = uvicorn.Server(config)
+        # Streams would keep the server from ending.
+        app.state.is_stopping = lambda: self._server.should_exit
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        host, port = self._socket.getsockname()[:2]
+        return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+    def run(self) -> None:
+        """Answer until it is interrupted, or stopped."""
+        self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """End the answering, from any thread."""
+        self._server.should_exit = True
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        raise ParameterError(
+            f"the page cannot be served at {host!r}, port {port}: {error}; choose another"
+        ) from None
+
+
+class _Answers:
+    """Answers what is asked of the application."""
+
+    def __init__(self, observer: Observer, now: Callable[[], float]) -> None:
+        self._observer, self._now = observer, now
+        self._responses = require("starlette.responses", "web", _PURPOSE)
+
+    async def page(self, _request: Any) -> Any:
+        nonce = secrets.token_urlsafe(16)
+        text = _render(self._observer, nonce)
+        headers = {**_HEADERS, "Content-Security-Policy": _policy(nonce)}
+        return self._responses.HTMLResponse(text, headers=headers)
+
+    async def snapshot(self, _request: Any) -> Any:
+        return self._responses.JSONResponse(
+            self._observer.snapshot(self._now()), headers={**_HEADERS}
+        )
+
+    async def metrics(self, _request: Any) -> Any:
+        text = metrics(self._observer.snapshot(self._now()))
+        return self._responses.Response(text, media_type=CONTENT_TYPE, headers={**_HEADERS})
+
+    async def events(self, request: Any) -> Any:
+        stream = self._stream(request.app.state)
+        return self._responses.StreamingResponse(
+            stream, media_type="text/event-stream", headers={**_HEADERS}
+        )
+
+    async def _stream(self, state: Any) -> AsyncIterator[str]:
+        """Tell what changed; and now and then that nothing did, so that lost links are found."""
+        before, said_at = "", 0.0
+        while not state.is_stopping():
+            now = self._now()
+            picture = self._observer.snapshot(now, _SHOWN)
+            told = json.dumps({**picture, "now": None})
+            if told != before:
+                yield f"data: {json.dumps(picture)}\n\n"
+                before, said_at = told, now
+            elif now - said_at >= _HEARTBEAT:
+                yield ": nothing new\n\n"
+                said_at = now
+            await asyncio.sleep(_PERIOD)
+
+
+# --- the page --------------------------------------------------------------------------------
+
+
+def _policy(nonce: str) -> str:
+    """Allow what stands in the page and what it asks of us, and forbid all else."""
+    return (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
+        "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )
+
+
+def _render(observer: Observer, nonce: str) -> str:
+    bundle = observer.bundle
+    return (
+        _environment()
+        .get_template("watch.html.j2")
+        .render(
+            **(_of_model(bundle) if bundle else {"goal": None}),
+            site=observer.site,
+            model=bundle.hash if bundle else "",
+            nonce=nonce,
+            colours=N_COLOURS,
+            script=Markup(_read("solah.network", "watch.js")),
+            style=Markup(_read("solah.report", "report.css") + _read("solah.network", "watch.css")),
+        )
+    )
+
+
+def _of_model(bundle: Bundle) -> dict[str, Any]:
+    """Gather what the page shows of a model before anything is said."""
+    model = bundle.model
+    labels = [spell(state) for state in model.goal.states]
+    goal = {"name": model.goal.name, "classes": labels}
+    nothing = [0.0] * model.goal.size
+    nodes = [
+        {
+            **node,
+            "home": bundle.plan.home[node["name"]],
+            "hint": f"at {bundle.plan.home[node['name']]}",
+            "listens": _listens(model.nodes[node["place"]].origins),
+            "belief": nothing,
+            "says": "",
+        }
+        for node in describe_nodes(model, 0)
+    ]
+    return {
+        "goal": goal,
+        "nothing": nothing,
+        "nodes": nodes,
+        "wide": draw_hierarchy(nodes, goal, _WIDE, "wide"),
+        "narrow": draw_hierarchy(nodes, goal, _NARROW, "narrow"),
+    }
+
+
+def _listens(origins: Sequence[str]) -> str:
+    """Name the first of what a tree or a fusion listens to."""
+    more = len(origins) - 6
+    return ", ".join(origins[:6]) + (f" and {count(more, 'other')}" if more > 0 else "")
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("solah.network"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
+    environment.globals.update(belief_bar=belief_bar, colour_class=colour_class)
+    return environment
+
+
+@lru_cache
+def _read(package: str, name: str) -> str:
+    return files(package).joinpath("templates", name).read_text(encoding="utf-8")

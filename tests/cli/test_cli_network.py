@@ -1,0 +1,154 @@
+"""``solah node``, ``up``, ``watch`` and ``publish``: networks from the command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+from solah.network.client import Client, find_broker
+from solah.network.messages import decode_decisions
+from solah.network.topics import Topics
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Return a plan of three nodes, and rows to replay."""
+    folder = tmp_path_factory.mktemp("site")
+    wiring = "z1 <- alcohol, hue; z2 <- proline, flavanoids; class <- z1, z2"
+    run_words("fit", "wine", "--hierarchy", wiring, "-o", folder / "model.json", "-q")
+    run_words("plan", folder / "model.json", "-o", folder / "plan.json", "-q")
+    from solah import datasets
+
+    wine = datasets.load("wine")
+    names = ["alcohol", "hue", "proline", "flavanoids"]
+    lines = [",".join([*names, "class"])]
+    columns = [wine.table.column(name).values for name in names]
+    lines += [",".join(map(str, row)) for row in zip(*columns, wine.goal, strict=True)]
+    (folder / "rows.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def run_words(*words):
+    command = [sys.executable, "-m", "solah.cli.main", *map(str, words)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_whole_network_comes_up_and_goes_down(site):
+    told = run_words("up", "--plan", site / "plan.json", "--replay", site / "rows.csv", "--json")
+    found = json.loads(told)
+    assert (found["rows"], found["decided"], found["incomplete"]) == (178, 178, 0)
+    assert found["as_the_model"] == 1.0
+    assert found["accuracy"] > 0.9
+
+
+def test_a_node_that_fails_is_named(run, site, tmp_path):
+    (tmp_path / "rows.csv").write_text("alcohol,hue\n1,2\n", encoding="utf-8")
+    outcome = run("up", "--plan", site / "plan.json", "--replay", tmp_path / "rows.csv")
+    outcome.check_error("has failed: solah: error:")
+
+
+class Process:
+    """A verb that runs until it is told to stop."""
+
+    def __init__(self, *words, stdin=subprocess.DEVNULL):
+        command = [sys.executable, "-m", "solah.cli.main", *map(str, words)]
+        self.process = subprocess.Popen(
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def stop(self, number=signal.SIGTERM):
+        os.kill(self.process.pid, number)
+        out, err = self.process.communicate(timeout=20)
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def small_broker():
+    from solah.network.broker import EmbeddedBroker
+
+    broker = EmbeddedBroker().start()
+    yield broker.url
+    broker.stop()
+
+
+def decisions_of(url, site):
+    heard = []
+    client = Client(find_broker(url), "test", lambda _, payload: heard.append(payload))
+    client.subscribe([Topics("site").decisions])
+    client.start()
+    return client, heard
+
+
+def wait_for(found, seconds=20.0):
+    give_up = time.monotonic() + seconds
+    while not found() and time.monotonic() < give_up:
+        time.sleep(0.05)
+    assert found()
+
+
+def test_nodes_take_readings_from_their_topic_and_from_lines(site, small_broker):
+    client, heard = decisions_of(small_broker, site)
+    words = ("--plan", site / "plan.json", "--broker", small_broker)
+    nodes = [
+        Process("node", *words, "--name", "gateway"),
+        Process("node", *words, "--name", "z1"),
+        Process("node", *words, "--name", "z2", "--stdin", stdin=subprocess.PIPE),
+    ]
+    statuses = []
+    watcher = Client(find_broker(small_broker), "w", lambda *said: statuses.append(said))
+    watcher.subscribe(["solah/site/+/status"])
+    watcher.start()
+    wait_for(lambda: len({topic for topic, _ in statuses}) == 3)
+    client.publish(Topics("site").readings("z1"), b'{"readings":{"alcohol":13.2,"hue":1},"seq":1}')
+    line = '{"readings": {"proline": 1050, "flavanoids": 3.1}, "seq": 1}\n'
+    nodes[2].process.stdin.write("not JSON\n" + line)
+    nodes[2].process.stdin.flush()
+    wait_for(lambda: heard)
+    ((row,),) = (decode_decisions(payload).rows for payload in heard[:1])
+    assert (row.sequence, row.decision, row.missing) == (1, "class_0", ())
+    codes = [node.stop()[0] for node in nodes]
+    assert codes == [0, 0, 0]
+    wait_for(lambda: b"offline" in statuses[-1][1])
+    watcher.stop()
+    client.stop()
+
+
+def test_a_network_is_watched(site, small_broker):
+    words = ("--plan", site / "plan.json", "--broker", small_broker)
+    replay = ("--replay", site / "rows.csv", "--rate", "60")
+    nodes = [Process("node", *words, "--name", "gateway")]
+    nodes += [Process("node", *words, "--name", name, *replay) for name in ("z1", "z2")]
+    watching = Process("watch", "--broker", small_broker, "--web", 0, "--seconds", 6, "--json")
+    run_words("publish", "--plan", site / "plan.json", "--broker", small_broker, "--at", 0)
+    address = watching.process.stderr.readline().rsplit(" ", 1)[1].strip()
+    time.sleep(3)
+    page = urllib.request.urlopen(address, timeout=5).read().decode()
+    metrics = urllib.request.urlopen(f"{address}metrics", timeout=5).read().decode()
+    out, _ = watching.process.communicate(timeout=30)
+    for node in nodes:
+        node.stop()
+    last = json.loads(out.splitlines()[-1])
+    assert {node["name"] for node in last["nodes"]} == {"gateway", "z1", "z2"}
+    assert last["decisions"]["total"] > 0
+    assert "<html" in page
+    assert "# TYPE solah" in metrics
+
+
+def test_wrong_words_are_one_line(run, site, tmp_path):
+    plan = ("--plan", site / "plan.json")
+    run("node", *plan, "--name", "kitchn").check_error("no node 'kitchn'")
+    run("node", *plan, "--name", "z1", "--broker", "http://x").check_error("mqtt://host:port")
+    run("node", *plan, "--name", "z1", "--broker", "mqtt://me:secret@x").check_error("command line")
+    nowhere = "mqtt://127.0.0.1:1"
+    run("node", *plan, "--name", "z1", "--broker", nowhere).check_error("cannot be reached")
+    run("watch", "--broker", nowhere).check_error("cannot be reached")
+    (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
+    broken = ("--plan", tmp_path / "plan.json")
+    run("node", *broken, "--name", "z1").check_error("plan.json")
+    rows = ("--replay", site / "rows.csv", "--stdin")
+    run("node", *plan, "--name", "z1", *rows).check_error("one of --replay, --stdin and --call")

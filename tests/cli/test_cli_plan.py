@@ -1,0 +1,164 @@
+"""``solah plan``: which node runs what, and what that costs on the wire."""
+
+import json
+import stat
+
+import pytest
+
+from solah.network.bundle import load_bundle, load_public_key
+
+PLACEMENT = (
+    "site: house",
+    "gateway: hub",
+    "nodes:",
+    "  cellar: [alcohol, ash]",
+    "  shop: [hue, color_intensity]",
+    "  office: [proline]",
+)
+
+
+@pytest.fixture
+def placement(write):
+    return write("placement.yaml", *PLACEMENT)
+
+
+def test_the_network_is_drawn_with_its_nodes(run, wine_model, placement, tmp_path):
+    output = tmp_path / "plan.json"
+    outcome = run("plan", wine_model, "--placement", placement, "-o", output)
+    assert outcome.code == 0, outcome.err
+    assert (
+        "\n".join(
+            (
+                "wine (office) ← proline",
+                "├─ taste (cellar) ← alcohol, ash",
+                "└─ look (shop) ← hue, color_intensity",
+            )
+        )
+        in outcome.out
+    )
+    assert (
+        "\n".join(
+            (
+                "1. office",
+                "   reads  proline",
+                "   runs   wine",
+                "   hears  taste of cellar, look of shop",
+                "2. shop",
+                "   reads  hue, color_intensity",
+                "   runs   look",
+                "   sends  look",
+                "3. cellar",
+            )
+        )
+        in outcome.out
+    )
+    assert "What the nodes say is larger than their readings" in outcome.out
+    bundle = load_bundle(output)
+    assert bundle.plan.site == "house"
+    assert bundle.plan.home == {"taste": "cellar", "look": "shop", "wine": "office"}
+
+
+def test_the_figures_on_the_screen_are_those_of_the_document(run, wine_model, placement, tmp_path):
+    words = ("plan", wine_model, "--placement", placement, "-o", tmp_path / "plan.json")
+    found = run(*words, "--json").document
+    assert found["written"] == [str(tmp_path / "plan.json")]
+    assert (found["site"], found["signed"]) == ("house", False)
+    assert found["hash"] == load_bundle(tmp_path / "plan.json").hash
+    assert [node["name"] for node in found["nodes"]] == ["office", "shop", "cellar"]
+    assert found["nodes"][0]["hears"] == {"taste": "cellar", "look": "shop"}
+    traffic = found["traffic"]
+    assert [traffic[name]["messages"] for name in ("beliefs", "readings", "single_readings")] == [
+        *(4, 4, 8)
+    ]
+    (line,) = (one for one in run(*words).out.splitlines() if one.startswith("what the nodes say"))
+    beliefs = traffic["beliefs"]
+    assert line.split()[-3:] == [f"{beliefs[key]:,}" for key in ("messages", "json", "cbor")]
+    for wire in ("json", "cbor"):
+        assert sum(node["beliefs"][wire] for node in traffic["nodes"]) == beliefs[wire]
+
+
+def test_without_a_placement_each_cluster_has_a_node(run, wine_model, tmp_path):
+    output = tmp_path / "plan.json"
+    words = ("--gateway", "hub", "--site", "lab", "--json", "-o", output)
+    found = run("plan", wine_model, *words).document
+    assert found["site"] == "lab"
+    assert {node["name"]: node["reads"] for node in found["nodes"]} == {
+        "wine": ["proline"],
+        "look": ["hue", "color_intensity"],
+        "taste": ["alcohol", "ash"],
+    }
+
+
+def test_options_go_before_the_file(run, wine_model, write, tmp_path):
+    nodes = "a: [alcohol, ash, hue, color_intensity, proline]"
+    placement = write("p.yaml", "site: house", "gateway: hub", f"nodes: {{{nodes}}}")
+    words = ("--placement", placement, "-o", tmp_path / "plan.json", "--json")
+    assert run("plan", wine_model, *words, "--site", "lab").document["site"] == "lab"
+
+
+def test_one_node_says_nothing(run, fruit_model, tmp_path):
+    outcome = run("plan", fruit_model, "-o", tmp_path / "plan.json")
+    assert outcome.code == 0, outcome.err
+    assert "Nothing goes over the wire: one node does it all." in outcome.out
+    assert "geschmack 👅" in outcome.out
+
+
+def test_a_new_key_signs_and_can_be_checked(run, wine_model, tmp_path):
+    output, stem = tmp_path / "plan.json", tmp_path / "site"
+    found = run("plan", wine_model, "--new-key", stem, "-o", output, "--json").document
+    private, public = tmp_path / "site.pem", tmp_path / "site.pub.pem"
+    assert found["signed"]
+    assert found["written"] == [str(output), str(private), str(public)]
+    assert stat.S_IMODE(private.stat().st_mode) == 0o600
+    load_bundle(output).check_signature(load_public_key(public))
+
+    again = tmp_path / "again.json"
+    assert run("plan", wine_model, "--sign", private, "-o", again).code == 0
+    assert again.read_bytes() == output.read_bytes()
+    run("plan", wine_model, "--sign", public, "-o", again).check_error("has no key")
+    run("plan", wine_model, "--new-key", stem, "-o", again).check_error("is there already")
+    run("plan", wine_model, "--new-key", "x", "--sign", private).check_error("leave --sign out")
+
+
+def test_the_acl_has_a_user_a_node(run, wine_model, placement, tmp_path):
+    acl = tmp_path / "acl.txt"
+    words = ("--placement", placement, "-o", tmp_path / "plan.json", "--acl", acl)
+    assert run("plan", wine_model, *words, "--root", "plant").code == 0
+    text = acl.read_text(encoding="utf-8")
+    users = [line.split()[1] for line in text.splitlines() if line.startswith("user ")]
+    assert users == ["office", "shop", "cellar", "operator", "watcher"]
+    assert "topic write plant/house/cellar/out\n" in text
+
+
+def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, write, tmp_path):
+    output = tmp_path / "plan.json"
+
+    def fail(*words):
+        outcome = run("plan", wine_model, "-o", output, *words)
+        assert not output.exists()
+        return outcome
+
+    apart = write("apart.yaml", "a: [alcohol]", "b: [ash, hue, color_intensity, proline]")
+    fail("--placement", apart).check_error("'taste' asks 'alcohol' of 'a' and 'ash' of 'b'")
+    unknown = write("unknown.yaml", "a: [alcohl]")
+    fail("--placement", unknown).check_error("did you mean 'alcohol'?")
+    twice = write("twice.json", '{"a": ["ash"], "a": ["hue"]}')
+    fail("--placement", twice).check_error("twice.json", "a name stands twice")
+    fail("--placement", tmp_path / "none.yaml").check_error("none.yaml")
+    fail("--site", "a/b").check_error("Got 'a/b' instead")
+    fail("--acl", tmp_path / "acl.txt", "--root", "#").check_error("without '+' and '#'")
+    run("plan", write("model.json", "{}"), "-o", output).check_error("not a solah model")
+
+
+def test_a_broken_key_leaves_no_plan(run, wine_model, write, tmp_path):
+    key = write("key.pem", "no key")
+    output = tmp_path / "plan.json"
+    run("plan", wine_model, "--sign", key, "-o", output).check_error("key.pem has no key")
+    assert not output.exists()
+
+
+def test_the_plan_is_json_that_begins_with_what_it_is(run, wine_model, tmp_path):
+    output = tmp_path / "plan.json"
+    assert run("plan", wine_model, "-o", output, "-q").code == 0
+    plain = json.loads(output.read_bytes())
+    assert list(plain) == ["format", "version", "site", "from", "nodes", "model"]

@@ -1,0 +1,223 @@
+"""What other programs read: Prometheus, InfluxDB and Home Assistant get what they understand."""
+
+import json
+import re
+from dataclasses import replace
+
+import jinja2.sandbox
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from watched_site import START, Site, feed, make_bundle
+
+from random_models import random_model
+from solah.model import Goal
+from solah.network.bundle import Bundle
+from solah.network.home_assistant import discovery
+from solah.network.influx import line
+from solah.network.messages import Decided, Decisions, Status, encode
+from solah.network.observing import Observer
+from solah.network.plan import make_plan
+from solah.network.prometheus import metrics
+from solah.network.topics import Topics
+
+BUNDLE = make_bundle()
+
+# --- Prometheus ------------------------------------------------------------------------------
+
+LABEL = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\n"])*"'
+SAMPLE = re.compile(rf"([a-z_]+)\{{({LABEL}(?:,{LABEL})*)\}} (-?[0-9][0-9.e+-]*)")
+
+
+def collected(text):
+    """Read metrics as Prometheus does: a name and its labels are there once, after their type."""
+    kinds, values = {}, {}
+    for one in text.removesuffix("\n").split("\n"):
+        if one.startswith("# TYPE "):
+            _, _, name, kind = one.split(" ")
+            assert name not in kinds
+            kinds[name] = kind
+        elif not one.startswith("# HELP "):
+            name, labels, value = SAMPLE.fullmatch(one).groups()
+            assert name in kinds
+            assert kinds[name] == ("counter" if name.endswith("_total") else "gauge")
+            assert (name, labels) not in values
+            values[name, labels] = float(value)
+    return values
+
+
+def test_prometheus_collects_what_happened():
+    site = Site(make_bundle(), silent=("attic",))
+    observer = Observer(site.topics)
+    feed(observer, site.beginning())
+    feed(observer, site.messages(10))
+    status = Status("cellar", "online", site.bundle.hash, {"late": 4})
+    observer.take(site.topics.status("cellar"), encode(status), START)
+    values = collected(metrics(observer.snapshot(START + 3)))
+    assert values["solah_decisions_total", 'site="house"'] == 10
+    assert values["solah_decisions_incomplete_total", 'site="house"'] == 10
+    assert values["solah_missing_total", 'site="house",part="z0"'] == 10
+    assert values["solah_node_online", 'site="house",node="attic"'] == 0
+    assert values["solah_node_online", 'site="house",node="cellar"'] == 1
+    assert values["solah_node_events_total", 'site="house",node="cellar",event="late"'] == 4
+    beliefs = [v for (name, labels), v in values.items() if "belief" in name and '"y"' in labels]
+    assert sum(beliefs) == pytest.approx(1, abs=1e-3)
+
+
+def with_plan():
+    """Return the picture of a site of which only the plan is known."""
+    observer = Observer(Topics("house"))
+    observer.adopt(BUNDLE)
+    return observer.snapshot(START)
+
+
+@given(name=st.text(max_size=200), other=st.text(max_size=200))
+def test_prometheus_reads_any_name(name, other):
+    picture = with_plan()
+    for part, called in zip(picture["parts"], (name, other), strict=False):
+        part |= {"name": called, "belief": [0.2, 0.3, 0.5]}
+    picture["decisions"]["by_missing"] = {name: 1, other: 2}
+    assert collected(metrics(picture))
+
+
+def test_two_names_that_are_cut_alike_do_not_spoil_the_text():
+    picture = with_plan()
+    for part in picture["parts"]:
+        part |= {"name": "same", "belief": [0.2, 0.3, 0.5]}
+    values = collected(metrics(picture))
+    assert values["solah_belief", 'site="house",part="same",class="c2"'] == 0.5
+
+
+# --- InfluxDB --------------------------------------------------------------------------------
+
+
+def parsed(text):
+    """Read a line as InfluxDB does: at commas, blanks and equal signs that are not escaped."""
+
+    def split(text, sign):
+        return re.split(rf"(?<!\\){sign}", text)
+
+    def pairs(parts):
+        return dict(
+            tuple(re.sub(r"\\([,= ])", r"\1", side) for side in split(part, "=")) for part in parts
+        )
+
+    head, fields, *time = split(text, " ")
+    measurement, *tags = split(head, ",")
+    return measurement, pairs(tags), pairs(split(fields, ",")), time
+
+
+def test_a_line_has_the_decision():
+    row = Decided(7, 1700000000.25, "warm, dry", {"warm, dry": 0.75, "a=b": 0.25}, ("z1",), 0.5)
+    measurement, tags, fields, time = parsed(line(row, "house", "1f"))
+    assert measurement == "solah"
+    assert tags == {"decision": "warm, dry", "model": "1f", "site": "house"}
+    assert fields == {
+        "belief_warm, dry": "0.75",
+        "belief_a=b": "0.25",
+        "known": "0.5",
+        "missing": "1i",
+        "seq": "7i",
+    }
+    assert time == ["1700000000250000000"]
+
+
+# A backslash before a sign that is escaped cannot be told from the escape in this format.
+NAMES = st.text(max_size=40).filter(lambda name: not re.search(r"\\[,= ]", name))
+
+
+@given(name=NAMES, other=NAMES)
+def test_any_name_makes_one_line(name, other):
+    row = Decided(1, START, name, {name: 0.5, other: 0.5})
+    text = line(row, "house", "1f")
+    assert len(text.splitlines()) == 1
+    text.encode("utf-8")
+    _, tags, fields, time = parsed(text)
+    assert tags.keys() >= {"model", "site"}
+    assert "" not in tags.values()
+    assert fields["seq"] == "1i"
+    assert len(time) == 1
+
+
+@pytest.mark.parametrize("time", [0.0, -5.0, 1e12])
+def test_a_row_without_a_time_gets_that_of_the_database(time):
+    assert parsed(line(Decided(1, time, "c", {"c": 1.0}), "house", "1f"))[3] == []
+
+
+def test_an_estimate_is_a_field():
+    _, tags, fields, _ = parsed(line(Decided(1, START, "4.25", {}), "house", "1f"))
+    assert "decision" not in tags
+    assert fields["estimate"] == "4.25"
+
+
+# --- Home Assistant --------------------------------------------------------------------------
+
+
+def rendered(template, payload):
+    """Render a template as Home Assistant does."""
+    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(undefined=jinja2.StrictUndefined)
+    return environment.from_string(template).render(value_json=json.loads(payload))
+
+
+def announced(bundle, **options):
+    announcements = discovery(Topics(bundle.plan.site), bundle, **options)
+    return {topic: json.loads(payload) for topic, payload in announcements}
+
+
+def test_home_assistant_finds_the_decision():
+    bundle = make_bundle()
+    found = announced(bundle)
+    sensor = found["homeassistant/sensor/solah_house/decision/config"]
+    rows = (
+        Decided(1, START, "c0", {"c0": 0.9, "c1": 0.1, "c2": 0.0}),
+        Decided(2, START, "c1", {"c0": 0.2, "c1": 0.6254, "c2": 0.1746}, ("z0",), 0.5),
+    )
+    payload = encode(Decisions("gateway", bundle.hash, rows))
+    assert sensor["state_topic"] == "solah/house/decision"
+    assert sensor["options"] == ["c0", "c1", "c2"]
+    assert rendered(sensor["value_template"], payload) == "c1"
+    attributes = json.loads(rendered(sensor["json_attributes_template"], payload))
+    assert attributes["missing"] == ["z0"]
+    assert attributes["beliefs"]["c1"] == 0.6254
+    certainty = found["homeassistant/sensor/solah_house/certainty/config"]
+    assert rendered(certainty["value_template"], payload) == "62.5"
+    for one in (sensor, certainty):
+        (availability,) = one["availability"]
+        assert availability["topic"] == "solah/house/gateway/status"
+        status = encode(Status("gateway", "offline"))
+        assert rendered(availability["value_template"], status) == "offline"
+
+
+def test_home_assistant_finds_the_nodes():
+    bundle = make_bundle()
+    found = announced(bundle, prefix="ha")
+    nodes = {topic: one for topic, one in found.items() if topic.startswith("ha/binary_sensor/")}
+    assert {one["state_topic"] for one in nodes.values()} == {
+        f"solah/house/{node.name}/status" for node in bundle.plan.nodes
+    }
+    for one in nodes.values():
+        status = encode(Status("attic", "online", "1f", {"late": 3}))
+        assert rendered(one["value_template"], status) == one["payload_on"]
+        assert json.loads(rendered(one["json_attributes_template"], status)) == {"late": 3}
+
+
+def test_every_sensor_is_told_apart():
+    model = random_model(np.random.default_rng(0), "flat fusion", 3)
+    names = [attribute.name for attribute in model.attributes]
+    placement = {"a.b": names[:2], "a_b": names[2:4], "a_2eb": names[4:]}
+    found = announced(Bundle(make_plan(model, placement), model))
+    assert len(found) == 2 + 4
+    assert len({one["unique_id"] for one in found.values()}) == len(found)
+    assert all(re.fullmatch(r"[\w/-]+", topic, re.ASCII) for topic in found)
+    assert len({json.dumps(one["device"]) for one in found.values()}) == 1
+
+
+def test_a_number_has_no_certainty():
+    bundle = make_bundle("masses")
+    goal = Goal("load", words=("low", "high"), peaks=(0.0, 1.0, 2.0), centres=(0.0, 5.0, 10.0))
+    found = announced(replace(bundle, model=replace(bundle.model, goal=goal)))
+    sensors = [one for topic, one in found.items() if "/sensor/" in topic]
+    (sensor,) = sensors
+    assert sensor["state_class"] == "measurement"
+    assert "options" not in sensor

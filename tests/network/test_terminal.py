@@ -1,0 +1,113 @@
+"""What a terminal shows of a network: complete, within its width, and readable without colour."""
+
+import io
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from watched_site import START, Site, feed, make_bundle
+
+from solah.network.messages import Decided, Decisions, encode
+from solah.network.observing import Observer
+from solah.network.terminal import render
+from solah.network.topics import Topics
+
+GOLDEN = """\
+site house
+20 decisions, 5.0 a second, latency 1.0 s (p50), 2.9 s (p99)
+100.0 % of the last 20 decisions lacked evidence of z0 (20)
+messages not taken: 1 unreadable
+
+Nodes
+name     state    rows/s  readings/s  heard      model
+gateway  online      5.0         0.0  now        7f376970
+kitchen  online      6.7         0.0  1.1 s ago  7f376970
+cellar   online      6.7         0.0  1.1 s ago  7f376970
+attic    offline     0.0         0.0  3.0 s ago  7f376970
+
+Last decisions
+row  decision  belief  latency  known  missing
+ 19  c2          0.47    2.1 s   65 %  z0
+ 18  c1          0.59    2.2 s   65 %  z0
+ 17  c1          0.56    2.3 s   65 %  z0
+ 16  c1          0.60    2.4 s   65 %  z0
+ 15  c0          0.25    2.5 s   65 %  z0
+ 14  c2          0.39    2.6 s   65 %  z0
+ 13  c1          0.62    2.7 s   65 %  z0
+ 12  c2          0.52    2.8 s   65 %  z0
+
+Beliefs about y
+y         gateway  ████████░░░░░░░░  0.47 c2
+├─ f      gateway  ················  stays in its node
+│  ├─ z0  attic    ················  missing; ignorance stands for it
+│  └─ z1  cellar   ████████████░░░░  0.77 c2
+└─ z2     kitchen  █████████████░░░  0.84 c1
+"""
+
+
+def picture_of(bundle, silent=(), n_rows=20):
+    site = Site(bundle, silent)
+    observer = Observer(site.topics)
+    feed(observer, site.beginning())
+    feed(observer, site.messages(n_rows))
+    observer.take("solah/house/attic/out", b"garbage", START)
+    return observer.snapshot(START + 3)
+
+
+def printed(snapshot, width=80, **options):
+    page = io.StringIO()
+    console = Console(file=page, width=width, highlight=False, **options)
+    console.print(render(snapshot, width))
+    return page.getvalue()
+
+
+def without_trailing_blanks(text):
+    return re.sub(" +$", "", text, flags=re.MULTILINE)
+
+
+def test_all_there_is_to_know_stands_on_one_page():
+    picture = picture_of(make_bundle(), silent=("attic",))
+    picture["model"]["hash"] = "7f376970"
+    for node in picture["nodes"]:
+        node["model"] = "7f376970"
+    assert without_trailing_blanks(printed(picture)) == GOLDEN
+
+
+def test_colour_adds_nothing_that_words_do_not_say():
+    picture = picture_of(make_bundle(), silent=("attic",))
+    coloured = printed(picture, force_terminal=True, color_system="standard", legacy_windows=False)
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == printed(picture)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("shape", ["flat fusion", "nested fusions", "words"])
+def test_nothing_is_wider_than_the_terminal(shape, width):
+    text = printed(picture_of(make_bundle(shape), silent=("attic",)), width)
+    assert max(map(len, text.splitlines())) <= width
+
+
+@given(name=st.text(max_size=100))
+def test_any_name_fits(name):
+    observer = Observer(Topics("house"))
+    row = Decided(1, START, name, {name: 0.5}, (name, name))
+    message = Decisions("attic", "0", (row,))
+    observer.take("solah/house/decision", encode(message), START)
+    snapshot = observer.snapshot(START)
+    assert "\x1b" not in printed(snapshot)
+    assert "No plan was heard yet" in printed(snapshot)
+
+
+def test_an_empty_site_has_a_page_too():
+    text = printed(Observer(Topics("house")).snapshot(START))
+    assert text.startswith("site house\n0 decisions, 0.0 a second\nNo plan was heard yet")
+
+
+def test_a_deep_hierarchy_stays_on_the_page():
+    picture = picture_of(make_bundle("flat fusion"))
+    parts = [{**picture["parts"][0], "place": i, "hears": [i - 1] if i else []} for i in range(80)]
+    text = printed(picture | {"parts": parts})
+    assert text.count(parts[0]["name"]) >= 80
+    assert max(map(len, text.splitlines())) <= 80

@@ -1,0 +1,332 @@
+"""The live page of a network: complete, safe whatever things are called, usable by everyone."""
+
+import asyncio
+import json
+import re
+import socket
+import threading
+from dataclasses import replace
+
+import httpx
+import numpy as np
+import pytest
+from watched_site import START, Site, feed, make_bundle
+
+from random_models import random_model
+from solah.exceptions import MissingExtraError, ParameterError
+from solah.model import Goal
+from solah.network import web
+from solah.network.bundle import Bundle
+from solah.network.messages import Decided, Decisions, Status, encode
+from solah.network.observing import Observer
+from solah.network.plan import make_plan
+from solah.network.topics import Topics
+
+pytest.importorskip("starlette", reason="starlette is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+PHONE = {"width": 360, "height": 740}
+NASTY = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</script><svg onload=alert(1)>",
+)
+
+
+def watch(bundle, silent=(), n_rows=10):
+    site = Site(bundle, silent)
+    observer = Observer(site.topics)
+    feed(observer, site.beginning())
+    feed(observer, site.messages(n_rows))
+    return observer
+
+
+def nasty_bundle():
+    """Make a bundle of which classes, trees and the goal are named by somebody who means harm."""
+    model = random_model(np.random.default_rng(0), "flat fusion", 3)
+    goal = Goal(NASTY[0], NASTY, thresholds=())
+    names = {"z0": NASTY[1], "y": NASTY[2]}
+    fusion = replace(
+        model.nodes[-1],
+        name=names["y"],
+        origins=tuple(names.get(one, one) for one in model.nodes[-1].origins),
+    )
+    nodes = (replace(model.nodes[0], name=names["z0"]), *model.nodes[1:-1], fusion)
+    model = replace(model, goal=goal, nodes=nodes)
+    attributes = [attribute.name for attribute in model.attributes]
+    placement = {"attic": attributes[:2], "cellar": attributes[2:4], "kitchen": attributes[4:]}
+    return Bundle(make_plan(model, placement, site="house"), model)
+
+
+def ask(observer, path, host="127.0.0.1", **options):
+    """Ask the application without a network; a stream ends after three steps."""
+    app = web.make_app(observer, now=lambda: START + 3, **options)
+    steps = iter(range(3))
+    app.state.is_stopping = lambda: next(steps, None) is None
+
+    async def get():
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
+            return await client.get(path)
+
+    return asyncio.run(get())
+
+
+# --- what is answered ------------------------------------------------------------------------
+
+
+def test_the_page_loads_nothing_and_allows_nothing_else():
+    observer = watch(make_bundle())
+    answers = [ask(observer, "/") for _ in range(2)]
+    for answer in answers:
+        policy = answer.headers["content-security-policy"]
+        (nonce,) = set(re.findall("'nonce-([^']+)'", policy))
+        assert policy.startswith("default-src 'none'; ")
+        assert "unsafe" not in policy
+        assert answer.text.count(f'nonce="{nonce}"') == 2
+        assert not re.search(r"""\s(src|style|on\w+)=|@import|url\(""", answer.text)
+        assert re.findall('<link [^>]*href="([^"]*)"', answer.text) == ["data:,"]
+    policies = {answer.headers["content-security-policy"] for answer in answers}
+    assert len(policies) == 2
+
+
+def test_the_page_draws_the_hierarchy_for_both_widths():
+    observer = watch(make_bundle())
+    text = ask(observer, "/").text
+    assert text.count('class="hierarchy wide"') == text.count('class="hierarchy narrow"') == 1
+    assert text.count('data-letters="') == 2 * len(observer.bundle.model.nodes)
+    for place in range(len(observer.bundle.model.nodes)):
+        assert f'id="node-{place}"' in text
+
+
+def test_names_are_escaped():
+    text = ask(watch(nasty_bundle()), "/").text
+    assert "alert(1)" in text
+    for name in NASTY:
+        assert name not in text
+
+
+def test_a_page_without_a_plan_says_so():
+    assert "No plan was heard yet" in ask(Observer(Topics("house")), "/").text
+
+
+def test_a_picture_is_answered_as_json():
+    observer = watch(make_bundle())
+    answer = ask(observer, "/snapshot.json")
+    assert answer.json() == observer.snapshot(START + 3)
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_metrics_are_answered_for_prometheus():
+    answer = ask(watch(make_bundle()), "/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert 'solah_decisions_total{site="house"} 10\n' in answer.text
+
+
+def test_events_tell_only_what_is_new():
+    observer = watch(make_bundle(), n_rows=40)
+    answer = ask(observer, "/events")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    (event,) = answer.text.strip().split("\n\n")
+    picture = json.loads(event.removeprefix("data: "))
+    assert picture["decisions"]["total"] == 40
+    assert len(picture["decisions"]["last"]) == 20
+
+
+def test_a_quiet_stream_has_a_heartbeat(monkeypatch):
+    monkeypatch.setattr(web, "_HEARTBEAT", 0.0)
+    answer = ask(watch(make_bundle()), "/events")
+    assert answer.text.strip().split("\n\n")[1:] == [": nothing new"] * 2
+
+
+@pytest.mark.parametrize(
+    ("host", "code"),
+    [("localhost:8765", 200), ("127.0.0.1", 200), ("[::1]:8765", 200), ("evil.example", 400)],
+)
+def test_pages_from_elsewhere_cannot_ask(host, code):
+    assert ask(Observer(Topics("house")), "/snapshot.json", host).status_code == code
+
+
+def test_other_hosts_can_be_allowed():
+    assert ask(Observer(Topics("house")), "/metrics", hosts=["*"]).status_code == 200
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ParameterError, match=f"'127.0.0.1', port {port}: .* choose another"):
+            web.serve(web.make_app(Observer(Topics("house"))), port=port)
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "starlette.applications", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'solah\[web\]'"):
+        web.make_app(Observer(Topics("house")))
+
+
+# --- a real server ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def serve():
+    """Return a function that serves what an observer sees, and says where."""
+    running = []
+
+    def start(observer):
+        server = web.Server(web.make_app(observer, now=lambda: START + 3), port=0)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        running.append((server, thread))
+        return server.url
+
+    yield start
+    for server, thread in running:
+        server.stop()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_a_stream_does_not_keep_the_server_from_ending(serve):
+    url = serve(watch(make_bundle()))
+    assert url.startswith("http://127.0.0.1:")
+    # The fixture stops the server while the stream is open.
+    client = httpx.Client()
+    request = client.build_request("GET", f"{url}events")
+    stream = client.send(request, stream=True)
+    assert next(stream.iter_lines()).startswith("data: ")
+
+
+# --- a real browser --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser(find_tool):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = find_tool("chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS.split())
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, serve):
+    """Return a function that opens the page of an observer; it must not complain of anything."""
+    complaints, contexts = [], []
+
+    def open_it(observer, **options):
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        url = serve(observer)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
+        page.on(
+            "request", lambda one: one.url.startswith((url, "data:")) or complaints.append(one.url)
+        )
+        page.goto(url)
+        page.locator("#nodes td").first.wait_for()
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+CARDS = """cards => cards.map(card => [
+    Number(card.dataset.node),
+    card.querySelector(".says").textContent,
+    [...card.querySelectorAll("rect:not(.card)")].map(bar => Number(bar.getAttribute("width"))),
+])"""
+
+
+def test_the_page_follows_the_network(open_page):
+    site = Site(make_bundle())
+    observer = Observer(site.topics)
+    feed(observer, site.beginning())
+    page = open_page(observer)
+    cards = page.locator(".hierarchy.wide .node")
+    before = {words for _, words, _ in cards.evaluate_all(CARDS)}
+    assert before == {"not heard yet", "stays in its node"}
+    feed(observer, site.messages(10))
+    page.locator("#total", has_text="10").wait_for()
+    picture = observer.snapshot(START + 3)
+    shown = {place: (words, bars) for place, words, bars in cards.evaluate_all(CARDS)}
+    rows = page.locator("#parts tbody tr").all_text_contents()
+    for part, row in zip(picture["parts"], reversed(rows), strict=True):
+        words, bars = shown[part["place"]]
+        if part["state"] == "heard":
+            assert words == f"{part['says']} {part['certainty']:.2f}"
+            assert bars == pytest.approx([100 * share for share in part["belief"]])
+            assert f"{part['says']}{part['certainty']:.2f}{part['row']}" in row
+    last = picture["decisions"]["last"][0]
+    assert page.locator("#verdict").text_content() == last["decision"]
+    assert page.locator("#certainty").text_content() == f"{100 * last['certainty']:.1f} %"
+    assert page.locator("#link-state").text_content() == "Live"
+    assert last["decision"] in page.locator("#announcer").text_content()
+
+
+def test_a_new_model_is_drawn(open_page):
+    observer = watch(make_bundle("flat fusion"))
+    page = open_page(observer)
+    assert page.locator(".hierarchy.wide .node").count() == 4
+    observer.adopt(make_bundle("nested fusions"))
+    page.locator(".hierarchy.wide .node").nth(4).wait_for()
+
+
+def test_a_paused_page_stands_still(open_page):
+    site = Site(make_bundle())
+    observer = Observer(site.topics)
+    feed(observer, site.beginning())
+    page = open_page(observer)
+    page.locator("#pause").click()
+    feed(observer, site.messages(10))
+    page.wait_for_timeout(600)
+    assert page.locator("#total").text_content() == "0"
+    page.locator("#pause").click()
+    assert page.locator("#total").text_content() == "10"
+
+
+def test_names_are_text_and_nothing_else(open_page):
+    observer = watch(nasty_bundle(), silent=("attic",))
+    status = encode(Status("stranger", "online", NASTY[1], {NASTY[0]: 3}))
+    observer.take("solah/house/stranger/status", status, START)
+    page = open_page(observer)
+    assert page.locator("#verdict").text_content() in NASTY
+    assert page.locator("#verdict-missing").text_content() == f"Missing: {NASTY[1]}."
+    assert page.evaluate("document.querySelectorAll('img, [onload], [onerror]').length") == 0
+    assert page.evaluate("document.scripts.length") == 1
+
+
+def test_decisions_without_a_plan_are_text_too(open_page):
+    observer = Observer(Topics("house"))
+    row = Decided(1, START, NASTY[0], {NASTY[0]: 0.5}, (NASTY[1],))
+    observer.take("solah/house/decision", encode(Decisions("a", "0", (row,))), START)
+    page = open_page(observer)
+    assert page.locator("#verdict").text_content() == NASTY[0]
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+
+
+def test_what_is_missing_is_said_in_words_and_to_everyone(open_page):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = open_page(watch(make_bundle(), silent=("attic",)), viewport=PHONE, bypass_csp=True)
+    card = page.locator(".hierarchy.narrow .node.is-missing")
+    assert card.locator(".says").text_content() == "missing"
+    assert page.locator("#verdict-missing").text_content() == "Missing: z0."
+    assert "lacked evidence of z0 (10)" in page.locator("#lacking").text_content()
+    assert "offline" in page.locator("#nodes tr", has_text="attic").text_content()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found = axe.run(page).response["violations"]
+        serious = {
+            one["id"]: [node["html"][:120] for node in one["nodes"][:3]]
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        }
+        assert not serious, json.dumps({scheme: serious}, indent=1)
