@@ -2,10 +2,10 @@
 
     python benchmarks/soak.py [--minutes 30] [--rate 100]
 
-The network of benchmarks/nodes.py (five processes, mosquitto), rows at a rate. Every half minute: the
-rows decided, those with something missing, and the resident memory of every node. In the middle the
-broker is restarted once. At the end: the growth of each node's memory from a fifth of the time on, and
-whether every row was decided as by the model.
+The network of benchmarks/nodes.py (five processes, mosquitto), rows at a rate. Every half minute:
+the rows decided, and the resident memory of every node. In the middle the broker is restarted once.
+At the end: the growth of each node's memory from a fifth of the time on, and whether every row was
+decided as by the model.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import pytest
 from processes import Listener
 from sklearn.datasets import load_breast_cancer
 
-from solah import LinguisticHierarchyClassifier
+from solah import LinguisticHierarchyClassifier, datasets
 from solah.network.bundle import Bundle, save_bundle
 from solah.network.launching import Launcher
 from solah.network.plan import make_plan
@@ -140,3 +140,31 @@ def test_a_row_is_decided_without_what_does_not_come(network):
         assert set(row.missing) == set(dead.sends)
         assert tuple(row.beliefs.values()) == pytest.approx(tuple(expected[sequence]), abs=1e-12)
         assert row.known < 1
+
+
+@pytest.mark.shared
+def test_ten_thousand_rows_of_a_room_are_decided_as_by_the_model(shared_data, broker, tmp_path):
+    room = datasets.load("room_occupancy")
+    names = list(room.table.names)
+    groups = [names[place::4] for place in range(4)]
+    wiring = "; ".join(f"z{i} <- {', '.join(group)}" for i, group in enumerate(groups))
+    wiring += "; y <- z0, z1, z2, z3"
+    fitted = LinguisticHierarchyClassifier(wiring, fusion="weigh", max_rules=60)
+    model = fitted.fit(room.table, room.goal).model_
+    used = {attribute.name for attribute in model.attributes}
+    placement = {f"n{i}": [one for one in group if one in used] for i, group in enumerate(groups)}
+    bundle = Bundle(make_plan(model, {name: own for name, own in placement.items() if own}), model)
+    frame = pd.DataFrame({name: room.table.column(name).values for name in names}).head(10_000)
+    table, plan = tmp_path / "rows.csv", tmp_path / "plan.json"
+    frame.to_csv(table, index=False)
+    save_bundle(bundle, plan)
+    listener = Listener(broker.url)
+    nodes = Launcher(bundle, plan, broker.url, tmp_path, ["--deadline", "60"])
+    nodes.start(replay=table)
+    try:
+        listener.wait(len(frame), seconds=120)
+    finally:
+        nodes.stop()
+        listener.stop()
+    assert len(bundle.plan.nodes) == 5
+    check(bundle, frame, listener)

@@ -63,6 +63,15 @@ MaxFlash = Annotated[
         "flash, such as 2048 or 4k, by an estimate for Cortex-M0+.",
     ),
 ]
+Part = Annotated[
+    str | None,
+    _export_option(
+        "--part",
+        metavar="NAME",
+        help="Only this tree or fusion of the model, with what is below it; for a node of a "
+        "network.",
+    ),
+]
 Learn = Annotated[
     bool,
     _export_option("--learn", help="Let the device learn from readings whose class it is told."),
@@ -82,6 +91,7 @@ def export(
     data: CheckData = None,
     to: Form = "c",
     numbers: OptionalNumbers = None,
+    part: Part = None,
     max_flash: MaxFlash = None,
     learn: Learn = False,
     pace: PaceOption = 1.0,
@@ -103,10 +113,13 @@ def export(
     from solah.export.learning import Pace
     from solah.export.names import identifier
     from solah.model import load_document
+    from solah.model.parting import part_of
 
     learning = Pace(pace, forgetting) if learn else None
     _check_options(to, numbers, max_flash, learning)
     full = load_document(model)
+    if part is not None:
+        full = part_of(full, part)
     document, shrunk = _shrunk(full, max_flash, numbers or "float")
     called = name or identifier(model.stem, "model")
     exported = _exported(document, to, numbers, called, learning)

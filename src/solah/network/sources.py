@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from solah.model.attributes import Attribute
     from solah.network.messages import Reading
 
+_A_PIECE = 500  # rows; a node has little memory
+
 
 def replay(
     path: str | os.PathLike[str],
@@ -37,7 +39,7 @@ def replay(
     options : how to read the file
     """
     first = 0
-    for table in iter_tables(path, options=options or ReadOptions()):
+    for table in iter_tables(path, options=options or ReadOptions(), rows=_A_PIECE):
         if first + table.n_rows > start:
             yield from _rows(table, attributes, first, start)
         first += table.n_rows

@@ -1,0 +1,62 @@
+"""A node of a solah network on a board with MicroPython.
+
+It reads its sensors and says what its tree believes. On a computer, write the tree of this node as
+a module, and copy it to the board:
+
+    solah export model.json --part taste --to micropython --name taste -o board
+
+The hash of the plan stands in the messages of all nodes, and 'solah plan --json' prints it.
+"""
+
+import json
+import math
+import time
+
+import taste  # what 'solah export' wrote
+from umqtt.simple import MQTTClient
+
+BROKER, SITE, NODE, PART = "hub.local", "house", "cellar", "taste"
+MODEL = "0123456789abcdef"  # the hash of the plan
+SPEAKS_TO_A_FUSION = True  # False where a tree, not a fusion, hears this one
+
+
+def read_sensors():
+    """Put your sensors here; None where one does not answer."""
+    return {"alcohol": 13.2, "ash": 2.4}
+
+
+def signal(beliefs):
+    """Turn beliefs in units of 1/32768 into what goes up."""
+    if not SPEAKS_TO_A_FUSION:
+        return [belief / 32768 for belief in beliefs]
+    logs = [math.log(max(belief, 0.5) / 32768) for belief in beliefs]
+    mean = sum(logs) / len(logs)
+    return [one - mean for one in logs]
+
+
+def message(sequence, now, readings):
+    """Write what the tree says of one row."""
+    _, beliefs = taste.decide(readings)
+    row = {"seq": sequence, "time": now, "says": {PART: signal(beliefs)}, "missing": []}
+    return json.dumps({"v": 1, "node": NODE, "model": MODEL, "rows": [row]})
+
+
+def main():
+    """Say it once a second."""
+    client = MQTTClient(NODE, BROKER, keepalive=30)
+    status = f"solah/{SITE}/{NODE}/status"
+    about = {"v": 1, "node": NODE, "state": "offline", "model": MODEL, "counters": {}}
+    client.set_last_will(status, json.dumps(about), retain=True, qos=1)
+    client.connect()
+    about["state"] = "online"
+    client.publish(status, json.dumps(about), retain=True, qos=1)
+    while True:
+        now = time.time()
+        # Rows are told apart by the second in which they were read: run the others with --window 1.
+        said = message(int(now), now, read_sensors())
+        client.publish(f"solah/{SITE}/{NODE}/out", said, qos=1)
+        time.sleep(1)
+
+
+if __name__ == "__main__":
+    main()
