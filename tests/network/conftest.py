@@ -19,6 +19,7 @@ class Mosquitto:
         self.url = f"mqtt://127.0.0.1:{self.port}"
         config = [
             f"listener {self.port} 127.0.0.1",
+            "user root",  # who else could read what tests write
             "persistence true",
             f"persistence_location {folder}/",
             "max_queued_messages 100000",
@@ -53,8 +54,7 @@ def make_broker(find_tool, tmp_path):
 
     def make(*lines):
         folder = tmp_path / f"broker{len(brokers)}"
-        folder.mkdir(mode=0o777)
-        folder.chmod(0o777)
+        folder.mkdir()
         brokers.append(Mosquitto(program, folder, *lines))
         return brokers[-1].start()
 

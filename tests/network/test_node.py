@@ -101,11 +101,11 @@ def test_a_swap_under_load_mixes_nothing(network, broker, tmp_path, run_cli):
     assert changed.hash != bundle.hash
     file = tmp_path / "changed.json"
     save_bundle(changed, file)
-    nodes.start(replay=table, rate=300)
-    listener.wait(100)
-    told = run_cli("publish", "--plan", file, "--broker", broker.url, "--ahead", 900, "--json")
+    nodes.start(replay=table, rate=150)
+    listener.wait(50)
+    told = run_cli("publish", "--plan", file, "--broker", broker.url, "--ahead", 1200, "--json")
     starts = json.loads(told)["from"]
-    assert 900 <= starts < N_ROWS - 200
+    assert 1200 <= starts < N_ROWS
     listener.wait(len(rows))
     beliefs = Evaluator(bundle.model).predict_proba(rows)
     for sequence, (model, row) in listener.rows.items():

@@ -1,0 +1,46 @@
+"""Nodes on a real broker, whose messages are delayed, repeated and reordered on the way to it."""
+
+import threading
+
+import numpy as np
+from processes import Listener
+from test_core import expected, network
+from test_hostile import Threads
+
+from random_models import random_rows
+from solah.network import node
+from solah.network.client import Client
+
+
+class Unreliable(Client):
+    """Says things late, twice, and in another order."""
+
+    rng = np.random.default_rng(0)
+
+    def publish(self, topic, payload, *, retain=False):
+        if not topic.endswith("/out"):
+            return super().publish(topic, payload, retain=retain)
+        for _ in range(1 + int(self.rng.random() < 0.3)):
+            late = float(self.rng.exponential(0.05))
+            say = threading.Timer(late, super().publish, (topic, payload))
+            say.daemon = True
+            say.start()
+        return True
+
+
+def test_no_decision_is_lost_or_changed(broker, monkeypatch):
+    monkeypatch.setattr(node, "Client", Unreliable)
+    bundle = network("nested fusions")
+    rows = random_rows(np.random.default_rng(0), bundle.model, 800)
+    listener = Listener(broker.url)
+    nodes = Threads(bundle, broker.url, rows)
+    nodes.start()
+    listener.wait(len(rows), seconds=60)
+    nodes.stop()
+    listener.stop()
+    beliefs = expected(bundle.model, rows)
+    for sequence, (_, row) in listener.rows.items():
+        assert tuple(row.beliefs.values()) == tuple(beliefs[sequence])
+        assert row.missing == ()
+    assert not listener.contradictions
+    assert nodes.counters("gateway")["duplicates"] + nodes.counters("gateway")["late"] > 50
