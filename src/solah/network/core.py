@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
+    from solah.model.document import Node
     from solah.network.bundle import Bundle
     from solah.network.plan import NodePlan
 
@@ -95,6 +96,14 @@ class _Version:
             one for one in model.attributes if one.name in self.plan.reads
         ]
         self.hears = dict(self.plan.hears)
+        own = {one.name: one for one in self.attributes}
+        self.inputs = {
+            node.name: _Inputs(
+                [name for name in node.origins if name not in own],
+                [own[name] for name in node.origins if name in own],
+            )
+            for node in self.parts
+        }
         self.ignorance = self._ignorance()
         self.decides = model.root.name in self.plan.runs
         self.root = model.root.name
@@ -108,24 +117,19 @@ class _Version:
         signals = signals_of(model.nodes, Coded(unknown, 1))
         return {part: tuple(signals[part][0].tolist()) for part in self.hears}
 
-    def inputs_of(self, part: str) -> tuple[list[str], bool]:
-        """Name what a part hears, and say whether it asks readings, too."""
-        node = next(one for one in self.parts if one.name == part)
-        own = set(self.plan.reads)
-        return [name for name in node.origins if name not in own], not own.isdisjoint(node.origins)
-
-    def evaluate(self, part: str, cases: Sequence[_Case]) -> Float:
+    def evaluate(self, node: Node, cases: Sequence[_Case]) -> Float:
         """Evaluate a tree or a fusion on rows whose inputs are all there."""
-        node = next(one for one in self.parts if one.name == part)
-        origins = [name for name in node.origins if name not in self.plan.reads]
-        below = {name: np.array([case.signals[name] for case in cases]) for name in origins}
-        measured = [one for one in self.attributes if one.name in node.origins]
-        rows = (
-            _coded(measured, cases)
-            if isinstance(node, Tree) and measured
-            else Coded({}, len(cases))
-        )
-        return signal_of(node, rows, below, part in self.heard_by_fusions)
+        inputs = self.inputs[node.name]
+        below = {name: np.array([case.signals[name] for case in cases]) for name in inputs.heard}
+        rows = _coded(inputs.measured, cases)
+        return signal_of(node, rows, below, node.name in self.heard_by_fusions)
+
+
+class _Inputs(NamedTuple):
+    """What a tree or a fusion asks: other parts, and attributes that are measured here."""
+
+    heard: list[str]
+    measured: list[Attribute]
 
 
 class NodeCore:
@@ -364,17 +368,17 @@ class NodeCore:
     def _evaluate(self, version: _Version, cases: list[_Case]) -> None:
         """Evaluate all parts, from bottom to top, on the rows that have their inputs."""
         for node in version.parts:
-            heard, asks_readings = version.inputs_of(node.name)
+            inputs = version.inputs[node.name]
             ready = [
                 case
                 for case in cases
                 if node.name not in case.signals
-                and (case.readings is not None or not asks_readings)
-                and all(name in case.signals for name in heard)
+                and (case.readings is not None or not inputs.measured)
+                and all(name in case.signals for name in inputs.heard)
             ]
             if not ready:
                 continue
-            signals = version.evaluate(node.name, ready).tolist()
+            signals = version.evaluate(node, ready).tolist()
             for case, signal in zip(ready, signals, strict=True):
                 case.signals[node.name] = tuple(signal)
                 if node.name in version.plan.sends:
