@@ -42,8 +42,9 @@ def test_a_device_decides_as_its_twin(shape, n_classes, numbers, tmp_path, find_
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
-@pytest.mark.parametrize("n_most", [0, 1, 3])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("shape", "n_most"), [*((shape, 3) for shape in SHAPES), ("flat fusion", 0), ("tree", 1)]
+)
 def test_a_device_names_the_reasons_that_its_twin_names(
     shape, n_most, numbers, tmp_path, find_tool
 ):

@@ -77,8 +77,7 @@ def run(program, export, rows, observed, n_classes):
     return found["decision"], found["belief"], done.stdout[size:]
 
 
-@pytest.mark.parametrize("pace", [Pace(), Pace(4.0, forgetting=0.05)])
-@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(("n_classes", "pace"), [(2, Pace(4.0, forgetting=0.05)), (4, Pace())])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_device_learns_as_its_twin(shape, n_classes, pace, tmp_path, find_tool):
     rng = np.random.default_rng(n_classes)

@@ -1,6 +1,5 @@
 """Real processes on a real broker decide as the model does, through restarts, kills and swaps."""
 
-import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +12,11 @@ from sklearn.datasets import load_breast_cancer
 
 from solah import LinguisticHierarchyClassifier, datasets
 from solah.network.bundle import Bundle, save_bundle
+from solah.network.client import find_broker
 from solah.network.launching import Launcher
 from solah.network.plan import make_plan
+from solah.network.publishing import newest_row
+from solah.network.topics import Topics
 from solah.runtime import Evaluator
 
 N_ROWS = 2_000
@@ -103,9 +105,8 @@ def test_a_swap_under_load_mixes_nothing(network, broker, tmp_path, run_cli):
     save_bundle(changed, file)
     nodes.start(replay=table, rate=150)
     listener.wait(50)
-    told = run_cli("publish", "--plan", file, "--broker", broker.url, "--ahead", 1200, "--json")
-    starts = json.loads(told)["from"]
-    assert 1200 <= starts < N_ROWS
+    starts = 1_600  # ten seconds from now
+    run_cli("publish", "--plan", file, "--broker", broker.url, "--at", starts)
     listener.wait(len(rows))
     beliefs = Evaluator(bundle.model).predict_proba(rows)
     for sequence, (model, row) in listener.rows.items():
@@ -114,6 +115,19 @@ def test_a_swap_under_load_mixes_nothing(network, broker, tmp_path, run_cli):
         place = by.model.goal.decide(beliefs[sequence][None])[0]
         assert row.decision == str(by.model.goal.states[place])
     assert sorted(listener.rows) == list(range(len(rows)))
+
+
+def test_a_new_model_starts_behind_the_newest_row(network, broker, run_cli):
+    bundle, rows, table, nodes, listener = network
+    nodes.start(replay=table)
+    listener.wait(len(rows))
+    topics, give_up = Topics("site"), time.monotonic() + 10
+    while newest_row(find_broker(broker.url), topics) < N_ROWS - 1:
+        assert time.monotonic() < give_up
+    words = ("--plan", nodes.folder / "plan.json", "--broker", broker.url, "--ahead", 400)
+    told = run_cli("publish", *words)
+    assert f"model {bundle.hash} is with the broker" in told
+    assert f"from row {N_ROWS - 1 + 400:,} on" in told
 
 
 def test_a_node_is_small_and_quick_to_start(network):
