@@ -17,7 +17,9 @@ from umqtt.simple import MQTTClient
 
 BROKER, SITE, NODE, PART = "hub.local", "house", "cellar", "taste"
 MODEL = "0123456789abcdef"  # the hash of the plan
-SPEAKS_TO_A_FUSION = True  # False where a tree, not a fusion, hears this one
+SPEAKS_TO_A_FUSION = False  # True where a fusion (fusion="weigh"), not a tree, hears this one
+# Some boards count seconds from the year 2000; set their clock before (ntptime.settime()).
+EPOCH = 946684800 if time.gmtime(0)[0] == 2000 else 0
 
 
 def read_sensors():
@@ -51,7 +53,7 @@ def main():
     about["state"] = "online"
     client.publish(status, json.dumps(about), retain=True, qos=1)
     while True:
-        now = time.time()
+        now = time.time() + EPOCH
         # Rows are told apart by the second in which they were read: run the others with --window 1.
         said = message(int(now), now, read_sensors())
         client.publish(f"solah/{SITE}/{NODE}/out", said, qos=1)

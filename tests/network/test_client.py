@@ -145,6 +145,7 @@ def test_what_is_said_while_the_broker_is_away_is_said_later(broker):
         ("localhost", "mqtt://host:port"),
         ("http://localhost", "mqtt://host:port"),
         ("mqtt://", "mqtt://host:port"),
+        ("mqtt://localhost:99999", "mqtt://host:port"),
         ("mqtt://me:secret@localhost", "do not belong on the command line"),
     ],
 )

@@ -14,7 +14,7 @@ from solah.model import Goal
 from solah.model.beliefs import signals_of
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore, Settings
-from solah.network.messages import Ask, Beliefs, Measured, Said
+from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode
 from solah.network.plan import make_plan
 
 SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion")
@@ -220,3 +220,89 @@ def test_one_node_may_run_everything():
     simulation = Simulation(bundle)
     replay(simulation, bundle, rows)
     check(bundle, rows, simulation.run())
+
+
+def test_readings_that_cannot_be_are_unknown_and_counted():
+    core = NodeCore(network("flat fusion"), "z0")
+    strange = {"x0": "n/a", "x1": [1.0], "stranger": 5.0}
+    core.read([Measured(strange, 1), Measured({"x0": "1.5", "x1": True}, 2)], now=0.0, wall=0.0)
+    (said,) = core.advance(0.0).beliefs
+    assert [row.sequence for row in said.rows] == [1, 2]
+    assert core.counters["unfit_readings"] == 2
+
+
+def test_what_a_tree_hears_must_be_a_belief():
+    bundle = network("masses")
+    hearing = next(node for node in bundle.plan.nodes if node.hears)
+    core = NodeCore(bundle, hearing.name)
+    part, home = hearing.hears[0]
+    for signal in ((50.0, -10.0, 0.0), (0.0, 0.0, 0.0), (0.6, 0.6, 0.6)):
+        core.hear(said(bundle, 1, home, part=part, signal=signal), now=0.0)
+    assert core.counters["refused"] == 3
+    core.hear(said(bundle, 1, home, part=part, signal=(0.2, 0.3, 0.5)), now=0.0)
+    assert core.counters["heard"] == 1
+
+
+def test_a_number_far_off_stops_nothing():
+    bundle, core = gateway(keep=16, deadline=1.0)
+    core.hear(said(bundle, 2**53 - 1), now=0.0)
+    parts = dict(core.plan.hears)
+    for sequence in range(200):
+        for part, node in parts.items():
+            core.hear(said(bundle, sequence, node, part=part), now=0.1)
+        core.advance(0.1)
+    assert core.counters["decisions"] == 200
+    assert core.counters["late"] == 0
+    core.settled  # noqa: B018  # and it comes back
+
+
+def test_readings_of_a_window_come_one_after_the_other():
+    bundle = network("flat fusion")
+    core = NodeCore(bundle, "z0", Settings(window=1.0))
+    core.read([Measured({"x0": 0.5}, time=100.1)], now=0.1, wall=100.1)
+    assert not core.advance(0.1).beliefs
+    core.read([Measured({"x1": 0.25}, time=100.4)], now=0.4, wall=100.4)
+    (both,) = core.advance(0.4).beliefs
+    at_once = NodeCore(bundle, "z0")
+    at_once.read([Measured({"x0": 0.5, "x1": 0.25}, 100)], now=0.0, wall=0.0)
+    assert both.rows[0].signals == at_once.advance(0.0).beliefs[0].rows[0].signals
+    core.read([Measured({"x0": 0.5}, time=101.1)], now=1.1, wall=101.1)
+    assert not core.advance(1.1).beliefs
+    (alone,) = core.advance(2.2).beliefs  # the window is over
+    assert [row.sequence for row in alone.rows] == [101]
+
+
+def test_only_what_a_tree_lacks_itself_is_unknown():
+    bundle = network("masses")
+    model = bundle.model
+    name = next(node.name for node in bundle.plan.nodes if node.hears)
+    core = NodeCore(bundle, name, Settings(deadline=1.0))
+    for part, home in core.plan.hears:
+        core.hear(said(bundle, 1, home, part=part, signal=(0.2, 0.3, 0.5)), now=0.0)
+    ((row,),) = (decided.rows for decided in core.advance(5.0).decisions)
+    shares = dict(
+        zip((a.name for a in model.attributes), attribute_importances(model), strict=True)
+    )
+    assert row.missing == (model.root.name,)
+    assert row.known == pytest.approx(1.0 - sum(shares[name] for name in core.plan.reads))
+
+
+def test_messages_of_many_classes_are_not_too_large():
+    states = tuple(f"class number {place} of a long name" for place in range(120))
+    model = random_model(np.random.default_rng(0), "flat fusion", len(states))
+    model = replace(model, goal=Goal("y", states))
+    bundle = Bundle(make_plan(model), model)
+    rows = random_rows(np.random.default_rng(1), model, 400)
+    cores = {node.name: NodeCore(bundle, node.name) for node in bundle.plan.nodes}
+    for node in bundle.plan.nodes[1:]:
+        own = [
+            Measured({one: readings[one] for one in node.reads}, sequence)
+            for sequence, readings in enumerate(named(model, row) for row in rows)
+        ]
+        cores[node.name].read(own, now=0.0, wall=0.0)
+        for message in cores[node.name].advance(0.0).beliefs:
+            assert len(encode(message)) <= MAX_BYTES
+            cores["gateway"].hear(message, now=0.0)
+    decisions = cores["gateway"].advance(0.0).decisions
+    assert sum(len(one.rows) for one in decisions) == len(rows)
+    assert all(len(encode(one)) <= MAX_BYTES for one in decisions)

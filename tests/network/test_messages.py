@@ -32,6 +32,7 @@ from solah.network.messages import (
     decode_ask,
     decode_beliefs,
     decode_decisions,
+    decode_progress,
     decode_readings,
     decode_status,
     encode,
@@ -326,3 +327,12 @@ def outcome(decode, payload):
         for wire in WIRES:  # it is whole, or it could not be said again
             assert repr(again(message, wire)) == repr(message)
     return "taken"
+
+
+@pytest.mark.parametrize(
+    "payload", [b"Infinity", b"1e999", b"true", b"3.7", b'"12"', b"-5", b"1" * 30]
+)
+def test_the_row_of_progress_is_a_whole_number(payload):
+    assert decode_progress(b"-1") == -1
+    with pytest.raises(MessageError):
+        decode_progress(payload)

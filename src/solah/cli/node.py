@@ -200,11 +200,11 @@ def _rows(
 
     if sum((replay is not None, stdin, call is not None)) > 1:
         raise ParameterError("readings come from one of --replay, --stdin and --call")
+    start = remembered(options.state) + 1
     if replay is not None:
         wanted = [one for one in core.bundle.model.attributes if one.name in core.plan.reads]
-        start = remembered(options.state) + 1
         rows = rows_of(replay, wanted, start=start, options=reading.read_options())
         return at_rate(rows, rate) if wanted else None
     if stdin:
         return at_rate(json_lines(sys.stdin, screen.note), rate)
-    return None if call is None else at_rate(called(call), rate)
+    return None if call is None else at_rate(called(call, start), rate)

@@ -155,6 +155,17 @@ class ReadingOptions:
         ),
     ] = None
 
+    def words(self) -> list[str]:
+        """Return them as words of a command line, for a process that reads the same file."""
+        header = {None: [], True: ["--header"], False: ["--no-header"]}[self.header]
+        given = {
+            "--delimiter": self.delimiter,
+            "--decimal": self.decimal,
+            "--encoding": self.encoding,
+        }
+        spelt = [f"{flag}={value}" for flag, value in given.items() if value is not None]
+        return [*header, *spelt, *(f"--missing={word}" for word in self.missing or ())]
+
     def read_options(self) -> "ReadOptions":
         """Check them, and hand them over to the reader."""
         from solah.data import ReadOptions

@@ -49,11 +49,16 @@ def publish(
 
     Example: solah publish --plan new.json --broker mqtt://hub --sign operator.pem
     """
+    from solah.exceptions import ParameterError
     from solah.network.bundle import load_bundle
     from solah.network.publishing import newest_row, publish_bundle
     from solah.network.topics import Topics
 
     bundle = load_bundle(plan)
+    if bundle.signature and sign is None:
+        raise ParameterError(
+            f"{plan} is signed, and the row from which it decides is part of that; give --sign"
+        )
     topics, where = Topics(bundle.plan.site, root), broker.find()
     start = newest_row(where, topics) + ahead if at is None else at
     bundle = bundle.starting_at(start)

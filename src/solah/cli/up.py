@@ -1,5 +1,6 @@
 """``solah up``: a plan and rows in, the whole network on this machine out."""
 
+import signal
 import tempfile
 import threading
 import time
@@ -77,8 +78,9 @@ def up(
     topics = Topics(bundle.plan.site, root)
     observer = Observer(topics)
     observer.adopt(bundle)
-    words = ["--deadline", str(deadline), "--wire", wire, "--root", root]
+    words = ["--deadline", str(deadline), "--wire", wire, "--root", root, *reading.words()]
     with ExitStack() as stack:
+        stack.enter_context(_interrupted_by_sigterm())
         url = broker or stack.enter_context(_own_broker())
         also = decided.listener(topics.decisions)
         stack.enter_context(listening(find_broker(url), topics, observer, also))
@@ -124,12 +126,22 @@ class _Decided:
 
 
 @contextmanager
+def _interrupted_by_sigterm() -> "Iterator[None]":
+    """Let SIGTERM end the work as Ctrl-C does, so that nothing is left behind."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
 def _own_broker() -> "Iterator[str]":
     from solah.network.broker import EmbeddedBroker
 
-    broker = EmbeddedBroker().start()
+    broker = EmbeddedBroker()
     try:
-        yield broker.url
+        yield broker.start().url
     finally:
         broker.stop()
 

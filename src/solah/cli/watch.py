@@ -68,10 +68,11 @@ def watch(
     """
     from solah.network.bundle import load_public_key
     from solah.network.observing import Observer
+    from solah.network.plan import check_name
     from solah.network.topics import Topics
     from solah.network.watching import listening
 
-    topics = Topics(site, root)
+    topics = Topics(check_name(site), root)
     observer = Observer(topics, None if trust is None else load_public_key(trust))
     with listening(broker.find(), topics, observer), page(observer, web, screen):
         end = None if seconds is None else time.monotonic() + seconds

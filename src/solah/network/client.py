@@ -8,7 +8,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from solah.exceptions import ParameterError, SolahError, require, shorten
 
@@ -80,7 +80,7 @@ def find_broker(
     mqtts://example.org:8883
     """
     parts = urlsplit(url)
-    if parts.scheme not in _PORTS or not parts.hostname:
+    if parts.scheme not in _PORTS or not parts.hostname or not _is_port(parts):
         raise ParameterError(
             "a broker is written mqtt://host:port, or mqtts:// for TLS. "
             f"Got {shorten(url)} instead."
@@ -101,9 +101,16 @@ def find_broker(
         authority=authority,
         certificate=certificate,
         key=key,
-        username=known.get(USERNAME) or known.get("username"),
-        password=known.get(PASSWORD) or known.get("password"),
+        username=known.get(USERNAME),
+        password=known.get(PASSWORD),
     )
+
+
+def _is_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False
 
 
 def _read_credentials(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -111,7 +118,7 @@ def _read_credentials(path: str | os.PathLike[str]) -> dict[str, str]:
     pairs = dict(line.split("=", 1) for line in lines if "=" in line)
     if pairs.keys() != {"username", "password"}:
         raise ParameterError(f"{path} must have the lines username=… and password=…")
-    return pairs
+    return {USERNAME: pairs["username"], PASSWORD: pairs["password"]}
 
 
 class Client:
@@ -205,7 +212,12 @@ class Client:
         if broker.username:
             paho.username_pw_set(broker.username, broker.password)
         if broker.is_secret:
-            paho.tls_set(broker.authority, broker.certificate, broker.key)
+            try:
+                paho.tls_set(broker.authority, broker.certificate, broker.key)
+            except (OSError, ValueError) as error:
+                files = (broker.authority, broker.certificate, broker.key)
+                named = ", ".join(file for file in files if file) or "the system's certificates"
+                raise BrokerError(f"{named} cannot be used for TLS: {error}") from None
         if will is not None:
             paho.will_set(*will, qos=_AT_LEAST_ONCE, retain=True)
         paho.max_inflight_messages_set(_MOST_IN_FLIGHT)

@@ -7,7 +7,9 @@ is missing. Everything is counted and bounded, so that nothing that comes in can
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+import heapq
+import math
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,12 +17,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solah.data import Table, as_column
-from solah.data.spelling import spell
+from solah.data.spelling import is_number, spell
 from solah.explain.importance import attribute_importances
 from solah.model.beliefs import heard_by_fusions, signal_of, signals_of
-from solah.model.document import Task, Tree
+from solah.model.document import Task
 from solah.model.encode import Coded, code
-from solah.network.messages import Ask, Beliefs, Decided, Decisions, Measured, Reading, Said
+from solah.network.messages import (
+    MAX_BYTES,
+    Ask,
+    Beliefs,
+    Decided,
+    Decisions,
+    Measured,
+    Reading,
+    Said,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,6 +44,9 @@ if TYPE_CHECKING:
 
 _MOST_VERSIONS = 4
 _ROWS_A_MESSAGE = 200
+_BYTES_A_MESSAGE = MAX_BYTES // 2
+_MOST_GAP = 1_000
+_NEARLY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,8 @@ class _Case:
     unsaid: list[str] = field(default_factory=list)
     asked: float = 0.0
     is_heard: bool = False  # whether anything came in
+    is_filled: bool = False  # whether ignorance stands for what did not come
+    unread: list[str] = field(default_factory=list)  # trees whose readings did not come
     is_over: bool = False
 
 
@@ -107,7 +123,15 @@ class _Version:
         self.ignorance = self._ignorance()
         self.decides = model.root.name in self.plan.runs
         self.root = model.root.name
-        self.share = _shares_below(bundle)
+        self.below = _attributes_below(bundle)
+        self.importance = dict(
+            zip(
+                (one.name for one in model.attributes),
+                attribute_importances(model).tolist(),
+                strict=True,
+            )
+        )
+        self.rows_a_message = _rows_a_message(bundle, self.plan)
         self.level, self.height = _levels(bundle, name)
 
     def _ignorance(self) -> dict[str, tuple[float, ...]]:
@@ -116,6 +140,17 @@ class _Version:
         unknown = {one.name: np.full(1, np.nan) for one in model.attributes}
         signals = signals_of(model.nodes, Coded(unknown, 1))
         return {part: tuple(signals[part][0].tolist()) for part in self.hears}
+
+    def known_share(self, case: _Case) -> float:
+        """Return the share of the model's knowledge that a row's readings reached."""
+        unknown: set[str] = set()
+        for part in case.missing:
+            if part in case.unread:
+                unknown.update(one.name for one in self.inputs[part].measured)
+            else:
+                unknown |= self.below[part]
+        lost: float = sum(self.importance[name] for name in sorted(unknown))
+        return max(0.0, 1.0 - lost)
 
     def evaluate(self, node: Node, cases: Sequence[_Case]) -> Float:
         """Evaluate a tree or a fusion on rows whose inputs are all there."""
@@ -149,7 +184,8 @@ class NodeCore:
         self.settings = settings or Settings()
         self.counters: Counter[str] = Counter()
         self._versions = [_Version(bundle, name)]
-        self._cases: OrderedDict[int, _Case] = OrderedDict()
+        self._cases: dict[int, _Case] = {}
+        self._order: list[int] = []
         self._waiting: deque[int] = deque()
         self._changed: dict[int, None] = {}
         self._floor = -1
@@ -179,6 +215,7 @@ class NodeCore:
     @property
     def settled(self) -> int:
         """The last row up to which all are done."""
+        self._settled = max(self._settled, self._floor)
         while (following := self._settled + 1) <= self._highest:
             case = self._cases.get(following)
             if (case is None and following > self._floor) or (case and not case.is_over):
@@ -192,7 +229,7 @@ class NodeCore:
         self._highest = max(self._highest, sequence)
         self._settled = max(self._settled, sequence)
 
-    def adopt(self, bundle: Bundle) -> bool:
+    def adopt(self, bundle: Bundle, now: float = 0.0) -> bool:
         """Take another plan and model for the rows from its start on; return whether it is new."""
         newest = self._versions[-1]
         if (bundle.hash, bundle.starts) == (newest.hash, newest.starts):
@@ -202,7 +239,7 @@ class NodeCore:
         for case in self._cases.values():
             decided = case.is_over and version.decides
             if case.sequence >= version.starts and not decided:
-                self._begin_anew(case)
+                self._begin_anew(case, now)
         self.counters["adopted"] += 1
         return True
 
@@ -220,12 +257,22 @@ class NodeCore:
             if case.readings is not None and self.settings.window is None:
                 self.counters["duplicates"] += 1
                 continue
-            case.readings = {**(case.readings or {}), **row.readings}
+            fitting = self._fitting(self._version_for(sequence), row.readings)
+            case.readings = {**(case.readings or {}), **fitting}
             case.is_heard = True
             self._changed[sequence] = None
             self.counters["readings"] += 1
             taken.append(sequence)
         return taken
+
+    def _fitting(self, version: _Version, readings: Mapping[str, Reading]) -> dict[str, Reading]:
+        """Keep what is measured here; what cannot be a reading of its attribute is unknown."""
+        kept: dict[str, Reading] = {}
+        for one in version.attributes:
+            if one.name in readings:
+                kept[one.name] = value = _as_reading(readings[one.name], one)
+                self.counters["unfit_readings"] += value is None and readings[one.name] is not None
+        return kept
 
     def hear(self, said: Beliefs, now: float) -> None:
         """Take in what another node says."""
@@ -296,18 +343,19 @@ class NodeCore:
 
     def _open_gaps(self, sequence: int, now: float) -> None:
         """Open the rows that must have been there in between."""
-        if self._highest < 0:
+        if self._highest < 0 or sequence > self._highest + _MOST_GAP:
             return
-        first = max(self._highest + 1, sequence - self.settings.keep // 2)
-        for missed in range(first, sequence):
+        for missed in range(self._highest + 1, sequence):
             if missed not in self._cases and missed > self._floor:
                 self._open(missed, now, 0.0)
 
     def _open(self, sequence: int, now: float, time: float) -> _Case:
         while len(self._cases) >= self.settings.keep:
-            gone, case = self._cases.popitem(last=False)
+            gone = heapq.heappop(self._order)
+            case = self._cases.pop(gone)
             self._floor = max(self._floor, gone)
             self.counters["dropped"] += not case.is_over and case.is_heard
+        heapq.heappush(self._order, sequence)
         if self._highest < 0:
             self._settled = sequence - 1
         case = self._cases[sequence] = _Case(sequence, now, time)
@@ -315,8 +363,12 @@ class NodeCore:
         self._highest = max(self._highest, sequence)
         return case
 
-    def _begin_anew(self, case: _Case) -> None:
+    def _begin_anew(self, case: _Case, now: float) -> None:
         case.signals, case.missing, case.unsaid, case.asked = {}, [], [], 0.0
+        case.seen = max(case.seen, now)
+        if case.unread:
+            case.readings, case.unread = None, []
+        case.is_filled = False
         if case.is_over:
             case.is_over = False
             self._waiting.append(case.sequence)
@@ -341,9 +393,11 @@ class NodeCore:
         size = version.goal.size
         return (
             bool(row.signals)
-            and version.share.keys() >= set(row.missing)
+            and version.below.keys() >= set(row.missing)
             and all(
-                version.hears.get(part) == node and len(signal) == size
+                version.hears.get(part) == node
+                and len(signal) == size
+                and (part in version.heard_by_fusions or _is_belief(signal))
                 for part, signal in row.signals.items()
             )
         )
@@ -373,7 +427,7 @@ class NodeCore:
                 case
                 for case in cases
                 if node.name not in case.signals
-                and (case.readings is not None or not inputs.measured)
+                and (not inputs.measured or self._has_readings(version, case))
                 and all(name in case.signals for name in inputs.heard)
             ]
             if not ready:
@@ -383,6 +437,12 @@ class NodeCore:
                 case.signals[node.name] = tuple(signal)
                 if node.name in version.plan.sends:
                     case.unsaid.append(node.name)
+
+    def _has_readings(self, version: _Version, case: _Case) -> bool:
+        """Whether the readings of a row are there; in a window, some may still come."""
+        if case.readings is None or self.settings.window is None or case.is_filled:
+            return case.readings is not None
+        return all(one.name in case.readings for one in version.attributes)
 
     def _say(self, version: _Version, cases: list[_Case], outbox: Outbox) -> None:
         rows = [
@@ -397,14 +457,14 @@ class NodeCore:
         ]
         for case in cases:
             case.unsaid = []
-        for part in _batched(rows):
+        for part in _batched(rows, version.rows_a_message):
             outbox.beliefs.append(Beliefs(self.name, version.hash, tuple(part)))
         ending = [case for case in cases if not case.is_over and _is_done(version, case)]
         for case in ending:
             case.is_over = True
         if version.decides and ending:
             decided = self._decide(version, ending)
-            for part in _batched(decided):
+            for part in _batched(decided, version.rows_a_message):
                 outbox.decisions.append(Decisions(self.name, version.hash, tuple(part)))
 
     def _decide(self, version: _Version, cases: list[_Case]) -> list[Decided]:
@@ -418,7 +478,7 @@ class NodeCore:
                 decision=decision,
                 beliefs=belief,
                 missing=tuple(case.missing),
-                known=max(0.0, 1.0 - sum(version.share[part] for part in case.missing)),
+                known=version.known_share(case),
             )
             for case, (decision, belief) in zip(cases, _spelt(version, beliefs), strict=True)
         ]
@@ -427,7 +487,9 @@ class NodeCore:
 
     def _deadline(self, version: _Version) -> float:
         """Return how long this node waits; those below wait less, so that they are heard."""
-        return self.settings.deadline * (version.level / version.height if version.height else 0)
+        share = version.level / version.height if version.height else 0.0
+        own = self.settings.window if self.settings.window and version.attributes else 0.0
+        return max(self.settings.deadline * share, own)
 
     def _drop_finished(self) -> None:
         while self._waiting:
@@ -457,10 +519,11 @@ class NodeCore:
         case.missing += silent
         for part in silent:
             case.signals[part] = version.ignorance[part]
+        case.is_filled = True
         if case.readings is None:
             case.readings = {}
-            if version.attributes:
-                case.missing += [part.name for part in version.parts if isinstance(part, Tree)]
+            case.unread = [name for name, inputs in version.inputs.items() if inputs.measured]
+            case.missing += case.unread
         self._changed[case.sequence] = None
 
     def _ask(self, now: float, outbox: Outbox) -> None:
@@ -479,9 +542,14 @@ class NodeCore:
                 wanted.setdefault(node, []).append(sequence)
             case.asked = now
         for node, sequences in wanted.items():
-            for part in _batched(sequences):
+            for part in _batched(sequences, _ROWS_A_MESSAGE):
                 outbox.asks.append((node, Ask(tuple(part))))
                 self.counters["asked"] += len(part)
+
+
+def _is_belief(signal: tuple[float, ...]) -> bool:
+    """Whether a tree can take a signal for masses."""
+    return min(signal) >= -_NEARLY and abs(sum(signal) - 1.0) <= _NEARLY
 
 
 def _is_done(version: _Version, case: _Case) -> bool:
@@ -495,6 +563,19 @@ def _coded(attributes: Sequence[Attribute], cases: Sequence[_Case]) -> Coded:
         for one in attributes
     ]
     return code(Table(tuple(columns), len(cases)), attributes)
+
+
+def _as_reading(value: object, attribute: Attribute) -> Reading:
+    """Return a reading as its attribute takes it; None for what it cannot take."""
+    if isinstance(value, bool):
+        value = float(value)
+    if isinstance(value, int):
+        value = float(value)
+    if attribute.is_coded:
+        return value if isinstance(value, str | float) else None
+    if isinstance(value, str):
+        return float(value) if is_number(value) else None
+    return value if isinstance(value, float) and math.isfinite(value) else None
 
 
 def _column(values: list[Reading]) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
@@ -514,21 +595,30 @@ def _spelt(version: _Version, beliefs: Float) -> Iterator[tuple[str, dict[str, f
         yield names[place], dict(zip(names, belief, strict=True))
 
 
-def _batched(rows: Sequence[object]) -> Iterator[list]:  # type: ignore[type-arg]
+def _batched(rows: Sequence[object], most: int) -> Iterator[list]:  # type: ignore[type-arg]
     pending = iter(rows)
-    while part := list(islice(pending, _ROWS_A_MESSAGE)):
+    while part := list(islice(pending, most)):
         yield part
 
 
-def _shares_below(bundle: Bundle) -> dict[str, float]:
-    """Return the share of the model's knowledge that lies in each tree and fusion and below."""
-    model = bundle.model
-    shares = dict(
-        zip((one.name for one in model.attributes), attribute_importances(model), strict=True)
-    )
-    for node in model.nodes:
-        shares[node.name] = sum(shares[name] for name in node.origins)
-    return {node.name: float(shares[node.name]) for node in model.nodes}
+def _attributes_below(bundle: Bundle) -> dict[str, frozenset[str]]:
+    """Name the attributes that each tree and fusion hears of, itself or through others."""
+    below: dict[str, frozenset[str]] = {}
+    for node in bundle.model.nodes:
+        below[node.name] = frozenset(
+            name for origin in node.origins for name in below.get(origin, {origin})
+        )
+    return below
+
+
+def _rows_a_message(bundle: Bundle, plan: NodePlan) -> int:
+    """Return how many rows surely fit into one message."""
+    goal = bundle.model.goal
+    names = sum(len(spell(state).encode()) for state in goal.states)
+    everything = sum(len(node.name.encode()) + 8 for node in bundle.model.nodes)
+    said = sum(len(part.encode()) + 30 * goal.size + 10 for part in plan.sends)
+    row = 200 + everything + max(6 * names + 35 * goal.size, said)
+    return max(1, min(_ROWS_A_MESSAGE, _BYTES_A_MESSAGE // row))
 
 
 def _levels(bundle: Bundle, name: str) -> tuple[int, int]:

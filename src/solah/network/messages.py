@@ -161,6 +161,14 @@ def decode_ask(payload: bytes) -> Ask:
     return Ask(tuple(_sequence(one) for one in sequences), since)
 
 
+def decode_progress(payload: bytes) -> int:
+    """Read the number of a row; -1 stands for none."""
+    plain = _parse(payload)
+    if type(plain) is not int or not -1 <= plain <= MAX_SEQUENCE:
+        raise MessageError(f"a row is a whole number. Got {shown(plain)} instead.")
+    return plain
+
+
 def decode_status(payload: bytes) -> Status:
     """Read how a node is doing."""
     plain = _opened(payload, {"v", "node", "state", "model", "counters"})

@@ -10,16 +10,18 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from solah.exceptions import SolahError
+from solah.exceptions import ParameterError, SolahError
 from solah.network.bundle import BundleError, read_bundle
 from solah.network.client import Client
 from solah.network.messages import (
+    MAX_BYTES,
     Ask,
     Measured,
     MessageError,
     Status,
     decode_ask,
     decode_beliefs,
+    decode_progress,
     decode_readings,
     encode,
 )
@@ -117,8 +119,7 @@ class Node:
 
     def stop(self) -> None:
         """End the work, from any thread."""
-        self._stopping.set()
-        self._put("wake", None)
+        self._stopping.set()  # and no more: signals come while locks are held
 
     @property
     def is_done(self) -> bool:
@@ -156,6 +157,9 @@ class Node:
 
     def _heard(self, topic: str, payload: bytes) -> None:
         """Put a message aside; this is the network's thread."""
+        if len(payload) > MAX_BYTES and topic != self._topics.model:
+            self.counters["malformed"] += 1
+            return
         self._put(topic, payload)
 
     def _put(self, kind: str, content: Any) -> None:
@@ -173,7 +177,7 @@ class Node:
 
     def _take(self, kind: str, content: Any) -> None:
         if kind == "rows":
-            self.core.read(content, time.monotonic(), time.time())
+            self._read_rows(content)
             return
         address = self._topics.parse(kind)
         if address is None:
@@ -187,6 +191,15 @@ class Node:
             self.counters["refused_models"] += 1
             self._options.log(f"{kind}: {error}")
 
+    def _read_rows(self, rows: Iterable[Measured]) -> None:
+        before = self.core.counters["unnumbered"]
+        self.core.read(rows, time.monotonic(), time.time())
+        if not before and self.core.counters["unnumbered"]:
+            self._options.log(
+                "readings without a number 'seq' are left out; give one, or tell rows apart by "
+                "time with --window"
+            )
+
     def _take_message(self, node: str, what: str, payload: bytes) -> None:
         now = time.monotonic()
         if what == "out":
@@ -195,11 +208,11 @@ class Node:
                 raise MessageError(f"{said.node!r} speaks in the place of {node!r}")
             self.core.hear(said, now)
         elif what == "in":
-            self.core.read(decode_readings(payload), now, time.time())
+            self._read_rows(decode_readings(payload))
         elif what == "ask":
             self.core.repeat(decode_ask(payload))
         elif what == "progress":
-            self._progress = _whole_number(payload)
+            self._progress = decode_progress(payload)
         elif what == "model" and payload:
             self._adopt(payload)
 
@@ -209,7 +222,7 @@ class Node:
             bundle.check_signature(self._options.trust)
         if bundle.plan.site != self._topics.site:
             raise BundleError(f"the plan is of the site {bundle.plan.site!r}")
-        if self.core.adopt(bundle):
+        if self.core.adopt(bundle, time.monotonic()):
             self._options.log(f"model {bundle.hash} from row {bundle.starts} on")
             self._subscribe()
             self._next_status = 0.0
@@ -311,11 +324,15 @@ class Node:
 
 def remembered(state: Path | None) -> int:
     """Return the last row that a node has noted as done; -1 where it has noted none."""
-    return _whole_number(state.read_bytes()) if state is not None and state.exists() else -1
-
-
-def _whole_number(payload: bytes) -> int:
+    if state is None:
+        return -1
+    if not state.parent.is_dir():
+        raise ParameterError(f"the folder {state.parent} is not there; make it first")
+    if not state.exists():
+        return -1
     try:
-        return int(json.loads(payload))
-    except (ValueError, TypeError, RecursionError):
-        raise MessageError("a whole number is expected here") from None
+        return decode_progress(state.read_bytes())
+    except MessageError:
+        raise ParameterError(
+            f"{state} does not say how far a node came; delete it to begin anew"
+        ) from None

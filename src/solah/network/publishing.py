@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import threading
-import time
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from solah.network.client import BrokerError, Client
+from solah.network.messages import MessageError, decode_progress
 
 if TYPE_CHECKING:
     from solah.network.bundle import Bundle
@@ -26,8 +25,8 @@ def newest_row(broker: Broker, topics: Topics) -> int:
 
     def take(_topic: str, payload: bytes) -> None:
         try:
-            rows.append(int(json.loads(payload)))
-        except (ValueError, TypeError):
+            rows.append(decode_progress(payload))
+        except MessageError:
             return
         heard.set()
 
@@ -40,14 +39,18 @@ def newest_row(broker: Broker, topics: Topics) -> int:
 
 
 def publish_bundle(broker: Broker, topics: Topics, bundle: Bundle) -> None:
-    """Let the broker keep a bundle, and tell it to all nodes; return when that is confirmed."""
-    client = Client(broker, f"solah-{uuid4().hex[:12]}", lambda *_: None, is_kept=False)
+    """Let the broker keep a bundle, and tell it to all nodes; return when it is seen there."""
+    document, kept = bundle.to_bytes(), threading.Event()
+
+    def take(_topic: str, payload: bytes) -> None:
+        if payload == document:
+            kept.set()
+
+    client = Client(broker, f"solah-{uuid4().hex[:12]}", take, is_kept=False)
+    client.subscribe([topics.model])
     client.start()
-    client.publish(topics.model, bundle.to_bytes(), retain=True)
-    give_up = time.monotonic() + _CONFIRM
-    while client.in_flight and time.monotonic() < give_up:
-        time.sleep(0.01)
-    is_confirmed = not client.in_flight
+    client.publish(topics.model, document, retain=True)
+    is_kept = kept.wait(_CONFIRM)
     client.stop()
-    if not is_confirmed:
-        raise BrokerError(f"the broker {broker!r} did not confirm the model; it may not be allowed")
+    if not is_kept:
+        raise BrokerError(f"the broker {broker!r} did not take the model; it may not be allowed")

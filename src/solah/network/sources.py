@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import time
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from solah.data import ReadOptions, iter_tables, to_numbers, to_text
-from solah.exceptions import ParameterError, shorten
+from solah.exceptions import DataError, ParameterError, shorten
 from solah.network.messages import Measured, MessageError, decode_readings
 
 if TYPE_CHECKING:
@@ -74,24 +77,33 @@ def json_lines(stream: IO[str], on_wrong: Callable[[str], None]) -> Iterator[Mea
             on_wrong(str(error))
 
 
-def called(name: str) -> Iterator[Measured]:
+def called(name: str, start: int = 0) -> Iterator[Measured]:
     """Yield what a function returns, call after call, until that is None.
 
     Parameters
     ----------
-    name : ``module:function``; the function returns readings by name, and is your own code
+    name : ``module:function``, also of a module in the current folder; the function returns
+        readings by name, and is your own code
+    start : the number of the first row
     """
     module, _, attribute = name.partition(":")
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
     try:
         function: Callable[[], Any] = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise ParameterError(
             f"a function is written module:function. Got {shorten(name)}: {error}"
         ) from None
-    sequence = 0
-    while (readings := function()) is not None:
-        yield Measured(dict(readings), sequence)
-        sequence += 1
+    for sequence in count(start):
+        try:
+            readings = function()
+            row = None if readings is None else Measured(dict(readings), sequence)
+        except Exception as error:  # it is the user's, and may raise anything
+            raise DataError(f"{name} failed: {type(error).__name__}: {error}") from error
+        if row is None:
+            return
+        yield row
 
 
 def at_rate(rows: Iterable[Measured], rate: float | None) -> Iterator[Measured]:
