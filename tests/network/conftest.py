@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 import time
+from getpass import getuser
 
 import pytest
 
@@ -19,7 +20,7 @@ class Mosquitto:
         self.url = f"mqtt://127.0.0.1:{self.port}"
         config = [
             f"listener {self.port} 127.0.0.1",
-            "user root",  # who else could read what tests write
+            f"user {getuser()}",  # who else could read what tests write
             "persistence true",
             f"persistence_location {folder}/",
             "max_queued_messages 100000",

@@ -36,5 +36,12 @@ class Listener:
             time.sleep(0.02)
         assert len(self.rows) >= n_rows, f"{len(self.rows)} of {n_rows} rows were decided"
 
+    def wait_for(self, sequences, seconds=60.0):
+        """Wait until these rows are decided."""
+        give_up = time.monotonic() + seconds
+        while not self.rows.keys() >= set(sequences) and time.monotonic() < give_up:
+            time.sleep(0.02)
+        assert self.rows.keys() >= set(sequences)
+
     def stop(self):
         self._client.stop()

@@ -2,7 +2,6 @@
 
 import subprocess
 import threading
-from getpass import getuser
 
 import numpy as np
 import pytest
@@ -150,7 +149,6 @@ def people(plan, make_broker, find_tool, tmp_path):
         "allow_anonymous false",
         f"password_file {passwords}",
         f"acl_file {acl}",
-        f"user {getuser()}",
     )
     people = {name: Person(name, broker.port) for name in names}
     yield people

@@ -145,7 +145,7 @@ def test_a_row_is_decided_without_what_does_not_come(network):
     nodes._words += ["--deadline", "1"]
     dead = bundle.plan.nodes[-1]
     nodes.start(*(node.name for node in bundle.plan.nodes if node is not dead), replay=table)
-    listener.wait(200)
+    listener.wait_for(range(200))
     blind = rows.head(200).copy()
     blind[list(dead.reads)] = np.nan
     expected = Evaluator(bundle.model).predict_proba(pd.DataFrame(blind))
