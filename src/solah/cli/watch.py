@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +12,7 @@ from solah.cli.screen import Screen, console
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from solah.network.observing import Observer
 
@@ -20,6 +20,7 @@ _network_option = options_in("The network")
 _view_option = options_in("The view")
 _REFRESH = 0.25
 _JSON_EVERY = 1.0
+_PAGE = 100  # columns, where there is no terminal
 
 Site = Annotated[
     str, _network_option("--site", metavar="NAME", help="The name of the network in its plan.")
@@ -76,8 +77,15 @@ def watch(
     observer = Observer(topics, None if trust is None else load_public_key(trust))
     with listening(broker.find(), topics, observer), page(observer, web, screen):
         end = None if seconds is None else time.monotonic() + seconds
-        is_over = lambda: end is not None and time.monotonic() >= end  # noqa: E731
+
+        def is_over() -> bool:
+            return end is not None and time.monotonic() >= end
+
         show(observer, screen, is_over, in_lines=True)
+    if not screen.json and not sys.stdout.isatty():
+        from solah.network.terminal import render
+
+        screen.result(render(observer.snapshot(time.time()), _PAGE))
 
 
 def page(observer: "Observer", port: int | None, screen: Screen) -> AbstractContextManager[object]:
@@ -121,21 +129,16 @@ def _print_line(observer: "Observer") -> None:
     sys.stdout.flush()
 
 
-def _live() -> "AbstractContextManager[Callable[[Observer], None]]":
-    from contextlib import contextmanager
-
+@contextmanager
+def _live() -> "Iterator[Callable[[Observer], None]]":
     from rich.live import Live
 
     from solah.network.terminal import render
 
-    @contextmanager
-    def live():  # type: ignore[no-untyped-def]
-        screen = console()
-        with Live(console=screen, auto_refresh=False, screen=False) as view:
+    screen = console()
+    with Live(console=screen, auto_refresh=False) as view:
 
-            def update(observer: "Observer") -> None:
-                view.update(render(observer.snapshot(time.time()), screen.width), refresh=True)
+        def update(observer: "Observer") -> None:
+            view.update(render(observer.snapshot(time.time()), screen.width), refresh=True)
 
-            yield update
-
-    return live()
+        yield update
