@@ -8,22 +8,17 @@ is missing. Everything is counted and bounded, so that nothing that comes in can
 from __future__ import annotations
 
 import heapq
-import math
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.data import Table, as_column
-from solah.data.spelling import is_number, spell
-from solah.explain.importance import attribute_importances
-from solah.model.beliefs import heard_by_fusions, signal_of, signals_of
+from solah.data.spelling import spell
 from solah.model.document import Task
-from solah.model.encode import Coded, code
+from solah.network.evaluating import ROWS_A_MESSAGE, Case, Version, as_reading
 from solah.network.messages import (
-    MAX_BYTES,
     Ask,
     Beliefs,
     Decided,
@@ -37,14 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
-    from solah.model.document import Node
     from solah.network.bundle import Bundle
     from solah.network.plan import NodePlan
 
 _MOST_VERSIONS = 4
-_ROWS_A_MESSAGE = 200
-_BYTES_A_MESSAGE = MAX_BYTES // 2
 _MOST_GAP = 1_000
 _NEARLY = 1e-6
 
@@ -67,24 +58,6 @@ class Settings:
     keep: int = 4_096
 
 
-@dataclass(eq=False)
-class _Case:
-    """What a node knows of one row."""
-
-    sequence: int
-    seen: float  # on the node's clock
-    time: float = 0.0  # of its newest reading, on the wall
-    readings: Mapping[str, Reading] | None = None
-    signals: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    missing: list[str] = field(default_factory=list)
-    unsaid: list[str] = field(default_factory=list)
-    asked: float = 0.0
-    is_heard: bool = False  # whether anything came in
-    is_filled: bool = False  # whether ignorance stands for what did not come
-    unread: list[str] = field(default_factory=list)  # trees whose readings did not come
-    is_over: bool = False
-
-
 @dataclass
 class Outbox:
     """What a node has to say."""
@@ -95,76 +68,6 @@ class Outbox:
 
     def __bool__(self) -> bool:
         return bool(self.beliefs or self.decisions or self.asks)
-
-
-class _Version:
-    """A bundle as one node sees it."""
-
-    def __init__(self, bundle: Bundle, name: str) -> None:
-        self.bundle, self.hash, self.starts = bundle, bundle.hash, bundle.starts
-        model = bundle.model
-        self.plan: NodePlan = bundle.plan.node(name)
-        self.goal = model.goal
-        self.heard_by_fusions = heard_by_fusions(model.nodes)
-        nodes = {node.name: node for node in model.nodes}
-        self.parts = [nodes[part] for part in self.plan.runs]
-        self.attributes: list[Attribute] = [
-            one for one in model.attributes if one.name in self.plan.reads
-        ]
-        self.hears = dict(self.plan.hears)
-        own = {one.name: one for one in self.attributes}
-        self.inputs = {
-            node.name: _Inputs(
-                [name for name in node.origins if name not in own],
-                [own[name] for name in node.origins if name in own],
-            )
-            for node in self.parts
-        }
-        self.ignorance = self._ignorance()
-        self.decides = model.root.name in self.plan.runs
-        self.root = model.root.name
-        self.below = _attributes_below(bundle)
-        self.importance = dict(
-            zip(
-                (one.name for one in model.attributes),
-                attribute_importances(model).tolist(),
-                strict=True,
-            )
-        )
-        self.rows_a_message = _rows_a_message(bundle, self.plan)
-        self.level, self.height = _levels(bundle, name)
-
-    def _ignorance(self) -> dict[str, tuple[float, ...]]:
-        """Return what trees and fusions say of a row of which nothing is known."""
-        model = self.bundle.model
-        unknown = {one.name: np.full(1, np.nan) for one in model.attributes}
-        signals = signals_of(model.nodes, Coded(unknown, 1))
-        return {part: tuple(signals[part][0].tolist()) for part in self.hears}
-
-    def known_share(self, case: _Case) -> float:
-        """Return the share of the model's knowledge that a row's readings reached."""
-        unknown: set[str] = set()
-        for part in case.missing:
-            if part in case.unread:
-                unknown.update(one.name for one in self.inputs[part].measured)
-            else:
-                unknown |= self.below[part]
-        lost: float = sum(self.importance[name] for name in sorted(unknown))
-        return max(0.0, 1.0 - lost)
-
-    def evaluate(self, node: Node, cases: Sequence[_Case]) -> Float:
-        """Evaluate a tree or a fusion on rows whose inputs are all there."""
-        inputs = self.inputs[node.name]
-        below = {name: np.array([case.signals[name] for case in cases]) for name in inputs.heard}
-        rows = _coded(inputs.measured, cases)
-        return signal_of(node, rows, below, node.name in self.heard_by_fusions)
-
-
-class _Inputs(NamedTuple):
-    """What a tree or a fusion asks: other parts, and attributes that are measured here."""
-
-    heard: list[str]
-    measured: list[Attribute]
 
 
 class NodeCore:
@@ -183,8 +86,8 @@ class NodeCore:
         self.name = name
         self.settings = settings or Settings()
         self.counters: Counter[str] = Counter()
-        self._versions = [_Version(bundle, name)]
-        self._cases: dict[int, _Case] = {}
+        self._versions = [Version(bundle, name)]
+        self._cases: dict[int, Case] = {}
         self._order: list[int] = []
         self._waiting: deque[int] = deque()
         self._changed: dict[int, None] = {}
@@ -234,7 +137,7 @@ class NodeCore:
         newest = self._versions[-1]
         if (bundle.hash, bundle.starts) == (newest.hash, newest.starts):
             return False
-        version = _Version(bundle, self.name)
+        version = Version(bundle, self.name)
         self._versions = [*self._versions[1 - _MOST_VERSIONS :], version]
         for case in self._cases.values():
             decided = case.is_over and version.decides
@@ -265,12 +168,12 @@ class NodeCore:
             taken.append(sequence)
         return taken
 
-    def _fitting(self, version: _Version, readings: Mapping[str, Reading]) -> dict[str, Reading]:
+    def _fitting(self, version: Version, readings: Mapping[str, Reading]) -> dict[str, Reading]:
         """Keep what is measured here; what cannot be a reading of its attribute is unknown."""
         kept: dict[str, Reading] = {}
         for one in version.attributes:
             if one.name in readings:
-                kept[one.name] = value = _as_reading(readings[one.name], one)
+                kept[one.name] = value = as_reading(readings[one.name], one)
                 self.counters["unfit_readings"] += value is None and readings[one.name] is not None
         return kept
 
@@ -329,7 +232,7 @@ class NodeCore:
             return int((row.time if row.time is not None else wall) // self.settings.window)
         return row.sequence
 
-    def _case(self, sequence: int, now: float, time: float) -> _Case | None:
+    def _case(self, sequence: int, now: float, time: float) -> Case | None:
         """Find the case of a row, or open one; None for one that is long gone."""
         case = self._cases.get(sequence)
         if case is not None:
@@ -349,7 +252,7 @@ class NodeCore:
             if missed not in self._cases and missed > self._floor:
                 self._open(missed, now, 0.0)
 
-    def _open(self, sequence: int, now: float, time: float) -> _Case:
+    def _open(self, sequence: int, now: float, time: float) -> Case:
         while len(self._cases) >= self.settings.keep:
             gone = heapq.heappop(self._order)
             case = self._cases.pop(gone)
@@ -358,12 +261,12 @@ class NodeCore:
         heapq.heappush(self._order, sequence)
         if self._highest < 0:
             self._settled = sequence - 1
-        case = self._cases[sequence] = _Case(sequence, now, time)
+        case = self._cases[sequence] = Case(sequence, now, time)
         self._waiting.append(sequence)
         self._highest = max(self._highest, sequence)
         return case
 
-    def _begin_anew(self, case: _Case, now: float) -> None:
+    def _begin_anew(self, case: Case, now: float) -> None:
         case.signals, case.missing, case.unsaid, case.asked = {}, [], [], 0.0
         case.seen = max(case.seen, now)
         if case.unread:
@@ -374,13 +277,13 @@ class NodeCore:
             self._waiting.append(case.sequence)
         self._changed[case.sequence] = None
 
-    def _version_for(self, sequence: int) -> _Version:
+    def _version_for(self, sequence: int) -> Version:
         for version in reversed(self._versions):
             if version.starts <= sequence:
                 return version
         return self._versions[0]
 
-    def _by_version(self, cases: list[_Case]) -> Iterator[tuple[_Version, list[_Case]]]:
+    def _by_version(self, cases: list[Case]) -> Iterator[tuple[Version, list[Case]]]:
         for version in self._versions:
             mine = [case for case in cases if self._version_for(case.sequence) is version]
             if mine:
@@ -388,7 +291,7 @@ class NodeCore:
 
     # --- hearing ---------------------------------------------------------------------------------
 
-    def _is_expected(self, version: _Version, node: str, row: Said) -> bool:
+    def _is_expected(self, version: Version, node: str, row: Said) -> bool:
         """Whether this node waits for exactly such signals of that one."""
         size = version.goal.size
         return (
@@ -402,7 +305,7 @@ class NodeCore:
             )
         )
 
-    def _hear_row(self, case: _Case, row: Said) -> None:
+    def _hear_row(self, case: Case, row: Said) -> None:
         if case.is_over:
             self.counters["late"] += 1
             return
@@ -419,7 +322,7 @@ class NodeCore:
 
     # --- evaluating ------------------------------------------------------------------------------
 
-    def _evaluate(self, version: _Version, cases: list[_Case]) -> None:
+    def _evaluate(self, version: Version, cases: list[Case]) -> None:
         """Evaluate all parts, from bottom to top, on the rows that have their inputs."""
         for node in version.parts:
             inputs = version.inputs[node.name]
@@ -438,13 +341,13 @@ class NodeCore:
                 if node.name in version.plan.sends:
                     case.unsaid.append(node.name)
 
-    def _has_readings(self, version: _Version, case: _Case) -> bool:
+    def _has_readings(self, version: Version, case: Case) -> bool:
         """Whether the readings of a row are there; in a window, some may still come."""
         if case.readings is None or self.settings.window is None or case.is_filled:
             return case.readings is not None
         return all(one.name in case.readings for one in version.attributes)
 
-    def _say(self, version: _Version, cases: list[_Case], outbox: Outbox) -> None:
+    def _say(self, version: Version, cases: list[Case], outbox: Outbox) -> None:
         rows = [
             Said(
                 case.sequence,
@@ -467,7 +370,7 @@ class NodeCore:
             for part in _batched(decided, version.rows_a_message):
                 outbox.decisions.append(Decisions(self.name, version.hash, tuple(part)))
 
-    def _decide(self, version: _Version, cases: list[_Case]) -> list[Decided]:
+    def _decide(self, version: Version, cases: list[Case]) -> list[Decided]:
         beliefs = np.array([case.signals[version.root] for case in cases])
         self.counters["decisions"] += len(cases)
         self.counters["incomplete"] += sum(bool(case.missing) for case in cases)
@@ -485,7 +388,7 @@ class NodeCore:
 
     # --- waiting ---------------------------------------------------------------------------------
 
-    def _deadline(self, version: _Version) -> float:
+    def _deadline(self, version: Version) -> float:
         """Return how long this node waits; those below wait less, so that they are heard."""
         share = version.level / version.height if version.height else 0.0
         own = self.settings.window if self.settings.window and version.attributes else 0.0
@@ -514,7 +417,7 @@ class NodeCore:
                 self.counters["gaps"] += 1
             self._drop_finished()
 
-    def _fill(self, version: _Version, case: _Case) -> None:
+    def _fill(self, version: Version, case: Case) -> None:
         silent = [part for part in version.hears if part not in case.signals]
         case.missing += silent
         for part in silent:
@@ -542,7 +445,7 @@ class NodeCore:
                 wanted.setdefault(node, []).append(sequence)
             case.asked = now
         for node, sequences in wanted.items():
-            for part in _batched(sequences, _ROWS_A_MESSAGE):
+            for part in _batched(sequences, ROWS_A_MESSAGE):
                 outbox.asks.append((node, Ask(tuple(part))))
                 self.counters["asked"] += len(part)
 
@@ -552,39 +455,11 @@ def _is_belief(signal: tuple[float, ...]) -> bool:
     return min(signal) >= -_NEARLY and abs(sum(signal) - 1.0) <= _NEARLY
 
 
-def _is_done(version: _Version, case: _Case) -> bool:
+def _is_done(version: Version, case: Case) -> bool:
     return all(part.name in case.signals for part in version.parts)
 
 
-def _coded(attributes: Sequence[Attribute], cases: Sequence[_Case]) -> Coded:
-    """Turn readings into columns of numbers, as files and frames are."""
-    columns = [
-        as_column(one.name, _column([(case.readings or {}).get(one.name) for case in cases]))
-        for one in attributes
-    ]
-    return code(Table(tuple(columns), len(cases)), attributes)
-
-
-def _as_reading(value: object, attribute: Attribute) -> Reading:
-    """Return a reading as its attribute takes it; None for what it cannot take."""
-    if isinstance(value, bool):
-        value = float(value)
-    if isinstance(value, int):
-        value = float(value)
-    if attribute.is_coded:
-        return value if isinstance(value, str | float) else None
-    if isinstance(value, str):
-        return float(value) if is_number(value) else None
-    return value if isinstance(value, float) and math.isfinite(value) else None
-
-
-def _column(values: list[Reading]) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
-    if all(value is None or isinstance(value, float) for value in values):
-        return np.array([np.nan if value is None else value for value in values])
-    return np.array(values, dtype=object)
-
-
-def _spelt(version: _Version, beliefs: Float) -> Iterator[tuple[str, dict[str, float]]]:
+def _spelt(version: Version, beliefs: Float) -> Iterator[tuple[str, dict[str, float]]]:
     goal = version.goal
     if goal.task is Task.REGRESSION:
         for number in (beliefs @ np.array(goal.centres)).tolist():
@@ -599,32 +474,3 @@ def _batched(rows: Sequence[object], most: int) -> Iterator[list]:  # type: igno
     pending = iter(rows)
     while part := list(islice(pending, most)):
         yield part
-
-
-def _attributes_below(bundle: Bundle) -> dict[str, frozenset[str]]:
-    """Name the attributes that each tree and fusion hears of, itself or through others."""
-    below: dict[str, frozenset[str]] = {}
-    for node in bundle.model.nodes:
-        below[node.name] = frozenset(
-            name for origin in node.origins for name in below.get(origin, {origin})
-        )
-    return below
-
-
-def _rows_a_message(bundle: Bundle, plan: NodePlan) -> int:
-    """Return how many rows surely fit into one message."""
-    goal = bundle.model.goal
-    names = sum(len(spell(state).encode()) for state in goal.states)
-    everything = sum(len(node.name.encode()) + 8 for node in bundle.model.nodes)
-    said = sum(len(part.encode()) + 30 * goal.size + 10 for part in plan.sends)
-    row = 200 + everything + max(6 * names + 35 * goal.size, said)
-    return max(1, min(_ROWS_A_MESSAGE, _BYTES_A_MESSAGE // row))
-
-
-def _levels(bundle: Bundle, name: str) -> tuple[int, int]:
-    """Return how many nodes stand one above the other up to this one, and in all."""
-    levels: dict[str, int] = {}
-    for node in reversed(bundle.plan.nodes):
-        below = [levels.get(home, 0) for _, home in node.hears]
-        levels[node.name] = 1 + max(below) if below else 0
-    return levels[name], max(levels.values())

@@ -1,0 +1,174 @@
+"""A bundle and a node's name in, what that node evaluates out, and rows as it knows them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from solah.data import Table, as_column
+from solah.data.spelling import is_number, spell
+from solah.explain.importance import attribute_importances
+from solah.model.beliefs import heard_by_fusions, signal_of, signals_of
+from solah.model.encode import Coded, code
+from solah.network.messages import MAX_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
+    from solah.model.document import Node
+    from solah.network.bundle import Bundle
+    from solah.network.messages import Reading
+    from solah.network.plan import NodePlan
+
+ROWS_A_MESSAGE = 200
+_BYTES_A_MESSAGE = MAX_BYTES // 2
+
+
+@dataclass(eq=False)
+class Case:
+    """What a node knows of one row."""
+
+    sequence: int
+    seen: float  # on the node's clock
+    time: float = 0.0  # of its newest reading, on the wall
+    readings: Mapping[str, Reading] | None = None
+    signals: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    unsaid: list[str] = field(default_factory=list)
+    asked: float = 0.0
+    is_heard: bool = False  # whether anything came in
+    is_filled: bool = False  # whether ignorance stands for what did not come
+    unread: list[str] = field(default_factory=list)  # trees whose readings did not come
+    is_over: bool = False
+
+
+class Version:
+    """A bundle as one node sees it."""
+
+    def __init__(self, bundle: Bundle, name: str) -> None:
+        self.bundle, self.hash, self.starts = bundle, bundle.hash, bundle.starts
+        model = bundle.model
+        self.plan: NodePlan = bundle.plan.node(name)
+        self.goal = model.goal
+        self.heard_by_fusions = heard_by_fusions(model.nodes)
+        nodes = {node.name: node for node in model.nodes}
+        self.parts = [nodes[part] for part in self.plan.runs]
+        self.attributes: list[Attribute] = [
+            one for one in model.attributes if one.name in self.plan.reads
+        ]
+        self.hears = dict(self.plan.hears)
+        own = {one.name: one for one in self.attributes}
+        self.inputs = {
+            node.name: Inputs(
+                [name for name in node.origins if name not in own],
+                [own[name] for name in node.origins if name in own],
+            )
+            for node in self.parts
+        }
+        self.ignorance = self._ignorance()
+        self.decides = model.root.name in self.plan.runs
+        self.root = model.root.name
+        self.below = _attributes_below(bundle)
+        self.importance = dict(
+            zip(
+                (one.name for one in model.attributes),
+                attribute_importances(model).tolist(),
+                strict=True,
+            )
+        )
+        self.rows_a_message = _rows_a_message(bundle, self.plan)
+        self.level, self.height = _levels(bundle, name)
+
+    def _ignorance(self) -> dict[str, tuple[float, ...]]:
+        """Return what trees and fusions say of a row of which nothing is known."""
+        model = self.bundle.model
+        unknown = {one.name: np.full(1, np.nan) for one in model.attributes}
+        signals = signals_of(model.nodes, Coded(unknown, 1))
+        return {part: tuple(signals[part][0].tolist()) for part in self.hears}
+
+    def known_share(self, case: Case) -> float:
+        """Return the share of the model's knowledge that a row's readings reached."""
+        unknown: set[str] = set()
+        for part in case.missing:
+            if part in case.unread:
+                unknown.update(one.name for one in self.inputs[part].measured)
+            else:
+                unknown |= self.below[part]
+        lost: float = sum(self.importance[name] for name in sorted(unknown))
+        return max(0.0, 1.0 - lost)
+
+    def evaluate(self, node: Node, cases: Sequence[Case]) -> Float:
+        """Evaluate a tree or a fusion on rows whose inputs are all there."""
+        inputs = self.inputs[node.name]
+        below = {name: np.array([case.signals[name] for case in cases]) for name in inputs.heard}
+        rows = _coded(inputs.measured, cases)
+        return signal_of(node, rows, below, node.name in self.heard_by_fusions)
+
+
+class Inputs(NamedTuple):
+    """What a tree or a fusion asks: other parts, and attributes that are measured here."""
+
+    heard: list[str]
+    measured: list[Attribute]
+
+
+def _coded(attributes: Sequence[Attribute], cases: Sequence[Case]) -> Coded:
+    """Turn readings into columns of numbers, as files and frames are."""
+    columns = [
+        as_column(one.name, _column([(case.readings or {}).get(one.name) for case in cases]))
+        for one in attributes
+    ]
+    return code(Table(tuple(columns), len(cases)), attributes)
+
+
+def as_reading(value: object, attribute: Attribute) -> Reading:
+    """Return a reading as its attribute takes it; None for what it cannot take."""
+    if isinstance(value, bool):
+        value = float(value)
+    if isinstance(value, int):
+        value = float(value)
+    if attribute.is_coded:
+        return value if isinstance(value, str | float) else None
+    if isinstance(value, str):
+        return float(value) if is_number(value) else None
+    return value if isinstance(value, float) and math.isfinite(value) else None
+
+
+def _column(values: list[Reading]) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
+    if all(value is None or isinstance(value, float) for value in values):
+        return np.array([np.nan if value is None else value for value in values])
+    return np.array(values, dtype=object)
+
+
+def _attributes_below(bundle: Bundle) -> dict[str, frozenset[str]]:
+    """Name the attributes that each tree and fusion hears of, itself or through others."""
+    below: dict[str, frozenset[str]] = {}
+    for node in bundle.model.nodes:
+        below[node.name] = frozenset(
+            name for origin in node.origins for name in below.get(origin, {origin})
+        )
+    return below
+
+
+def _rows_a_message(bundle: Bundle, plan: NodePlan) -> int:
+    """Return how many rows surely fit into one message."""
+    goal = bundle.model.goal
+    names = sum(len(spell(state).encode()) for state in goal.states)
+    everything = sum(len(node.name.encode()) + 8 for node in bundle.model.nodes)
+    said = sum(len(part.encode()) + 30 * goal.size + 10 for part in plan.sends)
+    row = 200 + everything + max(6 * names + 35 * goal.size, said)
+    return max(1, min(ROWS_A_MESSAGE, _BYTES_A_MESSAGE // row))
+
+
+def _levels(bundle: Bundle, name: str) -> tuple[int, int]:
+    """Return how many nodes stand one above the other up to this one, and in all."""
+    levels: dict[str, int] = {}
+    for node in reversed(bundle.plan.nodes):
+        below = [levels.get(home, 0) for _, home in node.hears]
+        levels[node.name] = 1 + max(below) if below else 0
+    return levels[name], max(levels.values())
