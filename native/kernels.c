@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ABI_VERSION 4
+#define ABI_VERSION 5
 #define MASS_BITS 24
 #define MASS_ONE ((uint32_t)1 << MASS_BITS)
 #define MASS_MASK (MASS_ONE - 1)
@@ -144,10 +144,10 @@ static inline walk_step *next_leaf(const walk_tree *tree, const walk_row *row, w
     return NULL;
 }
 
-static inline int32_t start_walk(walk_step *steps, int64_t weight)
+static inline int32_t start_walk(walk_step *steps, int32_t root, int64_t weight)
 {
     steps[0].weight = weight;
-    steps[0].node = 0;
+    steps[0].node = root;
     steps[0].next = 0;
     return weight > 0 ? 0 : -1;
 }
@@ -202,7 +202,7 @@ SOLAH_EXPORT int32_t solah_accumulate(const uint32_t *labels, const uint32_t *go
         const walk_row row = {labels + i * n_attributes, spread + i * spread_width, spread_offset};
         const int32_t goal = (int32_t)(goals[i] >> MASS_BITS);
         const uint32_t goal_mass = goals[i] & MASS_MASK;
-        int32_t depth = start_walk(steps, weights[i]);
+        int32_t depth = start_walk(steps, 0, weights[i]);
         const walk_step *leaf;
         while ((leaf = next_leaf(&tree, &row, steps, &depth)) != NULL) {
             if (slots[leaf->node] < 0) {
@@ -239,7 +239,7 @@ SOLAH_EXPORT int32_t solah_route(const uint32_t *labels, const int64_t *weights,
     row_start[0] = 0;
     for (int64_t i = 0; i < n_rows; i++) {
         const walk_row row = {labels + i * n_attributes, spread + i * spread_width, spread_offset};
-        int32_t depth = start_walk(steps, weights[i]);
+        int32_t depth = start_walk(steps, 0, weights[i]);
         const walk_step *leaf;
         while ((leaf = next_leaf(&tree, &row, steps, &depth)) != NULL) {
             if (leaves != NULL) {
@@ -319,9 +319,51 @@ static void softmax(double *evidence, int32_t n_goals)
     }
 }
 
-/* Add up what the leaves that rows reach say, voice[leaf, goal]; return in likelihood how likely
- * that makes each row's class, and add to slope[leaf, goal] how its negative logarithm, times the
- * row's weight, grows with the voices, in units of 1 / SLOPE_SCALE of a weight. */
+/* Add up what leaves say to one row, voice[leaf, goal]; return how likely that makes its class,
+ * and add to slope[leaf, goal] how the negative logarithm of that, times the row's weight, grows
+ * with the voices, in units of 1 / SLOPE_SCALE of a weight. */
+static inline double weigh_some(const int32_t *leaves, const int64_t *leaf_weights,
+                                int64_t n_leaves, int64_t class_, int64_t weight,
+                                const double *voice, const int32_t n_goals, double *belief,
+                                int64_t *slope)
+{
+    for (int32_t g = 0; g < n_goals; g++) {
+        belief[g] = 0.0;
+    }
+    for (int64_t e = 0; e < n_leaves; e++) {
+        const double *said = voice + (int64_t)leaves[e] * n_goals;
+        const double part = (double)leaf_weights[e] * (1.0 / WEIGHT_ONE);
+        for (int32_t g = 0; g < n_goals; g++) {
+            belief[g] += part * said[g];
+        }
+    }
+    softmax(belief, n_goals);
+    const double likelihood = belief[class_];
+    belief[class_] -= 1.0;
+    const double units = (double)weight * (SLOPE_SCALE / WEIGHT_ONE);
+    for (int64_t e = 0; e < n_leaves; e++) {
+        int64_t *of_leaf = slope + (int64_t)leaves[e] * n_goals;
+        const double part = (double)leaf_weights[e] * units;
+        for (int32_t g = 0; g < n_goals; g++) {
+            of_leaf[g] += (int64_t)(part * belief[g]);
+        }
+    }
+    return likelihood;
+}
+
+/* The same; two goals, which are the most common, are not counted in loops. */
+static double weigh_row(const int32_t *leaves, const int64_t *leaf_weights, int64_t n_leaves,
+                        int64_t class_, int64_t weight, const double *voice, int32_t n_goals,
+                        double *belief, int64_t *slope)
+{
+    if (n_goals == 2) {
+        return weigh_some(leaves, leaf_weights, n_leaves, class_, weight, voice, 2, belief, slope);
+    }
+    return weigh_some(leaves, leaf_weights, n_leaves, class_, weight, voice, n_goals, belief,
+                      slope);
+}
+
+/* Weigh rows whose leaves are known; see weigh_row. */
 SOLAH_EXPORT int32_t solah_weigh(const int64_t *row_start, const int32_t *leaves,
                                  const int64_t *leaf_weights, int64_t n_rows,
                                  const int64_t *classes, const int64_t *weights,
@@ -333,30 +375,119 @@ SOLAH_EXPORT int32_t solah_weigh(const int64_t *row_start, const int32_t *leaves
         return OUT_OF_MEMORY;
     }
     for (int64_t i = 0; i < n_rows; i++) {
-        for (int32_t g = 0; g < n_goals; g++) {
-            belief[g] = 0.0;
-        }
-        for (int64_t e = row_start[i]; e < row_start[i + 1]; e++) {
-            const double *said = voice + (int64_t)leaves[e] * n_goals;
-            const double part = (double)leaf_weights[e] * (1.0 / WEIGHT_ONE);
-            for (int32_t g = 0; g < n_goals; g++) {
-                belief[g] += part * said[g];
-            }
-        }
-        softmax(belief, n_goals);
-        likelihood[i] = belief[classes[i]];
-        belief[classes[i]] -= 1.0;
-        const double weight = (double)weights[i] * (SLOPE_SCALE / WEIGHT_ONE);
-        for (int64_t e = row_start[i]; e < row_start[i + 1]; e++) {
-            int64_t *of_leaf = slope + (int64_t)leaves[e] * n_goals;
-            const double part = (double)leaf_weights[e] * weight;
-            for (int32_t g = 0; g < n_goals; g++) {
-                of_leaf[g] += (int64_t)(part * belief[g]);
-            }
-        }
+        const int64_t first = row_start[i];
+        likelihood[i] = weigh_row(leaves + first, leaf_weights + first, row_start[i + 1] - first,
+                                  classes[i], weights[i], voice, n_goals, belief, slope);
     }
     free(belief);
     return OK;
+}
+
+/* The leaves that one row reaches, with room for more. */
+typedef struct {
+    int32_t *leaves;
+    int64_t *weights;
+    int64_t count;
+    int64_t room;
+} leaf_list;
+
+static int32_t push_leaf(leaf_list *list, int32_t leaf, int64_t weight)
+{
+    if (list->count == list->room) {
+        const int64_t room = list->room ? 2 * list->room : 256;
+        int32_t *leaves = realloc(list->leaves, (size_t)room * sizeof *leaves);
+        if (leaves == NULL) {
+            return OUT_OF_MEMORY;
+        }
+        list->leaves = leaves;
+        int64_t *weights = realloc(list->weights, (size_t)room * sizeof *weights);
+        if (weights == NULL) {
+            return OUT_OF_MEMORY;
+        }
+        list->weights = weights;
+        list->room = room;
+    }
+    list->leaves[list->count] = leaf;
+    list->weights[list->count] = weight;
+    list->count++;
+    return OK;
+}
+
+/* Whether all children of a node are leaves. */
+static char has_leaves_only(const walk_tree *tree, int32_t node)
+{
+    const int32_t a = tree->attribute[node];
+    if (a < 0) {
+        return 0;
+    }
+    for (int32_t k = 0; k < tree->offset[a + 1] - tree->offset[a]; k++) {
+        if (tree->attribute[tree->first_child[node] + k] >= 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Walk rows through trees that stand in one table, and weigh what their leaves say, the one at
+ * places[leaf], and the bias behind them; see weigh_row. Rows without weight are left out. */
+SOLAH_EXPORT int32_t solah_speak(const uint32_t *labels, const int64_t *classes,
+                                 const int64_t *weights, int64_t n_rows, int32_t n_attributes,
+                                 const int32_t *offset, const uint32_t *ignorance,
+                                 const int32_t *attribute, const int32_t *first_child,
+                                 int32_t depth_limit, const int32_t *roots, int32_t n_trees,
+                                 const int32_t *places, int32_t bias_place, const double *voice,
+                                 int32_t n_goals, double *likelihood, int64_t *slope)
+{
+    const walk_tree tree = {ignorance, offset, attribute, first_child};
+    const int64_t whole = (int64_t)WEIGHT_ONE;
+    walk_step *steps = malloc(((size_t)depth_limit + 1) * sizeof *steps);
+    double *belief = malloc((size_t)n_goals * sizeof *belief);
+    leaf_list reached = {NULL, NULL, 0, 0};
+    char *is_stump = malloc((size_t)n_trees + 1);
+    int32_t status = steps == NULL || belief == NULL || is_stump == NULL ? OUT_OF_MEMORY : OK;
+    for (int32_t t = 0; status == OK && t < n_trees; t++) {
+        is_stump[t] = has_leaves_only(&tree, roots[t]);
+    }
+    for (int64_t i = 0; status == OK && i < n_rows; i++) {
+        const walk_row row = {labels + i * n_attributes, NULL, NULL};
+        likelihood[i] = 1.0;
+        if (weights[i] <= 0) {
+            continue;
+        }
+        reached.count = 0;
+        for (int32_t t = 0; t < n_trees && status == OK; t++) {
+            const int32_t a = attribute[roots[t]];
+            const uint32_t set = a < 0 ? SPREAD : labels[i * n_attributes + a] >> MASS_BITS;
+            if (a >= 0 && is_stump[t] && (int32_t)set < offset[a + 1] - offset[a]) {
+                /* A tree of one condition, and a value that is known: no walk is needed. */
+                const int32_t *place = places + first_child[roots[t]] + set;
+                const int64_t upper = share(whole, labels[i * n_attributes + a] & MASS_MASK);
+                status = push_leaf(&reached, place[0], whole - upper);
+                if (status == OK && upper > 0) {
+                    status = push_leaf(&reached, place[1], upper);
+                }
+                continue;
+            }
+            int32_t depth = start_walk(steps, roots[t], whole);
+            const walk_step *leaf;
+            while (status == OK && (leaf = next_leaf(&tree, &row, steps, &depth)) != NULL) {
+                status = push_leaf(&reached, places[leaf->node], leaf->weight);
+            }
+        }
+        if (status == OK) {
+            status = push_leaf(&reached, bias_place, whole);
+        }
+        if (status == OK) {
+            likelihood[i] = weigh_row(reached.leaves, reached.weights, reached.count, classes[i],
+                                      weights[i], voice, n_goals, belief, slope);
+        }
+    }
+    free(reached.leaves);
+    free(reached.weights);
+    free(is_stump);
+    free(belief);
+    free(steps);
+    return status;
 }
 
 /* Jeffrey's rule: add weight(branch) * belief(branch) over the branches that the row x takes. */
@@ -407,4 +538,49 @@ SOLAH_EXPORT int32_t solah_predict(const double *values, int64_t n_rows, int32_t
     free(runs);
     free(steps);
     return status;
+}
+
+/* The last edge that is not above x; the first where all are. Halving without branches, for the
+ * edge is anywhere and no processor could guess. */
+static inline int64_t find_bin(double x, const double *edges, int64_t n_edges)
+{
+    const double *low = edges;
+    int64_t count = n_edges;
+    while (count > 1) {
+        const int64_t half = count / 2;
+        low += (low[half] <= x) ? half : 0;
+        count -= half;
+    }
+    return low - edges;
+}
+
+/* The bin of each number, which begins at its edge; n_edges where the number is NaN. */
+SOLAH_EXPORT void solah_find(const double *values, int64_t stride, int64_t n_rows,
+                             const double *edges, int64_t n_edges, int32_t *bins)
+{
+    for (int64_t i = 0; i < n_rows; i++) {
+        const double x = values[i * stride];
+        bins[i] = (int32_t)(x == x ? find_bin(x, edges, n_edges) : n_edges);
+    }
+}
+
+/* Add up the weights of numbers by bin, and their weights times their place in the bin, which is
+ * (x - edge) * scale; the latter in two halves, which part at 2^24. NaN does not count. */
+SOLAH_EXPORT void solah_fine_count(const double *values, int64_t stride, int64_t n_rows,
+                                   const int64_t *weights, const double *edges,
+                                   const double *scales, int64_t n_edges, int64_t *sums,
+                                   int64_t *places)
+{
+    for (int64_t i = 0; i < n_rows; i++) {
+        const double x = values[i * stride];
+        if (x != x) {
+            continue;
+        }
+        const int64_t bin = find_bin(x, edges, n_edges);
+        const int64_t weight = weights == NULL ? 1 : weights[i];
+        const int64_t place = weight * (int64_t)((x - edges[bin]) * scales[bin] + 0.5);
+        sums[bin] += weight;
+        places[bin] += place >> MASS_BITS;
+        places[n_edges + bin] += place & MASS_MASK;
+    }
 }

@@ -99,6 +99,26 @@ class TreeShape:
 
 
 @dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees over the same attributes, their nodes in one table, and the voices of their leaves.
+
+    Attributes
+    ----------
+    sets : the focal sets of all attributes
+    trees : the table; ``first_child`` counts through it
+    roots : (n_trees,) where each tree begins
+    places : (n_nodes,) the number of each leaf's voice
+    bias_place : the number of the voice that all rows hear
+    """
+
+    sets: FocalSets
+    trees: TreeShape
+    roots: Int32
+    places: Int32
+    bias_place: int
+
+
+@dataclass(frozen=True, eq=False)
 class Routes:
     """The leaves that rows reach, as a sparse matrix by rows.
 
@@ -209,6 +229,42 @@ class Kernel(Protocol):
         into shares of belief; ``likelihood`` gets the share of the row's class. How its negative
         logarithm, times the row's weight, grows with the voices is added to ``out[leaf, class]``,
         in units of ``1 / SLOPE_SCALE`` of a weight.
+        """
+
+    def speak(
+        self,
+        forest: Forest,
+        labels: Labels,
+        classes: Int64,
+        weights: Int64,
+        voices: Float,
+        likelihood: Float,
+        out: Int64,
+    ) -> None:
+        """Walk rows through all trees, and weigh what these say as ``weigh`` does.
+
+        Rows without weight are left out.
+        """
+
+    def find(self, values: Float, edges: Float, out: Int32) -> None:
+        """Find the bins of numbers, which begin at the edges; one past the last for NaN.
+
+        There is one edge at least; what is below the first is in the first bin.
+        """
+
+    def fine_count(
+        self,
+        values: Float,
+        weights: Int64 | None,
+        edges: Float,
+        scales: Float,
+        sums: Int64,
+        places: Int64,
+    ) -> None:
+        """Add up the weights of numbers by bin, and their weights times their places in it.
+
+        A place is ``(value - edge) * scale``, rounded; its sums are parted at ``MASS_ONE``: wholes
+        in ``places[0]``, the rest in ``places[1]``. NaN does not count.
         """
 
     def predict(

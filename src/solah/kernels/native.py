@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Described,
         Float,
         FocalSets,
+        Forest,
         Int32,
         Int64,
         Labels,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 name = "native"
 
-ABI_VERSION = 4
+ABI_VERSION = 5
 _FILE_NAMES = ("_native.so", "_native.dylib", "_native.dll")
 
 _P = ctypes.c_void_p
@@ -42,6 +43,9 @@ _SIGNATURES = {
     "solah_route": [_P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _P, _P],
     "solah_credit": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P],
     "solah_weigh": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P, _P],
+    "solah_speak": [*[_P] * 3, _I64, _I32, *_TREE, _P, _I32, _P, _I32, _P, _I32, _P, _P],
+    "solah_find": [_P, _I64, _I64, _P, _I64, _P],
+    "solah_fine_count": [_P, _I64, _I64, _P, _P, _P, _I64, _P, _P],
     "solah_predict": [_P, _I64, _I32, *_ROWS, _P, *_TREE, _P, _I32, _P],
 }
 
@@ -70,6 +74,8 @@ def load() -> ctypes.CDLL | None:
         getattr(library, function).argtypes = arguments
     library.solah_label.restype = None
     library.solah_credit.restype = None
+    library.solah_find.restype = None
+    library.solah_fine_count.restype = None
     return library
 
 
@@ -158,6 +164,58 @@ def weigh(
     _check(status)
 
 
+def speak(
+    forest: Forest,
+    labels: Labels,
+    classes: Int64,
+    weights: Int64,
+    voices: Float,
+    likelihood: Float,
+    out: Int64,
+) -> None:
+    """Walk rows through all trees, and weigh what these say as ``weigh`` does."""
+    sets = forest.sets
+    status = _library().solah_speak(
+        _at(labels),
+        _at(classes),
+        _at(weights),
+        len(labels),
+        sets.n_attributes,
+        _at(sets.offsets),
+        _at(sets.cumulated_ignorance),
+        *_nodes(forest.trees),
+        _at(forest.roots),
+        len(forest.roots),
+        _at(forest.places),
+        forest.bias_place,
+        _at(voices),
+        voices.shape[1],
+        _at(likelihood),
+        _at(out),
+    )
+    _check(status)
+
+
+def find(values: Float, edges: Float, out: Int32) -> None:
+    """Find the bins of numbers, which begin at the edges."""
+    _library().solah_find(*_column(values), _at(edges), len(edges), _at(out))
+
+
+def fine_count(
+    values: Float, weights: Int64 | None, edges: Float, scales: Float, sums: Int64, places: Int64
+) -> None:
+    """Add up the weights of numbers by bin, and their weights times their places in it."""
+    _library().solah_fine_count(
+        *_column(values),
+        None if weights is None else _at(weights),
+        _at(edges),
+        _at(scales),
+        len(edges),
+        _at(sums),
+        _at(places),
+    )
+
+
 def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
     """Average the leaves' beliefs over the branches that readings take."""
     status = _library().solah_predict(
@@ -174,6 +232,11 @@ def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, ou
         _at(out),
     )
     _check(status)
+
+
+def _column(values: Float) -> tuple[int, int, int]:
+    """Return the arguments for numbers that may stand apart, such as a column of a matrix."""
+    return _at(values), values.strides[0] // values.itemsize, len(values)
 
 
 def _parts(masses: NDArray[Any], offsets: Int32) -> tuple[int, int, int]:

@@ -18,6 +18,7 @@ from solah.kernels.arrays import (
     SLOPE_SCALE,
     SPREAD,
     WEIGHT_ONE,
+    Described,
     Routes,
 )
 
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import (
-        Described,
         Float,
         FocalSets,
+        Forest,
         Int32,
         Int64,
         Labels,
@@ -103,12 +104,49 @@ def weigh(
     said = part[:, None] * voices[routes.leaves]
     sums = [np.bincount(row, of_class, n_rows) for of_class in said.T]
     evidence = np.column_stack(sums).astype(np.float64)
-    excess = softmax(evidence)
-    likelihood[:] = excess[np.arange(n_rows), classes]
-    excess[np.arange(n_rows), classes] -= 1.0
-    weight = weights.astype(np.float64) * (SLOPE_SCALE / WEIGHT_ONE)
+    excess, weight = _excess(evidence, classes, weights, likelihood)
     change = (routes.weights * weight[row])[:, None] * excess[row]
     np.add.at(out, routes.leaves, change.astype(np.int64))
+
+
+def speak(
+    forest: Forest,
+    labels: Labels,
+    classes: Int64,
+    weights: Int64,
+    voices: Float,
+    likelihood: Float,
+    out: Int64,
+) -> None:
+    """Walk rows through all trees, and weigh what these say as ``weigh`` does."""
+    rows, whole = Described.plain(labels), np.where(weights > 0, WEIGHT_ONE, 0)
+    here = np.flatnonzero(whole)
+    walks = [
+        walk
+        for root in forest.roots.tolist()
+        for walk in _walk(rows, whole, forest.sets, forest.trees, root)
+    ]
+    spoken = [(forest.places[node], heard, weight) for node, heard, weight in walks]
+    spoken.append((forest.bias_place, here, whole[here]))
+    evidence = np.zeros((len(labels), voices.shape[1]))
+    for place, heard, weight in spoken:
+        evidence[heard] += (weight.astype(np.float64) * (1.0 / WEIGHT_ONE))[:, None] * voices[place]
+    excess, units = _excess(evidence, classes, weights, likelihood)
+    likelihood[whole == 0] = 1.0
+    for place, heard, weight in spoken:
+        change = (weight * units[heard])[:, None] * excess[heard]
+        out[place] += change.astype(np.int64).sum(axis=0)
+
+
+def _excess(
+    evidence: Float, classes: Int64, weights: Int64, likelihood: Float
+) -> tuple[Float, Float]:
+    """Say how likely evidence makes classes; return what is believed too much, and its units."""
+    rows = np.arange(len(classes))
+    excess = softmax(evidence)
+    likelihood[:] = excess[rows, classes]
+    excess[rows, classes] -= 1.0
+    return excess, weights.astype(np.float64) * (SLOPE_SCALE / WEIGHT_ONE)
 
 
 def softmax(evidence: Float) -> Float:
@@ -129,6 +167,26 @@ def _exp_of_negative(x: Float) -> Float:
     for i in range(12, -1, -1):
         total = total * r + 1 / math.factorial(i)
     return np.ldexp(total, k.astype(np.int32))
+
+
+def find(values: Float, edges: Float, out: Int32) -> None:
+    """Find the bins of numbers, which begin at the edges."""
+    out[:] = np.searchsorted(edges[1:], values, side="right")
+    out[np.isnan(values)] = len(edges)
+
+
+def fine_count(
+    values: Float, weights: Int64 | None, edges: Float, scales: Float, sums: Int64, places: Int64
+) -> None:
+    """Add up the weights of numbers by bin, and their weights times their places in it."""
+    known = ~np.isnan(values)
+    values = values[known]
+    weights = np.ones(len(values), np.int64) if weights is None else weights[known]
+    bins = np.searchsorted(edges[1:], values, side="right")
+    place = weights * ((values - edges[bins]) * scales[bins] + 0.5).astype(np.int64)
+    np.add.at(sums, bins, weights)
+    np.add.at(places[0], bins, place >> MASS_BITS)
+    np.add.at(places[1], bins, place & MASS_MASK)
 
 
 def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float) -> None:
@@ -193,11 +251,11 @@ def _input_masses(rows: Readings, here: Int64, sets: FocalSets, a: int) -> Float
 
 
 def _walk(
-    rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape
+    rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape, root: int = 0
 ) -> Iterator[tuple[int, Int64, Int64]]:
     """Yield the leaves, depth first, each with the rows that reach it and their weights."""
     here = np.flatnonzero(weights > 0)
-    stack = [(0, here, weights[here])]
+    stack = [(root, here, weights[here])]
     while stack:
         node, here, weight = stack.pop()
         a = int(tree.attribute[node])
