@@ -15,7 +15,8 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { FEW = 16 };
+/* SMALL: as many codes as a byte has. */
+enum { FEW = 16, SMALL = 256 };
 
 /* Distances from every level to weighted levels: out_p = sum_q |v_p - v_q| w_q, or with 0-1. */
 static void distance_sums(const double *value, const double *weight, int32_t n, double *out)
@@ -80,65 +81,167 @@ SOLAH_EXPORT void solah_joint_counts(const uint8_t *a, const uint8_t *b, const i
                                      int64_t n, int32_t n_b, int64_t *counts)
 {
     const uint32_t stride = (uint32_t)n_b + 1;
-    if (weight == NULL) {
-        for (int64_t i = 0; i < n; i++) {
-            counts[a[i] * stride + b[i]]++;
+    int64_t i = 0;
+    /* Eight codes are loaded at once: the loads, not the counting, would take the time. */
+    for (; weight == NULL && i + 8 <= n; i += 8) {
+        uint64_t of_a, of_b;
+        memcpy(&of_a, a + i, sizeof of_a);
+        memcpy(&of_b, b + i, sizeof of_b);
+        for (int32_t k = 0; k < 8; k++) {
+            counts[(of_a & 255) * stride + (of_b & 255)]++;
+            of_a >>= 8;
+            of_b >>= 8;
         }
+    }
+    for (; i < n; i++) {
+        counts[a[i] * stride + b[i]] += weight == NULL ? 1 : weight[i];
+    }
+}
+
+/* One of the two columns of a table: its levels' weights and sums of distances, its margins. */
+typedef struct {
+    const double *value;
+    int32_t n;
+    double weight[SMALL], row[SMALL], sums[4];
+} side;
+
+static const int64_t *row_of(const int64_t *counts, int32_t p, const side *b)
+{
+    return counts + (int64_t)p * (b->n + 1);
+}
+
+static void weigh_sides(const int64_t *counts, side *a, side *b)
+{
+    int64_t weight_b[SMALL] = {0};
+    for (int32_t p = 0; p < a->n; p++) {
+        const int64_t *at = row_of(counts, p, b);
+        int64_t weight_a = 0;
+        for (int32_t r = 0; r < b->n; r++) {
+            weight_a += at[r];
+            weight_b[r] += at[r];
+        }
+        a->weight[p] = (double)weight_a;
+    }
+    for (int32_t r = 0; r < b->n; r++) {
+        b->weight[r] = (double)weight_b[r];
+    }
+    margins(a->value, a->weight, a->n, a->row, a->sums);
+    margins(b->value, b->weight, b->n, b->row, b->sums);
+}
+
+/* The products of two columns of numbers. A distance is the sum of the gaps between neighbouring
+ * levels that lie within it, so that sums over pairs of rows become sums over pairs of gaps. With F
+ * the weight below both gaps, R and C the weights below either, W all weight and the surplus
+ * D = F - R C / W of what lies below both over what would if the columns were independent:
+ *
+ *   w a. b. = (w a.) (w b.) / W + sum gap_a gap_b (W - 2 R) (W - 2 C) D
+ *   w w a b = (w a.) (w b.) / W^2 + sum gap_a gap_b (2 (W - 2 R) (W - 2 C) D / W + 4 D^2)
+ *
+ * F is a sum of whole numbers, so it is exact. */
+static void number_products(const int64_t *counts, const side *a, const side *b, double *pair)
+{
+    double below_b[SMALL], reached[SMALL] = {0}, squares[SMALL] = {0}, tilts[SMALL] = {0};
+    const double all = a->sums[0], independent = a->sums[1] * b->sums[1] / all;
+    double below_a = 0.0, square = 0.0, tilt = 0.0;
+    for (int32_t r = 0; r < b->n; r++) {
+        below_b[r] = b->weight[r] + (r > 0 ? below_b[r - 1] : 0.0);
+    }
+    for (int32_t p = 0; p + 1 < a->n; p++) {
+        const int64_t *at = row_of(counts, p, b);
+        const double gap = a->value[p + 1] - a->value[p];
+        int64_t here = 0;
+        below_a += a->weight[p];
+        const double share = below_a / all, tilted_gap = gap * (all - 2.0 * below_a);
+        for (int32_t r = 0; r < b->n; r++) {
+            here += at[r];
+            reached[r] += (double)here;
+        }
+        for (int32_t r = 0; r < b->n; r++) {
+            const double surplus = reached[r] - share * below_b[r];
+            squares[r] += gap * surplus * surplus;
+            tilts[r] += tilted_gap * surplus;
+        }
+    }
+    for (int32_t r = 0; r + 1 < b->n; r++) {
+        const double gap = b->value[r + 1] - b->value[r];
+        square += gap * squares[r];
+        tilt += gap * (all - 2.0 * below_b[r]) * tilts[r];
+    }
+    pair[0] = independent / all + 2.0 * tilt / all + 4.0 * square;
+    pair[1] = independent + tilt;
+}
+
+/* Sum w w b over the pairs of rows of one name of a, by the gaps of b. */
+static double within_rows(const int64_t *counts, const side *a, const side *b)
+{
+    double parted[SMALL] = {0}, sum = 0.0;
+    for (int32_t p = 0; p < a->n; p++) {
+        const int64_t *at = row_of(counts, p, b);
+        int64_t below = 0;
+        for (int32_t r = 0; r < b->n; r++) {
+            below += at[r];
+            parted[r] += (double)below * (a->weight[p] - (double)below);
+        }
+    }
+    for (int32_t r = 0; r + 1 < b->n; r++) {
+        sum += (b->value[r + 1] - b->value[r]) * parted[r];
+    }
+    return 2.0 * sum;
+}
+
+/* The products of names with names or numbers. */
+static void name_products(const int64_t *counts, const side *a, const side *b, double *pair)
+{
+    double crossed[SMALL] = {0}, both[SMALL] = {0}, equal = 0.0;
+    for (int32_t p = 0; p < a->n; p++) {
+        const int64_t *at = row_of(counts, p, b);
+        for (int32_t r = 0; r < b->n; r++) {
+            const double here = (double)at[r];
+            crossed[r] += a->row[p] * here;
+            both[r] += here * here;
+        }
+    }
+    pair[1] = 0.0;
+    for (int32_t r = 0; r < b->n; r++) {
+        pair[1] += b->row[r] * crossed[r];
+        equal += both[r];
+    }
+    pair[0] = b->value == NULL ? a->sums[1] + b->sums[1] - a->sums[0] * a->sums[0] + equal
+                               : b->sums[1] - within_rows(counts, a, b);
+}
+
+/* The nine sums of a table: {w, products, margins of a without w, those of b}. Names come first:
+ * value_b is NULL only if value_a is. */
+SOLAH_EXPORT void solah_count_sums(const int64_t *counts, int32_t n_a, const double *value_a,
+                                   int32_t n_b, const double *value_b, double *sums)
+{
+    side a, b;
+    a.value = value_a;
+    a.n = n_a;
+    b.value = value_b;
+    b.n = n_b;
+    weigh_sides(counts, &a, &b);
+    memset(sums, 0, 9 * sizeof *sums);
+    if (a.sums[0] <= 0.0) {
         return;
     }
-    for (int64_t i = 0; i < n; i++) {
-        counts[a[i] * stride + b[i]] += weight[i];
-    }
+    (value_a == NULL ? name_products : number_products)(counts, &a, &b, sums + 1);
+    sums[0] = a.sums[0];
+    memcpy(sums + 3, a.sums + 1, 3 * sizeof *sums);
+    memcpy(sums + 6, b.sums + 1, 3 * sizeof *sums);
 }
 
-/* Sum w w a b over a table; work has 4 n_b. Of numbers, each pair of levels of a is met once, from
- * the upper one. */
-static double table_product(const double *joint, int32_t n_a, const double *value_a, int32_t n_b,
-                            const double *value_b, const double *weight_b, double *work)
+/* The nine sums of many pairs of columns, one after another; counts has SMALL^2. */
+SOLAH_EXPORT void solah_pair_sums(const uint8_t *const *code_a, const int32_t *n_a,
+                                  const double *const *value_a, const uint8_t *const *code_b,
+                                  const int32_t *n_b, const double *const *value_b, int64_t n_pairs,
+                                  const int64_t *weight, int64_t n, int64_t *counts, double *sums)
 {
-    double *below = work, *below_v = below + n_b, *met = below_v + n_b, *reached = met + n_b;
-    double product = 0.0;
-    memset(work, 0, 2 * (size_t)n_b * sizeof *work);
-    for (int32_t p = 0; p < n_a; p++) {
-        const double *at = joint + (int64_t)p * n_b;
-        const double v = value_a == NULL ? 0.0 : value_a[p];
-        for (int32_t s = 0; s < n_b; s++) {
-            met[s] = value_a == NULL ? weight_b[s] - at[s] : v * below[s] - below_v[s];
-            below[s] += at[s];
-            below_v[s] += at[s] * v;
-        }
-        distance_sums(value_b, met, n_b, reached);
-        for (int32_t r = 0; r < n_b; r++) {
-            product += at[r] * reached[r];
-        }
-    }
-    return value_a == NULL ? product : 2.0 * product;
-}
-
-/* The margins and products of a table of weights, n_a by n_b; work has 2 n_a + 6 n_b. */
-SOLAH_EXPORT void solah_table_sums(const double *joint, int32_t n_a, const double *value_a,
-                                   int32_t n_b, const double *value_b, double *work,
-                                   double *margins_a, double *margins_b, double *pair)
-{
-    double *weight_a = work, *row_a = weight_a + n_a, *weight_b = row_a + n_a;
-    double *row_b = weight_b + n_b;
-    memset(work, 0, (2 * (size_t)n_a + (size_t)n_b) * sizeof *work);
-    for (int32_t p = 0; p < n_a; p++) {
-        for (int32_t r = 0; r < n_b; r++) {
-            weight_a[p] += joint[(int64_t)p * n_b + r];
-            weight_b[r] += joint[(int64_t)p * n_b + r];
-        }
-    }
-    margins(value_a, weight_a, n_a, row_a, margins_a);
-    margins(value_b, weight_b, n_b, row_b, margins_b);
-    pair[0] = table_product(joint, n_a, value_a, n_b, value_b, weight_b, row_b + n_b);
-    pair[1] = 0.0;
-    for (int32_t p = 0; p < n_a; p++) {
-        double cross = 0.0;
-        for (int32_t r = 0; r < n_b; r++) {
-            cross += joint[(int64_t)p * n_b + r] * row_b[r];
-        }
-        pair[1] += cross * row_a[p];
+    for (int64_t k = 0; k < n_pairs; k++) {
+        const size_t cells = ((size_t)n_a[k] + 1) * ((size_t)n_b[k] + 1);
+        memset(counts, 0, cells * sizeof *counts);
+        solah_joint_counts(code_a[k], code_b[k], weight, n, n_b[k], counts);
+        solah_count_sums(counts, n_a[k], value_a[k], n_b[k], value_b[k], sums + 9 * k);
     }
 }
 

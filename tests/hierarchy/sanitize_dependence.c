@@ -6,15 +6,14 @@
 
 void solah_margins(const int32_t *, int32_t, const double *, const int32_t *, int32_t,
                    const int64_t *, int64_t, double *, double *, double *);
-void solah_joint_counts(const uint8_t *, const uint8_t *, const int64_t *, int64_t, int32_t,
-                        int64_t *);
-void solah_table_sums(const double *, int32_t, const double *, int32_t, const double *, double *,
-                      double *, double *, double *);
+void solah_pair_sums(const uint8_t *const *, const int32_t *, const double *const *,
+                     const uint8_t *const *, const int32_t *, const double *const *, int64_t,
+                     const int64_t *, int64_t, int64_t *, double *);
 void solah_point_products(const int32_t *, int32_t, const double *, const double *, const int32_t *,
                           int32_t, const double *, const double *, const int32_t *, const int64_t *,
                           int64_t, void *, double *);
 
-enum { ROWS = 400, A = 37, B = 255, POINT = 32 };
+enum { ROWS = 403, A = 37, B = 255, POINT = 32 };
 
 static void *get(size_t count, size_t size)
 {
@@ -30,8 +29,8 @@ static void compare(int names, const int64_t *weight)
     int32_t *code_a = get(ROWS, 4), *code_b = get(ROWS, 4), *order = get(ROWS, 4);
     uint8_t *byte_a = get(ROWS, 1), *byte_b = get(ROWS, 1);
     double *value_a = get(A, 8), *value_b = get(B, 8), *row_a = get(A, 8), *row_b = get(B, 8);
-    double *joint = get(A * B, 8), *pair = get(2, 8), *sums_a = get(4, 8), *sums_b = get(4, 8);
-    double *work_a = get(A, 8), *work_b = get(B, 8), *work = get(2 * A + 6 * B, 8);
+    double *sums = get(9, 8), *pair = get(2, 8), *sums_a = get(4, 8), *sums_b = get(4, 8);
+    double *work_a = get(A, 8), *work_b = get(B, 8);
     int64_t *counts = get((A + 1) * (B + 1), 8);
     void *points = get(2 * ROWS * POINT + B * 8 + 8, 1);
     int32_t count = 0;
@@ -59,15 +58,14 @@ static void compare(int names, const int64_t *weight)
     solah_point_products(code_a, A, named_a, row_a, code_b, B, named_b, row_b, order, weight, ROWS,
                          points, pair);
     printf("%.17g %.17g\n", pair[0], pair[1]);
-    solah_joint_counts(byte_a, byte_b, weight, ROWS, B, counts);
-    for (int32_t cell = 0; cell < A * B; cell++) {
-        joint[cell] = (double)counts[cell / B * (B + 1) + cell % B];
-    }
-    solah_table_sums(joint, A, named_a, B, named_b, work, sums_a, sums_b, pair);
-    printf("%.17g %.17g\n", pair[0], pair[1]);
+    const uint8_t *const codes_a = byte_a, *const codes_b = byte_b;
+    const int32_t n_a = A, n_b = B;
+    solah_pair_sums(&codes_a, &n_a, &named_a, &codes_b, &n_b, &named_b, 1, weight, ROWS, counts,
+                    sums);
+    printf("%.17g %.17g\n", sums[1], sums[2]);
     free(code_a), free(code_b), free(order), free(byte_a), free(byte_b), free(value_a);
-    free(value_b), free(row_a), free(row_b), free(joint), free(pair), free(sums_a), free(sums_b);
-    free(work_a), free(work_b), free(work), free(counts), free(points);
+    free(value_b), free(row_a), free(row_b), free(sums), free(pair), free(sums_a), free(sums_b);
+    free(work_a), free(work_b), free(counts), free(points);
 }
 
 int main(void)

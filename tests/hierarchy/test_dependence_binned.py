@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from solah.hierarchy.dependence import distance_correlation, distance_correlation_matrix
 from solah.hierarchy.dependence.columns import MAX_SMALL, N_BINS, Coded, code_numbers
-from solah.hierarchy.dependence.measures import MAX_EXACT_ROWS
+from solah.hierarchy.dependence.settings import MAX_EXACT_ROWS
 from solah.hierarchy.dependence.statistics import correlations
 from solah.hierarchy.dependence.sums import joint_counts, table_sums
 

@@ -2,7 +2,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solah.labels.placement import merge_peaks, place_peaks, uniform_peaks, weighted_quantiles
+from solah.labels.placement import (
+    NumbersAtHand,
+    merge_peaks,
+    place_peaks,
+    uniform_peaks,
+    weighted_quantiles,
+)
 
 some_values = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30).map(np.array)
 
@@ -13,7 +19,7 @@ def test_uniform_peaks_stand_at_equal_distances():
 
 def test_quantile_peaks_cut_the_rows_into_equal_shares():
     values = np.arange(101.0) ** 2
-    assert place_peaks(values, None, 3, "quantile") == (0.0, 625.0, 2500.0, 5625.0, 10000.0)
+    assert place_peaks(NumbersAtHand(values), 3, "quantile") == (0.0, 625.0, 2500.0, 5625.0, 10000.0)
 
 
 def test_words_whose_peaks_coincide_become_one():
@@ -30,7 +36,7 @@ def test_no_peak_is_put_between_neighbouring_floats():
 
 @given(some_values, st.integers(2, 7), st.sampled_from(["uniform", "quantile"]))
 def test_peaks_always_increase_and_leave_whole_words(values, n_words, placement):
-    peaks = place_peaks(values, None, n_words, placement)
+    peaks = place_peaks(NumbersAtHand(values), n_words, placement)
     assert (np.diff(peaks) > 0).all()
     assert len(peaks) % 2 == 1
     assert len(peaks) <= 2 * n_words - 1

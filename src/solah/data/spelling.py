@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from solah.data.table import Column
 
+TRUTH = {"True": "1", "true": "1", "False": "0", "false": "0"}
+"""Truth values as they are spelt, and the numbers that they are."""
+
 
 def is_number(cell: str) -> bool:
     """Tell whether a cell reads as a number."""

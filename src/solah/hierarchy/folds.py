@@ -6,20 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.data.digests import chain, mix
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from solah.data.digests import UInt64
     from solah.kernels.arrays import Float, Int64, Labels
-
-    UInt64 = NDArray[np.uint64]
-
-# Steele, Lea and Flood's SplitMix64.
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_MIXERS = (
-    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
-    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
-)
-_LAST_SHIFT = np.uint64(31)
 
 
 def content_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64:
@@ -112,28 +103,7 @@ def _counts(before: Int64, pieces: Int64, n_folds: int) -> Int64:
     return counts
 
 
-def draw_rows(labels: Labels, codes: Int64, n_rows: int) -> NDArray[np.intp]:
-    """Draw so many rows by what they say; of rows that say the same, a share."""
-    digests = row_digests(labels, codes)
-    order = np.argsort(digests, kind="stable")
-    starts = np.flatnonzero(np.diff(digests[order], prepend=digests[order[0]] - np.uint64(1)) != 0)
-    of_group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(order)]))
-    rank = np.empty(len(order), dtype=np.uint64)
-    rank[order] = (np.arange(len(order)) - starts[of_group]).astype(np.uint64)
-    drawn = np.argpartition(_mix(digests ^ _mix(rank)), n_rows - 1)[:n_rows]
-    return np.sort(drawn)
-
-
 def row_digests(labels: Labels, codes: Int64) -> UInt64:
     """Turn what each row says into one number that looks random."""
-    state = _mix(codes.astype(np.uint64))
-    for column in labels.T:
-        state = _mix(state ^ column.astype(np.uint64))
-    return state
-
-
-def _mix(state: UInt64) -> UInt64:
-    mixed = state + _STEP  # wraps around, as it should
-    for shift, factor in _MIXERS:
-        mixed = (mixed ^ (mixed >> shift)) * factor
-    return mixed ^ (mixed >> _LAST_SHIFT)
+    columns = (column.astype(np.uint64) for column in labels.T)
+    return chain(columns, mix(codes.astype(np.uint64)))

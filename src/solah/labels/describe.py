@@ -12,7 +12,7 @@ from solah.data.table import Kind
 from solah.exceptions import DataError
 from solah.kernels.arrays import Described, TreeShape
 from solah.kernels.choose import kernel, map_slices
-from solah.labels.placement import check_span, place_peaks, uniform_peaks
+from solah.labels.placement import NumbersAtHand, check_span, place_peaks, uniform_peaks
 from solah.labels.rows import LabelledRows
 from solah.labels.words import default_names, plan_words
 from solah.model.attributes import Attribute, discrete_attribute, flatten
@@ -21,9 +21,10 @@ from solah.model.encode import encode
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from solah.data import State
     from solah.data.table import Column, Table
     from solah.kernels.arrays import Int64, Labels
-    from solah.labels.placement import Placement
+    from solah.labels.placement import Numbers, Placement
     from solah.labels.words import WordPlan, WordsByHand
 
 _BLOCK_ROWS = 16_384
@@ -63,7 +64,11 @@ def describe_table(
     plans = plan_words(table.names, settings.n_labels, settings.words)
     used = None if len(weights) and weights.min() == weights.max() > 0 else weights
     attributes = tuple(
-        _describe_column(column, kind, plans[column.name], settings, used)
+        describe_numbers(
+            column.name, _known_numbers(column, used), plans[column.name], settings.placement
+        )
+        if kind is Kind.CONTINUOUS
+        else describe_states(column.name, kind, states_of(column, kind), plans[column.name])
         for column, kind in zip(table.columns, kinds, strict=True)
     )
     labels = label_table(table, attributes, n_threads)
@@ -86,39 +91,38 @@ def label_table(table: Table, attributes: Sequence[Attribute], n_threads: int = 
     return labels
 
 
-def _describe_column(
-    column: Column, kind: Kind, plan: WordPlan, settings: LabelSettings, weights: Int64 | None
-) -> Attribute:
-    if kind is Kind.CONTINUOUS:
-        return _describe_continuous(column, plan, settings.placement, weights)
-    if plan.names is not None:
-        raise DataError(
-            f"column {column.name!r} is {kind.value}, so its words are its states; declare it "
-            f"continuous with kinds={{{column.name!r}: 'continuous'}} to give it words of your own"
-        )
-    states = states_of(column, kind)
-    return discrete_attribute(column.name, kind, states, _even(max(1, len(states))))
-
-
-def _describe_continuous(
-    column: Column, plan: WordPlan, placement: Placement, weights: Int64 | None
-) -> Attribute:
+def _known_numbers(column: Column, weights: Int64 | None) -> NumbersAtHand:
     known = ~column.missing()
     if weights is not None:
         known &= weights > 0
-    everything = bool(known.all())
-    values = column.values if everything else column.values[known]
-    if weights is not None and not everything:
-        weights = weights[known]
-    low, high = check_span(f"column {column.name!r}", values)
+    if known.all():
+        return NumbersAtHand(column.values, weights)
+    return NumbersAtHand(column.values[known], None if weights is None else weights[known])
+
+
+def describe_states(name: str, kind: Kind, states: tuple[State, ...], plan: WordPlan) -> Attribute:
+    """Describe a column of states, each of which is a word."""
+    if plan.names is not None:
+        raise DataError(
+            f"column {name!r} is {kind.value}, so its words are its states; declare it "
+            f"continuous with kinds={{{name!r}: 'continuous'}} to give it words of your own"
+        )
+    return discrete_attribute(name, kind, states, _even(max(1, len(states))))
+
+
+def describe_numbers(
+    name: str, numbers: Numbers, plan: WordPlan, placement: Placement
+) -> Attribute:
+    """Describe a column of numbers with words."""
+    low, high = check_span(f"column {name!r}", numbers)
     peaks = plan.peaks
     if peaks is None:
-        peaks = place_peaks(values, weights, plan.n_words, placement) if len(values) else (0.0,)
+        peaks = place_peaks(numbers, plan.n_words, placement)
         if plan.names is not None and len(peaks) < 2 * plan.n_words - 1:
-            peaks = _room_for_names(column.name, low, high, plan)
+            peaks = _room_for_names(name, low, high, plan)
     n_words = (len(peaks) + 1) // 2
     return Attribute(
-        name=column.name,
+        name=name,
         kind=Kind.CONTINUOUS,
         words=plan.names or default_names(n_words),
         peaks=peaks,
@@ -148,9 +152,15 @@ def _with_ignorance(
     inputs = Described.plain(labels)
     rows = LabelledRows(inputs, no_goal, weights, sets, n_goals=1, n_threads=n_threads)
     counts = rows.count(TreeShape.stump(), np.zeros(1, dtype=np.int32))[0, :, 0]
+    return with_mean_masses(attributes, counts)
+
+
+def with_mean_masses(attributes: Sequence[Attribute], counts: Int64) -> tuple[Attribute, ...]:
+    """Let an unknown value be as the known ones are on average, given their counts by bin."""
+    bins = flatten(attributes).bins
     described = []
     for a, attribute in enumerate(attributes):
-        known = counts[sets.bins[a] : sets.bins[a + 1] - 1].astype(np.float64)
+        known = counts[bins[a] : bins[a + 1] - 1].astype(np.float64)
         total = known.sum()
         masses = tuple((known / total).tolist()) if total > 0 else _even(len(known))
         described.append(replace(attribute, ignorance=masses))

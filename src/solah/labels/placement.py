@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -17,20 +18,52 @@ if TYPE_CHECKING:
 Placement = Literal["uniform", "quantile"]
 
 
-def place_peaks(
-    values: NDArray[np.floating], weights: Int64 | None, n_words: int, placement: Placement
-) -> tuple[float, ...]:
-    """Place ``2 * n_words - 1`` peaks over known values, or fewer where values coincide."""
+class Numbers(Protocol):
+    """What must be known of numbers to place words on them."""
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """The smallest and the largest number; None where there is none."""
+
+    def quantiles(self, n_parts: int) -> Float:
+        """Return the numbers that cut the weight into equal parts, the outermost included."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumbersAtHand:
+    """Known numbers, and their weights where these differ.
+
+    What is told of them has no negative zero: which of two equal numbers stands first is chance.
+    """
+
+    values: NDArray[np.floating]
+    weights: Int64 | None = None
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """The smallest and the largest number; None where there is none."""
+        if not len(self.values):
+            return None
+        return float(self.values.min()) + 0.0, float(self.values.max()) + 0.0
+
+    def quantiles(self, n_parts: int) -> Float:
+        """Return the numbers that cut the weight into equal parts, the outermost included."""
+        return weighted_quantiles(self.values, self.weights, n_parts) + 0.0
+
+
+def place_peaks(numbers: Numbers, n_words: int, placement: Placement) -> tuple[float, ...]:
+    """Place ``2 * n_words - 1`` peaks over numbers, or fewer where they coincide."""
+    span = numbers.span
+    if span is None:
+        return (0.0,)
     if placement == "uniform":
-        return uniform_peaks(float(values.min()), float(values.max()), n_words)
-    return merge_peaks(weighted_quantiles(values, weights, 2 * n_words - 2))
+        return uniform_peaks(*span, n_words)
+    return merge_peaks(numbers.quantiles(2 * n_words - 2))
 
 
-def check_span(what: str, values: NDArray[np.floating]) -> tuple[float, float]:
-    """Return the range of values; refuse one that a float cannot hold."""
-    if len(values) == 0:
-        return 0.0, 0.0
-    low, high = float(values.min()), float(values.max())
+def check_span(what: str, numbers: Numbers) -> tuple[float, float]:
+    """Return the range of numbers; refuse one that a float cannot hold."""
+    low, high = numbers.span or (0.0, 0.0)
     if not math.isfinite(high - low):
         raise DataError(f"{what} spans more than a float can; scale it down")
     return low, high
@@ -47,13 +80,17 @@ def weighted_quantiles(values: NDArray[np.floating], weights: Int64 | None, n_pa
     Each is one of the values, found by integer arithmetic, so that a row of weight two counts
     exactly as two rows, and neither the order of the rows nor their partition matters.
     """
-    total = len(values) if weights is None else int(weights.sum())
-    ranks = np.array([max(1, -(-part * total // n_parts)) for part in range(n_parts + 1)])
+    ranks = quantile_ranks(len(values) if weights is None else int(weights.sum()), n_parts)
     if weights is None:
         return np.asarray(np.partition(values, ranks - 1)[ranks - 1], dtype=np.float64)
     order = np.argsort(values, kind="stable")
     places = np.searchsorted(np.cumsum(weights[order]), ranks, side="left")
     return np.asarray(values[order[places]], dtype=np.float64)
+
+
+def quantile_ranks(total: int, n_parts: int) -> Int64:
+    """Return how much weight stands at or before each quantile; 1 at the least."""
+    return np.array([max(1, -(-part * total // n_parts)) for part in range(n_parts + 1)])
 
 
 def merge_peaks(peaks: Float) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import to_numbers
-from solah.data.spelling import is_number, spell
+from solah.data.spelling import TRUTH, is_number, spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -98,7 +98,7 @@ def _distinct(column: Column) -> tuple[list[Any], NDArray[np.intp]]:
 def _spell_number(value: State) -> str:
     """Spell a number, a truth value, or the text of either."""
     if isinstance(value, str):
-        value = _TRUTH.get(value, value)
+        value = TRUTH.get(value, value)
     if isinstance(value, str) and not is_number(value):
         return value
     return f"{float(value):.7g}" if abs(float(value)) < 1e7 else spell(float(value))
@@ -107,5 +107,3 @@ def _spell_number(value: State) -> str:
 def _spell_text(value: State) -> str:
     return spell(value)
 
-
-_TRUTH = {"True": 1.0, "true": 1.0, "False": 0.0, "false": 0.0}

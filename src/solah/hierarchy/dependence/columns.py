@@ -14,6 +14,8 @@ import numpy as np
 
 from solah.data import Kind, states_of
 from solah.exceptions import DataError
+from solah.kernels.choose import kernel
+from solah.labels.sketches import FineCounts, Sketch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,19 +92,54 @@ def code_states(values: NDArray[Any], states: Sequence[Any], *, nominal: bool) -
     """Code text by its states; None is missing."""
     place = {state: code for code, state in enumerate(states)} | {None: len(states)}
     codes = np.fromiter(map(place.__getitem__, values), _code_type(len(states)), len(values))
-    return Coded(codes, len(states), None if nominal else _standard(np.arange(len(states))))
+    return Coded(codes, len(states), None if nominal else standard(np.arange(len(states))))
 
 
 def code_numbers(values: Float, weights: Int64 | None, *, binned: bool) -> Coded:
     """Code finite numbers; NaN is missing."""
     if not binned:
         levels, codes = _distinct(values)
-        return Coded(codes, len(levels), _standard(levels))
-    levels, level_weights = _weighted_levels(values, weights)
-    first = _first_of_bins(levels, level_weights)
-    sums = np.add.reduceat(_standard(levels) * level_weights, first) if len(levels) else levels
-    counts = np.add.reduceat(level_weights, first) if len(levels) else levels
-    return Coded(_bin(values, levels[first]), len(first), sums / counts)
+        return Coded(codes, len(levels), standard(levels))
+    sketch = Sketch.of(values)
+    return Bins.of(sketch, FineCounts.of(values, weights, sketch)).code(values)
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """How the numbers of a column are coded where there are many rows.
+
+    They are chosen by a sketch of the numbers and counts of them, which add up over partitions.
+
+    Attributes
+    ----------
+    first : (n_bins,) where each bin begins
+    values : (n_bins,) the number that stands for each, as ``Coded`` has it
+    """
+
+    first: Float
+    values: Float
+
+    @classmethod
+    def of(cls, sketch: Sketch, counts: FineCounts) -> Bins:
+        """Choose bins by the weights of a sketch's fine bins."""
+        edges, centres = sketch.edges, sketch.centres(counts)
+        if not len(edges):
+            return cls(edges, edges)
+        weights = counts.weights.astype(np.float64)
+        if sketch.is_complete and len(edges) <= MAX_SMALL:
+            return cls(edges, standard(edges))
+        used = np.flatnonzero(weights)
+        edges, centres, weights = edges[used], centres[used], weights[used]
+        first = _first_of_bins(centres, weights)
+        sums = np.add.reduceat(standard(centres) * weights, first)
+        return cls(edges[first], sums / np.add.reduceat(weights, first))
+
+    def code(self, values: Float) -> Coded:
+        """Find the bin of each number; NaN is one past the last."""
+        bins = np.zeros(len(values), dtype=np.int32)
+        if len(self.first):
+            kernel().find(values, self.first, bins)
+        return Coded(bins.astype(np.uint8), len(self.first), self.values)
 
 
 def _finite(column: Column) -> Float:
@@ -140,7 +177,7 @@ def _is_new(ordered: NDArray[Any]) -> NDArray[np.bool_]:
     return is_new
 
 
-def _standard(levels: NDArray[Any]) -> Float:
+def standard(levels: NDArray[Any]) -> Float:
     """Shift increasing numbers to their middle one and scale them to at most one, exactly."""
     scaled = _scaled(np.asarray(levels, dtype=np.float64))
     return _scaled(scaled - scaled[len(scaled) // 2]) if len(scaled) else scaled
@@ -155,38 +192,17 @@ def _scaled(numbers: Float) -> Float:
     return scaled
 
 
-def _weighted_levels(values: Float, weights: Int64 | None) -> tuple[Float, Float]:
-    """Return the distinct numbers and the weight of each."""
-    if weights is None:
-        ordered = np.sort(values)
-        ordered = ordered[: len(ordered) - np.count_nonzero(np.isnan(ordered))]
-        first = np.flatnonzero(_is_new(ordered))
-        return ordered[first], np.diff(first, append=len(ordered)).astype(np.float64)
-    levels, codes = _distinct(values)
-    sums = np.bincount(codes, weights.astype(np.float64), len(levels) + 1)
-    return levels, sums[: len(levels)].astype(np.float64)
-
-
 def _first_of_bins(levels: Float, weights: Float) -> NDArray[np.intp]:
-    """Choose at most ``N_BINS`` runs of levels where there are many; return where each begins.
+    """Choose at most ``N_BINS`` runs of levels; return where each begins.
 
     Each run has an equal share of a measure that is one quarter rank, three quarters distance from
     the median. Rank alone would put the far values of a heavy tail, which carry most of the
     distances, into one bin; distance alone would leave no bins to the middle. The quarter had the
     least error of several shares tried.
     """
-    if len(levels) <= MAX_SMALL:
-        return np.arange(len(levels))
     rank = weights / weights.sum()
     median = levels[np.searchsorted(np.cumsum(rank), 0.5)]
     away = weights * np.abs(_scaled(levels - median))
     measure = rank + 3 * away / away.sum()
     middle = np.cumsum(measure) - measure / 2
     return np.flatnonzero(_is_new(np.floor(middle * (N_BINS / measure.sum()))))
-
-
-def _bin(values: Float, first_values: Float) -> NDArray[np.uint8]:
-    """Find the bin of each row by the bins' first values; NaN is one past the last."""
-    codes = np.searchsorted(first_values[1:], values, side="right").astype(np.uint8)
-    codes[np.isnan(values)] = len(first_values)
-    return codes

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solah.data import Column, Kind, Table, as_array, as_column, from_array, from_frame, is_frame
 from solah.data import settle as settle_kinds
-from solah.exceptions import DataError, ParameterError
-from solah.hierarchy.dependence.columns import code_column
-from solah.hierarchy.dependence.pairs import map_threads, sums_of_pairs
-from solah.hierarchy.dependence.statistics import correlations
-from solah.kernels.choose import count_threads
-from solah.labels.rows import integer_weights
+from solah.exceptions import DataError
+from solah.hierarchy.dependence.settings import read_settings
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
     from solah.data import Declared
-    from solah.hierarchy.dependence.columns import Coded
     from solah.hierarchy.dependence.pairs import Progress
-    from solah.kernels.arrays import Float, Int64
+    from solah.hierarchy.dependence.settings import Method
+    from solah.kernels.arrays import Float
 
-Method: TypeAlias = Literal["auto", "exact", "binned"]
-
-MAX_EXACT_ROWS = 20_000
+_COLUMNS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,35 +42,6 @@ class Dependence:
     matrix: Float
     relevance: Float
     method: str
-
-
-@dataclass(frozen=True, eq=False)
-class _Settings:
-    """What all measures share, checked; weights are integers of size ``unit``."""
-
-    weights: Int64 | None
-    unit: float
-    binned: bool
-    bias_corrected: bool
-    n_threads: int = 1
-
-    def code(self, columns: Sequence[tuple[Column, Kind]]) -> list[Coded]:
-        """Code columns, several at a time."""
-
-        def work(item: tuple[Column, Kind]) -> Coded:
-            return code_column(*item, self.weights, binned=self.binned)
-
-        return list(map_threads(work, columns, self.n_threads))
-
-    def correlate(
-        self,
-        coded: Sequence[Coded],
-        pairs: Sequence[tuple[int, int]],
-        on_progress: Progress | None = None,
-    ) -> Float:
-        """Compute the distance correlations of pairs."""
-        sums = sums_of_pairs(coded, pairs, self.weights, self.n_threads, on_progress)
-        return correlations(sums, unit=self.unit, bias_corrected=self.bias_corrected)
 
 
 def distance_correlation(
@@ -142,7 +107,7 @@ def distance_correlation(
     n_rows, n_others = (len(column.values) for column, _ in columns)
     if n_rows != n_others:
         raise DataError(f"x and y must have the same length. Got {n_rows} and {n_others} values.")
-    settings = _settings(n_rows, sample_weight, method, bias_corrected)
+    settings = read_settings(n_rows, sample_weight, method, bias_corrected)
     return float(settings.correlate(settings.code(columns), [(0, 1)])[0])
 
 
@@ -155,6 +120,7 @@ def distance_correlation_matrix(
     method: Method = "auto",
     n_jobs: int | None = None,
     on_progress: Progress | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Float:
     """Compute the distance correlations of all pairs of columns.
 
@@ -172,6 +138,11 @@ def distance_correlation_matrix(
         How many threads compute; None is one, -1 all processors.
     on_progress : callable, default=None
         Called with the number of pairs that are done, and of all pairs.
+    checkpoint : path, default=None
+        A folder in which parts of the matrix are kept as they are done, for wide data that take
+        long: a run that was stopped goes on from there when it is called again with the same data
+        and settings, and ends with the same matrix, bit for bit. The folder is made where there
+        is none, and stays when all is done. ``n_jobs`` may differ from run to run.
 
     Returns
     -------
@@ -182,6 +153,8 @@ def distance_correlation_matrix(
     ------
     DataError
         If the data or the weights cannot be used as they are.
+    ParameterError
+        If ``checkpoint`` is of other data or settings.
 
     Examples
     --------
@@ -192,10 +165,9 @@ def distance_correlation_matrix(
            [0.53, 0.53, 1.  ]])
     """
     table, settled = settle_kinds(_read_table(X), kinds)
-    settings = _settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs)
+    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs)
     coded = settings.code(list(zip(table.columns, settled, strict=True)))
-    pairs = list(combinations(range(len(coded)), 2))
-    return _symmetric(len(coded), settings.correlate(coded, pairs, on_progress))
+    return settings.correlate_all(coded, checkpoint, on_progress)
 
 
 def dependence_of(
@@ -209,6 +181,7 @@ def dependence_of(
     method: Method = "auto",
     n_jobs: int | None = None,
     on_progress: Progress | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Dependence:
     """Measure how attributes depend on each other and on a goal, in one go.
 
@@ -222,7 +195,7 @@ def dependence_of(
         Classes or their codes (``nominal_goal``), or numbers.
     nominal_goal : bool
         Whether the goal's values are names.
-    bias_corrected, sample_weight, method, n_jobs, on_progress
+    bias_corrected, sample_weight, method, n_jobs, on_progress, checkpoint
         As in :func:`distance_correlation_matrix`.
 
     Examples
@@ -235,23 +208,76 @@ def dependence_of(
     >>> found.relevance.round(2), found.method
     (array([0.53, 1.  ]), 'exact')
     """
-    goal_column = _read_column("y", goal, nominal_goal)
-    if len(goal_column[0].values) != table.n_rows:
-        raise DataError(
-            f"y has {len(goal_column[0].values)} values where the table has {table.n_rows} rows"
-        )
-    settings = _settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs)
+    goal_column = _read_goal(goal, nominal_goal, table.n_rows)
+    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs)
     coded = settings.code([*zip(table.columns, kinds, strict=True), goal_column])
-    n_attributes = len(table.columns)
-    between = list(combinations(range(n_attributes), 2))
-    to_goal = [(a, n_attributes) for a in range(n_attributes)]
-    found = settings.correlate(coded, between + to_goal, on_progress)
+    matrix = settings.correlate_all(coded, checkpoint, on_progress)
     return Dependence(
         names=table.names,
-        matrix=_symmetric(n_attributes, found[: len(between)]),
-        relevance=found[len(between) :],
-        method="binned" if settings.binned else "exact",
+        matrix=matrix[:-1, :-1].copy(),
+        relevance=matrix[:-1, -1].copy(),
+        method=settings.method,
     )
+
+
+def relevance_of(
+    table: Table,
+    kinds: Sequence[Kind],
+    goal: ArrayLike,
+    *,
+    nominal_goal: bool,
+    bias_corrected: bool = False,
+    sample_weight: ArrayLike | None = None,
+    method: Method = "auto",
+    n_jobs: int | None = None,
+    on_progress: Progress | None = None,
+) -> Float:
+    """Measure how far attributes depend on a goal, and nothing between themselves.
+
+    These are the ``relevance`` of :func:`dependence_of` for the price of one pair an attribute, so
+    that few of many attributes can be chosen
+    (:func:`~solah.hierarchy.dependence.screening.screen_attributes`) before all pairs are measured.
+
+    Parameters
+    ----------
+    table, kinds, goal, nominal_goal, bias_corrected, sample_weight, method, n_jobs, on_progress
+        As in :func:`dependence_of`.
+
+    Returns
+    -------
+    array of shape (n_attributes,)
+        Distance correlations with the goal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solah.data import Column, Kind, Table
+    >>> table = Table((Column("a", np.arange(4.0)), Column("b", np.array([0.0, 1, 1, 0]))), 4)
+    >>> kinds = [Kind.CONTINUOUS, Kind.BINARY]
+    >>> relevance_of(table, kinds, ["n", "y", "y", "n"], nominal_goal=True).round(2)
+    array([0.53, 1.  ])
+    """
+    goal_column = _read_goal(goal, nominal_goal, table.n_rows)
+    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs)
+    (coded_goal,) = settings.code([goal_column])
+    columns = list(zip(table.columns, kinds, strict=True))
+    relevance = np.empty(len(columns))
+    # The codes of one run of columns go before those of the next one come.
+    for start in range(0, len(columns), _COLUMNS_AT_ONCE):
+        coded = settings.code(columns[start : start + _COLUMNS_AT_ONCE])
+        stop = start + len(coded)
+        with_goal = [(at, len(coded)) for at in range(len(coded))]
+        relevance[start:stop] = settings.correlate([*coded, coded_goal], with_goal)
+        if on_progress is not None:
+            on_progress(stop, len(columns))
+    return relevance
+
+
+def _read_goal(goal: ArrayLike, nominal: bool, n_rows: int) -> tuple[Column, Kind]:
+    column, kind = _read_column("y", goal, nominal)
+    if len(column.values) != n_rows:
+        raise DataError(f"y has {len(column.values)} values where the table has {n_rows} rows")
+    return column, kind
 
 
 def _read_column(name: str, values: ArrayLike, nominal: bool) -> tuple[Column, Kind]:
@@ -271,42 +297,3 @@ def _read_table(X: ArrayLike | Table | Any) -> Table:
     if array.ndim != 2:
         raise DataError(f"X must have two dimensions. Got an array of shape {array.shape}.")
     return from_array(array, [f"x{j}" for j in range(array.shape[1])])
-
-
-def _settings(
-    n_rows: int,
-    sample_weight: ArrayLike | None,
-    method: Method,
-    bias_corrected: bool,
-    n_jobs: int | None = None,
-) -> _Settings:
-    if method not in ("auto", "exact", "binned"):
-        raise ParameterError(f"'method' must be 'auto', 'exact' or 'binned'. Got {method!r}.")
-    if n_rows == 0:
-        raise DataError("there are no rows to measure a dependence on")
-    binned = method == "binned" or (method == "auto" and n_rows > MAX_EXACT_ROWS)
-    if not binned and n_rows >= 2**31:
-        raise DataError(f"{n_rows} rows are too many for method='exact'; take 'binned'")
-    weights, unit = _read_weights(sample_weight, n_rows)
-    return _Settings(weights, unit, binned, bias_corrected, count_threads(n_jobs))
-
-
-def _read_weights(sample_weight: ArrayLike | None, n_rows: int) -> tuple[Int64 | None, float]:
-    if sample_weight is None:
-        return None, 1.0
-    weights = np.asarray(sample_weight)
-    if weights.dtype.kind not in "biuf":
-        raise DataError(f"sample_weight must be numbers. Got values of type {weights.dtype}.")
-    if weights.shape != (n_rows,):
-        raise DataError(
-            f"sample_weight must have one value for each of the {n_rows} rows. "
-            f"Got an array of shape {weights.shape}."
-        )
-    return integer_weights(weights.astype(np.float64))
-
-
-def _symmetric(n: int, above_diagonal: Float) -> Float:
-    matrix = np.eye(n)
-    rows, columns = np.triu_indices(n, 1)
-    matrix[rows, columns] = matrix[columns, rows] = above_diagonal
-    return matrix

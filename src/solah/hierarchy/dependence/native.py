@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.hierarchy.dependence.columns import MAX_SMALL
+from solah.hierarchy.dependence.statistics import N_SUMS
 from solah.kernels import native as kernels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from solah.hierarchy.dependence.columns import Coded
@@ -21,7 +25,8 @@ _I32 = ctypes.c_int32
 _I64 = ctypes.c_int64
 _SIGNATURES = {
     "solah_joint_counts": [_P, _P, _P, _I64, _I32, _P],
-    "solah_table_sums": [_P, _I32, _P, _I32, _P, _P, _P, _P, _P],
+    "solah_count_sums": [_P, _I32, _P, _I32, _P, _P],
+    "solah_pair_sums": [_P, _P, _P, _P, _P, _P, _I64, _P, _I64, _P, _P],
     "solah_margins": [_P, _I32, _P, _P, _I32, _P, _I64, _P, _P, _P],
     "solah_point_products": [_P, _I32, _P, _P, _P, _I32, _P, _P, _P, _P, _I64, _P, _P],
 }
@@ -34,25 +39,29 @@ def add_joint_counts(a: Coded, b: Coded, weights: Int64 | None, counts: Int64) -
     )
 
 
-def table_sums(
-    joint: Float, values_a: Float | None, values_b: Float | None
-) -> tuple[Float, Float, Float]:
-    """Compute both margins, and the products, of a table of weights."""
-    margins_a, margins_b, pair = np.empty(4), np.empty(4), np.empty(2)
-    n_a, n_b = joint.shape
-    work = np.empty(2 * n_a + 6 * n_b)
-    _library().solah_table_sums(
-        _at(joint),
-        n_a,
-        _at(values_a),
-        n_b,
-        _at(values_b),
-        _at(work),
-        _at(margins_a),
-        _at(margins_b),
-        _at(pair),
+def count_sums(counts: Int64, a: Coded, b: Coded) -> Float:
+    """Compute the nine sums of a table of joint counts; names come first."""
+    sums = np.empty(N_SUMS)
+    _library().solah_count_sums(
+        _at(counts), a.n_levels, _at(a.values), b.n_levels, _at(b.values), _at(sums)
     )
-    return margins_a, margins_b, pair
+    return sums
+
+
+def pair_sums(pairs: Sequence[tuple[Coded, Coded]], weights: Int64 | None) -> Float:
+    """Compute the nine sums of pairs of small columns; names come first."""
+    sums = np.empty((len(pairs), N_SUMS))
+    counts = np.empty((MAX_SMALL + 1) ** 2, dtype=np.int64)
+    sides = [_described(side) for side in zip(*pairs, strict=True)]
+    _library().solah_pair_sums(
+        *(_at(array) for side in sides for array in side),
+        len(pairs),
+        _at(weights),
+        len(pairs[0][0].codes),
+        _at(counts),
+        _at(sums),
+    )
+    return sums
 
 
 def margins(a: Coded, b: Coded, weights: Int64 | None, work: Float) -> tuple[Float, Float]:
@@ -104,6 +113,15 @@ def _library() -> ctypes.CDLL:
         getattr(library, function).argtypes = arguments
         getattr(library, function).restype = None
     return library
+
+
+def _described(columns: Sequence[Coded]) -> tuple[NDArray[Any], ...]:
+    """Return where the codes of columns stand, how many levels they have, where their values do."""
+    return (
+        np.array([_at(column.codes) for column in columns], dtype=np.uintp),
+        np.array([column.n_levels for column in columns], dtype=np.int32),
+        np.array([_at(column.values) or 0 for column in columns], dtype=np.uintp),
+    )
 
 
 def _at(array: NDArray[Any] | None) -> int | None:

@@ -31,14 +31,13 @@ def sums_of_pairs(
     on_progress: Progress | None = None,
 ) -> Float:
     """Sum up pairs of columns, ``(n_pairs, 9)``; tell ``on_progress`` how many are done."""
-    pair_sums = PairSums(columns, weights)
+    pair_sums = PairSums(dict(enumerate(columns)), weights)
+    numbers = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     sums = np.empty((len(pairs), N_SUMS))
 
     def work(start: int) -> int:
         stop = min(start + _PAIRS_AT_ONCE, len(pairs))
-        workspace = pair_sums.workspace()
-        for at in range(start, stop):
-            sums[at] = pair_sums.of(*pairs[at], workspace)
+        sums[start:stop] = pair_sums.of(*numbers[start:stop].T)
         return stop
 
     for done in map_threads(work, range(0, len(pairs), _PAIRS_AT_ONCE), n_threads):

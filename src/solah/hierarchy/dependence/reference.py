@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.hierarchy.dependence.statistics import N_SUMS, nine_sums
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from solah.hierarchy.dependence.columns import Coded
@@ -49,22 +53,31 @@ def add_joint_counts(a: Coded, b: Coded, weights: Int64 | None, counts: Int64) -
     np.add.at(counts, (a.codes, b.codes), 1 if weights is None else weights)
 
 
-def table_sums(
-    joint: Float, values_a: Float | None, values_b: Float | None
-) -> tuple[Float, Float, Float]:
-    """Compute both margins, and the products, of a table of weights."""
+def count_sums(counts: Int64, a: Coded, b: Coded) -> Float:
+    """Compute the nine sums of a table of joint counts."""
+    joint = counts[: a.n_levels, : b.n_levels].astype(np.float64)
     distances_a, distances_b = (
         distances(np.arange(n) if values is None else values, nominal=values is None)
-        for n, values in zip(joint.shape, (values_a, values_b), strict=True)
+        for n, values in zip(joint.shape, (a.values, b.values), strict=True)
     )
     weights_a, weights_b = joint.sum(axis=1), joint.sum(axis=0)
     rows_a, rows_b = distances_a @ weights_a, distances_b @ weights_b
     product = np.sum((distances_a @ joint @ distances_b) * joint)
-    return (
-        _margins(values_a, weights_a, rows_a),
-        _margins(values_b, weights_b, rows_b),
+    return nine_sums(
+        _margins(a.values, weights_a, rows_a),
+        _margins(b.values, weights_b, rows_b),
         np.array([product, rows_a @ joint @ rows_b]),
     )
+
+
+def pair_sums(pairs: Sequence[tuple[Coded, Coded]], weights: Int64 | None) -> Float:
+    """Compute the nine sums of pairs of small columns."""
+    sums = np.empty((len(pairs), N_SUMS))
+    for at, (a, b) in enumerate(pairs):
+        counts = np.zeros((a.n_levels + 1, b.n_levels + 1), dtype=np.int64)
+        add_joint_counts(a, b, weights, counts)
+        sums[at] = count_sums(counts, a, b)
+    return sums
 
 
 def margins(a: Coded, b: Coded, weights: Int64 | None, work: Float) -> tuple[Float, Float]:

@@ -69,6 +69,11 @@ def correlations(sums: Float, *, unit: float = 1.0, bias_corrected: bool = False
     return _signed_root(np.where(usable, covariances / scale, 0.0), bias_corrected)
 
 
+def nine_sums(margins_a: Float, margins_b: Float, pair: Float) -> Float:
+    """Put the sums of a pair of columns into the order that ``correlations`` takes."""
+    return np.concatenate([margins_a[:1], pair, margins_a[1:], margins_b[1:]])
+
+
 def _signed_root(squares: Float, bias_corrected: bool) -> Float:
     squares = np.rint(squares / SQUARE_GRAIN) * SQUARE_GRAIN
     squares = np.clip(squares, -1.0 if bias_corrected else 0.0, 1.0)

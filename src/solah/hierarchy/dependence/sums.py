@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.hierarchy.dependence import native, reference
+from solah.hierarchy.dependence.statistics import N_SUMS, nine_sums
 from solah.kernels.choose import kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
     from types import ModuleType
 
     from solah.hierarchy.dependence.columns import Coded
@@ -32,32 +33,50 @@ class PairSums:
 
     Attributes
     ----------
-    columns : the columns
+    columns : the columns, by their numbers
     weights : (n_rows,) the rows' weights; None for ones
     """
 
-    columns: Sequence[Coded]
+    columns: Mapping[int, Coded]
     weights: Int64 | None
     _margins: dict[int, tuple[Float, Float]] = field(default_factory=dict)
 
-    def workspace(self) -> Float:
-        """Return working memory, for one thread."""
-        n_levels = max((column.n_levels for column in self.columns), default=0)
-        n_rows = max((len(column.codes) for column in self.columns), default=0)
-        return np.empty(8 * max(n_rows, n_levels) + 2 * n_levels + 1)
-
-    def of(self, first: int, second: int, work: Float) -> Float:
-        """Sum up a pair over the rows that have both values.
+    def of(self, first: Int64, second: Int64) -> Float:
+        """Sum up pairs of columns, given by their numbers, over the rows that have both values.
 
         Returns
         -------
-        array of shape (9,)
+        array of shape (n_pairs, 9)
             The sums that :func:`~solah.hierarchy.dependence.statistics.correlations` takes, in
-            which the two columns may have changed places.
+            which the two columns of a pair may have changed places.
         """
+        sums = np.empty((len(first), N_SUMS))
+        pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+        by_table = np.array([self._suits_table(*pair) for pair in pairs], dtype=bool)
+        if by_table.any():
+            tables = [self._names_first(*pairs[at]) for at in np.flatnonzero(by_table)]
+            sums[by_table] = implementation().pair_sums(tables, self.weights)
+        if not by_table.all():
+            work = self._workspace()
+            for at in np.flatnonzero(~by_table):
+                sums[at] = self._by_points(*pairs[at], work)
+        return sums
+
+    def _suits_table(self, first: int, second: int) -> bool:
         a, b = self.columns[first], self.columns[second]
-        if a.is_small and b.is_small and a.n_levels * b.n_levels <= CELLS_PER_ROW * len(a.codes):
-            return table_sums(joint_counts(a, b, self.weights), a, b)
+        return a.is_small and b.is_small and a.n_levels * b.n_levels <= CELLS_PER_ROW * len(a.codes)
+
+    def _names_first(self, first: int, second: int) -> tuple[Coded, Coded]:
+        return _names_first(self.columns[first], self.columns[second])
+
+    def _workspace(self) -> Float:
+        """Return working memory for the points of any pair."""
+        n_levels = max(column.n_levels for column in self.columns.values())
+        n_rows = max(len(column.codes) for column in self.columns.values())
+        return np.empty(8 * max(n_rows, n_levels) + 2 * n_levels + 1)
+
+    def _by_points(self, first: int, second: int, work: Float) -> Float:
+        a, b = self.columns[first], self.columns[second]
         if (b.values is not None, b.n_levels) < (a.values is not None, a.n_levels):
             first, second, a, b = second, first, b, a
         complete = a.is_complete and b.is_complete
@@ -92,16 +111,20 @@ def joint_counts(a: Coded, b: Coded, weights: Int64 | None = None) -> Int64:
 
 
 def table_sums(counts: Int64, a: Coded, b: Coded) -> Float:
-    """Compute the nine sums from joint counts."""
-    joint = counts[: a.n_levels, : b.n_levels].astype(np.float64)
-    return nine_sums(*implementation().table_sums(joint, a.values, b.values))
-
-
-def nine_sums(margins_a: Float, margins_b: Float, pair: Float) -> Float:
-    """Put the sums into the order that ``correlations`` takes."""
-    return np.concatenate([margins_a[:1], pair, margins_a[1:], margins_b[1:]])
+    """Compute the nine sums from joint counts, as :func:`joint_counts` returns them."""
+    first, second = _names_first(a, b)
+    counts = np.ascontiguousarray(counts if first is a else counts.T, dtype=np.int64)
+    # The tables in C have as many levels as a byte can number, and no room for more.
+    is_small = a.is_small and b.is_small
+    sums: Float = (implementation() if is_small else reference).count_sums(counts, first, second)
+    return sums
 
 
 def implementation() -> ModuleType:
     """Return the module that computes: C where it was compiled and is wanted, else NumPy."""
     return reference if kernel().name == "reference" else native
+
+
+def _names_first(a: Coded, b: Coded) -> tuple[Coded, Coded]:
+    """Put names before numbers, as the sums of tables want them."""
+    return (b, a) if a.values is not None and b.values is None else (a, b)

@@ -1,0 +1,88 @@
+"""Rows in, a sample of them out, drawn by what rows say.
+
+Of rows that say the same, one is drawn, with the weight of all: a table of few different rows is
+drawn whole. Neither the order of the rows nor their partition matters, and a smaller sample is part
+of a larger one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.data.digests import LARGEST, chain, digest_column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from solah.data import Table
+    from solah.data.digests import UInt64
+    from solah.kernels.arrays import Int64
+
+
+def digest_rows(table: Table, of_goal: UInt64) -> UInt64:
+    """Turn what each row says, with the digest of its goal, into one number a row."""
+    return chain(map(digest_column, table.columns), of_goal)
+
+
+MANY_ROWS = 20_000
+"""Tables with more rows are sampled where walking through all rows many times would be slow."""
+SAMPLE_ROWS = 65_536
+"""About so many different rows then stand in for all of them."""
+ROWS_TO_GAUGE = 4_096
+"""The digests of so many rows tell how many rows there are."""
+
+
+def sample_bound(digests: UInt64) -> int:
+    """Return the digest up to which rows are taken into a sample of about ``SAMPLE_ROWS``.
+
+    Parameters
+    ----------
+    digests : the smallest of different rows' digests, increasing, as ``keep_smallest`` has them
+    """
+    if len(digests) < ROWS_TO_GAUGE:
+        return int(LARGEST)
+    return min(int(digests[-1]) * (SAMPLE_ROWS // ROWS_TO_GAUGE), int(LARGEST))
+
+
+def keep_smallest(digests: UInt64) -> UInt64:
+    """Keep as many of the smallest digests, each once, as ``sample_bound`` needs."""
+    if len(digests) > 8 * ROWS_TO_GAUGE:
+        few = np.partition(digests, 4 * ROWS_TO_GAUGE)[: 4 * ROWS_TO_GAUGE]
+        kept = np.unique(few)[:ROWS_TO_GAUGE]
+        if len(kept) == ROWS_TO_GAUGE:
+            return kept
+    return np.unique(digests)[:ROWS_TO_GAUGE]
+
+
+def draw_rows(
+    digests: UInt64, weights: Int64, n_rows: int
+) -> tuple[NDArray[np.intp], Int64, UInt64]:
+    """Draw the different rows whose digests are smallest.
+
+    Parameters
+    ----------
+    digests : (n_rows,) what rows say
+    weights : (n_rows,) rows of weight zero are not drawn
+    n_rows : int
+        How many to draw, or all if there are fewer different ones.
+
+    Returns
+    -------
+    rows : (n_drawn,) the places of the first of each, by their digests
+    weights : (n_drawn,) the weight of all rows that say the same
+    digests : (n_drawn,) increasing
+    """
+    used = np.flatnonzero(weights)
+    if len(used) > n_rows:
+        bound = np.partition(digests[used], n_rows - 1)[n_rows - 1]
+        # Rows that say the same share a digest, so the bound lets enough different ones through
+        # only if none do; else all are looked at.
+        few = used[digests[used] <= bound]
+        if len(np.unique(digests[few])) >= n_rows:
+            used = few
+    distinct, first, kind = np.unique(digests[used], return_index=True, return_inverse=True)
+    sums = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(sums, kind, weights[used])
+    return used[first[:n_rows]], sums[:n_rows], distinct[:n_rows]

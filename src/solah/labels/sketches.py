@@ -1,0 +1,174 @@
+"""Numbers in, a small summary of them out that can be merged: what words and bins are placed by.
+
+A sketch keeps the distinct values whose digests are the smallest. It is the same for any order and
+any partition of the rows; where there are no more distinct values than it holds, it holds them all,
+and where there are more, those it holds are an even sample of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.data.digests import LARGEST, UInt64, digest_numbers
+from solah.kernels.arrays import MASS_ONE
+from solah.kernels.choose import kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float, Int64
+
+CAPACITY = 1024
+"""So many distinct values are kept of a column."""
+PLACE_BITS = 16
+_GRID = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """What is known of the numbers of a column.
+
+    Attributes
+    ----------
+    values : at most ``CAPACITY`` distinct values, increasing
+    low, high : the smallest and the largest of all; infinite where there is none
+    is_complete : whether ``values`` are all that there are
+    """
+
+    values: Float
+    low: float
+    high: float
+    is_complete: bool
+
+    @classmethod
+    def of(cls, numbers: NDArray[np.floating]) -> Sketch:
+        """Sketch numbers; NaN does not count."""
+        state = SketchState.empty()
+        state.add(np.asarray(numbers, dtype=np.float64))
+        return state.sketch()
+
+    @cached_property
+    def edges(self) -> Float:
+        """Where fine bins begin: at kept values and, between them, at even distances.
+
+        Ranks alone would leave no bins to the far values of a heavy tail.
+        """
+        if self.is_complete:
+            return self.values
+        grid = np.linspace(self.low, self.high, _GRID, endpoint=False)
+        return np.unique(np.concatenate([self.values, grid]))
+
+    @cached_property
+    def widths(self) -> Float:
+        """How wide fine bins are: up to where the next begins, or to the largest value."""
+        if not len(self.edges):
+            return self.edges
+        return np.diff(self.edges, append=max(self.high, self.edges[-1]))
+
+    @cached_property
+    def scales(self) -> Float:
+        """What turns a distance from an edge into a place; 0 where a bin has one value only."""
+        scales = np.zeros(len(self.edges))
+        if not self.is_complete:
+            np.divide(2.0**PLACE_BITS, self.widths, out=scales, where=self.widths > 0)
+        return np.where(np.isfinite(scales), scales, 0.0)
+
+    def centres(self, counts: FineCounts) -> Float:
+        """Return the mean of each fine bin's numbers; its middle where there are none."""
+        if self.is_complete:
+            return self.edges
+        return self.edges + self.widths * counts.mean_places()
+
+
+class SketchState:
+    """A sketch in the making."""
+
+    def __init__(
+        self, values: Float, digests: UInt64, low: float, high: float, *, is_complete: bool
+    ) -> None:
+        self.values, self.digests = values, digests
+        self.low, self.high, self.is_complete = low, high, is_complete
+
+    @classmethod
+    def empty(cls) -> SketchState:
+        """Begin with no values."""
+        none = np.empty(0, dtype=np.uint64)
+        return cls(np.empty(0), none, np.inf, -np.inf, is_complete=True)
+
+    def add(self, numbers: Float, digests: UInt64 | None = None) -> None:
+        """Take numbers in, with their digests where these are at hand; NaN does not count."""
+        if digests is None:
+            digests = digest_numbers(numbers)
+        if len(numbers):
+            self.low = min(self.low, float(np.fmin.reduce(numbers, initial=np.inf)))
+            self.high = max(self.high, float(np.fmax.reduce(numbers, initial=-np.inf)))
+        small = digests <= (LARGEST if self.is_complete else self.digests[-1])
+        small &= ~np.isnan(numbers)
+        chosen = np.flatnonzero(small)
+        self._keep(numbers[chosen], digests[chosen])
+
+    def merge(self, other: SketchState) -> None:
+        """Take another sketch in."""
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.is_complete &= other.is_complete
+        self._keep(other.values, other.digests)
+
+    def sketch(self) -> Sketch:
+        """Return what was found."""
+        return Sketch(np.sort(self.values), self.low, self.high, self.is_complete)
+
+    def _keep(self, values: Float, digests: UInt64) -> None:
+        """Keep the distinct values with the smallest digests, in the digests' order."""
+        both = np.concatenate([self.digests, digests])
+        distinct, first = np.unique(both, return_index=True)
+        if len(distinct) > CAPACITY:
+            self.is_complete = False
+            distinct, first = distinct[:CAPACITY], first[:CAPACITY]
+        self.values = np.concatenate([self.values, values + 0.0])[first]
+        self.digests = distinct
+
+
+@dataclass(frozen=True, eq=False)
+class FineCounts:
+    """How much weight falls into each fine bin, and where in it, in integers that add up.
+
+    Attributes
+    ----------
+    weights : (n_bins,) sums of weights
+    places : (2, n_bins) sums of weights times places, from 0 to ``2**PLACE_BITS`` within a bin,
+        parted at ``MASS_ONE``
+    """
+
+    weights: Int64
+    places: Int64
+
+    @classmethod
+    def none(cls, sketch: Sketch) -> FineCounts:
+        """Begin with no numbers."""
+        n_bins = len(sketch.edges)
+        return cls(np.zeros(n_bins, dtype=np.int64), np.zeros((2, n_bins), dtype=np.int64))
+
+    @classmethod
+    def of(cls, numbers: Float, weights: Int64 | None, sketch: Sketch) -> FineCounts:
+        """Count numbers by fine bin; NaN does not count."""
+        counts = cls.none(sketch)
+        counts.add(numbers, weights, sketch)
+        return counts
+
+    def add(self, numbers: Float, weights: Int64 | None, sketch: Sketch) -> None:
+        """Count more numbers."""
+        edges = sketch.edges
+        if len(edges):
+            kernel().fine_count(numbers, weights, edges, sketch.scales, self.weights, self.places)
+
+    def mean_places(self) -> Float:
+        """Return the mean place in each bin, from 0 to 1; the middle where it is empty."""
+        high, low = self.places.astype(np.float64)
+        means = np.full(len(self.weights), 0.5)
+        sums = (high * MASS_ONE + low) * 2.0**-PLACE_BITS
+        np.divide(sums, self.weights, out=means, where=self.weights > 0)
+        return means

@@ -1,0 +1,39 @@
+"""The benchmark of wide data, at toy size."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("resource")
+import wide
+
+TOY = ["--columns", "150", "--rows", "200", "--keep", "5", "--jobs", "1"]
+
+
+def test_data_are_those_of_the_seed():
+    X = wide.wide_data(300, 25)
+    np.testing.assert_array_equal(X, wide.wide_data(300, 25))
+    np.testing.assert_array_equal(X[:, :20], wide.wide_data(300, 20))
+    n_values = [len(np.unique(column)) for column in X.T]
+    assert n_values[9] == 2
+    assert n_values[8] == 5
+    assert min(n_values[:6]) > 250
+    assert 0 < wide.goal_of(X).mean() < 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
+def test_runs_at_toy_size(capfd, monkeypatch):
+    monkeypatch.setattr(wide, "show_peer", lambda options, mine: print(f"mine {mine.cpu > 0}"))
+    wide.main(TOY)
+    shown, told = capfd.readouterr()
+    assert told == ""
+    assert "all 11,175 pairs of 150 columns, 200 rows" in shown
+    assert "time grows by" in shown
+    assert "mine True" in shown
+    assert re.search(r"killed with [1-3] of 3 tiles done", shown)
+    assert "the matrix is identical" in shown
+    assert "5 of 150 attributes are kept" in shown
+    assert len(re.findall(r"peak 0\.\d\d GB", shown)) == 4
