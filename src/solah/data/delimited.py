@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,12 @@ from solah.data.fields import cut
 from solah.data.growing import Growing, Text
 from solah.data.spelling import count
 from solah.data.table import Column, Table
-from solah.data.textfile import first_lines, lines_of, open_text
+from solah.data.textfile import Lines, first_lines, lines_of, open_text
 from solah.exceptions import FileFormatError
 
 if TYPE_CHECKING:
     from _csv import Reader
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from solah.data.growing import Cells
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _SAMPLE_LINES = 200
 _PIECE_CELLS = 10_000
+_BATCH_CELLS = 500_000
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -55,16 +57,70 @@ def read_delimited(path: Path, options: ReadOptions) -> Table:
 def iter_delimited(path: Path, options: ReadOptions, rows: int) -> Iterator[Table]:
     """Stream a file as tables of text with at most that many rows."""
     dialect = _dialect(path, options)
-    piece_rows = min(rows, _piece_rows(dialect))
-    pieces = _pieces(path, dialect, options, piece_rows)
     texts = [Text(options.missing) for _ in dialect.names]
-    while batch := list(islice(pieces, rows // piece_rows)):
+    for batch in _batches(path, dialect, options, rows):
         columns = tuple(
             Column(name, np.concatenate([text.of(piece[j]) for piece in batch]))
             for j, (name, text) in enumerate(zip(dialect.names, texts, strict=True))
         )
-        if len(columns[0].values):  # else there were only blank lines
-            yield Table(columns, len(columns[0].values))
+        yield Table(columns, len(columns[0].values))
+
+
+def iter_typed(path: Path, options: ReadOptions, rows: int, text: set[str]) -> Iterator[Table]:
+    """Stream a file as tables with at most that many rows, numbers where all cells of one are.
+
+    The columns in ``text`` are text whatever their cells are. The set grows by each column that
+    turns out to be text, so what it holds in the end is text in :func:`read_delimited` too.
+    """
+    dialect = _dialect(path, options)
+    rows = min(rows, max(1, _BATCH_CELLS // dialect.n_fields))
+    for batch in _batches(path, dialect, options, rows):
+        columns = tuple(
+            _grown(name, [piece[j] for piece in batch], options, name in text)
+            for j, name in enumerate(dialect.names)
+        )
+        text.update(column.name for column in columns if column.is_text)
+        yield Table(columns, len(columns[0].values))
+
+
+def settle_options(paths: Sequence[Path], options: ReadOptions) -> ReadOptions:
+    """Find out how several files are written, as if they were one, from the first lines of all."""
+    if len(paths) == 1:
+        return options
+    dialect = detect(_lines_of_all(paths, options), paths[0], options)
+    decimal = "," if dialect.decimal_comma else "."
+    settled = replace(options, delimiter=dialect.delimiter, decimal=decimal)
+    return replace(settled, header=_dialect(paths[0], settled).has_header)
+
+
+def _lines_of_all(paths: Sequence[Path], options: ReadOptions) -> Lines:
+    """Read on in the next file where one has fewer lines than the sample needs."""
+    taken: list[str] = []
+    for path in paths:
+        some = first_lines(path, options.encoding, _SAMPLE_LINES - len(taken))
+        taken.extend(some.lines)
+        if not some.is_whole:
+            return Lines(tuple(taken), is_whole=False)
+    return Lines(tuple(taken), is_whole=True)
+
+
+def _grown(name: str, pieces: list[Cells], options: ReadOptions, is_text: bool) -> Column:
+    """Make a column of its pieces, all of them numbers or all of them text."""
+    column = Growing(name, options.missing, is_text=is_text)
+    for cells in pieces:
+        column.add(cells)
+    return _grown(name, pieces, options, is_text=True) if column.failed_late else column.build()
+
+
+def _batches(
+    path: Path, dialect: Dialect, options: ReadOptions, rows: int
+) -> Iterator[list[list[Cells]]]:
+    """Gather pieces to at most that many rows, and to at least one."""
+    piece_rows = min(rows, _piece_rows(dialect))
+    pieces = _pieces(path, dialect, options, piece_rows)
+    while batch := list(islice(pieces, rows // piece_rows)):
+        if any(len(piece[0]) for piece in batch):  # else there were only blank lines
+            yield batch
 
 
 def _dialect(path: Path, options: ReadOptions) -> Dialect:
