@@ -35,6 +35,7 @@ __all__ = [
     "distance_correlation",
     "distance_correlation_matrix",
     "load_model",
+    "scan",
 ]
 
 # Names are imported when they are first used: scikit-learn alone takes longer than a decision.
@@ -50,6 +51,7 @@ _ROOM_OF = {
     "distance_correlation": "solah.hierarchy",
     "distance_correlation_matrix": "solah.hierarchy",
     "load_model": "solah.runtime",
+    "scan": "solah.scale",
 }
 
 

@@ -10,6 +10,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from solah.exceptions import ForeignNodeError, ParameterError
+from solah.hierarchy.choosing import rows_to_choose_by
+from solah.hierarchy.distant import DistantTrainingSet
 from solah.hierarchy.fitness import Fitness
 from solah.hierarchy.nodes import EstimatorNode, TreeNode
 from solah.hierarchy.training import (
@@ -17,7 +19,6 @@ from solah.hierarchy.training import (
     TrainingSet,
     linguistic_kinds,
     node_kinds,
-    train_nodes,
 )
 from solah.hierarchy.weighing import (
     WeighSettings,
@@ -36,10 +37,13 @@ from solah.tree.classifier import LinguisticTreeClassifier
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from solah.hierarchy.distant import LearningSet
     from solah.hierarchy.fitness import Scoring
     from solah.hierarchy.nodes import NodeModel
     from solah.kernels.arrays import Float, Int64
+    from solah.labels.describe import LabelSettings
     from solah.model.structure import Hierarchy
+    from solah.tree.distant import DistantRows
     from solah.tree.growth import TreeSettings
 
 HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
@@ -75,18 +79,17 @@ class HierarchyClassifier(LinguisticClassifier):
     def _train_fused(
         self,
         hierarchy: Hierarchy,
-        rows: TrainingSet,
+        data: LearningSet,
         growth: TreeSettings,
         settings: WeighSettings | None,
     ) -> None:
         """Train a hierarchy that weighs as the settings say, or whose trees hear others."""
         if settings is not None:
-            self._train_weighed(hierarchy, rows, growth, settings)
+            self._train_weighed(hierarchy, data, growth, settings)
         else:
-            data = TrainingSet.prepare(rows.described, rows.goal, self.cross_fit)
             self._train(hierarchy, data, growth)
 
-    def _train(self, hierarchy: Hierarchy, data: TrainingSet, growth: TreeSettings) -> None:
+    def _train(self, hierarchy: Hierarchy, data: LearningSet, growth: TreeSettings) -> None:
         """Train a hierarchy whose trees hear what others believe."""
         goal = data.goal
         if self.max_rules is not None and self.max_rules < len(hierarchy.nodes):
@@ -95,7 +98,8 @@ class HierarchyClassifier(LinguisticClassifier):
                 "hierarchy, which have a rule each at least; allow more rules, or use fewer trees"
             )
         kinds = node_kinds(self.node, hierarchy)
-        nodes = train_nodes(hierarchy, data, kinds, growth, count_threads(self.n_jobs))
+        n_threads = count_threads(self.n_jobs)
+        nodes = data.train_nodes(hierarchy, kinds, growth, self.cross_fit, n_threads)
         self.__dict__.pop("model_", None)
         if all(isinstance(node, TreeNode) for node in nodes):
             used = set(hierarchy.attributes)
@@ -108,15 +112,19 @@ class HierarchyClassifier(LinguisticClassifier):
     def _train_weighed(
         self,
         hierarchy: Hierarchy,
-        data: TrainingSet,
+        data: LearningSet,
         growth: TreeSettings,
         settings: WeighSettings,
     ) -> None:
         """Train a hierarchy whose junctions weigh evidence."""
-        wired = with_fusions(hierarchy, data.table.names)
+        wired = with_fusions(hierarchy, data.names)
         kinds = kinds_of_trees(linguistic_kinds(self.node, hierarchy), wired)
         n_threads = count_threads(self.n_jobs)
-        self._take(train_weighed(wired, data, kinds, growth, settings, n_threads))
+        if isinstance(data, TrainingSet):
+            model = train_weighed(wired, data, kinds, growth, settings, n_threads)
+        else:
+            model = data.train_weighed(wired, kinds, growth, settings, n_threads)
+        self._take(model)
         self.hierarchy_, self.classes_ = self.model_.hierarchy, data.goal.classes
         self.goal_ = data.goal.goal
 
@@ -141,8 +149,25 @@ class HierarchyClassifier(LinguisticClassifier):
         settings = super()._tree_settings(weights, weight_unit)
         return replace(settings, belief_labels=self.belief_labels)
 
-    def _fitness(self, data: TrainingSet, scoring: Scoring, n_folds: int) -> Fitness | None:
-        """Prepare to compare hierarchies on unseen rows; None where there are too few rows."""
+    def _fit_distant(self, rows: DistantRows) -> None:
+        self._learn_from(DistantTrainingSet.describe(rows, self._first_words()))
+
+    def _first_words(self) -> LabelSettings:
+        """Return the words to describe rows with at first."""
+        return self._label_settings()
+
+    def _learn_from(self, data: LearningSet) -> None:
+        """Learn from described rows, wherever they are."""
+        raise NotImplementedError
+
+    def _fitness(self, data: LearningSet, scoring: Scoring, n_folds: int) -> Fitness | None:
+        """Prepare to compare hierarchies on unseen rows; None where there are too few rows.
+
+        Of very many rows, a sample is compared on.
+        """
+        if data.is_many:
+            data = data.draw(rows_to_choose_by(len(data.names), data.goal.goal.size))
+        assert isinstance(data, TrainingSet)
         return Fitness.prepare(
             data.described,
             data.goal,

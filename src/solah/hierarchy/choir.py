@@ -23,17 +23,25 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from solah.kernels.arrays import SLOPE_SCALE, WEIGHT_ONE, Described, Routes
+from solah.kernels.arrays import (
+    SLOPE_SCALE,
+    WEIGHT_ONE,
+    Described,
+    Forest,
+    Routes,
+    TreeShape,
+)
 from solah.kernels.choose import kernel, map_slices
+from solah.model.attributes import flatten
 from solah.model.joining import JoinedTree, join_branches, voice_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float, Int64, Labels
-    from solah.model import Tree
+    from solah.model import Attribute, Tree
 
 # How much more the voice of a combination of words is penalised than that of a word.
 _COMBINATION = 3.0
@@ -101,6 +109,20 @@ class SpokenRows:
         """Return the same rows with other numbers for leaves: ``places[leaf]``."""
         routes = [replace(one, leaves=places[one.leaves]) for one in self.routes]
         return replace(self, routes=tuple(routes))
+
+    def only(self, heard: NDArray[np.bool_]) -> SpokenRows:
+        """Return the same rows, which hear some leaves only."""
+        routes = []
+        for one in self.routes:
+            kept = heard[one.leaves]
+            starts = np.concatenate([[0], np.cumsum(kept)])[one.starts]
+            routes.append(Routes(starts, one.leaves[kept], one.weights[kept]))
+        return replace(self, routes=tuple(routes))
+
+    def surprise(self, voices: Float) -> tuple[Int64, Int64]:
+        """Return the sum of rows' losses, as ``exact_sum`` has it, and how it grows."""
+        likelihood, slope = self.weigh(voices)
+        return loss_of(likelihood, self.weights), slope
 
     def weigh(self, voices: Float) -> tuple[Float, Int64]:
         """Return how likely voices make each row's class, and how its loss grows with them."""
@@ -206,7 +228,7 @@ class Choir:
         return n_rules
 
     @cached_property
-    def _makeup(self) -> tuple[csr_array, Float]:
+    def makeup(self) -> tuple[csr_array, Float]:
         """How voices are made of parameters, ``(n_branches + 1, n_parameters)``, and penalties.
 
         The last row is the bias, which has no penalty.
@@ -269,7 +291,7 @@ class Choir:
         is_rough : bool, default=False
             Whether it is only to compare with others.
         """
-        makeup, ridge = self._makeup
+        makeup, ridge = self.makeup
         back = makeup.T.tocsr()
         heard = rows.through(self.places)
         whole = float(rows.weights.sum())
@@ -278,9 +300,8 @@ class Choir:
 
         def objective(flat: Float) -> tuple[float, Float]:
             parameters = flat.reshape(shape)
-            likelihood, slope = heard.weigh(makeup @ parameters)
-            surprise = -np.log(np.maximum(likelihood, 1e-300))
-            loss = _exact_sum(surprise * rows.weights.astype(np.float64)) / whole
+            surprise, slope = heard.surprise(makeup @ parameters)
+            loss = whole_and_parts(surprise) / whole
             pull = per_row * ridge[:, None] * parameters
             gradient = (back @ slope.astype(np.float64)) / (whole * SLOPE_SCALE) + pull
             return loss + 0.5 * float((pull * parameters).sum()), gradient.ravel()
@@ -301,7 +322,7 @@ class Choir:
 
     def voices(self, parameters: Float) -> Float:
         """Return what branches say, ``(n_branches + 1, n_classes)``, with the bias behind."""
-        return np.asarray(self._makeup[0] @ parameters)
+        return np.asarray(self.makeup[0] @ parameters)
 
     def spoken(self, voices: Float) -> list[Float]:
         """Return what the nodes of each tree, as it was grown, say; inner nodes say nothing."""
@@ -309,6 +330,24 @@ class Choir:
             np.where((tree.split < 0)[:, None], voices[numbers[joined.homes]], 0.0)
             for tree, joined, numbers in zip(self.trees, self.joined, self.numbers, strict=True)
         ]
+
+    def forest(self, attributes: Sequence[Attribute]) -> Forest:
+        """Put the nodes of all trees into one table, over attributes that are labelled."""
+        place_of = {attribute.name: j for j, attribute in enumerate(attributes)}
+        roots = np.cumsum([0, *(len(tree.split) for tree in self.trees)]).astype(np.int32)
+        splits, children = [], []
+        for tree, root in zip(self.trees, roots, strict=False):
+            columns = np.array([place_of[one.name] for one in tree.inputs], dtype=np.int32)
+            inner = tree.split >= 0
+            splits.append(np.where(inner, columns[np.where(inner, tree.split, 0)], -1))
+            children.append(tree.first_child + root)
+        shape = TreeShape(
+            np.concatenate(splits).astype(np.int32),
+            np.concatenate(children).astype(np.int32),
+            max(tree.shape.depth for tree in self.trees),
+        )
+        places = self.places
+        return Forest(flatten(attributes), shape, roots[:-1], places[:-1], int(places[-1]))
 
     def fit_joined(
         self,
@@ -321,11 +360,23 @@ class Choir:
         start: Float | None = None,
         is_rough: bool = False,
     ) -> tuple[Choir, Float]:
-        """Fit voices, join branches that say nearly the same, and fit what is left.
+        """Fit voices, join branches that say nearly the same, and fit what is left."""
+        return self.joined_by(
+            lambda choir: choir.fit(
+                rows, n_classes, penalty, start if choir is self else None, is_rough=is_rough
+            ),
+            max_rules,
+            rule_cost,
+        )
+
+    def joined_by(
+        self, fit: Callable[[Choir], Float], max_rules: int | None, rule_cost: float
+    ) -> tuple[Choir, Float]:
+        """Join branches that say nearly the same, given what fits the voices of a choir.
 
         Where many are to go, they go in rounds, for what is left speaks differently afterwards.
         """
-        choir, parameters = self, self.fit(rows, n_classes, penalty, start, is_rough=is_rough)
+        choir, parameters = self, fit(self)
         is_joining = max_rules is not None or rule_cost > 0
         while is_joining:
             limit = max(max_rules or 0, int(choir.n_rules * (1 - _JOINS_A_ROUND)))
@@ -341,16 +392,49 @@ class Choir:
             if np.array_equal(fewer.places, choir.places):
                 break
             is_joining = fewer.n_rules < choir.n_rules
-            parameters = fewer.fit(rows, n_classes, penalty, is_rough=is_rough)
+            parameters = fit(fewer)
             choir = fewer
         return choir, parameters
 
 
-def _exact_sum(values: Float) -> float:
-    """Sum numbers that are not negative, such that their order leaves no trace."""
+@dataclass(frozen=True, eq=False)
+class Speaking:
+    """Trees and what they say, to any rows."""
+
+    forest: Forest
+    voices: Float
+
+    def surprise(self, labels: Labels, codes: Int64, weights: Int64) -> tuple[Int64, Int64]:
+        """Return the sum of rows' losses, as ``exact_sum`` has it, and how it grows."""
+        likelihood = np.empty(len(labels))
+        slope = np.zeros(self.voices.shape, dtype=np.int64)
+        kernel().speak(self.forest, labels, codes, weights, self.voices, likelihood, slope)
+        return loss_of(likelihood, weights), slope
+
+
+def loss_of(likelihood: Float, weights: Int64) -> Int64:
+    """Sum the losses of rows whose classes are so likely, as ``exact_sum`` does."""
+    return exact_sum(-np.log(np.maximum(likelihood, 1e-300)) * weights.astype(np.float64))
+
+
+def sum_up(parts: Sequence[Int64]) -> Int64:
+    """Add up sums of integers."""
+    return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
+
+
+def exact_sum(values: Float) -> Int64:
+    """Sum numbers that are not negative, such that neither order nor partition leaves a trace.
+
+    The result is whole numbers and parts of ``2**-20``; such results add up.
+    """
     wholes = np.floor(values)
     rest = np.rint((values - wholes) * _PARTS)
-    return float(wholes.astype(np.int64).sum()) + float(rest.astype(np.int64).sum()) / _PARTS
+    return np.array([wholes.astype(np.int64).sum(), rest.astype(np.int64).sum()])
+
+
+def whole_and_parts(summed: Int64) -> float:
+    """Return the sum that ``exact_sum`` found."""
+    return float(summed[0]) + float(summed[1]) / _PARTS
 
 
 def leaf_conditions(tree: Tree) -> dict[int, tuple[tuple[int, int], ...]]:

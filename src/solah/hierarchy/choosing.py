@@ -18,15 +18,13 @@ from joblib import Parallel, delayed
 from solah.evaluation.scores import surprise
 from solah.exceptions import TooManyCombinationsError
 from solah.hierarchy.choir import Choir, SpokenRows
-from solah.hierarchy.folds import draw_rows, piecewise_folds
+from solah.hierarchy.folds import piecewise_folds
 from solah.hierarchy.nodes import TreeNode
 from solah.hierarchy.training import TrainingSet, is_large, train_nodes
 from solah.hierarchy.weighing import grow_trees, spoken_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from solah.data import Table
     from solah.kernels.arrays import Float, Int64
@@ -150,8 +148,7 @@ class Search:
         self,
         given: Sequence[Setting],
         open_: frozenset[str],
-        described: Description,
-        goal: ClassGoal,
+        data: TrainingSet,
         tried: Callable[[Trial], None],
     ) -> Choice:
         """Vary what is open, starting from the given settings, and choose.
@@ -161,9 +158,8 @@ class Search:
         given : sequence of Setting
         open_ : frozenset of str
             The names of the settings that may vary.
-        described : Description
+        data : TrainingSet
             The rows, as the first setting describes them.
-        goal : ClassGoal
         tried : callable
             Told of every trial.
 
@@ -172,12 +168,12 @@ class Search:
         choice : Choice
             The first setting where rows are too few to compare anything.
         """
-        folds = self._folds(described, goal)
+        folds = self._folds(data)
         if not folds:
             return Choice(given[0], (), "there are too few rows to compare settings")
-        if not any(attribute.is_continuous for attribute in described.attributes):
+        if not any(attribute.is_continuous for attribute in data.attributes):
             open_ -= {"n_labels", "placement"}  # states are words by themselves
-        sizes = len(folds[0].goal.codes), len(described.attributes)
+        sizes = len(folds[0].goal.codes), len(data.attributes)
         comparison = _Comparison(folds, self.n_jobs if is_large(*sizes) else 1, tried)
         start = perf_counter()
         for stage, vary in _Stages(given, open_, *sizes):
@@ -196,30 +192,36 @@ class Search:
                         raise  # what others cannot hold is just no choice
         return comparison.settle()
 
-    def _folds(self, described: Description, goal: ClassGoal) -> list[_Fold]:
+    def _folds(self, data: TrainingSet) -> list[_Fold]:
         """Put rows into folds by what they say; none where they cannot be compared."""
-        rows = _enough_rows(described, goal)
-        table = described.table
-        if len(rows) < table.n_rows:
-            table = table.take(rows)
-            goal = replace(goal, codes=goal.codes[rows], weights=goal.weights[rows])
+        data = _enough_rows(data)
+        goal = data.goal
         plain = goal.plain_weights / goal.weight_unit
-        labels = described.labels[rows]
+        labels = data.described.labels
         dealt = piecewise_folds(labels, goal.codes, goal.weights, plain, self.n_folds)
         if dealt is None:
             return []
-        return [_Fold(self, table, goal, tested) for tested in dealt if tested.any()]
+        return [_Fold(self, data.table, goal, tested) for tested in dealt if tested.any()]
 
 
-def _enough_rows(described: Description, goal: ClassGoal) -> NDArray[np.intp]:
+def rows_to_choose_by(n_attributes: int, n_classes: int) -> int:
+    """Return how many different rows are enough to choose by."""
+    return min(MOST_ROWS, max(MOST_VALUES // (n_attributes * n_classes), LEAST_ROWS))
+
+
+def _enough_rows(data: TrainingSet) -> TrainingSet:
     """Take the rows that have weight; of very many, some, whatever order they stand in."""
+    goal = data.goal
     used = np.flatnonzero(goal.weights)
-    of_a_row = len(described.attributes) * goal.goal.size
-    enough = min(MOST_ROWS, max(MOST_VALUES // of_a_row, LEAST_ROWS))
-    if len(used) <= enough:
-        return used
-    few: NDArray[np.intp] = used[draw_rows(described.labels[used], goal.codes[used], enough)]
-    return few
+    enough = rows_to_choose_by(len(data.attributes), goal.goal.size)
+    if len(used) > enough:
+        return data.draw(enough)
+    if len(used) == len(goal.codes):
+        return data
+    described = replace(
+        data.described, table=data.table.take(used), labels=data.described.labels[used]
+    )
+    return TrainingSet(described, replace(goal, codes=goal.codes[used], weights=goal.weights[used]))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from solah.hierarchy.training import TrainingSet
 from solah.hierarchy.weighing import WeighSettings
 from solah.labels.inputs import read_features
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
+from solah.scale import is_scan
+from solah.tree.fitting import fit_distant
 from solah.tree.goals import read_class_goal
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from solah.hierarchy.distant import LearningSet
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
     from solah.tree.growth import Criterion, NullBranch
@@ -159,15 +162,21 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         self
         """
         self._refuse_unheard()
+        if is_scan(X):
+            fit_distant(self, X, y, sample_weight)
+            return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
-        hierarchy = settle_hierarchy(self.hierarchy, table.names, goal.goal.name)
-        rows = TrainingSet(self._describe(table, goal.weights), goal)
-        growth = self._tree_settings(goal.weights, goal.weight_unit)
+        self._learn_from(TrainingSet(self._describe(table, goal.weights), goal))
+        return self
+
+    def _learn_from(self, data: LearningSet) -> None:
+        goal = data.facts
+        hierarchy = settle_hierarchy(self.hierarchy, data.names, goal.goal.name)
+        growth = self._tree_settings(goal.sums, goal.weight_unit)
         settings = WeighSettings(self.penalty, self.max_rules, self.rule_cost)
         is_weighing = self.fusion == "weigh"
-        self._train_fused(hierarchy, rows, growth, settings if is_weighing else None)
-        return self
+        self._train_fused(hierarchy, data, growth, settings if is_weighing else None)
 
 
 def settle_hierarchy(

@@ -17,26 +17,40 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
+from solah.data import Kind
 from solah.exceptions import ParameterError
 from solah.hierarchy.base import FUSION_CONSTRAINTS, HIERARCHY_CONSTRAINTS, HierarchyClassifier
-from solah.hierarchy.choosing import AUTO, TREE_SETTING, WEIGH_SETTING, Choice, Search
+from solah.hierarchy.choosing import (
+    AUTO,
+    TREE_SETTING,
+    WEIGH_SETTING,
+    Choice,
+    Search,
+    rows_to_choose_by,
+)
 from solah.hierarchy.fitness import SCORINGS
 from solah.hierarchy.nodes import EstimatorNode, TreeNode
-from solah.hierarchy.organising import Organiser, measure_dependence
+from solah.hierarchy.organising import Organiser
 from solah.hierarchy.training import TrainingSet, linguistic_kinds, node_kinds
 from solah.hierarchy.weighing import WeighSettings, kinds_of_trees
+from solah.kernels.choose import count_threads
 from solah.labels.inputs import read_features
 from solah.progress import show_progress
+from solah.scale import is_scan
+from solah.tree.fitting import fit_distant
 from solah.tree.goals import read_class_goal
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from solah.hierarchy.choosing import Setting, Trial
+    from solah.hierarchy.distant import LearningSet
     from solah.hierarchy.fitness import Scoring
     from solah.hierarchy.organising import ClusterPlaces
+    from solah.labels.describe import LabelSettings
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
+    from solah.model import Attribute
     from solah.model.structure import Hierarchy
     from solah.tree.growth import Criterion, NullBranch
     from solah.tree.leaves import Leaves
@@ -292,14 +306,22 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
                 "top='merge' is for levels, and with fusion='weigh' there is one only, unless "
                 "'level_gap' is a number; leave it out, or use fusion='tree'"
             )
+        if is_scan(X):
+            fit_distant(self, X, y, sample_weight)
+            return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
-        first = self._first_setting()
-        data = TrainingSet(self._with(first)._describe(table, goal.weights), goal)
-        dependence = measure_dependence(
-            data, bias_corrected=self.bias_corrected, n_jobs=self.n_jobs
-        )
-        organiser = Organiser(dependence, table.names, goal.goal.name, self.top, self.clusters)
+        described = self._with(self._first_setting())._describe(table, goal.weights)
+        self._learn_from(TrainingSet(described, goal))
+        return self
+
+    def _first_words(self) -> LabelSettings:
+        return self._with(self._first_setting())._label_settings()
+
+    def _learn_from(self, data: LearningSet) -> None:
+        first, names = self._first_setting(), data.names
+        dependence = data.dependence(bias_corrected=self.bias_corrected, n_jobs=self.n_jobs)
+        organiser = Organiser(dependence, names, data.goal.goal.name, self.top, self.clusters)
         start = perf_counter()
         choice = self._choose(organiser, first, data)
         self.selection_seconds_ = perf_counter() - start if choice.trials else 0.0
@@ -309,9 +331,8 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         self.clusters_ = organiser.named_clusters(choice.setting)
         self.dependence_, self.relevance_ = dependence.matrix, dependence.relevance
         asked = self._asked_for()
-        relevance = dict(zip(table.names, dependence.relevance.tolist(), strict=True))
-        self.left_out_ = {name: relevance[name] for name in table.names if name not in asked}
-        return self
+        relevance = dict(zip(names, dependence.relevance.tolist(), strict=True))
+        self.left_out_ = {name: relevance[name] for name in names if name not in asked}
 
     @property
     def n_clusters_(self) -> int:
@@ -355,7 +376,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
             return frozenset(names if names - {"n_clusters", "level_gap"} else ())
         return frozenset(names - {"level_gap"})
 
-    def _choose(self, organiser: Organiser, first: Setting, data: TrainingSet) -> Choice:
+    def _choose(self, organiser: Organiser, first: Setting, data: LearningSet) -> Choice:
         """Choose what is open, and the best of several k and theta."""
         open_ = self._open()
         settings = organiser.distinct(
@@ -376,8 +397,13 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
             )
         if not open_ and len(settings) == 1:
             return Choice(settings[0])
+        describing = copy(self)
+        if data.is_many:  # a sample must not be taken for something else than all rows are
+            describing.kinds = {one.name: _declared_kind(one) for one in data.attributes}
+            data = data.draw(rows_to_choose_by(len(data.names), data.goal.goal.size))
+        assert isinstance(data, TrainingSet)
         search = Search(
-            describe=lambda setting, *rows: self._with(setting, n_jobs=1)._describe(*rows),
+            describe=lambda setting, *rows: describing._with(setting, n_jobs=1)._describe(*rows),
             wire=organiser.wired,
             growth=lambda setting, *rows: self._with(setting)._tree_settings(*rows),
             kinds=self._kinds,
@@ -388,7 +414,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
             n_jobs=self.n_jobs,
         )
         with self._progress() as tried, threadpool_limits(1, user_api="blas"):
-            choice = search.choose(settings, open_, data.described, data.goal, tried)
+            choice = search.choose(settings, open_, data, tried)
         if self.max_rules is not None and choice.trials:
             return replace(choice, reason=f"{choice.reason}; then joined to {self.max_rules} rules")
         return choice
@@ -400,7 +426,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         return kinds_of_trees(linguistic_kinds(self.node, wired), wired)
 
     def _select(
-        self, organiser: Organiser, settings: Sequence[Setting], data: TrainingSet
+        self, organiser: Organiser, settings: Sequence[Setting], data: LearningSet
     ) -> Choice:
         """Choose the best of several hierarchies on unseen rows, the first of equals."""
         fitness = None
@@ -423,18 +449,16 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         reason = f"it has the best {self.scoring} of {len(scored)} hierarchies on unseen rows"
         return Choice(settings[best], scored, reason)
 
-    def _learn(self, hierarchy: Hierarchy, data: TrainingSet, first: Setting) -> None:
+    def _learn(self, hierarchy: Hierarchy, data: LearningSet, first: Setting) -> None:
         """Learn with the settings that were chosen, from rows described as at first."""
-        setting, goal = self.settings_, data.goal
+        setting, goal = self.settings_, data.facts
         twin = self._with(setting)
-        described = data.described
         if (setting.n_labels, setting.placement) != (first.n_labels, first.placement):
-            described = twin._describe(data.table, goal.weights)
-        growth = twin._tree_settings(goal.weights, goal.weight_unit)
+            data = data.described_as(twin._label_settings(), count_threads(self.n_jobs))
+        growth = twin._tree_settings(goal.sums, goal.weight_unit)
         settings = WeighSettings(setting.penalty, self.max_rules, setting.rule_cost)
         is_weighing = setting.fusion == "weigh"
-        rows = TrainingSet(described, goal)
-        self._train_fused(hierarchy, rows, growth, settings if is_weighing else None)
+        self._train_fused(hierarchy, data, growth, settings if is_weighing else None)
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[Trial], None]]:
@@ -444,6 +468,13 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
             return
         with show_progress(Console(stderr=True), None, "settings") as advance:
             yield lambda trial: advance(1, str(trial))
+
+
+def _declared_kind(attribute: Attribute) -> Any:
+    """Declare what an attribute is, so that some of its rows are taken as all are."""
+    if attribute.kind is Kind.ORDINAL and attribute.is_coded:
+        return list(attribute.states)
+    return attribute.kind.value
 
 
 def _each(name: str, wish: Any, instead: Any = AUTO) -> list[Any]:

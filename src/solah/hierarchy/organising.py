@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from solah.exceptions import ColumnError, ParameterError
-from solah.hierarchy.dependence import dependence_of
 from solah.hierarchy.grouping import group_attributes
 from solah.hierarchy.weighing import with_fusions
 from solah.hierarchy.wiring import wire_hierarchy
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from solah.hierarchy.choosing import Setting
     from solah.hierarchy.dependence import Dependence
-    from solah.hierarchy.training import TrainingSet
+    from solah.hierarchy.distant import LearningSet
 
 ClusterPlaces = tuple[tuple[int, ...], ...]
 
@@ -94,30 +93,13 @@ class Organiser:
         return Hierarchy((*trees, HierarchyNode(root, tuple(names))))
 
 
-def measure_dependence(
-    data: TrainingSet, *, bias_corrected: bool = False, n_jobs: int | None = None
-) -> Dependence:
-    """Measure how attributes depend on each other and on the goal."""
-    weights = data.goal.weights * data.goal.weight_unit
-    unweighted = bool((weights == 1.0).all())
-    return dependence_of(
-        data.table,
-        [attribute.kind for attribute in data.attributes],
-        data.goal.codes,
-        nominal_goal=True,
-        bias_corrected=bias_corrected,
-        sample_weight=None if unweighted else weights,
-        n_jobs=n_jobs,
-    )
-
-
-def organise(data: TrainingSet, n_jobs: int | None = None) -> Hierarchy:
+def organise(data: LearningSet, n_jobs: int | None = None) -> Hierarchy:
     """Wire a hierarchy from the data, with k and theta chosen by their rules of thumb."""
-    dependence = measure_dependence(data, n_jobs=n_jobs)
+    dependence = data.dependence(n_jobs=n_jobs)
     return wire_hierarchy(
         dependence.relevance.tolist(),
         group_attributes(dependence.matrix),
-        data.table.names,
+        data.names,
         goal=data.goal.goal.name,
     )
 

@@ -18,10 +18,19 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from solah.exceptions import ParameterError, TooManyCombinationsError, did_you_mean
+from solah.hierarchy.dependence import dependence_of
 from solah.hierarchy.folds import content_folds
 from solah.hierarchy.nodes import EstimatorNode, TreeNode, estimator_features, reading_means
 from solah.kernels.arrays import MASS_BITS, MASS_ONE, SPREAD, Described
 from solah.kernels.choose import kernel
+from solah.labels.describe import describe_table
+from solah.labels.drawing import (
+    MANY_ROWS,
+    digest_rows,
+    draw_rows,
+    keep_smallest,
+    sample_bound,
+)
 from solah.labels.rows import LabelledRows, split_weights
 from solah.model.attributes import belief_attribute, belief_words, flatten
 from solah.model.structure import fresh_name
@@ -30,15 +39,16 @@ from solah.tree.learn import learn_tree
 from solah.tree.leaves import LeafSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from solah.data import Table
+    from solah.hierarchy.dependence import Dependence
     from solah.hierarchy.nodes import NodeModel
     from solah.kernels.arrays import Float, Int64, Labels
-    from solah.labels.describe import Description
-    from solah.model import Attribute, Tree
+    from solah.labels.describe import Description, LabelSettings
+    from solah.model import Attribute, Goal, Tree
     from solah.model.structure import Hierarchy, HierarchyNode
-    from solah.tree.goals import ClassGoal
+    from solah.tree.goals import ClassFacts, ClassGoal
 
 NODE_KINDS = ("tree", "cmac")
 MAX_CMAC_CELLS = 400_000
@@ -64,6 +74,69 @@ class TrainingSet:
         if cross_fit is None:
             return cls(described, goal)
         return cls(described, goal, content_folds(described.labels, goal.codes, cross_fit))
+
+    def draw(self, n_rows: int | None = None) -> TrainingSet:
+        """Draw different rows by what they say; each has the weight of all that say the same.
+
+        Without a number, about ``SAMPLE_ROWS`` are drawn.
+        """
+        digests = digest_rows(self.table, self.goal.digests)
+        weights = self.goal.weights
+        if n_rows is None:
+            bound = sample_bound(keep_smallest(digests[weights > 0]))
+            weights = np.where(digests <= np.uint64(bound), weights, 0)
+            n_rows = len(weights)
+        rows, weights, _ = draw_rows(digests, weights, n_rows)
+        described = replace(
+            self.described, table=self.table.take(rows), labels=self.described.labels[rows]
+        )
+        return TrainingSet(described, self.goal.take(rows, weights))
+
+    @property
+    def facts(self) -> ClassFacts:
+        """What all rows weigh together."""
+        return self.goal.facts
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return self.table.names
+
+    @property
+    def is_many(self) -> bool:
+        """Whether a sample stands in for the rows where they would be walked through often."""
+        return len(self.goal.codes) > MANY_ROWS
+
+    def described_as(self, settings: LabelSettings, n_threads: int = 1) -> TrainingSet:
+        """Describe the same rows otherwise."""
+        described = describe_table(self.table, settings, self.goal.weights, n_threads)
+        return TrainingSet(described, self.goal)
+
+    def dependence(self, *, bias_corrected: bool = False, n_jobs: int | None = None) -> Dependence:
+        """Measure how attributes depend on each other and on the goal."""
+        weights = self.goal.weights * self.goal.weight_unit
+        unweighted = bool((weights == 1.0).all())
+        return dependence_of(
+            self.table,
+            [attribute.kind for attribute in self.attributes],
+            self.goal.codes,
+            nominal_goal=True,
+            bias_corrected=bias_corrected,
+            sample_weight=None if unweighted else weights,
+            n_jobs=n_jobs,
+        )
+
+    def train_nodes(
+        self,
+        hierarchy: Hierarchy,
+        kinds: Mapping[str, Any],
+        growth: TreeSettings,
+        cross_fit: int | None = None,
+        n_threads: int = 1,
+    ) -> tuple[NodeModel, ...]:
+        """Train the nodes of a hierarchy whose trees hear what others believe."""
+        data = TrainingSet.prepare(self.described, self.goal, cross_fit)
+        return train_nodes(hierarchy, data, kinds, growth, n_threads)
 
     @property
     def table(self) -> Table:
@@ -133,8 +206,8 @@ def train_node(
     rows = _NodeRows.gather(node, data, outputs, growth.belief_labels if is_linguistic else None)
     if not is_linguistic:
         return _train_estimator(rows, kind)
-    tree = _train_cmac(rows, n_threads) if kind == "cmac" else _grow_tree(rows, growth, n_threads)
-    return TreeNode(tree)
+    settings = cell_settings(node.name, rows.attributes) if kind == "cmac" else growth
+    return TreeNode(_grow_tree(rows, settings, n_threads))
 
 
 def what_goes_up(
@@ -215,6 +288,56 @@ def _checked_kind(kind: Any) -> Any:
     )
 
 
+def input_attributes(
+    node: HierarchyNode,
+    attributes: Sequence[Attribute],
+    goal: Goal,
+    prior: tuple[float, ...],
+    heard: Collection[str],
+    belief_labels: int | None,
+) -> tuple[Attribute, ...]:
+    """Describe what feeds a node; what unknown beliefs in words are like is left open.
+
+    Parameters
+    ----------
+    node : HierarchyNode
+    attributes : all columns, described
+    goal : Goal
+    prior : the share of each class
+    heard : the names of the nodes below
+    belief_labels : how many words describe a belief; None takes it as masses
+    """
+    described = {attribute.name: attribute for attribute in attributes}
+    inputs: list[Attribute] = []
+    for name in node.inputs:
+        if name not in heard:
+            inputs.append(described[name])
+        elif belief_labels is None:
+            inputs.append(belief_attribute(name, goal.states, prior))
+        else:
+            for words in belief_words(name, goal.states, belief_labels):
+                inputs.append(replace(words, name=fresh_name(words.name, described)))
+    return tuple(inputs)
+
+
+def describe_inputs(
+    inputs: Sequence[Attribute],
+    described: Description,
+    outputs: Mapping[str, Float],
+) -> Described:
+    """Describe rows by the inputs of a node, given what the nodes below believe of each."""
+    columns = _Columns(len(described.labels))
+    places = {attribute.name: j for j, attribute in enumerate(described.attributes)}
+    for one in inputs:
+        if one.origin not in outputs:
+            columns.add(described.labels[:, places[one.name]])
+        elif one.tree is None:
+            columns.add_masses(outputs[one.name])
+        else:
+            columns.add(_label(outputs[one.tree][:, one.place], one))
+    return columns.described()
+
+
 @dataclass(frozen=True, eq=False)
 class _NodeRows:
     """The rows as one node sees them."""
@@ -233,47 +356,41 @@ class _NodeRows:
         outputs: Mapping[str, Float],
         belief_labels: int | None,
     ) -> _NodeRows:
-        columns = _Columns(data.table.n_rows)
-        places = {attribute.name: j for j, attribute in enumerate(data.attributes)}
-        for name in node.inputs:
-            if name not in outputs:
-                columns.add(data.attributes[places[name]], data.described.labels[:, places[name]])
-            elif belief_labels is None:
-                columns.add_masses(
-                    belief_attribute(name, data.goal.goal.states, data.goal.prior), outputs[name]
-                )
-            else:
-                for words in belief_words(name, data.goal.goal.states, belief_labels):
-                    labels = _label(outputs[name][:, words.place], words)
-                    known = replace(words, name=fresh_name(words.name, data.table.names))
-                    columns.add(_with_mean_masses(known, labels, data.goal.weights), labels)
-        return cls(node.name, tuple(columns.attributes), columns.described(), data, outputs)
+        goal = data.goal
+        attributes = input_attributes(
+            node, data.attributes, goal.goal, goal.prior, outputs, belief_labels
+        )
+        inputs = describe_inputs(attributes, data.described, outputs)
+        settled = tuple(
+            attribute
+            if attribute.tree is None
+            else _with_mean_masses(attribute, inputs.labels[:, j], goal.weights)
+            for j, attribute in enumerate(attributes)
+        )
+        return cls(node.name, settled, inputs, data, outputs)
 
 
 class _Columns:
     """Inputs in the making, one described column after another."""
 
     def __init__(self, n_rows: int) -> None:
-        self.attributes: list[Attribute] = []
         self._labels: list[Labels] = []
         self._spread = [np.empty((n_rows, 0), dtype=np.uint32)]
         self._offsets: list[int] = []
 
-    def add(self, attribute: Attribute, labels: Labels, offset: int = -1) -> None:
+    def add(self, labels: Labels, offset: int = -1) -> None:
         """Add an input that has labels."""
-        self.attributes.append(attribute)
         self._labels.append(labels)
         self._offsets.append(offset)
 
-    def add_masses(self, attribute: Attribute, beliefs: Float) -> None:
+    def add_masses(self, beliefs: Float) -> None:
         """Add an input whose masses on its focal sets are given."""
         if beliefs.shape[1] == 2:
             # Two states are neighbours: the label of a reading holds their masses.
-            self.add(attribute, np.rint(beliefs[:, 1] * MASS_ONE).astype(np.uint32))
+            self.add(np.rint(beliefs[:, 1] * MASS_ONE).astype(np.uint32))
             return
         offset = sum(part.shape[1] for part in self._spread)
-        spread = np.full(len(beliefs), SPREAD << MASS_BITS, dtype=np.uint32)
-        self.add(attribute, spread, offset)
+        self.add(np.full(len(beliefs), SPREAD << MASS_BITS, dtype=np.uint32), offset)
         self._spread.append(_summed_up(beliefs))
 
     def described(self) -> Described:
@@ -315,25 +432,24 @@ def _grow_tree(rows: _NodeRows, growth: TreeSettings, n_threads: int) -> Tree:
     return learn_tree(rows.name, rows.attributes, labelled, goal.weight_unit, growth)
 
 
-def _train_cmac(rows: _NodeRows, n_threads: int) -> Tree:
-    """Tabulate all combinations of words, and learn each cell's belief by iteration.
+def cell_settings(name: str, inputs: Sequence[Attribute]) -> TreeSettings:
+    """Return how a node tabulates all combinations of words, and learns each cell's belief.
 
     The table is a tree that takes its inputs in their order, whatever they gain.
     """
-    n_cells = prod(attribute.n_focal_sets for attribute in rows.attributes)
+    n_cells = prod(attribute.n_focal_sets for attribute in inputs)
     if n_cells > MAX_CMAC_CELLS:
         raise TooManyCombinationsError(
-            f"node {rows.name!r} has {len(rows.attributes)} inputs whose words make {n_cells:,} "
+            f"node {name!r} has {len(inputs)} inputs whose words make {n_cells:,} "
             f"combinations, and a CMAC tabulates at most {MAX_CMAC_CELLS:,}; make the clusters "
             "smaller, use fewer words, or use node='tree' there"
         )
-    every_cell = TreeSettings(
+    return TreeSettings(
         criterion="in_order",
         purity=np.inf,
         min_gain=None,
         leaves=LeafSettings("refitted"),
     )
-    return _grow_tree(rows, every_cell, n_threads)
 
 
 def _train_estimator(rows: _NodeRows, kind: Any) -> EstimatorNode:

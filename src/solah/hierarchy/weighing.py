@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.hierarchy.choir import Choir, SpokenRows
+from solah.hierarchy.choir import Choir, Speaking, SpokenRows, sum_up
 from solah.hierarchy.nodes import TreeNode
+from solah.hierarchy.refining import refine
 from solah.hierarchy.training import is_large, train_node
+from solah.kernels.choose import map_slices
 from solah.kernels.reference import softmax
+from solah.labels.drawing import MANY_ROWS
 from solah.model import Fusion, Model
 from solah.model.joining import with_leaves
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
@@ -22,8 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from solah.hierarchy.refining import AllRows
     from solah.hierarchy.training import TrainingSet
-    from solah.kernels.arrays import Float
+    from solah.kernels.arrays import Float, Int64
     from solah.model import Node, Tree
     from solah.model.joining import JoinedTree
     from solah.tree.growth import TreeSettings
@@ -34,6 +38,7 @@ _HALVINGS = 14
 # Rows that can be told apart for sure would have all voices louder without end; a penalty that
 # makes them less than half as loud as they should be is not believed.
 _SOFTEST_OF_ALL = 0.5
+_ROWS_OF_LOUDNESS = 8_192
 
 
 @dataclass(frozen=True)
@@ -81,18 +86,102 @@ def train_weighed(
     if not is_large(len(goal.codes), len(data.attributes)):
         n_threads = 1
     trees = grow_trees(hierarchy, data, kinds, growth, n_threads)
-    rows = spoken_rows(trees, data, n_threads)
+    if len(goal.codes) > MANY_ROWS:
+        rows = RowsAtHand(data, n_threads)
+        return weigh_many(hierarchy, trees, data.draw(), rows, goal.prior, settings, n_threads)
+    spoken = spoken_rows(trees, data, n_threads)
     choir, parameters = Choir.of(trees).fit_joined(
-        rows,
+        spoken,
         goal.goal.size,
         settings.penalty,
         max_rules=settings.max_rules,
         rule_cost=settings.rule_cost,
     )
-    nodes = _Fusing(hierarchy, choir, choir.voices(parameters), rows, np.array(goal.prior)).nodes()
+    return _fused(hierarchy, choir, parameters, spoken, data, goal.prior)
+
+
+def weigh_many(
+    hierarchy: Hierarchy,
+    trees: Sequence[Tree],
+    few: TrainingSet,
+    rows: AllRows,
+    prior: Sequence[float],
+    settings: WeighSettings,
+    n_threads: int = 1,
+) -> Model:
+    """Weigh what trees say to very many rows, of which a few are at hand.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        As ``with_fusions`` returns it.
+    trees : sequence of Tree
+        The trees at its bottom.
+    few : TrainingSet
+        A sample of the rows.
+    rows : AllRows
+        Whoever can pass over all of them.
+    prior : the share of each class in all rows
+    settings : WeighSettings
+    n_threads : int, default=1
+    """
+    choir, parameters = refine(
+        Choir.of(trees),
+        spoken_rows(trees, few, n_threads),
+        rows,
+        few.goal.goal.size,
+        settings.penalty,
+        max_rules=settings.max_rules,
+        rule_cost=settings.rule_cost,
+    )
+    # How loudly trees are heard parts what they say into evidence and weight, to two digits.
+    fewer = spoken_rows(trees, few.draw(_ROWS_OF_LOUDNESS), n_threads)
+    return _fused(hierarchy, choir, parameters, fewer, few, prior)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsAtHand:
+    """All rows, where they are in memory."""
+
+    data: TrainingSet
+    n_threads: int = 1
+
+    @property
+    def weight(self) -> float:
+        """What all rows count for."""
+        return float(self.data.goal.weights.sum())
+
+    @property
+    def one_row(self) -> float:
+        """What a row without a weight of its own counts for."""
+        return 1 / self.data.goal.weight_unit
+
+    def surprise(self, choir: Choir, voices: Float) -> tuple[Int64, Float]:
+        """Return the sum of rows' losses, as ``exact_sum`` has it, and how it grows."""
+        goal, labels = self.data.goal, self.data.described.labels
+        speaking = Speaking(choir.forest(self.data.attributes), voices)
+
+        def listen(rows: slice) -> tuple[Int64, Int64]:
+            return speaking.surprise(labels[rows], goal.codes[rows], goal.weights[rows])
+
+        parts = map_slices(listen, len(labels), self.n_threads)
+        losses, slopes = zip(*parts, strict=True)
+        return sum_up(losses), sum_up(slopes).astype(np.float64)
+
+
+def _fused(
+    hierarchy: Hierarchy,
+    choir: Choir,
+    parameters: Float,
+    rows: SpokenRows,
+    data: TrainingSet,
+    prior: Sequence[float],
+) -> Model:
+    """Make a model of fitted voices, without the trees that say nothing."""
+    nodes = _Fusing(hierarchy, choir, choir.voices(parameters), rows, np.array(prior)).nodes()
     used = {name for node in nodes for name in node.origins}
     attributes = tuple(a for a in data.attributes if a.name in used)
-    return Model(goal.goal, attributes, nodes)
+    return Model(data.goal.goal, attributes, nodes)
 
 
 def with_fusions(hierarchy: Hierarchy, attributes: Sequence[str]) -> Hierarchy:
@@ -134,8 +223,7 @@ def grow_trees(
     n_threads: int = 1,
 ) -> tuple[Tree, ...]:
     """Grow the trees at the bottom of a hierarchy, in parallel; their voices are fitted later."""
-    growth = replace(growth, leaves=COUNTED, max_rules=None, rule_cost=0.0)
-    bottom = [node for node in hierarchy.nodes if not hierarchy.children(node.name)]
+    growth, bottom = grown_settings(growth), bottom_nodes(hierarchy)
 
     def grow(node: HierarchyNode) -> Tree:
         trained = train_node(node, data, {}, kinds[node.name], growth)
@@ -146,6 +234,16 @@ def grow_trees(
         return tuple(map(grow, bottom))
     with ThreadPoolExecutor(n_threads) as pool:
         return tuple(pool.map(grow, bottom))
+
+
+def grown_settings(growth: TreeSettings) -> TreeSettings:
+    """Return how trees grow whose voices are fitted later."""
+    return replace(growth, leaves=COUNTED, max_rules=None, rule_cost=0.0)
+
+
+def bottom_nodes(hierarchy: Hierarchy) -> list[HierarchyNode]:
+    """Return the nodes that are trees: those that no node feeds."""
+    return [node for node in hierarchy.nodes if not hierarchy.children(node.name)]
 
 
 def spoken_rows(trees: Sequence[Tree], data: TrainingSet, n_threads: int = 1) -> SpokenRows:
@@ -247,12 +345,15 @@ class _Fusing:
         alone[self.branches[name]] = self.voices[self.branches[name]]
         if not alone.any():
             return 1.0
+        heard = np.zeros(len(alone), dtype=bool)
+        heard[self.branches[name]] = heard[-1] = True
+        rows = self.rows.only(heard)
         soft, loud = np.log(_SOFTEST), np.log(_LOUDEST)
         for _ in range(_HALVINGS):
             middle = (soft + loud) / 2
-            heard = alone * np.exp(-middle)
-            heard[-1] = self.start
-            _, slope = self.rows.weigh(heard)
+            softer = alone * np.exp(-middle)
+            softer[-1] = self.start
+            _, slope = rows.weigh(softer)
             # Where more evidence would be better, the voices are those of a softer tree.
             if float((slope * alone).sum()) < 0:
                 loud = middle

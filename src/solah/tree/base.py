@@ -189,9 +189,11 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         """
         save_document(self._model(), path)
 
+    def _label_settings(self) -> LabelSettings:
+        return LabelSettings(self.n_labels, self.placement, self.words, self.kinds)
+
     def _describe(self, table: Table, weights: Int64) -> Description:
-        settings = LabelSettings(self.n_labels, self.placement, self.words, self.kinds)
-        return describe_table(table, settings, weights, count_threads(self.n_jobs))
+        return describe_table(table, self._label_settings(), weights, count_threads(self.n_jobs))
 
     def _tree_settings(self, weights: Int64, weight_unit: float) -> TreeSettings:
         one_row = 1 / weight_unit

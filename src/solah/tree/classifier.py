@@ -9,7 +9,12 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from solah.labels.inputs import read_features
+from solah.model import Model
+from solah.model.structure import fresh_name
+from solah.scale import is_scan
 from solah.tree.base import LEAF_CONSTRAINTS, TREE_CONSTRAINTS, LinguisticClassifier, LinguisticTree
+from solah.tree.distant import DistantSet
+from solah.tree.fitting import fit_distant
 from solah.tree.goals import read_class_goal
 
 if TYPE_CHECKING:
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
+    from solah.tree.distant import DistantRows
     from solah.tree.growth import Criterion, NullBranch
     from solah.tree.leaves import Leaves
 
@@ -163,11 +169,22 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         -------
         self
         """
+        if is_scan(X):
+            fit_distant(self, X, y, sample_weight)
+            return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
         self._learn(table, goal.goal, goal.labels, goal.weights, goal.weight_unit)
         self.classes_ = goal.classes
         return self
+
+    def _fit_distant(self, rows: DistantRows) -> None:
+        data = DistantSet.describe(rows, self._label_settings())
+        goal = data.goal
+        settings = self._tree_settings(goal.sums, goal.weight_unit)
+        tree = data.learn_tree(fresh_name(goal.goal.name, data.names), settings)
+        self.model_ = Model(goal.goal, data.attributes, (tree,))
+        self.classes_ = goal.classes
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """Return the belief in each class.

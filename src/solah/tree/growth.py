@@ -13,6 +13,7 @@ For a branch B, with the weights of its rows summed by goal (the paper's symbols
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -34,6 +35,25 @@ NullBranch = Literal["parent", "uniform"]
 # Gains that differ by less are ties: rounding must not choose an attribute.
 _GAIN_GRAIN = 2.0**-40
 _BATCH_BYTES = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What growth asks for: the counts of the leaves of a growing tree that have a slot.
+
+    The answer is ``(slot, attribute's bin, goal)``, sums of weights.
+    """
+
+    tree: TreeShape
+    slots: Int32
+
+    @property
+    def n_slots(self) -> int:
+        """How many leaves are asked for."""
+        return int(self.slots.max()) + 1
+
+
+Growth = Generator[Question, "Int64", "GrownTree"]
 
 
 class Counter(Protocol):
@@ -78,13 +98,25 @@ def grow(
     counter: Counter, sets: FocalSets, goal_weights: Int64, settings: TreeSettings
 ) -> GrownTree:
     """Grow a tree from the counts of rows with the given total weight by goal."""
+    growth = growing(sets, goal_weights, settings)
+    try:
+        question = next(growth)
+        while True:
+            question = growth.send(counter.count(question.tree, question.slots))
+    except StopIteration as end:
+        grown: GrownTree = end.value
+        return grown
+
+
+def growing(sets: FocalSets, goal_weights: Int64, settings: TreeSettings) -> Growth:
+    """Grow a tree, asking for counts as they are needed, level by level."""
     draft = _Draft(sets, goal_weights.astype(np.float64), settings)
     while len(draft.frontier):
         shape, level = draft.shape(), draft.next_level()
         for batch in _batches(level, int(sets.bins[-1]) * len(goal_weights)):
             slots = np.full(len(shape.attribute), -1, dtype=np.int32)
             slots[batch] = np.arange(len(batch))
-            draft.extend(batch, counter.count(shape, slots))
+            draft.extend(batch, (yield Question(shape, slots)))
     return draft.finish()
 
 

@@ -12,9 +12,11 @@ from solah.tree.growth import grow
 from solah.tree.leaves import improve_leaves
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from solah.labels.rows import LabelledRows
     from solah.model import Attribute
-    from solah.tree.growth import TreeSettings
+    from solah.tree.growth import GrownTree, TreeSettings
 
 
 def learn_tree(
@@ -26,7 +28,16 @@ def learn_tree(
 ) -> Tree:
     """Grow a tree on rows of the given unit of weight, join its branches, improve its leaves."""
     grown = grow(rows, rows.sets, rows.goal_weights(), settings)
-    tree = Tree(
+    tree = named_tree(name, inputs, grown, weight_unit)
+    tree, heads = joined_tree(tree, settings)
+    return improve_leaves(tree, heads, rows, weight_unit, settings.leaves)
+
+
+def named_tree(
+    name: str, inputs: tuple[Attribute, ...], grown: GrownTree, weight_unit: float
+) -> Tree:
+    """Give a grown tree a name and its inputs."""
+    return Tree(
         name=name,
         inputs=inputs,
         split=grown.shape.attribute,
@@ -34,8 +45,11 @@ def learn_tree(
         support=grown.weight * weight_unit,
         belief=grown.belief,
     )
-    heads = np.arange(len(tree.split))
-    if settings.max_rules is not None or settings.rule_cost > 0:
-        tree = simplify_tree(tree, settings.max_rules, settings.rule_cost)
-        heads = tree.heads
-    return improve_leaves(tree, heads, rows, weight_unit, settings.leaves)
+
+
+def joined_tree(tree: Tree, settings: TreeSettings) -> tuple[Tree, NDArray[np.intp]]:
+    """Join branches as the settings say; return the first leaf of each node's branch, too."""
+    if settings.max_rules is None and settings.rule_cost <= 0:
+        return tree, np.arange(len(tree.split))
+    joined = simplify_tree(tree, settings.max_rules, settings.rule_cost)
+    return joined, joined.heads

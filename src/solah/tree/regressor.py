@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import kernel
 from solah.labels.inputs import read_features, read_numbers, read_weights
-from solah.labels.placement import check_span, place_peaks
+from solah.labels.placement import NumbersAtHand, check_span, place_peaks
 from solah.labels.rows import integer_weights, split_weights
 from solah.labels.words import MAX_WORDS, default_names
 from solah.model import Goal
@@ -118,8 +118,9 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
         name, numbers = read_numbers(self, y, table.n_rows)
         weights, unit = integer_weights(read_weights(sample_weight, table.n_rows))
         counted = weights > 0
-        check_span(f"the goal {name!r}", numbers[counted])
-        peaks = place_peaks(numbers[counted], weights[counted], self.goal_labels, self.placement)
+        known = NumbersAtHand(numbers[counted], weights[counted])
+        check_span(f"the goal {name!r}", known)
+        peaks = place_peaks(known, self.goal_labels, self.placement)
         goals = _label_goal(numbers, peaks)
         goal = Goal(
             name,

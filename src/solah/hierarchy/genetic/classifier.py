@@ -27,6 +27,8 @@ from solah.hierarchy.organising import organise
 from solah.hierarchy.training import NODE_KINDS, TrainingSet
 from solah.labels.inputs import read_features
 from solah.model.structure import Hierarchy
+from solah.scale import is_scan
+from solah.tree.fitting import fit_distant
 from solah.tree.goals import read_class_goal
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from solah.hierarchy.distant import LearningSet
     from solah.hierarchy.fitness import Fitness, Scoring
     from solah.hierarchy.genetic.search import Generation, Scores
     from solah.labels.placement import Placement
@@ -237,17 +240,22 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
                 f"'n_elite' must be less than 'population_size'. Got {self.n_elite} of "
                 f"{self.population_size}, so no generation would bring anything new."
             )
+        if is_scan(X):
+            fit_distant(self, X, y, sample_weight)
+            return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
-        data = TrainingSet.prepare(self._describe(table, goal.weights), goal, self.cross_fit)
-        fitness = self._fitness(data, self.scoring, self.n_folds)
-        growth = self._tree_settings(goal.weights, goal.weight_unit)
-        self._train(self._search(data, fitness), data, growth)
+        self._learn_from(TrainingSet(self._describe(table, goal.weights), goal))
         return self
 
-    def _search(self, data: TrainingSet, fitness: Fitness | None) -> Hierarchy:
+    def _learn_from(self, data: LearningSet) -> None:
+        fitness = self._fitness(data, self.scoring, self.n_folds)
+        growth = self._tree_settings(data.facts.sums, data.facts.weight_unit)
+        self._train(self._search(data, fitness), data, growth)
+
+    def _search(self, data: LearningSet, fitness: Fitness | None) -> Hierarchy:
         """Return the best hierarchy, and keep how it was found."""
-        names, goal = data.table.names, data.goal.goal.name
+        names, goal = data.names, data.goal.goal.name
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         variation = Variation(len(names), self.max_inputs, self.cascade)
         start = [variation.chained(Genome.of(one, names)) for one in self._start(data)]
@@ -286,9 +294,9 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
             time_budget=self.time_budget,
         )
 
-    def _start(self, data: TrainingSet) -> list[Hierarchy]:
+    def _start(self, data: LearningSet) -> list[Hierarchy]:
         """Return the hierarchies that the search starts from."""
-        names, goal = data.table.names, data.goal.goal.name
+        names, goal = data.names, data.goal.goal.name
         if self.initial == "organised":
             return [organise(data, self.n_jobs)]
         if self.initial == "random":

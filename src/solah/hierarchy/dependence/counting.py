@@ -1,0 +1,197 @@
+"""Distant rows in, how their columns depend on each other out: joint counts, pair by pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.data import Kind
+from solah.hierarchy.dependence.columns import Bins, Coded, standard
+from solah.hierarchy.dependence.measures import Dependence
+from solah.hierarchy.dependence.statistics import correlations
+from solah.hierarchy.dependence.sums import implementation, table_sums
+from solah.scale.passes import Pass, Statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.data import Table
+    from solah.kernels.arrays import Float, Int64
+    from solah.model import Attribute
+    from solah.scale.reading import Reader
+    from solah.tree.distant import DistantRows
+
+    Pair = tuple[int, int]
+    Codes = NDArray[np.uint8]
+
+# Rows wait until there are so many: a table of counts is slow to come by.
+_FLUSH_ROWS = 2**19
+
+
+def distant_dependence(rows: DistantRows, *, bias_corrected: bool = False) -> Dependence:
+    """Measure how attributes depend on each other and on the goal, as ``dependence_of`` does.
+
+    The columns are coded in bins, and the joint counts of all pairs are summed up, in one pass or,
+    where their tables would not fit into memory, in several.
+    """
+    reader = rows.reader
+    coders = [Coder.of(one, rows) for one in reader.attributes]
+    coders.append(Coder(None, None, len(rows.goal.classes)))
+    n = len(reader.attributes)
+    pairs = [*combinations(range(n), 2), *((j, n) for j in range(n))]
+    is_weighed = reader.wish.weight is not None or bool((reader.of_classes != 1.0).any())
+    sums: list[Float] = []
+    for block in _blocks(pairs, coders, rows.engine.portions.statistics):
+        one = CountPairs(reader, coders, block, is_weighed=is_weighed)
+        sums += one.sums(rows.engine.run(one))
+    unit = rows.goal.weight_unit if is_weighed else 1.0
+    measured = correlations(np.array(sums), unit=unit, bias_corrected=bias_corrected)
+    n_between = len(pairs) - n
+    return Dependence(
+        names=rows.names,
+        matrix=_symmetric(n, measured[:n_between]),
+        relevance=measured[n_between:],
+        method="binned",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Coder:
+    """How one column is coded: in bins, or by the places of its states."""
+
+    bins: Bins | None
+    values: Float | None
+    n_levels: int
+
+    @classmethod
+    def of(cls, attribute: Attribute, rows: DistantRows) -> Coder:
+        """Settle how an attribute is coded, as ``code_column`` does for rows in memory."""
+        states = attribute.states
+        if not attribute.is_coded:
+            bins = Bins.of(rows.sketches[attribute.name], rows.counts[attribute.name])
+            return cls(bins, bins.values, len(bins.first))
+        if attribute.kind is Kind.CATEGORICAL:
+            return cls(None, None, len(states))
+        is_text = any(isinstance(state, str) for state in states)
+        levels = np.arange(len(states)) if is_text else np.array(states, dtype=np.float64)
+        return cls(None, standard(levels), len(states))
+
+    def coded(self, codes: Codes) -> Coded:
+        """Return a column of such codes."""
+        return Coded(codes, self.n_levels, self.values)
+
+    def code(self, readings: Float) -> Codes:
+        """Find the level of each reading; one past the last where it is missing."""
+        if self.bins is not None:
+            codes: Codes = self.bins.code(readings).codes
+            return codes
+        return np.where(np.isnan(readings), self.n_levels, readings).astype(np.uint8)
+
+
+class CountPairs(Pass["_Tables"]):
+    """Counts rows by the levels of pairs of columns; the goal is one more column."""
+
+    name = "measuring dependence"
+
+    def __init__(
+        self, reader: Reader, coders: Sequence[Coder], pairs: Sequence[Pair], *, is_weighed: bool
+    ) -> None:
+        self.goal = len(reader.attributes)
+        used = sorted({column for pair in pairs for column in pair})
+        self.reader = reader.only([reader.attributes[j].name for j in used if j != self.goal])
+        self.coders = {j: coders[j] for j in used}
+        self.pairs, self.is_weighed = tuple(pairs), is_weighed
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that must be read."""
+        return self.reader.columns
+
+    def begin(self) -> _Tables:
+        """Return the counts of no rows."""
+        return _Tables(self.coders, self.pairs)
+
+    def add(self, gathered: _Tables, table: Table) -> None:
+        """Code rows, and let them wait to be counted."""
+        rows = self.reader.read(table)
+        columns = iter(rows.readings.T)
+        codes = {
+            j: rows.codes.astype(np.uint8) if j == self.goal else coder.code(next(columns))
+            for j, coder in self.coders.items()
+        }
+        gathered.add(codes, rows.weights if self.is_weighed else None)
+
+    def finish(self, gathered: _Tables) -> Statistics:
+        """Return the counts."""
+        gathered.flush()
+        return gathered.counts
+
+    def sums(self, counts: Statistics) -> list[Float]:
+        """Return the nine sums of each pair."""
+        none = {j: coder.coded(np.empty(0, dtype=np.uint8)) for j, coder in self.coders.items()}
+        return [table_sums(counts[_name((a, b))], none[a], none[b]) for a, b in self.pairs]
+
+
+class _Tables:
+    """Tables of joint counts, and the rows that wait for them."""
+
+    def __init__(self, coders: Mapping[int, Coder], pairs: Sequence[Pair]) -> None:
+        self.coders, self.pairs = coders, pairs
+        self.counts: Statistics = {
+            _name((a, b)): np.zeros((coders[a].n_levels + 1, coders[b].n_levels + 1), np.int64)
+            for a, b in pairs
+        }
+        self._empty()
+
+    def add(self, codes: Mapping[int, Codes], weights: Int64 | None) -> None:
+        for j, of_column in codes.items():
+            self._codes[j].append(of_column)
+        if weights is not None:
+            self._weights.append(weights)
+        self._n_rows += len(next(iter(codes.values())))
+        if self._n_rows >= _FLUSH_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._n_rows:
+            waiting = {j: self.coders[j].coded(np.concatenate(of)) for j, of in self._codes.items()}
+            weights = np.concatenate(self._weights) if self._weights else None
+            add = implementation().add_joint_counts
+            for a, b in self.pairs:
+                add(waiting[a], waiting[b], weights, self.counts[_name((a, b))])
+        self._empty()
+
+    def _empty(self) -> None:
+        self._codes: dict[int, list[Codes]] = {j: [] for j in self.coders}
+        self._weights: list[Int64] = []
+        self._n_rows = 0
+
+
+def _name(pair: Pair) -> str:
+    return f"{pair[0]}/{pair[1]}"
+
+
+def _blocks(pairs: Sequence[Pair], coders: Sequence[Coder], budget: int) -> list[list[Pair]]:
+    """Cut pairs into runs whose tables fit into so many bytes."""
+    blocks: list[list[Pair]] = [[]]
+    held = 0
+    for a, b in pairs:
+        size = 8 * (coders[a].n_levels + 1) * (coders[b].n_levels + 1)
+        if blocks[-1] and held + size > budget:
+            blocks.append([])
+            held = 0
+        blocks[-1].append((a, b))
+        held += size
+    return blocks
+
+
+def _symmetric(n: int, above_diagonal: Float) -> Float:
+    matrix = np.eye(n)
+    rows, columns = np.triu_indices(n, 1)
+    matrix[rows, columns] = matrix[columns, rows] = above_diagonal
+    return matrix

@@ -1,0 +1,147 @@
+"""A pass in, its statistics over all rows out: where the rows are read, and by whom."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from solah.scale.passes import Pass, Statistics
+    from solah.scale.sources import Part, Source
+
+
+class Watcher(Protocol):
+    """Whoever is told how a pass gets on."""
+
+    def begin(self, name: str, n_rows: int | None) -> None:
+        """Hear that a pass over so many rows begins."""
+
+    def advance(self, n_rows: int) -> None:
+        """Hear that so many more rows are done; called from several threads."""
+
+    def end(self) -> None:
+        """Hear that the pass is done."""
+
+
+class Unwatched:
+    """Nobody."""
+
+    def begin(self, name: str, n_rows: int | None) -> None:
+        """Tell nobody that a pass begins."""
+
+    def advance(self, n_rows: int) -> None:
+        """Tell nobody that rows are done."""
+
+    def end(self) -> None:
+        """Tell nobody that a pass is done."""
+
+
+UNWATCHED = Unwatched()
+
+
+class Engine(Protocol):
+    """Whoever takes passes over all rows."""
+
+    @property
+    def portions(self) -> Portions:
+        """How much is read and held at a time."""
+
+    def run(self, one: Pass[Any]) -> Statistics:
+        """Take a pass over all rows."""
+
+
+@dataclass(frozen=True)
+class Portions:
+    """How much is read and held at a time.
+
+    Attributes
+    ----------
+    rows : the most rows of a table
+    part_rows : about how many rows a part has
+    statistics : the most bytes of statistics that one thread should gather
+    """
+
+    rows: int = 32_768
+    part_rows: int = 262_144
+    statistics: int = 512 * 2**20
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Threads of this process, each of which reads parts by itself."""
+
+    source: Source
+    n_threads: int = 1
+    portions: Portions = Portions()
+    watcher: Watcher = UNWATCHED
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the source."""
+        return self.source.parts(self.portions.part_rows)
+
+    def run(self, one: Pass[Any]) -> Statistics:
+        """Take a pass over all rows."""
+        self.watcher.begin(one.name, self.source.n_rows)
+        try:
+            waiting = _Shared(self.parts)
+            n_threads = max(1, min(self.n_threads, len(self.parts)))
+            if n_threads == 1:
+                found = [self._read(one, waiting)]
+            else:
+                with ThreadPoolExecutor(n_threads) as pool:
+                    tasks = [pool.submit(self._read, one, waiting) for _ in range(n_threads)]
+                    found = _results(tasks, waiting)
+        finally:
+            self.watcher.end()
+        return reduce(one.merge, found)
+
+    def _read(self, one: Pass[Any], waiting: Iterable[Part]) -> Statistics:
+        return statistics_of(one, waiting, self.portions.rows, self.watcher)
+
+
+def statistics_of(
+    one: Pass[Any], parts: Iterable[Part], rows: int, watcher: Watcher = UNWATCHED
+) -> Statistics:
+    """Take a pass over parts, one after the other."""
+    gathered = one.begin()
+    for part in parts:
+        for table in part.tables(one.columns, rows):
+            one.add(gathered, table)
+            watcher.advance(table.n_rows)
+    return one.finish(gathered)
+
+
+class _Shared:
+    """Parts that several threads take one by one."""
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self._parts = iter(parts)
+        self._lock = threading.Lock()
+        self._is_over = False
+
+    def __iter__(self) -> Iterator[Part]:
+        while True:
+            with self._lock:
+                part = None if self._is_over else next(self._parts, None)
+            if part is None:
+                return
+            yield part
+
+    def stop(self) -> None:
+        """Give out no further parts."""
+        self._is_over = True
+
+
+def _results(tasks: Iterable[Any], waiting: _Shared) -> list[Statistics]:
+    """Wait for all tasks; the first error stops the others as well."""
+    try:
+        return [task.result() for task in tasks]
+    except BaseException:
+        waiting.stop()
+        raise

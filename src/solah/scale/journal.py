@@ -1,0 +1,102 @@
+"""What passes found in, files out, so that a run that was stopped goes on where it was.
+
+Training is decided by the statistics of its passes alone. So it is enough to keep these: a run that
+begins again takes the same decisions from the statistics that are there, and passes over the rows
+only for those that are missing. The model that comes out is the same, bit for bit.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.atomic import write_whole
+from solah.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from solah.scale.engines import Engine, Portions
+    from solah.scale.passes import Pass, Statistics
+
+_TASK = "task.json"
+
+
+@dataclass
+class Journal:
+    """An engine that keeps what its passes found in a folder, and knows what is there.
+
+    Attributes
+    ----------
+    engine : who takes the passes
+    folder : where statistics are kept
+    task : what is trained, on what; a folder serves one task only
+    """
+
+    engine: Engine
+    folder: Path
+    task: Mapping[str, str]
+    _n_passes: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        place = self.folder / _TASK
+        task = dict(self.task)
+        if not place.exists():
+            write_whole(place, json.dumps(task, indent=2, ensure_ascii=False) + "\n")
+            return
+        known = _read_task(place)
+        for name in sorted({*known, *task}):
+            if known.get(name) != task.get(name):
+                raise ParameterError(
+                    f"the checkpoint {self.folder} is of another run: its {name} is not the same; "
+                    "take another folder, or remove this one to begin anew"
+                )
+
+    @property
+    def portions(self) -> Portions:
+        """How much is read and held at a time."""
+        return self.engine.portions
+
+    def run(self, one: Pass[Any]) -> Statistics:
+        """Return what a pass found before; else take it, and keep what it finds."""
+        self._n_passes += 1
+        place = self.folder / f"{self._n_passes:04d}-{one.name.replace(' ', '-')}.npz"
+        kept = _read(place)
+        if kept is None:
+            kept = self.engine.run(one)
+            write_whole(place, _as_bytes(kept))
+        return kept
+
+
+def _read_task(place: Path) -> dict[str, Any]:
+    try:
+        task = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        task = None
+    if not isinstance(task, dict):
+        raise ParameterError(
+            f"{place} is not what a checkpoint begins with; take another folder for the checkpoint"
+        )
+    return task
+
+
+def _read(place: Path) -> Statistics | None:
+    """Read statistics; None where there are none that can be read, so that they are found anew."""
+    try:
+        with np.load(place, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def _as_bytes(statistics: Statistics) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **statistics)
+    return buffer.getvalue()
