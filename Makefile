@@ -35,7 +35,7 @@ $(VENV)/.installed: $(SOURCES) | $(VENV)/bin/python
 
 $(VENV)/.dev: $(SOURCES) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --group dev '.[broker,datasets,mqtt,parquet,plot,web]'
+	$(BIN)/python -m pip install --quiet --group dev '.[broker,dask,datasets,mqtt,parquet,plot,web]'
 	@touch $@ $(VENV)/.installed
 
 clean:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from rich.progress import BarColumn, Progress, ProgressColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 if TYPE_CHECKING:
@@ -59,3 +65,24 @@ def show_progress(console: Console, total: int | None, unit: str) -> Iterator[Ad
                 progress.update(task, news=news)
 
         yield advance
+
+
+class _RowsASecond(ProgressColumn):
+    """How many rows are done a second."""
+
+    def render(self, task: Task) -> Text:
+        """Write the speed of a task."""
+        return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
+
+
+def rows_progress(console: Console) -> Progress:
+    """Make a bar of rows that goes away when it is stopped."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        _Count("rows"),
+        _RowsASecond(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )

@@ -1,19 +1,24 @@
-"""``solah fit``: a table in, a model document out."""
+"""``solah fit``: rows in, a model document out."""
 
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from solah.cli.follow import FollowOptions, follow
 from solah.cli.model_options import AUTO, HierarchyOptions, OneModel, TreeOptions
 from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOptions
+from solah.cli.scale import ScaleOptions, scanned
 from solah.cli.screen import Screen
 
 if TYPE_CHECKING:
     from solah.cli.models import Estimator
     from solah.cli.problems import Problem
+    from solah.cli.scale import DistantProblem
+    from solah.data import Column, Table
     from solah.model import Model
+    from solah.scale import Scan
 
 
 _SHOWN = 8
@@ -23,7 +28,9 @@ _SHOWN = 8
 class _Learnt:
     """What was learnt: the model's name among the models, the estimator, and what it took."""
 
-    problem: "Problem"
+    problem: "Problem | DistantProblem"
+    n_rows: int | None
+    kinds: dict[str, str]
     name: str
     estimator: "Estimator"
     seconds: float
@@ -53,6 +60,8 @@ def fit(
     choice: OneModel,
     wiring: HierarchyOptions,
     trees: TreeOptions,
+    scale: ScaleOptions,
+    following: FollowOptions,
     reading: ReadingOptions,
     screen: Screen,
     output: OutputFile = Path("model.json"),
@@ -61,18 +70,19 @@ def fit(
     """Learn linguistic trees, organised in a hierarchy, and write them as a model document.
 
     Example: solah fit patients.csv --target diagnosis --drop id -o model.json
-    """
-    from solah.cli.models import make_models
-    from solah.cli.problems import pose
-    from solah.cli.sources import read_source
 
-    with screen.working("reading"):
-        problem = pose(read_source(data, reading.read_options()), columns)
-    ((name, estimator),) = make_models(problem, choice.wishes, wiring, trees, jobs).items()
-    start = perf_counter()
-    _learn(estimator, problem, screen)
-    learnt = _Learnt(problem, name, estimator, perf_counter() - start, output)
-    estimator.save(output)
+    Many files, in bounded memory: solah fit 'days/*.parquet' -t fault --memory 1GB
+    """
+    if following.follow:
+        follow(data, columns, choice, wiring, trees, following, reading, screen, output, jobs)
+        return
+    with ExitStack() as stack:
+        if scale.is_for(data):
+            rows, problem = stack.enter_context(scanned(data, columns, reading, scale, screen))
+            learnt = _fit_scan(rows, problem, choice, wiring, trees, screen, output, jobs)
+        else:
+            learnt = _fit_table(data, columns, choice, wiring, trees, reading, screen, output, jobs)
+    learnt.estimator.save(output)
     if screen.json:
         screen.document(_document(learnt))
     _show(screen, learnt)
@@ -83,13 +93,66 @@ def fit(
     )
 
 
-def _learn(estimator: "Estimator", problem: "Problem", screen: Screen) -> None:
+def _fit_table(
+    data: str,
+    columns: ColumnOptions,
+    choice: OneModel,
+    wiring: HierarchyOptions,
+    trees: TreeOptions,
+    reading: ReadingOptions,
+    screen: Screen,
+    output: Path,
+    jobs: int | None,
+) -> _Learnt:
+    """Read all rows, and learn from them."""
+    from solah.cli.models import make_models
+    from solah.cli.problems import pose
+    from solah.cli.sources import read_source
+
+    with screen.working("reading"):
+        problem = pose(read_source(data, reading.read_options()), columns)
+    ((name, estimator),) = make_models(problem, choice.wishes, wiring, trees, jobs).items()
+    start = perf_counter()
+    _learn(estimator, problem.attributes, problem.goal, screen)
+    return _Learnt(
+        problem,
+        problem.attributes.n_rows,
+        {name: kind.value for name, kind in problem.kinds.items()},
+        name,
+        estimator,
+        perf_counter() - start,
+        output,
+    )
+
+
+def _fit_scan(
+    rows: "Scan",
+    problem: "DistantProblem",
+    choice: OneModel,
+    wiring: HierarchyOptions,
+    trees: TreeOptions,
+    screen: Screen,
+    output: Path,
+    jobs: int | None,
+) -> _Learnt:
+    """Learn from rows that are passed over."""
+    from solah.cli.models import make_models
+
+    ((name, estimator),) = make_models(problem, choice.wishes, wiring, trees, jobs).items()
+    start = perf_counter()
+    estimator.fit(rows, problem.target)
+    kinds = {one.name: one.kind.value for one in estimator.model_.attributes}
+    seconds = perf_counter() - start
+    return _Learnt(problem, problem.n_rows, kinds, name, estimator, seconds, output)
+
+
+def _learn(estimator: "Estimator", attributes: "Table", goal: "Column", screen: Screen) -> None:
     """Learn, and show that something is done; a search has a bar of its own."""
     searches = hasattr(estimator, "verbose")
     if searches:
         estimator.set_params(verbose=screen.is_watched)
     with nullcontext() if searches else screen.working("learning"):
-        estimator.fit(problem.attributes, problem.goal)
+        estimator.fit(attributes, goal)
     if getattr(estimator, "stop_reason_", "") == "interrupted":
         screen.note("interrupted: this is the best hierarchy that was found until then")
 
@@ -102,8 +165,8 @@ def _document(learnt: _Learnt) -> dict[str, Any]:
         "model": str(learnt.output),
         "kind": learnt.name,
         "data": problem.source,
-        "rows": problem.attributes.n_rows,
-        "kinds": {name: kind.value for name, kind in problem.kinds.items()},
+        "rows": learnt.n_rows,
+        "kinds": learnt.kinds,
         "goal": describe_goal(model.goal),
         "hierarchy": describe_hierarchy(model),
         "clusters": learnt.clusters,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from solah.cli.model_options import AUTO, MODELS
 from solah.exceptions import DataError, ParameterError
@@ -18,10 +18,9 @@ from solah.paper import PAPER
 from solah.tree import LinguisticTreeClassifier, LinguisticTreeRegressor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from solah.cli.model_options import HierarchyOptions, TreeOptions
-    from solah.cli.problems import Problem
 
 Estimator = (
     LinguisticTreeClassifier
@@ -62,8 +61,20 @@ _SEARCH_SEED = 0
 _CLASSES_ONLY = ("leaves", "shrinkage", "class_weight", "threshold")
 
 
+class Aim(Protocol):
+    """What is known of a problem when its models are made."""
+
+    @property
+    def task(self) -> Task:
+        """Classification or regression."""
+
+    @property
+    def kinds(self) -> Mapping[str, Any]:
+        """What columns are, as far as it is known."""
+
+
 def make_models(
-    problem: Problem,
+    problem: Aim,
     wishes: Sequence[str],
     wiring: HierarchyOptions,
     trees: TreeOptions,
@@ -94,7 +105,7 @@ def make_models(
     }
 
 
-def spell_models(names: Iterable[str], problem: Problem) -> str:
+def spell_models(names: Iterable[str], problem: Aim) -> str:
     """Name the models, and say why it is a tree where there is no choice."""
     why = " (hierarchies are for classes)" if problem.task is Task.REGRESSION else ""
     return f"{', '.join(names)}{why}"

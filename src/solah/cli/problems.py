@@ -83,10 +83,10 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     """
     table, target = source.table, _target(source, columns)
     goal = table.column(target)
-    task, reason = _task(goal, columns.task)
-    declared = _declared(columns, table.names)
+    task, reason = settle_task(goal, columns.task)
+    declared = declared_kinds(columns, table.names)
     apart = [target] if groups is None else [target, groups]
-    _refuse_overlap(declared, apart)
+    refuse_overlap(declared, apart)
     gone = {*split_names(columns.drop, table.names), *apart}
     known = {name: kind for name, kind in source.kinds.items() if name not in gone}
     attributes, kinds = settle(table.drop(gone), known | declared)
@@ -151,7 +151,7 @@ def _target(source: Source, columns: ColumnOptions) -> str:
     return target
 
 
-def _declared(columns: ColumnOptions, names: Iterable[str]) -> dict[str, str]:
+def declared_kinds(columns: ColumnOptions, names: Iterable[str]) -> dict[str, str]:
     """Turn the kinds' flags into a mapping from column to kind."""
     declared: dict[str, str] = {}
     for kind, given in columns.kinds.items():
@@ -163,7 +163,8 @@ def _declared(columns: ColumnOptions, names: Iterable[str]) -> dict[str, str]:
     return declared
 
 
-def _refuse_overlap(declared: Mapping[str, str], apart: list[str]) -> None:
+def refuse_overlap(declared: Mapping[str, str], apart: list[str]) -> None:
+    """Refuse to declare what is no attribute."""
     for name in apart:
         if name in declared:
             raise ColumnError(
@@ -172,7 +173,7 @@ def _refuse_overlap(declared: Mapping[str, str], apart: list[str]) -> None:
             )
 
 
-def _task(column: Column, wish: str) -> tuple[Task, str]:
+def settle_task(column: Column, wish: str) -> tuple[Task, str]:
     """Choose the task; the reason is empty where the user chose."""
     if wish != "auto":
         return Task(wish), ""

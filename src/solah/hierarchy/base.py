@@ -31,6 +31,7 @@ from solah.labels.inputs import read_features
 from solah.model import Fusion, Model, Tree
 from solah.model.attributes import BELIEF_WORDS
 from solah.model.beliefs import all_beliefs, root_beliefs
+from solah.scale import is_dask, predict_partitions
 from solah.tree.base import LinguisticClassifier
 from solah.tree.classifier import LinguisticTreeClassifier
 
@@ -185,12 +186,13 @@ class HierarchyClassifier(LinguisticClassifier):
         check_is_fitted(self)
         return self.hierarchy_.n_levels
 
-    def predict_proba(self, X: ArrayLike) -> Float:
+    def predict_proba(self, X: ArrayLike) -> Any:
         """Return the belief in each class.
 
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_columns)
+            Or a Dask collection, as for ``predict``.
 
         Returns
         -------
@@ -198,6 +200,8 @@ class HierarchyClassifier(LinguisticClassifier):
             In the order of ``classes_``; rows sum to 1.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return predict_partitions(self, X, "predict_proba")
         if not hasattr(self, "model_"):
             return self.node_beliefs(X)[self.hierarchy_.root]
         table = read_features(self, X, reset=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Protocol
@@ -96,13 +97,15 @@ class LocalEngine:
             else:
                 with ThreadPoolExecutor(n_threads) as pool:
                     tasks = [pool.submit(self._read, one, waiting) for _ in range(n_threads)]
-                    found = _results(tasks, waiting)
+                    with waiting.stopped_by_errors():
+                        found = [task.result() for task in tasks]
         finally:
             self.watcher.end()
         return reduce(one.merge, found)
 
-    def _read(self, one: Pass[Any], waiting: Iterable[Part]) -> Statistics:
-        return statistics_of(one, waiting, self.portions.rows, self.watcher)
+    def _read(self, one: Pass[Any], waiting: _Shared) -> Statistics:
+        with waiting.stopped_by_errors():
+            return statistics_of(one, waiting, self.portions.rows, self.watcher)
 
 
 def statistics_of(
@@ -133,15 +136,11 @@ class _Shared:
                 return
             yield part
 
-    def stop(self) -> None:
-        """Give out no further parts."""
-        self._is_over = True
-
-
-def _results(tasks: Iterable[Any], waiting: _Shared) -> list[Statistics]:
-    """Wait for all tasks; the first error stops the others as well."""
-    try:
-        return [task.result() for task in tasks]
-    except BaseException:
-        waiting.stop()
-        raise
+    @contextmanager
+    def stopped_by_errors(self) -> Iterator[None]:
+        """Give out no further parts once anything is wrong, in any thread."""
+        try:
+            yield
+        except BaseException:
+            self._is_over = True
+            raise

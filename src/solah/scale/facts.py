@@ -16,7 +16,7 @@ import numpy as np
 from solah.data import Column, Kind, Table, settle, states_of
 from solah.data.digests import chain, digest_column
 from solah.data.spelling import is_number, not_numbers, parse_numbers, spell, to_numbers, to_text
-from solah.exceptions import DataError
+from solah.exceptions import ColumnError, DataError
 from solah.labels.drawing import ROWS_TO_GAUGE, keep_smallest
 from solah.labels.sketches import Sketch, SketchState
 from solah.scale.passes import Pass, Statistics
@@ -135,6 +135,9 @@ class Survey(Pass["_Seen"]):
 
     def facts(self, statistics: Statistics, declared: Declared | None) -> Facts:
         """Settle what the columns are."""
+        for name in declared or ():
+            if name not in self.wish.attributes:
+                raise ColumnError.unknown(name, self.wish.attributes)
         seen = _Seen.of(statistics)
         if seen.n_rows == 0:
             raise DataError("there is no row to learn from: none has any weight")
@@ -182,17 +185,18 @@ class _Seen:
         if wish.of_classes:
             light = {spelt for spelt, weight in wish.of_classes.items() if weight == 0}
             used = used[[spell(value) not in light for value in goal.values[used].tolist()]]
+        rows = table.first_row + used
         if len(used) < table.n_rows:
             table, goal = table.take(used), replace(goal, values=goal.values[used])
         self.n_rows += table.n_rows
         digests = [
-            seen.add(table.column(name), table.first_row)
+            seen.add(table.column(name), rows)
             for name, seen in zip(wish.attributes, self.columns, strict=True)
         ]
-        rows = chain(digests, digest_column(goal))
+        of_rows = chain(digests, digest_column(goal))
         if len(self.digests) == ROWS_TO_GAUGE:
-            rows = rows[rows <= self.digests[-1]]
-        self.digests = keep_smallest(np.concatenate([self.digests, rows]))
+            of_rows = of_rows[of_rows <= self.digests[-1]]
+        self.digests = keep_smallest(np.concatenate([self.digests, of_rows]))
 
     def _weigh(self, goal: Column, weights: Float) -> None:
         """Note the heaviest row of each class."""
@@ -261,13 +265,13 @@ class _SeenColumn:
     def _stays_text(self) -> bool:
         return self.is_nominal or self.order is not None or self.sketch.low > self.sketch.high
 
-    def add(self, column: Column, first_row: int) -> UInt64:
-        """Take values in; return their digests."""
+    def add(self, column: Column, rows: NDArray[np.intp]) -> UInt64:
+        """Take the values of rows with these numbers in; return their digests."""
         self._look(column)
         digests = digest_column(column)
         if not column.is_text:
             values = column.values.astype(np.float64)
-            _refuse_infinite(column.name, values, first_row)
+            _refuse_infinite(column.name, values, rows)
             self.sketch.add(values, digests)
             return digests
         if len(self.texts) <= MAX_TEXTS:
@@ -277,7 +281,7 @@ class _SeenColumn:
             self.sketch.add(numbers, digests)
         elif not self.strange_row:
             self.is_spelt = False
-            self.strange_row = first_row + _first_strange(column)
+            self.strange_row = int(rows[_first_strange(column)])
         if len(self.texts) > MAX_TEXTS and not self.is_numeric:
             raise _too_many(column.name)
         return digests
@@ -397,11 +401,11 @@ def _refuse_missing(goal: Column, first_row: int) -> None:
         )
 
 
-def _refuse_infinite(name: str, values: Float, first_row: int) -> None:
+def _refuse_infinite(name: str, values: Float, rows: NDArray[np.intp]) -> None:
     infinite = np.isinf(values)
     if infinite.any():
         raise DataError(
-            f"column {name!r} has an infinite value (row {first_row + int(infinite.argmax())}); "
+            f"column {name!r} has an infinite value (row {rows[infinite.argmax()]}); "
             "replace it with a number or mark it as missing"
         )
 

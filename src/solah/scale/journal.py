@@ -45,7 +45,7 @@ class Journal:
     _n_passes: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        _make(self.folder)
         place = self.folder / _TASK
         task = dict(self.task)
         if not place.exists():
@@ -55,7 +55,7 @@ class Journal:
         for name in sorted({*known, *task}):
             if known.get(name) != task.get(name):
                 raise ParameterError(
-                    f"the checkpoint {self.folder} is of another run: its {name} is not the same; "
+                    f"the checkpoint {self.folder} is of another run, which differs in its {name}; "
                     "take another folder, or remove this one to begin anew"
                 )
 
@@ -67,12 +67,21 @@ class Journal:
     def run(self, one: Pass[Any]) -> Statistics:
         """Return what a pass found before; else take it, and keep what it finds."""
         self._n_passes += 1
-        place = self.folder / f"{self._n_passes:04d}-{one.name.replace(' ', '-')}.npz"
+        place = self.folder / f"{self._n_passes:04d}-{one.key.replace(' ', '-')}.npz"
         kept = _read(place)
         if kept is None:
             kept = self.engine.run(one)
             write_whole(place, _as_bytes(kept))
         return kept
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(
+            f"the checkpoint {folder} cannot be made: {error.strerror}; take another folder"
+        ) from None
 
 
 def _read_task(place: Path) -> dict[str, Any]:
@@ -90,8 +99,8 @@ def _read_task(place: Path) -> dict[str, Any]:
 def _read(place: Path) -> Statistics | None:
     """Read statistics; None where there are none that can be read, so that they are found anew."""
     try:
-        with np.load(place, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+        with place.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+            return {name: kept[name] for name in kept.files}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from solah.data.spelling import count
 from solah.exceptions import ParameterError
 from solah.scale.engines import Portions
 
@@ -63,8 +64,9 @@ def portions_within(memory: int, n_columns: int, n_threads: int) -> Portions:
     if free < least:
         needed = -(-(held + least) // 10**6)
         raise ParameterError(
-            f"memory={memory // 10**6} MB is too little for {n_columns} columns and {n_threads} "
-            f"threads, which take {needed} MB at the least; allow more, or use fewer threads"
+            f"memory={memory // 10**6} MB is too little for {count(n_columns, 'column')} and "
+            f"{count(n_threads, 'thread')}, which take {needed} MB at the least; allow more, or "
+            "use fewer threads"
         )
     for_rows = free // (3 * n_threads)
     rows = max(_ROWS[0], min(_ROWS[1], for_rows // (n_columns * _BYTES_A_VALUE)))

@@ -29,6 +29,11 @@ class Pass(ABC, Generic[Gathered]):
     """What is done, for people who wait for it."""
 
     @property
+    def key(self) -> str:
+        """What tells the pass from others of its name that could stand at the same place."""
+        return self.name
+
+    @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """The columns that must be read."""

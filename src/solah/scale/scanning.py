@@ -13,10 +13,11 @@ from solah.scale.engines import UNWATCHED, LocalEngine, Portions
 from solah.scale.journal import Journal
 from solah.scale.memory import portions_within, read_size
 from solah.scale.sources import is_source, open_source
+from solah.scale.wishes import see_columns
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from solah.scale.engines import Engine, Watcher
     from solah.scale.sources import Source
@@ -38,6 +39,7 @@ class Scan:
     client : the Dask client whose workers read the rows; None for threads of this process
     watcher : who is told how passes get on
     target : the column of classes, where it is known from the rows
+    columns : the columns that count; None for all
     """
 
     source: Source
@@ -46,12 +48,13 @@ class Scan:
     client: Any = None
     watcher: Watcher = field(default=UNWATCHED, repr=False)
     target: str | None = None
+    columns: tuple[str, ...] | None = None
     _owns_client: bool = field(default=False, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All columns."""
-        return self.source.names
+        """The columns that count."""
+        return self.source.names if self.columns is None else self.columns
 
     @property
     def n_rows(self) -> int | None:
@@ -103,6 +106,7 @@ def scan(
     data: Any,
     goal: Any = None,
     *,
+    columns: Sequence[str] | None = None,
     memory: int | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     dask: Any = None,
@@ -125,6 +129,8 @@ def scan(
         - A Dask DataFrame, or a Dask Array.
     goal : Dask Series or Array, default=None
         The classes of the rows of a Dask collection, where they are no column of it.
+    columns : sequence of str, default=None
+        The columns to learn from, and that of the classes; all by default.
     memory : int or str, default=None
         What this process may hold at the most, such as ``"1GB"``.
     checkpoint : path-like, default=None
@@ -164,8 +170,18 @@ def scan(
         source, target = open_collection(data, goal)
     else:
         source = open_source(data, options=options, spool=folder and folder / "rows")
-    size = None if memory is None else read_size(memory)
-    return Scan(source, size, folder, client, watcher, target, is_ours)
+    if columns is not None:
+        see_columns(columns, source.names, source.name)
+    return Scan(
+        source,
+        None if memory is None else read_size(memory),
+        folder,
+        client,
+        watcher,
+        target,
+        None if columns is None else tuple(columns),
+        is_ours,
+    )
 
 
 def is_scan(data: object) -> bool:

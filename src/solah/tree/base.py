@@ -22,6 +22,7 @@ from solah.model.attributes import flatten
 from solah.model.encode import encode
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
+from solah.scale import is_dask, predict_partitions
 from solah.tree.goals import read_known_classes, refuse_absent_classes
 from solah.tree.growth import TreeSettings
 from solah.tree.learn import learn_tree
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
     from scipy.sparse import csr_array
 
     from solah.data import Table
@@ -291,17 +292,21 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         """Take another model of the same structure."""
         self.model_ = model
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> Any:
         """Return the class to decide for: the one believed most, unless there are thresholds.
 
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_columns)
+            Or a Dask collection, on which is decided partition by partition, when it is computed.
 
         Returns
         -------
         classes : ndarray of shape (n_rows,)
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            return predict_partitions(self, X, "predict")
         beliefs = self.predict_proba(X)
         goal = self.model_.goal if hasattr(self, "model_") else self.goal_
         return np.asarray(self.classes_[goal.decide(beliefs)])

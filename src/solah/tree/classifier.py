@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from solah.labels.inputs import read_features
 from solah.model import Model
 from solah.model.structure import fresh_name
-from solah.scale import is_scan
+from solah.scale import is_dask, is_scan, predict_partitions
 from solah.tree.base import LEAF_CONSTRAINTS, TREE_CONSTRAINTS, LinguisticClassifier, LinguisticTree
 from solah.tree.distant import DistantSet
 from solah.tree.fitting import fit_distant
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from solah.kernels.arrays import Float
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
     from solah.tree.distant import DistantRows
@@ -186,16 +186,20 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         self.model_ = Model(goal.goal, data.attributes, (tree,))
         self.classes_ = goal.classes
 
-    def predict_proba(self, X: ArrayLike) -> Float:
+    def predict_proba(self, X: ArrayLike) -> Any:
         """Return the belief in each class.
 
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_columns)
+            Or a Dask collection, as for ``predict``.
 
         Returns
         -------
         beliefs : ndarray of shape (n_rows, n_classes)
             In the order of ``classes_``; rows sum to 1.
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            return predict_partitions(self, X, "predict_proba")
         return self._evaluator().beliefs(read_features(self, X, reset=False))

@@ -504,11 +504,11 @@ def _class_weights(class_weight: Any, facts: Facts) -> Float:
         return np.asarray(counts.sum() / (len(counts) * counts))
     named = {spell(name): float(weight) for name, weight in class_weight.items()}
     spelt = [spell(state) for state in facts.classes]
-    for name in named:
-        if name not in spelt:
-            raise ParameterError(
-                f"'class_weight' names the class {name!r}, which the rows do not have"
-            )
+    strangers = [name for name in named if name not in spelt]
+    if strangers and not named.keys() >= set(spelt):
+        raise ParameterError(
+            f"'class_weight' names the class {strangers[0]!r}, which the rows do not have"
+        )
     return np.array([named.get(name, 1.0) for name in spelt])
 
 

@@ -108,6 +108,12 @@ class CountPairs(Pass["_Tables"]):
         self.pairs, self.is_weighed = tuple(pairs), is_weighed
 
     @property
+    def key(self) -> str:
+        """What tells the pass from others: how many pairs a pass counts depends on the memory."""
+        (first, second), (third, fourth) = self.pairs[0], self.pairs[-1]
+        return f"{self.name} {first}-{second} to {third}-{fourth}"
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that must be read."""
         return self.reader.columns

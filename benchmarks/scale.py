@@ -1,0 +1,417 @@
+"""More rows than memory, more machines than one: exactness, speed, memory, growth and peers.
+
+    python benchmarks/scale.py exact [--rows 200000]
+    python benchmarks/scale.py growth [--rows 2500000 5000000 10000000 20000000] [--memory 2GB]
+    python benchmarks/scale.py dask [--rows 10000000]
+    python benchmarks/scale.py peers [--rows 5000000]
+    python benchmarks/scale.py real
+
+Sensor data come from the seeded generator in ``sensors.py`` (50 attributes, float32, Parquet with
+row groups of 250,000) and stay in --folder. Every run is a process of its own; its wall and CPU
+time, and its peak memory, are what the system says of it. Peers (LightGBM, scikit-learn's
+HistGradientBoosting) read the same files with PyArrow and learn from them in memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sensors import write_parquet
+
+from solah import SelfOrganisedHierarchyClassifier, datasets, scan
+from solah.kernels.choose import available_threads
+from solah.model.format import to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+TARGET = "fault"
+N_ATTRIBUTES = 50
+ROWS_AT_ONCE = 65_536
+REAL = ("hapt", "occupancy", "gas_drift")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a process took, and what it printed."""
+
+    wall: float
+    cpu: float
+    peak: float
+    said: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.wall:8.1f} s wall  {self.cpu:8.1f} s CPU  {self.peak:6.2f} GB"
+
+
+def main() -> None:
+    """Run a part of the benchmark, or one of its processes."""
+    options = _options()
+    parts: dict[str, Callable[[argparse.Namespace], None]] = {
+        "exact": exact,
+        "growth": growth,
+        "dask": dask,
+        "peers": peers,
+        "real": real,
+        "child": child,
+    }
+    parts[options.part](options)
+
+
+def exact(options: argparse.Namespace) -> None:
+    """Compare model documents, byte by byte."""
+    n_rows = options.rows[0] if options.rows else 200_000
+    files = sensor_files(options.folder, n_rows)
+    frame = _read_whole(files)
+    X, y = frame.drop(columns=TARGET), frame[TARGET]
+    print(f"{n_rows:,} rows x {X.shape[1]}: documents equal to the one from memory")
+    expected = to_json(_estimator().fit(X, y).model_)
+
+    def report(what: str, found: str) -> None:
+        print(f"  {what:<34}{'equal' if found == expected else 'DIFFERENT'}", flush=True)
+
+    for n_chunks in (1, 7, 64):
+        places = np.array_split(np.arange(n_rows), n_chunks)
+        report(f"{n_chunks} chunks", _fit([frame.iloc[place] for place in places]))
+    order = np.random.default_rng(1).permutation(n_rows)
+    shuffled = np.array_split(order, 13)
+    report("13 chunks of shuffled rows", _fit([frame.iloc[place] for place in shuffled]))
+    report("Parquet files, 1 GB", _in_a_process(files, memory="1GB"))
+    with _cluster(2) as client:
+        report("Dask, 2 workers", _fit(scan(str(files), dask=client)))
+        report("Dask DataFrame", _fit(_dask_frame(files)))
+        with _worker_killed(client):
+            report("Dask, a worker killed", _fit(scan(str(files), dask=client)))
+    report("a run killed and resumed", _killed_and_resumed(files))
+
+
+def growth(options: argparse.Namespace) -> None:
+    """Show how time and memory grow with the rows."""
+    sizes = options.rows or [2_500_000, 5_000_000, 10_000_000, 20_000_000]
+    times = []
+    print(f"{N_ATTRIBUTES} attributes, {options.jobs} threads, limit {options.memory}")
+    for n_rows in sizes:
+        files = sensor_files(options.folder, n_rows)
+        run = _child("solah", files, jobs=options.jobs, memory=options.memory)
+        passes = run.said["passes"]
+        in_passes = sum(seconds for _, _, seconds in passes)
+        rows_seen = n_rows * len(passes)
+        cells = n_rows * sum(n_columns for _, n_columns, _ in passes)
+        times.append(run.wall)
+        print(f"  {n_rows:>11,} rows {run}")
+        print(
+            f"              {len(passes)} passes, {in_passes:.0f} s of {run.said['seconds']:.0f}; "
+            f"{n_rows / run.said['seconds'] / options.jobs:,.0f} rows/s/core in all, "
+            f"{rows_seen / in_passes / options.jobs:,.0f} a pass; "
+            f"{8 * cells / in_passes / 1e9:.2f} GB/s of float64"
+        )
+    bandwidth = column_sum_bandwidth(options.jobs)
+    share = 8 * cells / in_passes / 1e9 / bandwidth
+    print(f"  plain column sums of float64 in memory, {options.jobs} threads: {bandwidth:.1f} GB/s")
+    print(f"  share of that in the passes of the last run: {share:.1%}")
+    steps = zip(sizes, sizes[1:], times, times[1:], strict=False)
+    for less, more, before, after in steps:
+        print(f"  rows x {more / less:.1f}: time x {after / before:.2f}")
+
+
+def dask(options: argparse.Namespace) -> None:
+    """Compare one and two workers, and both with threads of one process."""
+    n_rows = options.rows[0] if options.rows else 10_000_000
+    files = sensor_files(options.folder, n_rows)
+    print(f"{n_rows:,} rows x {N_ATTRIBUTES}, time of the passes (starting a cluster not counted)")
+    seconds = {}
+    for name, arguments in {
+        "1 worker": {"workers": 1},
+        "2 workers": {"workers": 2},
+        "1 thread, no Dask": {"jobs": 1},
+        "2 threads, no Dask": {"jobs": 2},
+    }.items():
+        run = _child("solah", files, **arguments)
+        seconds[name] = sum(taken for _, _, taken in run.said["passes"])
+        print(f"  {name:<20}{seconds[name]:8.1f} s in passes, {run.said['seconds']:8.1f} s in all")
+    print(f"  2 workers against 1: {seconds['1 worker'] / seconds['2 workers']:.2f} times as fast")
+    over = seconds["2 workers"] / seconds["2 threads, no Dask"] - 1
+    print(f"  2 workers against 2 threads: {over:+.0%} of time")
+
+
+def peers(options: argparse.Namespace) -> None:
+    """Compare with what learns from rows in memory."""
+    n_rows = options.rows[0] if options.rows else 5_000_000
+    files = sensor_files(options.folder, n_rows)
+    test = sensor_files(options.folder, 100_000, seed=1)
+    print(f"{n_rows:,} rows x {N_ATTRIBUTES}, {options.jobs} threads; accuracy on 100,000 others")
+    runs = {}
+    for name in ("solah", "lightgbm", "histgradient"):
+        runs[name] = _child(name, files, jobs=options.jobs, test=str(test))
+        print(f"  {name:<14}{runs[name]}   accuracy {runs[name].said['accuracy']:.4f}", flush=True)
+    best = {
+        what: min(getattr(runs[name], what) for name in ("lightgbm", "histgradient"))
+        for what in ("wall", "cpu", "peak")
+    }
+    for what, least in best.items():
+        ratio = getattr(runs["solah"], what) / least
+        print(f"  solah over the better of them, {what}: {ratio:.2f}")
+
+
+def real(options: argparse.Namespace) -> None:
+    """Compare documents on real sensor data, and time both ways."""
+    for name in REAL:
+        dataset = datasets.load(name)
+        table, goal = dataset.table, dataset.goal
+        estimator = _estimator()
+        start = time.perf_counter()
+        expected = to_json(estimator.fit(table, goal).model_)
+        in_memory = time.perf_counter() - start
+        start = time.perf_counter()
+        found = _fit(_tables(dataset, 7), dataset.goal_name)
+        passed = time.perf_counter() - start
+        same = "equal" if found == expected else "DIFFERENT"
+        print(
+            f"  {name:<12}{table.n_rows:>8,} rows x {len(table.columns):<4} in memory "
+            f"{in_memory:6.1f} s, 7 chunks {passed:6.1f} s, documents {same}",
+            flush=True,
+        )
+
+
+def child(options: argparse.Namespace) -> None:
+    """Be one of the processes: learn, and say what it took."""
+    said = {"solah": _learn, "lightgbm": _boost, "histgradient": _boost}[options.model](options)
+    print(json.dumps(said))
+
+
+def _learn(options: argparse.Namespace) -> dict[str, Any]:
+    watcher = _Passes()
+    client = _connect(options.workers)
+    start = time.perf_counter()
+    estimator = _estimator(options.jobs)
+    memory = None if client else options.memory
+    with scan(
+        options.files, memory=memory, checkpoint=options.checkpoint, dask=client, watcher=watcher
+    ) as rows:
+        estimator.fit(rows, TARGET)
+    said: dict[str, Any] = {"seconds": time.perf_counter() - start, "passes": watcher.passes}
+    if options.output:
+        estimator.save(options.output)
+    if client:
+        client.cluster.close()
+    return said | _accuracy(options, estimator.predict)
+
+
+def _boost(options: argparse.Namespace) -> dict[str, Any]:
+    start = time.perf_counter()
+    X, y = _as_arrays(Path(options.files))
+    os.environ["OMP_NUM_THREADS"] = str(options.jobs)
+    model: Any
+    if options.model == "lightgbm":
+        from lightgbm import LGBMClassifier
+
+        model = LGBMClassifier(n_estimators=100, n_jobs=options.jobs, verbose=-1)
+    else:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        model = HistGradientBoostingClassifier(max_iter=100, early_stopping=False)
+    model.fit(X, y)
+    said = {"seconds": time.perf_counter() - start}
+    return said | _accuracy(options, lambda frame: model.predict(frame.to_numpy(np.float32)))
+
+
+def _accuracy(options: argparse.Namespace, predict: Callable[[Any], Any]) -> dict[str, float]:
+    if options.test is None:
+        return {}
+    frame = _read_whole(Path(options.test))
+    right = predict(frame.drop(columns=TARGET)) == frame[TARGET].to_numpy()
+    return {"accuracy": float(np.mean(right))}
+
+
+class _Passes:
+    """Who keeps what passes took."""
+
+    def __init__(self) -> None:
+        self.passes: list[tuple[str, int, float]] = []
+
+    def begin(self, name: str, n_rows: int | None) -> None:
+        self._name, self._start = name, time.perf_counter()
+
+    def advance(self, n_rows: int) -> None:
+        """Rows are counted by who runs this."""
+
+    def end(self) -> None:
+        taken = time.perf_counter() - self._start
+        self.passes.append((self._name, N_ATTRIBUTES + 1, taken))
+
+
+def sensor_files(folder: Path, n_rows: int, seed: int = 0) -> Path:
+    """Return the folder of so many rows; write it if it is not there."""
+    place = folder / f"{n_rows}-{seed}"
+    if not (place / "done").exists():
+        n_files = max(1, n_rows // 1_000_000)
+        place.mkdir(parents=True, exist_ok=True)
+        write_parquet(
+            place, n_rows, N_ATTRIBUTES, n_files=n_files, seed=seed, jobs=available_threads()
+        )
+        (place / "done").touch()
+    return place
+
+
+def column_sum_bandwidth(n_threads: int) -> float:
+    """Return how many GB of float64 columns a plain sum reads a second, on so many threads."""
+    columns = [np.ones(2**24) for _ in range(2 * n_threads)]
+
+    def add(mine: Sequence[Any]) -> None:
+        for _ in range(4):
+            for column in mine:
+                column.sum()
+
+    start = time.perf_counter()
+    shares = [columns[j::n_threads] for j in range(n_threads)]
+    threads = [threading.Thread(target=add, args=(share,)) for share in shares]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return 4 * sum(column.nbytes for column in columns) / (time.perf_counter() - start) / 1e9
+
+
+def _estimator(n_jobs: int | None = None) -> SelfOrganisedHierarchyClassifier:
+    return SelfOrganisedHierarchyClassifier(n_jobs=n_jobs or available_threads())
+
+
+def _fit(rows: Any, target: str = TARGET) -> str:
+    document: str = to_json(_estimator().fit(rows, target).model_)
+    return document
+
+
+def _read_whole(files: Path) -> Any:
+    import pandas as pd
+
+    return pd.concat([pd.read_parquet(file) for file in sorted(files.glob("*.parquet"))])
+
+
+def _as_arrays(files: Path) -> tuple[Any, Any]:
+    """Read files into one float32 array, file by file, as a careful user would."""
+    import pyarrow.parquet as pq
+
+    paths = sorted(files.glob("*.parquet"))
+    n_rows = sum(pq.read_metadata(path).num_rows for path in paths)
+    X, y, row = np.empty((n_rows, N_ATTRIBUTES), dtype=np.float32), [], 0
+    for path in paths:
+        table = pq.read_table(path)
+        for j, name in enumerate(name for name in table.column_names if name != TARGET):
+            X[row : row + table.num_rows, j] = table[name].to_numpy()
+        y.append(table[TARGET].to_numpy())
+        row += table.num_rows
+    return X, np.concatenate(y)
+
+
+def _tables(dataset: Any, n_chunks: int) -> list[Any]:
+    from solah.data import Column, Table
+
+    goal = Column(dataset.goal_name, dataset.goal.astype(object), nominal=True)
+    whole = Table((*dataset.table.columns, goal), dataset.table.n_rows)
+    places = np.array_split(np.arange(whole.n_rows), n_chunks)
+    return [whole.rows(int(place[0]), int(place[-1]) + 1) for place in places]
+
+
+def _dask_frame(files: Path) -> Any:
+    import dask.dataframe as dd
+
+    return dd.read_parquet(str(files / "*.parquet"))
+
+
+def _connect(n_workers: int | None) -> Any:
+    if n_workers is None:
+        return None
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(n_workers, threads_per_worker=1, dashboard_address=None)
+    return Client(cluster)
+
+
+@contextmanager
+def _cluster(n_workers: int) -> Iterator[Any]:
+    client = _connect(n_workers)
+    try:
+        yield client
+    finally:
+        client.cluster.close()
+        client.close()
+
+
+@contextmanager
+def _worker_killed(client: Any, after: float = 2.0) -> Iterator[None]:
+    """Kill a worker shortly after the work has begun."""
+    pid = next(iter(client.run(os.getpid).values()))
+    timer = threading.Timer(after, os.kill, (pid, signal.SIGKILL))
+    timer.start()
+    yield
+    timer.cancel()
+
+
+def _in_a_process(files: Path, **arguments: Any) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "model.json")
+        _child("solah", files, output=str(output), **arguments)
+        return output.read_text(encoding="utf-8")
+
+
+def _killed_and_resumed(files: Path) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint, output = Path(folder, "checkpoint"), Path(folder, "model.json")
+        command = _command("solah", files, checkpoint=str(checkpoint), output=str(output))
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        while len(list(checkpoint.glob("*.npz"))) < 3 and process.poll() is None:
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return output.read_text(encoding="utf-8")
+
+
+def _command(model: str, files: Path, **arguments: Any) -> list[str]:
+    words = [sys.executable, __file__, "child", "--model", model, "--files", str(files)]
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return [*words, *(word for name, value in given.items() for word in (f"--{name}", str(value)))]
+
+
+def _child(model: str, files: Path, **arguments: Any) -> Run:
+    """Run a process, and ask the system what it took."""
+    start = time.perf_counter()
+    command = _command(model, files, **arguments)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    said = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - start
+    if status:
+        raise SystemExit(f"{model} failed")
+    return Run(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20, json.loads(said))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("part", choices=["exact", "growth", "dask", "peers", "real", "child"])
+    parser.add_argument("--rows", type=int, nargs="+")
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "solah-sensors"))
+    parser.add_argument("--memory", default=None)
+    parser.add_argument("--jobs", type=int, default=available_threads())
+    for name in ("model", "files", "checkpoint", "output", "test"):
+        parser.add_argument(f"--{name}", help=argparse.SUPPRESS)
+    parser.add_argument("--workers", type=int, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

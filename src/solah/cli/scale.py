@@ -1,0 +1,206 @@
+"""The options for more rows than memory in, a scan of them and what is to be learnt out."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from solah.cli.verb import options_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rich.progress import Progress, TaskID
+
+    from solah.cli.options import ColumnOptions, ReadingOptions
+    from solah.cli.screen import Screen
+    from solah.data import Column
+    from solah.model import Task
+    from solah.scale import Scan
+    from solah.scale.engines import Watcher
+
+_scale_option = options_in("More rows than memory")
+_PATTERN = "*?["
+_FIRST_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class ScaleOptions:
+    """How rows are passed over that need not fit into memory; an option group."""
+
+    memory: Annotated[
+        str | None,
+        _scale_option(
+            metavar="SIZE",
+            help="Pass over the rows instead of reading them all, and hold no more than this, such "
+            "as 1GB. A folder or a pattern of files, in quotes, is always passed over.",
+        ),
+    ] = None
+    checkpoint: Annotated[
+        Path | None,
+        _scale_option(
+            metavar="FOLDER",
+            help="Keep what each pass finds here; a run that was stopped goes on from there.",
+            file_okay=False,
+        ),
+    ] = None
+    dask: Annotated[
+        str | None,
+        _scale_option(
+            metavar="ADDRESS",
+            help="Let a Dask cluster pass over the rows: the address of its scheduler, such as "
+            "tcp://scheduler:8786, or 'local' for one on this machine.",
+        ),
+    ] = None
+
+    def is_for(self, data: str) -> bool:
+        """Tell whether rows are passed over: if an option says so, or they are several files."""
+        if any(value is not None for value in (self.memory, self.checkpoint, self.dask)):
+            return True
+        path = Path(data)
+        return path.is_dir() or (not path.exists() and any(sign in data for sign in _PATTERN))
+
+
+@dataclass(frozen=True)
+class DistantProblem:
+    """What is to be learnt from rows that are not in memory.
+
+    Attributes
+    ----------
+    source : what the data are called
+    n_rows : how many rows there are, where that is known
+    names : the columns to decide with
+    kinds : what the user says that they are
+    target : the column to decide on
+    task : classification
+    """
+
+    source: str
+    n_rows: int | None
+    names: tuple[str, ...]
+    kinds: Mapping[str, str]
+    target: str
+    task: Task
+
+    @property
+    def shape(self) -> str:
+        """The data's size as text."""
+        from solah.cli.wording import plural
+
+        rows = "" if self.n_rows is None else f"{plural(self.n_rows, 'row')}, "
+        return f"{self.source}: {rows}{plural(len(self.names), 'attribute')} (passed over)"
+
+    @property
+    def aim(self) -> str:
+        """The goal and the task as text."""
+        return f"{self.target} ({self.task.value})"
+
+
+@contextmanager
+def scanned(
+    data: str,
+    columns: ColumnOptions,
+    reading: ReadingOptions,
+    scale: ScaleOptions,
+    screen: Screen,
+) -> Iterator[tuple[Scan, DistantProblem]]:
+    """Open rows, and settle what is to be learnt from them."""
+    from solah.cli.problems import declared_kinds, refuse_overlap, split_names
+    from solah.cli.screen import console
+    from solah.exceptions import ColumnError, DataError
+    from solah.model import Task
+    from solah.scale import scan
+    from solah.scale.engines import UNWATCHED
+
+    watcher: Watcher = PassProgress(console(stderr=True)) if screen.is_watched else UNWATCHED
+    with screen.working("opening"):
+        rows = scan(
+            data,
+            memory=scale.memory,
+            checkpoint=scale.checkpoint,
+            dask=scale.dask,
+            options=reading.read_options(),
+            watcher=watcher,
+        )
+    with rows:
+        names = rows.source.names
+        target = columns.target
+        if target is None:
+            shown = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
+            raise ColumnError(
+                f"which column is to be decided on? Say it with --target; there are: {shown}"
+            )
+        kinds = declared_kinds(columns, names)
+        refuse_overlap(kinds, [target])
+        gone = split_names(columns.drop, names)
+        for name in (target, *gone):
+            if name not in names:
+                raise ColumnError.unknown(name, names)
+        left = tuple(name for name in names if name not in gone and name != target)
+        if not left:
+            raise DataError(f"no column is left to decide {target!r} with")
+        _refuse_number(_first_of(rows, target), columns.task)
+        problem = DistantProblem(
+            source=rows.source.name,
+            n_rows=rows.source.n_rows,
+            names=left,
+            kinds=kinds,
+            target=target,
+            task=Task.CLASSIFICATION,
+        )
+        yield replace(rows, columns=(*left, target)), problem
+
+
+def _first_of(rows: Scan, target: str) -> Column:
+    """Read the target of some rows."""
+    part = rows.source.parts(_FIRST_ROWS)[0]
+    return next(iter(part.tables([target], _FIRST_ROWS))).column(target)
+
+
+def _refuse_number(target: Column, wish: str) -> None:
+    """Refuse a target that is taken as a number."""
+    from solah.cli.problems import settle_task
+    from solah.exceptions import DataError
+    from solah.model import Task
+
+    task, reason = settle_task(target, wish)
+    if task is Task.REGRESSION:
+        raise DataError(
+            f"the target {target.name!r} is taken as a number{reason}, and numbers are learnt from "
+            "rows in memory only"
+        )
+
+
+@dataclass
+class PassProgress:
+    """A bar on the terminal for each pass: rows, rows a second, and the time that is left."""
+
+    console: Any
+    _progress: Progress | None = field(default=None, init=False)
+    _task: TaskID | None = field(default=None, init=False)
+    _n_passes: int = field(default=0, init=False)
+    _lock: Any = field(default_factory=threading.Lock, init=False)
+
+    def begin(self, name: str, n_rows: int | None) -> None:
+        """Show a pass that begins."""
+        from solah.progress import rows_progress
+
+        self._n_passes += 1
+        self._progress = rows_progress(self.console)
+        self._progress.start()
+        self._task = self._progress.add_task(f"pass {self._n_passes}: {name}", total=n_rows)
+
+    def advance(self, n_rows: int) -> None:
+        """Show that so many more rows are done."""
+        with self._lock:
+            if self._progress is not None and self._task is not None:
+                self._progress.advance(self._task, n_rows)
+
+    def end(self) -> None:
+        """Take the bar away."""
+        if self._progress is not None:
+            self._progress.stop()
+        self._progress = None
