@@ -173,6 +173,7 @@ def _document(learnt: _Learnt) -> dict[str, Any]:
         "wished_clusters": learnt.wished_clusters,
         "search": _search(learnt.estimator),
         "choice": describe_choice(learnt.estimator),
+        "screening": _screening(learnt.estimator),
         "rules": model.n_rules,
         "branches": model.n_branches,
         "depth": learnt.depth,
@@ -197,6 +198,7 @@ def _show(screen: Screen, learnt: _Learnt) -> None:
         "size": f"{', '.join(sizes)}, at most {plural(learnt.depth, 'condition')} a rule",
         "search": _spell_search(learnt.estimator),
         "chosen": getattr(learnt.estimator, "selection_reason_", "") or None,
+        "screened": getattr(learnt.estimator, "screening_", None),
         "left out": _spell_left_out(learnt.estimator),
         "time": f"{learnt.seconds:.2f} s",
         "written": learnt.output,
@@ -219,6 +221,15 @@ def _search(estimator: "Estimator") -> dict[str, Any] | None:
         "generations": max(len(history["generation"]) - 1, 0),
         "stopped_by": estimator.stop_reason_,
     }
+
+
+def _screening(estimator: "Estimator") -> dict[str, Any] | None:
+    """Tell which attributes were kept of very many, where that was asked for."""
+    found = getattr(estimator, "screening_", None)
+    if found is None:
+        return None
+    left_out = dict(zip(found.left_out, found.left_out_relevance, strict=True))
+    return {"kept": list(found.kept), "least_kept": found.least_kept, "left_out": left_out}
 
 
 def _spell_search(estimator: "Estimator") -> str | None:

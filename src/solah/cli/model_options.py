@@ -133,6 +133,14 @@ class HierarchyOptions:
             "--bias-corrected", help="Measure dependence without bias: fairer with few rows."
         ),
     ] = False
+    screen: Annotated[
+        float | None,
+        _model_option(
+            metavar="NUMBER",
+            help="With very many attributes, keep so many that depend on the goal most; or, below "
+            "1, those with this dependence at least.",
+        ),
+    ] = None
     node: Annotated[
         Literal["tree", "cmac"] | None,
         _model_option(help="Trees (default), or tables of all combinations of words."),
@@ -184,6 +192,8 @@ class HierarchyOptions:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values["bias_corrected"] = self.bias_corrected or None
         values["cascade"] = self.cascade or None
+        if self.screen is not None and self.screen >= 1:
+            values["screen"] = int(self.screen)
         return {name: value for name, value in values.items() if value is not None}
 
 

@@ -44,6 +44,7 @@ _MODELS_WITH = {
     "penalty": (_BY_HAND, _ORGANISED),
     "top": (_ORGANISED,),
     "bias_corrected": (_ORGANISED,),
+    "screen": (_ORGANISED,),
     "node": (_BY_HAND, _ORGANISED, _SEARCHED),
     "belief_labels": (_BY_HAND, _ORGANISED, _SEARCHED),
     "cross_fit": (_BY_HAND, _ORGANISED, _SEARCHED),

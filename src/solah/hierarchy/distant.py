@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.exceptions import ParameterError
-from solah.hierarchy.dependence.counting import distant_dependence
+from solah.hierarchy.dependence.counting import distant_dependence, distant_relevance
 from solah.hierarchy.levels import Level, node_settings
 from solah.hierarchy.listening import RowsAfar
 from solah.hierarchy.nodes import TreeNode
@@ -18,15 +18,17 @@ from solah.hierarchy.training import TrainingSet, share_rules
 from solah.hierarchy.weighing import bottom_nodes, grown_settings, weigh_many
 from solah.labels.describe import Description, label_table
 from solah.labels.rows import integer_weights
+from solah.model.attributes import flatten
 from solah.tree.distant import DistantSet, TreeTask, learn_trees
 from solah.tree.goals import ClassGoal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from solah.hierarchy.dependence import Dependence
     from solah.hierarchy.nodes import NodeModel
     from solah.hierarchy.weighing import WeighSettings
+    from solah.kernels.arrays import Float
     from solah.labels.describe import LabelSettings
     from solah.model import Model, Tree
     from solah.model.structure import Hierarchy
@@ -52,6 +54,18 @@ class DistantTrainingSet(DistantSet):
         """Measure how attributes depend on each other and on the goal."""
         return distant_dependence(self.rows, bias_corrected=bias_corrected)
 
+    def relevance(self, *, bias_corrected: bool = False, n_jobs: int | None = None) -> Float:
+        """Measure how far attributes depend on the goal."""
+        return distant_relevance(self.rows, bias_corrected=bias_corrected)
+
+    def only(self, names: Sequence[str]) -> DistantTrainingSet:
+        """Return the same rows with some of their columns."""
+        bins = flatten(self.attributes).bins
+        places = [self.names.index(name) for name in names]
+        root = np.concatenate([self.root[bins[j] : bins[j + 1]] for j in places])
+        attributes = tuple(self.attributes[j] for j in places)
+        return DistantTrainingSet(self.rows.only(names), attributes, root)
+
     def draw(self, n_rows: int | None = None) -> TrainingSet:
         """Return the sample, or so many rows of it."""
         sample, goal, table = self.rows.sample.rows, self.goal, self.rows.sample_table()
@@ -59,6 +73,7 @@ class DistantTrainingSet(DistantSet):
         drawn = TrainingSet(
             Description(table, self.attributes, label_table(table, self.attributes)),
             ClassGoal(goal.goal, goal.classes, sample.codes, integers, unit, goal.plain_weights),
+            digests=self.rows.sample.digests,
         )
         return drawn if n_rows is None or n_rows >= table.n_rows else drawn.draw(n_rows)
 

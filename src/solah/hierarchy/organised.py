@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from rich.console import Console
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from threadpoolctl import threadpool_limits
 
 from solah.data import Kind
@@ -28,6 +28,7 @@ from solah.hierarchy.choosing import (
     Search,
     rows_to_choose_by,
 )
+from solah.hierarchy.dependence import screen_attributes
 from solah.hierarchy.fitness import SCORINGS
 from solah.hierarchy.nodes import EstimatorNode, TreeNode
 from solah.hierarchy.organising import Organiser
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from solah.hierarchy.choosing import Setting, Trial
+    from solah.hierarchy.dependence import Screening
     from solah.hierarchy.distant import LearningSet
     from solah.hierarchy.fitness import Scoring
     from solah.hierarchy.organising import ClusterPlaces
@@ -142,6 +144,10 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         Clusters by hand; then only the rest organises itself.
     bias_corrected : bool, default=False
         Use the bias-corrected distance correlation, which is fairer with few rows.
+    screen : int, float or None, default=None
+        With very many attributes, go on with those that depend on the goal most: so many of them,
+        or, for a float, those with at least this dependence. The others are left out before
+        attributes are compared with each other.
     verbose : bool, default=False
         Show what is tried.
     node, cross_fit, words, kinds, criterion, purity, min_gain, max_depth, null_branch, leaves,
@@ -157,9 +163,11 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
     n_clusters_ : int
         How many there are (K).
     dependence_ : ndarray of shape (n_features, n_features)
-        The distance correlations between the attributes.
+        The distance correlations between the attributes; NaN for those that were screened out.
     relevance_ : ndarray of shape (n_features,)
         The distance correlations with the goal.
+    screening_ : Screening or None
+        Which attributes were kept, and which were not; ``print`` shows it as a sentence.
     left_out_ : dict of str to float
         The attributes that no rule speaks of, with their relevance.
     settings_ : Setting
@@ -206,6 +214,11 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         "top": [StrOptions({"fuse", "merge"})],
         "clusters": [Sequence, None],
         "bias_corrected": ["boolean"],
+        "screen": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, -1.0, 1.0, closed="both"),
+            None,
+        ],
         "verbose": ["boolean"],
     }
 
@@ -230,6 +243,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         top: Literal["fuse", "merge"] = "fuse",
         clusters: Sequence[Sequence[str]] | None = None,
         bias_corrected: bool = False,
+        screen: float | None = None,
         verbose: bool = False,
         node: Any = "tree",
         cross_fit: int | None = None,
@@ -264,6 +278,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         self.top = top
         self.clusters = clusters
         self.bias_corrected = bias_corrected
+        self.screen = screen
         self.verbose = verbose
         self.node = node
         self.cross_fit = cross_fit
@@ -301,6 +316,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
             raise ParameterError(
                 "'clusters' gives the clusters, so 'n_clusters' has nothing to say; leave one out"
             )
+        self.screening_: Screening | None = None
         if (self.fusion, self.level_gap, self.top) == ("weigh", AUTO, "merge"):
             raise ParameterError(
                 "top='merge' is for levels, and with fusion='weigh' there is one only, unless "
@@ -318,10 +334,20 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
     def _first_words(self) -> LabelSettings:
         return self._with(self._first_setting())._label_settings()
 
+    def _label_settings(self) -> LabelSettings:
+        settings = super()._label_settings()
+        kept = None if self.screening_ is None else self.screening_.kept
+        return settings if kept is None else settings.only(kept)
+
     def _learn_from(self, data: LearningSet) -> None:
-        first, names = self._first_setting(), data.names
+        names = data.names
+        if self.screen is not None:
+            relevance = data.relevance(bias_corrected=self.bias_corrected, n_jobs=self.n_jobs)
+            self.screening_ = screen_attributes(relevance.tolist(), names, self.screen)
+            data = data.only(self.screening_.kept)
+        first = self._first_setting()
         dependence = data.dependence(bias_corrected=self.bias_corrected, n_jobs=self.n_jobs)
-        organiser = Organiser(dependence, names, data.goal.goal.name, self.top, self.clusters)
+        organiser = Organiser(dependence, data.names, data.goal.goal.name, self.top, self.clusters)
         start = perf_counter()
         choice = self._choose(organiser, first, data)
         self.selection_seconds_ = perf_counter() - start if choice.trials else 0.0
@@ -330,9 +356,14 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         self._learn(organiser.hierarchy(choice.setting), data, first)
         self.clusters_ = organiser.named_clusters(choice.setting)
         self.dependence_, self.relevance_ = dependence.matrix, dependence.relevance
+        if self.screening_ is not None:
+            places = np.array(self.screening_.places)
+            self.dependence_ = np.full((len(names), len(names)), np.nan)
+            self.dependence_[np.ix_(places, places)] = dependence.matrix
+            self.relevance_ = relevance
         asked = self._asked_for()
-        relevance = dict(zip(names, dependence.relevance.tolist(), strict=True))
-        self.left_out_ = {name: relevance[name] for name in names if name not in asked}
+        of_goal = dict(zip(names, self.relevance_.tolist(), strict=True))
+        self.left_out_ = {name: of_goal[name] for name in names if name not in asked}
 
     @property
     def n_clusters_(self) -> int:

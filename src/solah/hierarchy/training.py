@@ -18,12 +18,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from solah.exceptions import ParameterError, TooManyCombinationsError, did_you_mean
-from solah.hierarchy.dependence import dependence_of
+from solah.hierarchy.dependence import dependence_of, relevance_of
 from solah.hierarchy.folds import content_folds
 from solah.hierarchy.nodes import EstimatorNode, TreeNode, estimator_features, reading_means
 from solah.kernels.arrays import MASS_BITS, MASS_ONE, SPREAD, Described
 from solah.kernels.choose import kernel
-from solah.labels.describe import describe_table
+from solah.labels.describe import Description, describe_table
 from solah.labels.drawing import (
     MANY_ROWS,
     digest_rows,
@@ -42,10 +42,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from solah.data import Table
+    from solah.data.digests import UInt64
     from solah.hierarchy.dependence import Dependence
     from solah.hierarchy.nodes import NodeModel
     from solah.kernels.arrays import Float, Int64, Labels
-    from solah.labels.describe import Description, LabelSettings
+    from solah.labels.describe import LabelSettings
     from solah.model import Attribute, Goal, Tree
     from solah.model.structure import Hierarchy, HierarchyNode
     from solah.tree.goals import ClassFacts, ClassGoal
@@ -60,11 +61,13 @@ class TrainingSet:
     """What all nodes learn from: rows described with words, with their classes and weights.
 
     Where there are folds, what goes up of a row comes from a node that has not learnt its fold.
+    Rows are drawn by their digests, which speak of columns that were left out, too.
     """
 
     described: Description
     goal: ClassGoal
     folds: Int64 | None = None
+    digests: UInt64 | None = None
 
     @classmethod
     def prepare(
@@ -80,17 +83,48 @@ class TrainingSet:
 
         Without a number, about ``SAMPLE_ROWS`` are drawn.
         """
-        digests = digest_rows(self.table, self.goal.digests)
+        digests = self._digests()
         weights = self.goal.weights
         if n_rows is None:
             bound = sample_bound(keep_smallest(digests[weights > 0]))
             weights = np.where(digests <= np.uint64(bound), weights, 0)
             n_rows = len(weights)
-        rows, weights, _ = draw_rows(digests, weights, n_rows)
+        rows, weights, drawn = draw_rows(digests, weights, n_rows)
         described = replace(
             self.described, table=self.table.take(rows), labels=self.described.labels[rows]
         )
-        return TrainingSet(described, self.goal.take(rows, weights))
+        return TrainingSet(described, self.goal.take(rows, weights), digests=drawn)
+
+    def _digests(self) -> UInt64:
+        if self.digests is not None:
+            return self.digests
+        return digest_rows(self.table, self.goal.digests)
+
+    def only(self, names: Sequence[str]) -> TrainingSet:
+        """Return the same rows with some of their columns."""
+        places = [self.names.index(name) for name in names]
+        described = Description(
+            self.table.select(names),
+            tuple(self.attributes[j] for j in places),
+            np.ascontiguousarray(self.described.labels[:, places]),
+        )
+        return TrainingSet(described, self.goal, digests=self._digests() if self.is_many else None)
+
+    def relevance(self, *, bias_corrected: bool = False, n_jobs: int | None = None) -> Float:
+        """Measure how far attributes depend on the goal."""
+        return relevance_of(
+            self.table,
+            [attribute.kind for attribute in self.attributes],
+            self.goal.codes,
+            nominal_goal=True,
+            bias_corrected=bias_corrected,
+            sample_weight=self._sample_weight(),
+            n_jobs=n_jobs,
+        )
+
+    def _sample_weight(self) -> Float | None:
+        weights = self.goal.weights.astype(np.float64) * self.goal.weight_unit
+        return None if bool((weights == 1.0).all()) else weights
 
     @property
     def facts(self) -> ClassFacts:
@@ -110,19 +144,17 @@ class TrainingSet:
     def described_as(self, settings: LabelSettings, n_threads: int = 1) -> TrainingSet:
         """Describe the same rows otherwise."""
         described = describe_table(self.table, settings, self.goal.weights, n_threads)
-        return TrainingSet(described, self.goal)
+        return replace(self, described=described)
 
     def dependence(self, *, bias_corrected: bool = False, n_jobs: int | None = None) -> Dependence:
         """Measure how attributes depend on each other and on the goal."""
-        weights = self.goal.weights * self.goal.weight_unit
-        unweighted = bool((weights == 1.0).all())
         return dependence_of(
             self.table,
             [attribute.kind for attribute in self.attributes],
             self.goal.codes,
             nominal_goal=True,
             bias_corrected=bias_corrected,
-            sample_weight=None if unweighted else weights,
+            sample_weight=self._sample_weight(),
             n_jobs=n_jobs,
         )
 

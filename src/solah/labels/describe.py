@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from solah.model.attributes import Attribute, discrete_attribute, flatten
 from solah.model.encode import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from solah.data import State
     from solah.data.table import Column, Table
@@ -38,6 +39,16 @@ class LabelSettings:
     placement: Placement
     words: Mapping[str, WordsByHand] | None
     kinds: Mapping[str, str | Sequence[str]] | None
+
+    def only(self, names: Collection[str]) -> LabelSettings:
+        """Return what is said of some columns."""
+        counts = self.n_labels
+        return LabelSettings(
+            counts if not isinstance(counts, Mapping) else _some(counts, names),
+            self.placement,
+            _some(self.words, names),
+            _some(self.kinds, names),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +85,10 @@ def describe_table(
     labels = label_table(table, attributes, n_threads)
     attributes = _with_ignorance(attributes, labels, weights, n_threads)
     return Description(table, attributes, labels)
+
+
+def _some(said: Mapping[str, Any] | None, names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in (said or {}).items() if name in names}
 
 
 def label_table(table: Table, attributes: Sequence[Attribute], n_threads: int = 1) -> Labels:

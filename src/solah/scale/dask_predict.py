@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from solah.exceptions import DataError, require
+from solah.exceptions import ColumnError, DataError, require
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +21,7 @@ def predict_partitions(estimator: Any, data: Any, method: Method) -> Any:
     ----------
     estimator : a fitted classifier
     data : Dask DataFrame or Array
+        A frame may have other columns too.
     method : {"predict", "predict_proba"}
 
     Returns
@@ -40,7 +41,18 @@ def _of_frame(estimator: Any, data: Any, method: Method) -> Any:
         meta = pandas.Series(name="decision", dtype=classes.dtype)
     else:
         meta = pandas.DataFrame({str(name): np.empty(0) for name in classes.tolist()})
-    return data.map_partitions(_decide_frame, estimator, method, meta=meta)
+    return _known_columns(estimator, data).map_partitions(
+        _decide_frame, estimator, method, meta=meta
+    )
+
+
+def _known_columns(estimator: Any, data: Any) -> Any:
+    """Leave out the columns that the estimator was not fitted to, such as that of the classes."""
+    names = list(getattr(estimator, "feature_names_in_", data.columns))
+    for name in names:
+        if name not in data.columns:
+            raise ColumnError.unknown(name, list(data.columns))
+    return data[names]
 
 
 def _decide_frame(frame: Any, estimator: Any, method: Method) -> Any:

@@ -97,7 +97,24 @@ class DistantRows:
     @property
     def names(self) -> tuple[str, ...]:
         """The attributes' names."""
-        return self.reader.wish.attributes
+        return tuple(one.name for one in self.reader.attributes)
+
+    def only(self, names: Sequence[str]) -> DistantRows:
+        """Return the same rows with some of their columns."""
+        places = [self.names.index(name) for name in names]
+        facts, sample = self.facts, self.sample.rows
+        return replace(
+            self,
+            facts=replace(
+                facts,
+                columns=tuple(facts.columns[j] for j in places),
+                kinds=tuple(facts.kinds[j] for j in places),
+            ),
+            reader=self.reader.only(names),
+            sample=replace(
+                self.sample, rows=replace(sample, readings=sample.readings[:, places].copy())
+            ),
+        )
 
     @cached_property
     def _quantiles(self) -> Quantiles:

@@ -39,18 +39,9 @@ def distant_dependence(rows: DistantRows, *, bias_corrected: bool = False) -> De
     The columns are coded in bins, and the joint counts of all pairs are summed up, in one pass or,
     where their tables would not fit into memory, in several.
     """
-    reader = rows.reader
-    coders = [Coder.of(one, rows) for one in reader.attributes]
-    coders.append(Coder(None, None, len(rows.goal.classes)))
-    n = len(reader.attributes)
+    n = len(rows.names)
     pairs = [*combinations(range(n), 2), *((j, n) for j in range(n))]
-    is_weighed = reader.wish.weight is not None or bool((reader.of_classes != 1.0).any())
-    sums: list[Float] = []
-    for block in _blocks(pairs, coders, rows.engine.portions.statistics):
-        one = CountPairs(reader, coders, block, is_weighed=is_weighed)
-        sums += one.sums(rows.engine.run(one))
-    unit = rows.goal.weight_unit if is_weighed else 1.0
-    measured = correlations(np.array(sums), unit=unit, bias_corrected=bias_corrected)
+    measured = _measure(rows, pairs, bias_corrected=bias_corrected)
     n_between = len(pairs) - n
     return Dependence(
         names=rows.names,
@@ -58,6 +49,26 @@ def distant_dependence(rows: DistantRows, *, bias_corrected: bool = False) -> De
         relevance=measured[n_between:],
         method="binned",
     )
+
+
+def distant_relevance(rows: DistantRows, *, bias_corrected: bool = False) -> Float:
+    """Measure how far attributes depend on the goal, as ``relevance_of`` does."""
+    n = len(rows.names)
+    return _measure(rows, [(j, n) for j in range(n)], bias_corrected=bias_corrected)
+
+
+def _measure(rows: DistantRows, pairs: Sequence[Pair], *, bias_corrected: bool) -> Float:
+    """Measure pairs of columns; the goal is the column behind the last."""
+    reader = rows.reader
+    coders = [Coder.of(one, rows) for one in reader.attributes]
+    coders.append(Coder(None, None, len(rows.goal.classes)))
+    is_weighed = reader.wish.weight is not None or bool((reader.of_classes != 1.0).any())
+    sums: list[Float] = []
+    for block in _blocks(pairs, coders, rows.engine.portions.statistics):
+        one = CountPairs(reader, coders, block, is_weighed=is_weighed)
+        sums += one.sums(rows.engine.run(one))
+    unit = rows.goal.weight_unit if is_weighed else 1.0
+    return correlations(np.array(sums), unit=unit, bias_corrected=bias_corrected)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,150 @@
+"""Rows that were kept in, a model organised anew out, if it beats the one in use.
+
+The last quarter of the rows since the change is held out. New models learn from the others: one
+from what came since the change, with older rows of classes that are rare there, and one from all
+rows that are kept. Then each goes through the rows held out as the model in use did: it decides on
+a row, and then learns from it. The better one is taken if its log-loss there is lower than that of
+the model in use by more than one standard error of the difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from solah.exceptions import DataError, ForeignNodeError
+from solah.stream.deciding import Decider
+from solah.stream.values import as_goal, as_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solah.data import Column, Declared
+    from solah.kernels.arrays import Float
+    from solah.stream.deciding import Verdicts
+    from solah.stream.reservoir import KeptRow, Reservoir
+    from solah.stream.settings import Settings
+
+_HELD_OUT = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Workshop:
+    """What is needed to learn a model from rows.
+
+    Attributes
+    ----------
+    estimator : the classifier to clone
+    like : the attributes
+    goal_name : the goal
+    settings : how the stream is followed
+    """
+
+    estimator: Any
+    like: tuple[Column, ...]
+    goal_name: str
+    settings: Settings
+
+    @property
+    def kinds(self) -> Declared | None:
+        """Attributes that are not what they seem."""
+        declared: Declared | None = self.estimator.kinds
+        return declared
+
+    def fit(self, rows: Sequence[KeptRow]) -> Decider:
+        """Learn a model from rows.
+
+        Raises
+        ------
+        DataError
+            If there is but one class, or the rows cannot be learnt from.
+        ForeignNodeError
+            If other models than linguistic ones stand at the nodes.
+        """
+        goal = as_goal(self.goal_name, [row.label for row in rows])
+        classes = set(goal.values.tolist())
+        if len(classes) < 2:
+            only = f"only one class ({next(iter(classes))!r})" if classes else "no class"
+            raise DataError(f"the {len(rows)} rows to learn from have {only}")
+        fresh = clone(self.estimator)
+        fresh.fit(as_table([row.readings for row in rows], self.like), goal)
+        if not hasattr(fresh, "model_"):
+            raise ForeignNodeError(
+                "a stream learns with the rules of a model, and a hierarchy with other models at "
+                "its nodes has none; leave 'node' out"
+            )
+        return Decider(fresh.model_, pace=self.settings.pace, forgetting=self.settings.forgetting)
+
+    def judge(self, decider: Decider, rows: Sequence[KeptRow]) -> Verdicts:
+        """Let a model go through rows, and return what it thought of each."""
+        table = as_table([row.readings for row in rows], self.like)
+        return decider.serve(table, [row.label for row in rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """What came of comparing a new model with the one in use.
+
+    Attributes
+    ----------
+    decider : the new model, which has learnt from all rows by now
+    errors : 1 for each row held out on which it was wrong, else 0
+    old_loss, new_loss : the log-losses on these rows
+    is_won : whether the new model is better
+    """
+
+    decider: Decider
+    errors: list[float]
+    old_loss: float
+    new_loss: float
+    is_won: bool
+
+
+def hold_contest(workshop: Workshop, kept: Reservoir, n_since_change: int) -> Contest:
+    """Learn new models and compare the better one with what the model in use said.
+
+    Parameters
+    ----------
+    workshop : Workshop
+    kept : Reservoir
+    n_since_change : int
+        How many of the last rows came after the change.
+    """
+    n_fresh = min(n_since_change, kept.n_recent)
+    n_held = max(n_fresh // _HELD_OUT, 1)
+    held = kept.recent(n_held)
+    old = np.array([row.loss for row in held])
+    candidates = []
+    for rows in _training_sets(kept, n_fresh, n_held, workshop.settings.min_rows):
+        decider = workshop.fit(rows)
+        candidates.append((decider, workshop.judge(decider, held)))
+    decider, verdicts = min(candidates, key=lambda candidate: float(candidate[1].losses.mean()))
+    new, errors = verdicts.losses, (~verdicts.is_right).astype(float).tolist()
+    return Contest(decider, errors, float(old.mean()), float(new.mean()), is_better(old, new))
+
+
+def is_better(old: Float, new: Float) -> bool:
+    """Tell whether the losses of a new model are lower by more than one standard error.
+
+    Examples
+    --------
+    >>> is_better(np.array([0.9, 0.8, 1.0]), np.array([0.3, 0.4, 0.2]))
+    True
+    >>> is_better(np.array([0.9, 0.2, 0.4]), np.array([0.1, 0.4, 0.9]))
+    False
+    """
+    gains = old - new
+    error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else np.inf
+    return bool(gains.mean() > error)
+
+
+def _training_sets(
+    kept: Reservoir, n_fresh: int, n_held: int, min_rows: int
+) -> list[list[KeptRow]]:
+    everything = kept.rows(kept.n_recent, leave_out=n_held)
+    if n_fresh < min_rows or n_fresh == kept.n_recent:
+        return [everything]
+    return [kept.rows(n_fresh, leave_out=n_held), everything]
