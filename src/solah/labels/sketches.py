@@ -59,7 +59,8 @@ class Sketch:
         """
         if self.is_complete:
             return self.values
-        grid = np.linspace(self.low, self.high, _GRID, endpoint=False)
+        shares = np.arange(_GRID) / _GRID
+        grid = self.low * (1 - shares) + self.high * shares  # of any span
         return np.unique(np.concatenate([self.values, grid]))
 
     @cached_property
@@ -67,14 +68,16 @@ class Sketch:
         """How wide fine bins are: up to where the next begins, or to the largest value."""
         if not len(self.edges):
             return self.edges
-        return np.diff(self.edges, append=max(self.high, self.edges[-1]))
+        with np.errstate(over="ignore"):
+            return np.diff(self.edges, append=max(self.high, self.edges[-1]))
 
     @cached_property
     def scales(self) -> Float:
         """What turns a distance from an edge into a place; 0 where a bin has one value only."""
         scales = np.zeros(len(self.edges))
         if not self.is_complete:
-            np.divide(2.0**PLACE_BITS, self.widths, out=scales, where=self.widths > 0)
+            with np.errstate(over="ignore"):
+                np.divide(2.0**PLACE_BITS, self.widths, out=scales, where=self.widths > 0)
         return np.where(np.isfinite(scales), scales, 0.0)
 
     def centres(self, counts: FineCounts) -> Float:

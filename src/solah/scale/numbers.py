@@ -184,8 +184,11 @@ class Bracket:
         return np.flatnonzero((numbers >= self.low) & (numbers < self.high))
 
     def edges(self) -> Float:
-        """Return where many parts of it begin."""
-        return np.unique(np.linspace(self.low, self.high, _PARTS, endpoint=False))
+        """Return where many parts of it begin; one is left where no number lies between."""
+        high = min(self.high, np.finfo(np.float64).max)
+        shares = np.arange(_PARTS) / _PARTS
+        edges = np.unique(self.low * (1 - shares) + high * shares)  # of any span
+        return edges[(edges >= self.low) & (edges < self.high)]
 
     def part(self, edges: Float, counts: Int64, rank: int) -> Bracket:
         """Return the part that holds a rank, given the weights of all parts."""
