@@ -1,0 +1,227 @@
+"""Following a stream, end to end: a file that grows and turns, kills, signals, metrics."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import numpy as np
+import pytest
+
+from solah import load_model
+
+PATIENCE = 60
+SMALL = ("--model", "tree", "--window", "400", "--min-rows", "60", "--check-every", "0")
+
+
+def lines(n_rows, turns_at, seed=0):
+    """Write rows whose class follows the sum of two columns, and their difference from a row on."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(2, n_rows))
+    sign = np.where(np.arange(n_rows) < turns_at, 1.0, -1.0)
+    verdict = np.where(x + sign * y > 0, "yes", "no")
+    return [f"{a:.4f},{b:.4f},{c}" for a, b, c in zip(x, y, verdict, strict=True)]
+
+
+def begin(*words, **more):
+    program = [sys.executable, "-m", "solah.cli.main", "fit", "--follow", *map(str, words)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(program, **pipes, **more)
+
+
+def finished(*words, given=None):
+    process = begin(*words, stdin=subprocess.PIPE)
+    out, err = process.communicate(given, timeout=PATIENCE)
+    return process.returncode, out, err
+
+
+def events(out):
+    documents = [json.loads(line) for line in out.splitlines()]
+    return [one["event"] for one in documents if "event" in one]
+
+
+def metrics(out):
+    return json.loads(out.splitlines()[-1])["metrics"]
+
+
+def wait_until(is_so):
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def rows_saved(folder):
+    try:
+        state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return 0
+    return state["course"]["counts"]["rows"] if state["course"] else 0
+
+
+@pytest.fixture
+def growing(tmp_path):
+    """Return a file with a header, and a function that adds lines to it."""
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,verdict\n", encoding="utf-8")
+
+    def add(more):
+        with path.open("a", encoding="utf-8") as file:
+            file.write("".join(f"{line}\n" for line in more))
+
+    return path, add
+
+
+def test_a_file_that_ends_is_followed_to_its_end(tmp_path, growing):
+    path, add = growing
+    add(lines(900, 450))
+    model = tmp_path / "model.json"
+    code, out, err = finished(path, "-t", "verdict", *SMALL, "-o", model, "--json")
+    assert (code, err) == (0, "")
+    told = events(out)
+    assert told[0]["kind"] == "swapped"
+    assert [one["cause"] for one in told if one["kind"] == "drift"] == ["error"]
+    assert metrics(out)["rows"] == 900
+    assert metrics(out)["accuracy"] > 0.85
+    assert load_model(model).predict([[3.0, -3.0]]).tolist() == ["yes"]
+    assert load_model(model).model.goal.name == "verdict"
+
+
+def test_stdin_gives_the_same_as_a_file(tmp_path, growing):
+    path, add = growing
+    add(lines(300, 300))
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    finished(path, "-t", "verdict", *SMALL, "-o", one)
+    code, _, err = finished("-", "-t", "verdict", *SMALL, "-o", other, given=path.read_text())
+    assert (code, err) == (0, "")
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_json_lines_are_followed(tmp_path):
+    rows = [line.split(",") for line in lines(150, 150)]
+    given = "".join(
+        json.dumps({"a": float(a), "b": float(b), "id": i, "verdict": c}) + "\n"
+        for i, (a, b, c) in enumerate(rows)
+    )
+    words = ("-", "-t", "verdict", "--drop", "id", *SMALL, "-o", tmp_path / "m.json")
+    code, out, err = finished(*words, given=given + "no JSON\n")
+    assert code == 0
+    assert "row 60: the first model, of 60 rows, decides now" in out
+    assert "no JSON object" in err
+    attributes = load_model(tmp_path / "m.json").model.attributes
+    assert [attribute.name for attribute in attributes] == ["a", "b"]
+
+
+def test_a_growing_file_with_a_turn_and_sigterm(tmp_path, growing):
+    path, add = growing
+    model, state = tmp_path / "model.json", tmp_path / "state"
+    rows = lines(900, 450)
+    add(rows[:300])
+    words = ("-t", "verdict", "--growing", *SMALL, "-o", model, "--state", state, "--json")
+    process = begin(path, *words, "--save-every", "0.2", "--metrics", "0")
+    try:
+        note = process.stderr.readline()
+        url = re.search(r"http://127\.0\.0\.1:\d+/metrics", note)[0]
+        wait_until(lambda: "solah_stream_rows_total 300\n" in read(url))
+        before = model.read_bytes()
+        add(rows[300:])
+        wait_until(lambda: "solah_stream_rows_total 900\n" in read(url))
+        assert 'solah_stream_drifts_total{cause="error"} 1\n' in read(url)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert metrics(out)["rows"] == rows_saved(state) == 900
+    assert model.read_bytes() != before
+    assert load_model(model).predict([[3.0, -3.0]]).tolist() == ["yes"]
+
+
+def read(url):
+    with urllib.request.urlopen(url, timeout=5) as answer:
+        return answer.read().decode()
+
+
+def test_a_follower_that_was_killed_goes_on(tmp_path, growing):
+    path, add = growing
+    rows = lines(900, 450)
+    add(rows[:520])
+    plain, killed = tmp_path / "plain.json", tmp_path / "killed.json"
+    state = tmp_path / "state"
+    words = ("-t", "verdict", *SMALL, "--state", state, "--json", "-o", killed)
+    process = begin(path, *words, "--growing", "--save-every", "0.1")
+    try:
+        wait_until(lambda: rows_saved(state) == 520)
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE)
+    assert process.returncode == -signal.SIGKILL
+    add(rows[520:])
+    code, out, err = finished(path, *words)
+    assert code == 0
+    assert "going on behind row 520" in err
+    assert metrics(out)["rows"] == 900
+    finished(path, "-t", "verdict", *SMALL, "-o", plain)
+    assert killed.read_bytes() == plain.read_bytes()
+
+
+def test_an_interrupt_ends_it_in_order(tmp_path, growing):
+    path, add = growing
+    add(lines(100, 100))
+    model = tmp_path / "model.json"
+    process = begin(path, "-t", "verdict", "--growing", *SMALL, "-o", model)
+    try:
+        wait_until(model.exists)
+    finally:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert "accuracy" in out
+    assert "Traceback" not in err
+
+
+def test_an_interrupt_ends_a_silent_pipe_too(tmp_path):
+    reading, writing = os.pipe()
+    words = ("-t", "verdict", *SMALL, "-o", tmp_path / "m.json", "--metrics", "0")
+    process = begin("-", *words, stdin=reading)
+    try:
+        assert "metrics are at" in process.stderr.readline()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=PATIENCE)
+        os.close(reading)
+        os.close(writing)
+    assert process.returncode == 0
+    assert "no model was written: 0 labelled rows came" in err
+
+
+def test_a_data_set_by_name_is_followed(tmp_path, run):
+    outcome = run("fit", "--follow", "wine", *SMALL, "-o", tmp_path / "wine.json")
+    assert outcome.code == 0
+    assert "is new, and there are 20 rows of it" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-t", "weight"), "no column 'weight'"),
+        (("-t", "verdict", "--drop", "id"), "no column 'id'"),
+        (("-t", "verdict", "--categorical", "c"), "no column 'c'"),
+        (("-t", "verdict", "--binary", "verdict"), "'verdict' is not an attribute"),
+        ((), "which column is to be decided on"),
+        (("-t", "verdict", "--task", "regression"), "--follow is for classes"),
+        (("-t", "verdict", "--window", "3"), "'window' must be 40 or more"),
+    ],
+)
+def test_what_makes_no_sense_is_said(tmp_path, growing, run, words, said):
+    path, add = growing
+    add(lines(10, 10))
+    run("fit", "--follow", path, *words, "-o", tmp_path / "m.json").check_error(said)
+
+
+def test_only_text_files_grow(tmp_path, run):
+    outcome = run("fit", "--follow", "wine", "--growing", "-o", tmp_path / "m.json")
+    outcome.check_error("--growing is for text files")

@@ -1,0 +1,276 @@
+"""The stream learner: what it tells, learns, keeps and refuses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stream_rows import turning
+
+from solah import (
+    GeneticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
+    load_model,
+)
+from solah.exceptions import DataError, ForeignNodeError, ParameterError
+from solah.model import save_document
+from solah.model.format import model_hash
+from solah.stream import Cause, EventKind, StreamLearner
+
+QUICK = {"window": 400, "min_rows": 60, "check_every": 150, "per_class": 20}
+
+
+def learner(**parameters):
+    return StreamLearner(LinguisticTreeClassifier(), **{**QUICK, **parameters})
+
+
+def fed(stream, X, y, size):
+    events = []
+    for start in range(0, len(y), size):
+        events += stream.learn(X[start : start + size], y[start : start + size])
+    return events
+
+
+def outcome(X, y, size, **parameters):
+    """Return all that must not depend on batches: events, the model, the figures."""
+    stream = learner(**parameters)
+    events = fed(stream, X, y, size)
+    figures = stream.metrics.as_dict()
+    del figures["seconds"], figures["rows_per_second"]
+    return events, stream.model and model_hash(stream.model), figures
+
+
+@pytest.fixture(scope="module")
+def turned():
+    """Return a stream that turned, and its events."""
+    stream = StreamLearner(LinguisticTreeClassifier(), window=1000)
+    X, y = turning(3_000, 1_500)
+    return stream, fed(stream, X, y, 100)
+
+
+def test_a_turn_is_told_and_answered(turned):
+    stream, events = turned
+    drift = next(event for event in events if event.kind is EventKind.DRIFT)
+    assert (drift.cause, 1_500 < drift.row < 1_650) == (Cause.ERROR, True)
+    swap = next(e for e in events if e.kind is EventKind.SWAPPED and e.cause is Cause.ERROR)
+    assert drift.row <= swap.row < 1_750
+    assert swap.new_loss < swap.old_loss
+    assert stream.metrics.drifts == {"error": 1, "dependence": 0, "new class": 0}
+    assert stream.metrics.accuracy > 0.9
+
+
+def test_the_turn_is_forgotten_where_nothing_is_learnt_anew():
+    X, y = turning(3_000, 1_500)
+    tree = LinguisticTreeClassifier().fit(X[:1_500], y[:1_500])
+    stream = learner(window=1000)
+    fed(stream, X, y, 500)
+    later = slice(2_000, 3_000)
+    assert stream.predict(X[later]).tolist() != tree.predict(X[later]).tolist()
+    right = (stream.predict(X[later]) == y[later]).mean()
+    assert right > (tree.predict(X[later]) == y[later]).mean() + 0.2
+
+
+def test_a_world_that_stays_raises_no_alarm():
+    X, y = turning(2_500, 2_500, seed=3)
+    stream = learner(window=1000, check_every=500)
+    events = fed(stream, X, y, 250)
+    assert not [event for event in events if event.kind is EventKind.DRIFT]
+    assert stream.metrics.accuracy > 0.9
+
+
+def test_events_are_told_at_once_and_returned(turned):
+    heard = []
+    X, y = turning(700, 400)
+    events = fed(learner(on_event=heard.append), X, y, 50)
+    assert heard == events != []
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_the_outcome_does_not_depend_on_batches(size):
+    X, y = turning(700, 350)
+    assert outcome(X, y, size) == outcome(X, y, 1_000)
+
+
+@settings(max_examples=12)
+@given(st.data())
+def test_no_way_to_cut_rows_into_batches_changes_anything(data):
+    seed = data.draw(st.integers(0, 2))
+    X, y = turning(260, 130, seed)
+    y[::9] = None  # rows without a class
+    y[200::3] = "perhaps"  # a new class
+    small = {"window": 80, "min_rows": 30, "check_every": 50, "new_class_rows": 5}
+    sizes = data.draw(st.lists(st.integers(1, 120), min_size=1, max_size=8))
+    whole, parts = learner(**small), learner(**small)
+    expected = whole.learn(X, y)
+    found, start = [], 0
+    for size in [*sizes, len(y)]:
+        if start < len(y):
+            found += parts.learn(X[start : start + size], y[start : start + size])
+        start += size
+    assert found == expected
+    assert model_hash(parts.model) == model_hash(whole.model)
+
+
+def test_frames_tables_and_arrays_are_one(tmp_path):
+    X, y = turning(300, 300)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    stream = learner()
+    stream.learn(frame, pd.Series(y, name="verdict"))
+    assert stream.model.goal.name == "verdict"
+    assert [attribute.name for attribute in stream.model.attributes] == ["a", "b", "c"]
+    assert stream.predict(frame).tolist() == stream.predict(frame[["a", "b", "c"]]).tolist()
+    arrays = learner()
+    arrays.learn(X, y)
+    assert arrays.predict(X).tolist() == stream.predict(frame).tolist()
+    save_document(stream.model, tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").predict(frame).tolist() == (
+        stream.predict(frame).tolist()
+    )
+
+
+def test_categories_and_gaps_are_followed():
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", None], size=400)
+    size = np.where(rng.random(400) < 0.1, np.nan, rng.normal(size=400))
+    frame = pd.DataFrame({"colour": colour, "size": size})
+    stream = learner()
+    stream.learn(frame, np.where(colour == "red", "ripe", "raw"))
+    assert stream.metrics.accuracy > 0.95
+
+
+def test_there_is_no_model_at_first():
+    X, y = turning(59, 59)
+    stream = learner()
+    assert stream.model is None
+    assert stream.metrics.accuracy is None
+    assert stream.metrics.rows_per_second is None
+    assert stream.learn(X, y) == []
+    with pytest.raises(DataError, match="no model yet: 59 labelled rows have come.* from 60 of"):
+        stream.predict(X)
+    assert stream.learn(X[:1], y[:1])[0].cause is Cause.START
+    assert stream.classes_.tolist() == ["no", "yes"]
+    assert stream.predict_proba(X).sum(axis=1) == pytest.approx(1)
+
+
+def test_rows_without_a_class_are_counted_and_not_learnt():
+    X, y = turning(200, 200)
+    stream = learner()
+    stream.learn(X, y)
+    before = model_hash(stream.model)
+    stream.learn(X, [None] * 200)
+    stream.learn(X, np.full(200, np.nan))
+    assert model_hash(stream.model) == before
+    assert (stream.metrics.rows, stream.metrics.labelled) == (600, 200)
+
+
+def test_one_class_alone_is_an_event_and_not_the_end():
+    X, y = turning(300, 300)
+    y[:90] = "yes"
+    y[90:] = np.where(np.arange(210) % 2, "yes", "no")
+    events = learner().learn(X, y)
+    assert (events[0].kind, events[0].row) == (EventKind.FAILED, 60)
+    assert "only one class ('yes')" in events[0].message
+    assert (events[1].kind, events[1].row) == (EventKind.SWAPPED, 120)
+
+
+def test_a_new_class_is_taken_up():
+    X, y = turning(400, 400)
+    X[300:] += 6
+    y[300:] = "far"
+    stream = learner(new_class_rows=15)
+    events = stream.learn(X, y)
+    drift = next(event for event in events if event.cause is Cause.NEW_CLASS)
+    assert (drift.kind, drift.row) == (EventKind.DRIFT, 315)
+    assert "'far' is new, and there are 15 rows of it" in drift.message
+    assert "far" in stream.classes_
+    assert (stream.predict(X[300:]) == "far").all()
+
+
+def test_a_class_that_went_away_is_not_forgotten():
+    X, y = turning(900, 900)
+    X[:60] += 6
+    y[:60:2] = "far"
+    stream = learner(window=100, reorganise_every=100, per_class=10)
+    stream.learn(X, y)
+    assert stream.metrics.swapped > 1
+    assert "far" in stream.classes_
+
+
+def test_dependences_are_looked_at():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(900, 3))
+    X[450:, 2] = X[450:, 1]
+    events = learner(check_every=200).learn(X, np.where(X[:, 0] > 0, "a", "b"))
+    drift = next(event for event in events if event.cause is Cause.DEPENDENCE)
+    assert "the dependence of x1 and x2 has moved" in drift.message
+    assert drift.row in {660, 680, 860}
+
+
+def test_a_schedule_needs_no_drift():
+    X, y = turning(400, 400)
+    events = learner(reorganise_every=50, check_every=None).learn(X, y)
+    assert {event.row for event in events if event.cause is Cause.SCHEDULE} >= {110, 160, 210}
+
+
+def test_figures_add_up(turned):
+    stream, events = turned
+    metrics = stream.metrics
+    kinds = [event.kind for event in events]
+    assert metrics.rows == metrics.labelled == 3_000
+    assert metrics.decided == 2_800
+    assert metrics.swapped == kinds.count(EventKind.SWAPPED)
+    assert metrics.refused == kinds.count(EventKind.REFUSED)
+    assert metrics.reorganisations == metrics.swapped + metrics.refused + metrics.failed
+    last = [event for event in events if event.kind is EventKind.SWAPPED][-1]
+    assert metrics.rows_since_swap == 3_000 - last.row
+    assert metrics.n_rules == last.n_rules
+    assert metrics.kept_rows <= 1_000 + 2 * 50
+
+
+def test_the_usual_learner_organises_itself():
+    X, y = turning(120, 120)
+    stream = StreamLearner(window=120, min_rows=100)
+    stream.learn(X, y)
+    assert isinstance(stream.estimator, SelfOrganisedHierarchyClassifier)
+    assert stream.metrics.swapped == 1
+
+
+def test_a_search_gets_a_seed():
+    assert StreamLearner(GeneticHierarchyClassifier(), random_state=5).estimator.random_state == 5
+
+
+def test_what_cannot_follow_is_refused():
+    with pytest.raises(ParameterError, match="classifier of solah.*Got LinguisticTreeRegressor"):
+        StreamLearner(LinguisticTreeRegressor())
+    with pytest.raises(ParameterError, match="'window' must be 40 or more. Got 3"):
+        StreamLearner(window=3)
+    with pytest.raises(ParameterError, match="'min_rows' must not be larger than 'window'"):
+        StreamLearner(window=100, min_rows=101)
+    with pytest.raises(ParameterError, match="'pace'"):
+        StreamLearner(pace=0)
+    with pytest.raises(ParameterError, match="no detector 'ddm'"):
+        StreamLearner(detector="ddm")
+    with pytest.raises(ParameterError, match="'per_class' must be 0 or more"):
+        StreamLearner(per_class=-1)
+
+
+def test_an_estimator_that_is_wrong_ends_the_stream():
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, y = turning(100, 100)
+    stream = StreamLearner(
+        SelfOrganisedHierarchyClassifier(node=DecisionTreeClassifier(), fusion="tree"), **QUICK
+    )
+    with pytest.raises(ForeignNodeError, match="leave 'node' out"):
+        stream.learn(X, y)
+
+
+def test_other_columns_than_at_first_are_refused():
+    X, y = turning(100, 100)
+    stream = learner()
+    stream.learn(X, y)
+    with pytest.raises(ValueError, match="2 features"):
+        stream.learn(X[:, :2], y)
+    assert stream.metrics.rows == 100
