@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 TARGET = "fault"
 N_ATTRIBUTES = 50
 ROWS_AT_ONCE = 65_536
-REAL = ("hapt", "occupancy", "gas_drift")
+REAL = ("iot_occupancy", "iot_skab_water_pump", "iot_gas_sensor_drift_part", "iot_hapt_windows")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,120 @@
+"""``solah fit`` over files that are passed over: the same model, clear errors, a bar."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from solah.cli.scale import PassProgress, ScaleOptions
+
+TREE = ("--model", "tree", "--max-depth", "2")
+
+
+@pytest.fixture
+def days(tmp_path):
+    """Write three days of readings, with 24,000 rows: more than are simply read."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "days"
+    folder.mkdir()
+    for day in range(3):
+        heat, hum = rng.normal(40, 8, 8_000), rng.normal(50, 5, 8_000)
+        place = rng.choice(["roof", "Käfer"], 8_000)
+        fault = np.where((heat > 45) & (hum > 47), "yes", "no")
+        frame = {"heat": heat, "hum": hum, "place": place, "id": np.arange(8_000), "fault": fault}
+        pd.DataFrame(frame).to_parquet(folder / f"day{day}.parquet")
+    return folder
+
+
+def test_a_folder_and_a_pattern_give_the_model_of_one_file(run, days, tmp_path):
+    whole = tmp_path / "whole.parquet"
+    frames = [pd.read_parquet(file) for file in sorted(days.iterdir())]
+    pd.concat(frames, ignore_index=True).to_parquet(whole)
+    documents = []
+    for number, data in enumerate([whole, days, f"{days}/*.parquet"]):
+        output = tmp_path / f"{number}.json"
+        done = run("fit", data, "-t", "fault", "--drop", "id", *TREE, "-o", output)
+        assert done.code == 0, done.err
+        documents.append(output.read_bytes())
+    assert documents[0] == documents[1] == documents[2]
+    assert "24,000 rows, 3 attributes (passed over)" in done.out
+
+
+def test_json_tells_what_was_learnt(run, days, tmp_path):
+    words = ("fit", days, "-t", "fault", "--drop", "id", *TREE, "--json")
+    document = run(*words, "-o", tmp_path / "m.json").document
+    assert document["rows"] == 24_000
+    assert document["kinds"] == {"heat": "continuous", "hum": "continuous", "place": "binary"}
+    assert document["goal"]["name"] == "fault"
+
+
+def test_a_checkpoint_is_used_again_and_bound_to_its_run(run, days, tmp_path):
+    words = ("fit", days, "-t", "fault", "--drop", "id", "--checkpoint", tmp_path / "run")
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    assert run(*words, *TREE, "-o", first).code == 0
+    kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "run").glob("*.npz")}
+    assert kept
+    assert run(*words, *TREE, "-o", second).code == 0
+    assert {file: file.stat().st_mtime_ns for file in (tmp_path / "run").glob("*.npz")} == kept
+    assert first.read_bytes() == second.read_bytes()
+    other = run(*words, "--model", "tree", "--max-depth", "3", "-o", second)
+    other.check_error("is of another run", "parameters", "take another folder")
+
+
+def test_attributes_are_screened(run, days, tmp_path):
+    words = ("fit", days, "-t", "fault", "--drop", "id", "--screen", "2", "--fusion", "tree")
+    done = run(*words, "--labels", "3", "--min-support", "0.1", "-o", tmp_path / "m.json")
+    assert done.code == 0, done.err
+    assert "2 of 3 attributes are kept" in done.out
+    assert "'place'" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (("-t", "fualt"), ("'fualt'", "did you mean 'fault'")),
+        ((), ("--target", "'heat'")),
+        (("-t", "fault", "--drop", "x"), ("'x'",)),
+        (("-t", "heat"), ("'heat'", "number", "in memory only")),
+        (("-t", "fault", "--memory", "lots"), ("'lots'", "1GB")),
+        (("-t", "fault", "--memory", "1MB"), ("too little", "MB at the least")),
+        (("-t", "fault", "--dask", "tcp://127.0.0.1:1"), ("tcp://127.0.0.1:1",)),
+        (("-t", "fault", "--task", "regression"), ("in memory only",)),
+    ],
+)
+def test_wrong_wishes_are_one_line(run, days, tmp_path, words, parts):
+    run("fit", days, *words, "-o", tmp_path / "m.json").check_error(*parts)
+    assert not (tmp_path / "m.json").exists()
+
+
+def test_wrong_files_are_one_line(run, days, tmp_path):
+    output = ("-o", tmp_path / "m.json")
+    run("fit", f"{tmp_path}/*.parquet", "-t", "y", *output).check_error("*.parquet")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    run("fit", empty, "-t", "y", *output).check_error("empty")
+    (days / "day1.parquet").write_bytes(b"PAR1 no more")
+    run("fit", days, "-t", "fault", *output).check_error("day1.parquet")
+
+
+def test_a_single_file_is_passed_over_if_an_option_says_so(tmp_path):
+    file = tmp_path / "a[1].parquet"
+    file.touch()
+    assert not ScaleOptions().is_for(str(file))
+    assert ScaleOptions(memory="1GB").is_for(str(file))
+    assert ScaleOptions().is_for("days/*.parquet")
+    assert not ScaleOptions().is_for("wine")
+
+
+def test_a_bar_shows_the_pass_its_rows_and_its_speed():
+    shown = io.StringIO()
+    bar = PassProgress(Console(file=shown, force_terminal=True, width=120))
+    for name in ("looking", "growing"):
+        bar.begin(name, 1_000)
+        bar.advance(400)
+        bar.advance(600)
+        bar.end()
+    bar.advance(1)  # from a task that was late
+    for text in ("pass 1: looking", "pass 2: growing", "1,000/1,000 rows"):
+        assert text in shown.getvalue()
