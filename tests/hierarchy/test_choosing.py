@@ -9,9 +9,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from solah import SelfOrganisedHierarchyClassifier
 from solah.exceptions import ParameterError
-from solah.hierarchy import choosing
+from solah.hierarchy import choosing, training
 from solah.hierarchy.choosing import TREE_SETTING, WEIGH_SETTING
-from solah.hierarchy.folds import draw_rows, piecewise_folds
+from solah.hierarchy.folds import piecewise_folds
 from solah.model.format import to_json
 
 
@@ -206,18 +206,34 @@ def test_weight_is_dealt_out_whole_and_evenly(seed, n_folds):
         assert np.abs(difference).max() <= len(repeated)  # units, from rounding
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_rows_are_drawn_by_what_they_say(seed):
-    rng = np.random.default_rng(seed)
-    labels = rng.integers(0, 2, (200, 2)).astype(np.uint32)
-    codes = (labels[:, 0] > 0).astype(np.int64)
-    order = rng.permutation(200)
-    drawn = draw_rows(labels, codes, 80)
-    again = order[draw_rows(labels[order], codes[order], 80)]
-    assert len(drawn) == 80
-    assert sorted(map(tuple, labels[drawn])) == sorted(map(tuple, labels[again]))
-    shares = [labels[rows].mean() for rows in (drawn, np.arange(200))]
-    assert abs(shares[0] - shares[1]) < 0.25
+@pytest.fixture
+def drawn_few(monkeypatch):
+    """Draw few rows to choose by, and note them."""
+    drawn = []
+    draw = training.TrainingSet.draw
+
+    def draw_and_note(self, n_rows=None):
+        drawn.append(draw(self, n_rows))
+        return drawn[-1]
+
+    monkeypatch.setattr(choosing, "MOST_ROWS", 30)
+    monkeypatch.setattr(training.TrainingSet, "draw", draw_and_note)
+    return drawn
+
+
+def test_rows_to_choose_by_are_different_and_have_the_weight_of_all_that_say_the_same(drawn_few):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (400, 2)).astype(float)
+    y = X.sum(axis=1) + rng.normal(size=400) > 8
+    SelfOrganisedHierarchyClassifier(n_folds=2).fit(X, y)
+    drawn = drawn_few[0]
+    values = np.column_stack([column.values for column in drawn.table.columns])
+    rows = np.column_stack([values, drawn.goal.codes])
+    assert len(rows) == 30
+    assert len(np.unique(rows, axis=0)) == 30
+    every = np.column_stack([X, y])
+    for row, weight in zip(rows, drawn.goal.weights * drawn.goal.weight_unit, strict=True):
+        assert weight == (every == row).all(axis=1).sum()
 
 
 def test_jobs_do_not_change_the_choice(wine, chosen):

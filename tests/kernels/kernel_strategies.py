@@ -10,6 +10,7 @@ from solah.kernels.arrays import (
     WEIGHT_ONE,
     Described,
     FocalSets,
+    Forest,
     Readings,
     TreeShape,
 )
@@ -91,3 +92,47 @@ def training_rows(draw, max_rows=40):
     weights = rng.integers(0, WEIGHT_ONE, n_rows, endpoint=True)
     weights[rng.random(n_rows) < 0.2] = 0
     return sets, inputs, goals, weights, random_tree(sets, rng), n_goals
+
+
+@st.composite
+def spoken_rows(draw, max_rows=40):
+    """Return a forest, labels, classes, weights and voices."""
+    sets = draw(focal_sets())
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    trees = [random_tree(sets, rng, 20) for _ in range(draw(st.integers(1, 4)))]
+    n_rows, n_classes = draw(st.integers(1, max_rows)), draw(st.integers(2, 4))
+    labels = np.empty((n_rows, sets.n_attributes), dtype=np.uint32)
+    label(random_values(sets, rng, n_rows), sets, labels)
+    n_voices = draw(st.integers(1, 30))
+    voices = rng.normal(size=(n_voices + 1, n_classes)) * rng.choice([1.0, 30.0, 2000.0])
+    weights = rng.integers(0, WEIGHT_ONE, n_rows, endpoint=True)
+    weights[rng.random(n_rows) < 0.2] = 0
+    forest = side_by_side(sets, trees, rng.integers(0, n_voices, 999).astype(np.int32), n_voices)
+    return forest, labels, rng.integers(0, n_classes, n_rows), weights, voices
+
+
+def side_by_side(sets, trees, places, bias_place):
+    """Put trees into one table, with voices at these places."""
+    roots = np.cumsum([0, *(len(tree.attribute) for tree in trees)]).astype(np.int32)
+    children = [t.first_child + root for t, root in zip(trees, roots, strict=False)]
+    table = TreeShape(
+        np.concatenate([tree.attribute for tree in trees]),
+        np.concatenate(children).astype(np.int32),
+        max(tree.depth for tree in trees),
+    )
+    return Forest(sets, table, roots[:-1], places[: roots[-1]], bias_place)
+
+
+@st.composite
+def binned_numbers(draw):
+    """Return numbers, their weights or None, where bins begin, and the scales of places."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows, n_edges = draw(st.integers(0, 80)), draw(st.integers(1, 40))
+    size = draw(st.sampled_from([1.0, 1e-300, 1e300]))
+    edges = np.unique(rng.normal(size=n_edges)) * size
+    inside = rng.choice(edges, n_rows) + np.abs(rng.normal(size=n_rows)) * size
+    values = np.where(rng.random(n_rows) < 0.3, rng.choice(edges, n_rows), inside)
+    values[rng.random(n_rows) < 0.1] = np.nan
+    weights = draw(st.sampled_from([None, rng.integers(0, WEIGHT_ONE, n_rows, endpoint=True)]))
+    # Beyond the last edge, places may be as large as they like, up to what weights leave room for.
+    return values, weights, edges, rng.choice([0.0, 100.0], len(edges)) / size

@@ -16,6 +16,13 @@ int32_t solah_route(const uint32_t *, const int64_t *, int64_t, int32_t, const u
                     const int32_t *, int32_t, int64_t *, int32_t *, int64_t *);
 int32_t solah_weigh(const int64_t *, const int32_t *, const int64_t *, int64_t, const int64_t *,
                     const int64_t *, const double *, int32_t, double *, int64_t *);
+int32_t solah_speak(const uint32_t *, const int64_t *, const int64_t *, int64_t, int32_t,
+                    const int32_t *, const uint32_t *, const int32_t *, const int32_t *, int32_t,
+                    const int32_t *, int32_t, const int32_t *, int32_t, const double *, int32_t,
+                    double *, int64_t *);
+void solah_find(const double *, int64_t, int64_t, const double *, int64_t, int32_t *);
+void solah_fine_count(const double *, int64_t, int64_t, const int64_t *, const double *,
+                      const double *, int64_t, int64_t *, int64_t *);
 void solah_credit(const int64_t *, const int32_t *, const int64_t *, int64_t, const int64_t *,
                   const int64_t *, const double *, int32_t, int64_t *);
 int32_t solah_predict(const double *, int64_t, int32_t, const double *, const int32_t *, int32_t,
@@ -98,6 +105,30 @@ int main(void)
     solah_credit(starts, leaves, leaf_weights, ROWS, classes, w, b, GOALS, credit);
     double *likelihood = malloc(ROWS * sizeof *likelihood);
     status |= solah_weigh(starts, leaves, leaf_weights, ROWS, classes, w, b, GOALS, likelihood, credit);
+    /* The same tree again and again, so that rows reach more leaves than the list has room for. */
+    enum { TREES = 200, FEW = 3 };
+    int32_t *all_roots = malloc(TREES * sizeof *all_roots);
+    int32_t *places = malloc(NODES * sizeof *places);
+    uint32_t *plain = malloc(ROWS * ATTRIBUTES * sizeof *plain);
+    for (int t = 0; t < TREES; t++) {
+        all_roots[t] = 0;
+    }
+    for (int n = 0; n < NODES; n++) {
+        places[n] = n % (NODES - 1);
+    }
+    solah_label(x, ROWS, ATTRIBUTES, p, off, plain);
+    status |= solah_speak(plain, classes, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, all_roots, FEW, places, NODES - 1, b, GOALS, likelihood, credit);
+    status |= solah_speak(plain, classes, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, all_roots, TREES, places, NODES - 1, b, GOALS, likelihood, credit);
+    /* Every other number of a table, in bins; the first edge is below all. */
+    static const double begin[3] = {-2.0, 0.25, 1.5}, scaling[3] = {10.0, 0.0, 1.0};
+    double *edges = HEAP(begin), *scales = HEAP(scaling);
+    int32_t *bins = malloc(ROWS * sizeof *bins);
+    int64_t *sums = calloc(3, sizeof *sums), *in_bins = calloc(2 * 3, sizeof *in_bins);
+    solah_find(x, ATTRIBUTES, ROWS, edges, 3, bins);
+    solah_find(x, ATTRIBUTES, ROWS, edges, 1, bins);
+    solah_fine_count(x, ATTRIBUTES, ROWS, w, edges, scales, 3, sums, in_bins);
+    solah_fine_count(x, ATTRIBUTES, ROWS, NULL, edges, scales, 3, sums, in_bins);
+    free(all_roots), free(places), free(plain), free(edges), free(scales), free(bins), free(sums), free(in_bins);
     status |= solah_predict(x, ROWS, ATTRIBUTES, NULL, none, 0, p, ig, off, att, first, 2, b, GOALS, out);
     status |= solah_predict(x, ROWS, ATTRIBUTES, given, so, 3, p, ig, off, att, first, 2, b, GOALS, out);
     for (int i = 0; i < ROWS; i++) {

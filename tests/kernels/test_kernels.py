@@ -4,11 +4,27 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_strategies import focal_sets, random_readings, random_tree, training_rows
+from kernel_strategies import (
+    binned_numbers,
+    focal_sets,
+    random_readings,
+    random_tree,
+    spoken_rows,
+    training_rows,
+)
 
 from solah.exceptions import SolahError
 from solah.kernels import native, reference
-from solah.kernels.arrays import MASS_BITS, MASS_MASK, MASS_ONE, FocalSets, TreeShape
+from solah.kernels.arrays import (
+    MASS_BITS,
+    MASS_MASK,
+    MASS_ONE,
+    WEIGHT_ONE,
+    Described,
+    FocalSets,
+    Routes,
+    TreeShape,
+)
 from solah.kernels.choose import available_threads, count_threads, kernel, map_slices
 
 KERNELS = [pytest.param(reference, id="reference")]
@@ -78,6 +94,65 @@ def test_predictions_are_distributions(kernels, sets, seed):
     kernels.predict(rows, sets, tree, rng.dirichlet(np.ones(3), len(tree.attribute)), out)
     assert (out >= 0).all()
     np.testing.assert_allclose(out.sum(axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernels", KERNELS)
+@given(case=spoken_rows())
+def test_speaking_is_walking_and_weighing(kernels, case):
+    forest, labels, classes, weights, voices = case
+    slopes = [np.zeros(voices.shape, dtype=np.int64) for _ in range(2)]
+    likelihoods = [np.ones(len(classes)) for _ in range(2)]
+    kernels.speak(forest, labels, classes, weights, voices, likelihoods[0], slopes[0])
+    used = np.flatnonzero(weights)
+    heard = np.empty(len(used))
+    routes = routes_of(kernels, forest, labels[used])
+    kernels.weigh(routes, classes[used], weights[used], voices, heard, slopes[1])
+    likelihoods[1][used] = heard
+    np.testing.assert_array_equal(*likelihoods)
+    np.testing.assert_array_equal(*slopes)
+
+
+def routes_of(kernels, forest, labels):
+    """Walk rows through the trees of a forest one after the other; the bias comes last."""
+    ends = [*forest.roots[1:].tolist(), len(forest.trees.attribute)]
+    whole = np.full(len(labels), WEIGHT_ONE)
+    of_trees = []
+    for root, end in zip(forest.roots.tolist(), ends, strict=True):
+        nodes = slice(root, end)
+        children = (forest.trees.first_child[nodes] - root).astype(np.int32)
+        tree = TreeShape(forest.trees.attribute[nodes], children, forest.trees.depth)
+        of_trees.append((kernels.route(Described.plain(labels), whole, forest.sets, tree), root))
+    leaves, reached, starts = [], [], [0]
+    for row in range(len(labels)):
+        for routes, root in of_trees:
+            here = slice(routes.starts[row], routes.starts[row + 1])
+            leaves.append(forest.places[root + routes.leaves[here]])
+            reached.append(routes.weights[here])
+        leaves.append([forest.bias_place])
+        reached.append([WEIGHT_ONE])
+        starts.append(sum(map(len, leaves)))
+    return Routes(
+        np.array(starts, dtype=np.int64),
+        np.concatenate([np.empty(0), *leaves]).astype(np.int32),
+        np.concatenate([np.empty(0), *reached]).astype(np.int64),
+    )
+
+
+@pytest.mark.parametrize("kernels", KERNELS)
+@given(case=binned_numbers())
+def test_numbers_are_counted_where_they_are_found(kernels, case):
+    values, weights, edges, scales = case
+    sums, places = np.zeros(len(edges), dtype=np.int64), np.zeros((2, len(edges)), dtype=np.int64)
+    kernels.fine_count(values, weights, edges, scales, sums, places)
+    known = ~np.isnan(values)
+    bins = np.empty(len(values), dtype=np.int32)
+    kernels.find(values, edges, bins)
+    expected = np.zeros(len(edges), dtype=np.int64)
+    np.add.at(expected, bins[known], 1 if weights is None else weights[known])
+    np.testing.assert_array_equal(sums, expected)
+    assert (places >= 0).all()
+    assert (edges[bins[known]] <= values[known]).all()
+    assert (values[known] < np.append(edges, np.inf)[bins[known] + 1]).all()
 
 
 def test_depth_is_that_of_the_longest_branch():

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_strategies import focal_sets, random_readings, random_tree, random_values, training_rows
+from kernel_strategies import (
+    binned_numbers,
+    focal_sets,
+    random_readings,
+    random_tree,
+    random_values,
+    spoken_rows,
+    training_rows,
+)
 
 from solah.kernels import native, reference
 from solah.kernels.arrays import WEIGHT_ONE
@@ -71,6 +79,37 @@ def test_weighings_are_equal(case, seed):
     reference.weigh(routes, classes, weights, voices, likelihoods[1], slopes[1])
     np.testing.assert_array_equal(*likelihoods)
     np.testing.assert_array_equal(*slopes)
+
+
+@given(spoken_rows())
+def test_what_is_spoken_is_equal(case):
+    forest, labels, classes, weights, voices = case
+    slopes = [np.zeros(voices.shape, dtype=np.int64) for _ in range(2)]
+    likelihoods = [np.empty(len(classes)) for _ in range(2)]
+    native.speak(forest, labels, classes, weights, voices, likelihoods[0], slopes[0])
+    reference.speak(forest, labels, classes, weights, voices, likelihoods[1], slopes[1])
+    np.testing.assert_array_equal(*likelihoods)
+    np.testing.assert_array_equal(*slopes)
+
+
+@given(binned_numbers())
+def test_bins_are_equal(case):
+    values, _, edges, _ = case
+    ours, oracle = (np.empty(len(values), dtype=np.int32) for _ in range(2))
+    native.find(values, edges, ours)
+    reference.find(values, edges, oracle)
+    np.testing.assert_array_equal(ours, oracle)
+
+
+@given(binned_numbers())
+def test_fine_counts_are_equal(case):
+    values, weights, edges, scales = case
+    sums = [np.zeros(len(edges), dtype=np.int64) for _ in range(2)]
+    places = [np.zeros((2, len(edges)), dtype=np.int64) for _ in range(2)]
+    native.fine_count(values, weights, edges, scales, sums[0], places[0])
+    reference.fine_count(values, weights, edges, scales, sums[1], places[1])
+    np.testing.assert_array_equal(*sums)
+    np.testing.assert_array_equal(*places)
 
 
 @given(focal_sets(), st.integers(0, 2**32 - 1))

@@ -35,7 +35,7 @@ def test_the_core_compiles_for_float_without_a_warning(compile_c, tmp_path):
 
 
 def test_runs_clean_under_the_sanitizers(compile_c, tmp_path):
-    """Run all four kernels, with exact buffers on the heap, under ASan and UBSan."""
+    """Run all kernels, with exact buffers on the heap, under ASan and UBSan."""
     program = tmp_path / "driver"
     built = compile_c(
         *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1"),

@@ -19,7 +19,13 @@ def test_uniform_peaks_stand_at_equal_distances():
 
 def test_quantile_peaks_cut_the_rows_into_equal_shares():
     values = np.arange(101.0) ** 2
-    assert place_peaks(NumbersAtHand(values), 3, "quantile") == (0.0, 625.0, 2500.0, 5625.0, 10000.0)
+    assert place_peaks(NumbersAtHand(values), 3, "quantile") == (
+        0.0,
+        625.0,
+        2500.0,
+        5625.0,
+        10000.0,
+    )
 
 
 def test_words_whose_peaks_coincide_become_one():

@@ -117,7 +117,10 @@ class _StandIn:
         return self._fit(np.zeros(self.shape), np.zeros(self.shape))
 
     def of_all(self, start: Float) -> Float:
-        """Correct the parameters that suit the sample, until nothing moves any more."""
+        """Correct the parameters that suit the sample, until nothing moves any more.
+
+        Where that takes too many passes, those are returned that suit all rows best so far.
+        """
         best: tuple[float, Float] | None = None
         for _ in range(MAX_ROUNDS):
             loss, slope = self._of_all(start)
@@ -128,10 +131,11 @@ class _StandIn:
             best = loss, start
             there = self._fit(start, slope - self._of_few(start)[1])
             moved = float(np.abs(self.choir.voices(there - start)).max())
-            start = there
             if moved < NEAR_ENOUGH:
-                break
-        return start
+                return there
+            start = there
+        assert best is not None
+        return best[1]
 
     def _of_all(self, parameters: Float) -> tuple[float, Float]:
         summed, slope = self.rows.surprise(self.choir, self.choir.voices(parameters))

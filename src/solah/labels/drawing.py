@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.data.digests import LARGEST, chain, digest_column
+from solah.data.digests import LARGEST, chain, digest_column, mix
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from solah.data import Table
@@ -23,7 +25,13 @@ if TYPE_CHECKING:
 
 def digest_rows(table: Table, of_goal: UInt64) -> UInt64:
     """Turn what each row says, with the digest of its goal, into one number a row."""
-    return chain(map(digest_column, table.columns), of_goal)
+    return digest_values(map(digest_column, table.columns), of_goal)
+
+
+def digest_values(of_columns: Iterable[UInt64], of_goal: UInt64) -> UInt64:
+    """Turn the digests of rows' values, and those of their goals, into one number a row."""
+    # Mixed once more, a goal is told from a value of the first column.
+    return chain(of_columns, mix(of_goal))
 
 
 MANY_ROWS = 20_000

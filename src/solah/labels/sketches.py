@@ -107,8 +107,9 @@ class SketchState:
         if digests is None:
             digests = digest_numbers(numbers)
         if len(numbers):
-            self.low = min(self.low, float(np.fmin.reduce(numbers, initial=np.inf)))
-            self.high = max(self.high, float(np.fmax.reduce(numbers, initial=-np.inf)))
+            # Which of the two zeros is the smallest is chance, so there is one.
+            self.low = min(self.low, float(np.fmin.reduce(numbers, initial=np.inf)) + 0.0)
+            self.high = max(self.high, float(np.fmax.reduce(numbers, initial=-np.inf)) + 0.0)
         small = digests <= (LARGEST if self.is_complete else self.digests[-1])
         small &= ~np.isnan(numbers)
         chosen = np.flatnonzero(small)

@@ -57,7 +57,8 @@ def connect(where: Any) -> tuple[Any, bool]:
             f"Got {type(where).__name__}."
         )
     if where == LOCAL:
-        cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=None)
+        # A free port, for nobody but this machine; without one the scheduler takes a known one.
+        cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address="localhost:0")
         return distributed.Client(cluster), True
     try:
         return distributed.Client(where, timeout="10s"), True

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Column, Kind, Table, settle, states_of
-from solah.data.digests import chain, digest_column
+from solah.data.digests import digest_column
 from solah.data.spelling import is_number, not_numbers, parse_numbers, spell, to_numbers, to_text
 from solah.exceptions import ColumnError, DataError
-from solah.labels.drawing import ROWS_TO_GAUGE, keep_smallest
+from solah.labels.drawing import ROWS_TO_GAUGE, digest_values, keep_smallest
 from solah.labels.sketches import Sketch, SketchState
 from solah.scale.passes import Pass, Statistics
 
@@ -193,7 +193,7 @@ class _Seen:
             seen.add(table.column(name), rows)
             for name, seen in zip(wish.attributes, self.columns, strict=True)
         ]
-        of_rows = chain(digests, digest_column(goal))
+        of_rows = digest_values(digests, digest_column(goal))
         if len(self.digests) == ROWS_TO_GAUGE:
             of_rows = of_rows[of_rows <= self.digests[-1]]
         self.digests = keep_smallest(np.concatenate([self.digests, of_rows]))

@@ -17,9 +17,10 @@ _WITHOUT_SIGHT = 220 * 2**20
 # What a value of a table takes while a pass looks at it: as it was read, as a number, its digest
 # or its label, and what NumPy makes of them in between.
 _BYTES_A_VALUE = 64
-# Training holds a sample of the rows, and fits it.
+# Training holds a sample of the rows, and fits it; choosing settings takes some more.
 _SAMPLE = 65_536
-_BYTES_OF_SAMPLE = 72
+_BYTES_OF_SAMPLE = 80
+_CHOOSING = 72 * 2**20
 _ROWS = (2_048, 32_768)
 _LEAST_STATISTICS = 4 * 2**20
 
@@ -58,7 +59,7 @@ def portions_within(memory: int, n_columns: int, n_threads: int) -> Portions:
     ParameterError
         If the limit is too small for the columns.
     """
-    held = _resident() + n_columns * _SAMPLE * _BYTES_OF_SAMPLE
+    held = _resident() + _CHOOSING + n_columns * _SAMPLE * _BYTES_OF_SAMPLE
     least = n_threads * (n_columns * _ROWS[0] * _BYTES_A_VALUE + _LEAST_STATISTICS)
     free = memory - held
     if free < least:

@@ -6,7 +6,9 @@ pass looks at the numbers in that bin alone. Bins that hold very many numbers ar
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 _CROWD = 2**22
 _UNTIDY = 2**17
 _PARTS = 1_024
+_MAGNITUDE = np.int64(2**63 - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,12 +186,17 @@ class Bracket:
         """Return the places of the numbers that are in it."""
         return np.flatnonzero((numbers >= self.low) & (numbers < self.high))
 
+    @cached_property
     def edges(self) -> Float:
-        """Return where many parts of it begin; one is left where no number lies between."""
-        high = min(self.high, np.finfo(np.float64).max)
-        shares = np.arange(_PARTS) / _PARTS
-        edges = np.unique(self.low * (1 - shares) + high * shares)  # of any span
-        return edges[(edges >= self.low) & (edges < self.high)]
+        """Where many parts of it begin; one is left where no number lies between.
+
+        Parts hold equally many floats each, so that whatever is crowded, around zero too, is
+        parted in a few passes.
+        """
+        low, high = _places_of_floats(np.array([self.low, self.high])).tolist()
+        n_parts = min(_PARTS, high - low)
+        places = [low + part * (high - low) // n_parts for part in range(n_parts)]
+        return _floats_at(np.array(places, dtype=np.int64))
 
     def part(self, edges: Float, counts: Int64, rank: int) -> Bracket:
         """Return the part that holds a rank, given the weights of all parts."""
@@ -197,6 +205,18 @@ class Bracket:
         high = float(edges[place + 1]) if place + 1 < len(edges) else self.high
         within = int(counts[place])
         return Bracket(self.name, float(edges[place]), high, int(sums[place]) - within, within)
+
+
+def _places_of_floats(numbers: Float) -> Int64:
+    """Return the places of floats among all floats; both zeros have the place 0."""
+    bits = numbers.view(np.int64)
+    return np.where(bits < 0, -(bits & _MAGNITUDE), bits)
+
+
+def _floats_at(places: Int64) -> Float:
+    """Return the floats at places."""
+    numbers = np.abs(places).view(np.float64)
+    return np.where(places < 0, -numbers, numbers)
 
 
 class Quantiles:
@@ -235,7 +255,7 @@ class Quantiles:
     def _bracket(self, name: str, rank: int) -> Bracket | None:
         """Return the fine bin that holds a rank; None where that is the value already."""
         sketch, counts = self.sketches[name], self.counts[name].weights
-        top = np.nextafter(sketch.high, np.inf)
+        top = math.nextafter(sketch.high, math.inf)
         whole = Bracket(name, sketch.low, top, 0, int(counts.sum()))
         bracket = whole.part(sketch.edges, counts, rank)
         if sketch.is_complete:
@@ -249,7 +269,7 @@ class Quantiles:
         while crowded := {b for b in open_.values() if self._is_crowded(b)}:
             counts = self._part(sorted(crowded, key=lambda b: b.key))
             open_ = {
-                (name, rank): b.part(b.edges(), counts[b.key], rank) if b in crowded else b
+                (name, rank): b.part(b.edges, counts[b.key], rank) if b in crowded else b
                 for (name, rank), b in open_.items()
             }
         if not open_:
@@ -259,11 +279,12 @@ class Quantiles:
         for (name, rank), b in open_.items():
             sums = b.before + np.cumsum(found[f"{b.key}/weights"])
             values = found[f"{b.key}/values"]
-            self._known[name, rank] = float(values[int(np.searchsorted(sums, rank, side="left"))])
+            place = int(np.searchsorted(sums, rank, side="left"))
+            self._known[name, rank] = float(values[place]) + 0.0  # which makes -0.0 a 0.0
 
     def _is_crowded(self, bracket: Bracket) -> bool:
         n_rows = bracket.within * self.reader.weight_unit
-        return n_rows > _CROWD and len(bracket.edges()) > 1
+        return n_rows > _CROWD and len(bracket.edges) > 1
 
     def _part(self, brackets: Sequence[Bracket]) -> Statistics:
         return self.engine.run(Parting(self.reader.only([b.name for b in brackets]), brackets))
@@ -352,7 +373,7 @@ class Parting(SummingPass):
 
     def begin(self) -> Statistics:
         """Return what is gathered of no rows."""
-        return {b.key: np.zeros(len(b.edges()), dtype=np.int64) for b in self.brackets}
+        return {b.key: np.zeros(len(b.edges), dtype=np.int64) for b in self.brackets}
 
     def add(self, gathered: Statistics, table: Table) -> None:
         """Take the next rows of a part in."""
@@ -360,5 +381,5 @@ class Parting(SummingPass):
         for bracket in self.brackets:
             numbers = rows.readings[:, self._places[bracket.name]]
             inside = bracket.holds(numbers)
-            bins = np.searchsorted(bracket.edges()[1:], numbers[inside], side="right")
+            bins = np.searchsorted(bracket.edges[1:], numbers[inside], side="right")
             np.add.at(gathered[bracket.key], bins, rows.weights[inside])

@@ -1,0 +1,146 @@
+"""Rows are drawn by what they say: order and partition leave no trace."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solah.data import Column, Table
+from solah.data.digests import LARGEST, digest_numbers
+from solah.labels import drawing
+from solah.labels.drawing import digest_rows, draw_rows, keep_smallest, sample_bound
+
+GAUGE, SAMPLE = 8, 32
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_samples():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "ROWS_TO_GAUGE", GAUGE)
+        patch.setattr(drawing, "SAMPLE_ROWS", SAMPLE)
+        yield
+
+
+@st.composite
+def some_rows(draw):
+    """Return the digests of rows, some of which say the same, and their weights."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows, n_kinds = draw(st.integers(1, 120)), draw(st.integers(1, 150))
+    digests = digest_numbers(rng.integers(0, n_kinds, n_rows).astype(float))
+    return digests, rng.integers(0, 4, n_rows)
+
+
+@given(some_rows(), st.integers(1, 130), st.integers(0, 2**32 - 1))
+def test_order_does_not_matter(rows, n_rows, seed):
+    digests, weights = rows
+    order = np.random.default_rng(seed).permutation(len(digests))
+    _, sums, drawn = draw_rows(digests, weights, n_rows)
+    _, sums_again, drawn_again = draw_rows(digests[order], weights[order], n_rows)
+    np.testing.assert_array_equal(drawn, drawn_again)
+    np.testing.assert_array_equal(sums, sums_again)
+
+
+@given(some_rows(), st.integers(1, 130))
+def test_weights_of_rows_that_say_the_same_add_up(rows, n_rows):
+    digests, weights = rows
+    places, sums, drawn = draw_rows(digests, weights, n_rows)
+    np.testing.assert_array_equal(digests[places], drawn)
+    assert (weights[places] > 0).all()
+    assert (drawn[1:] > drawn[:-1]).all()
+    assert len(drawn) == min(n_rows, len(np.unique(digests[weights > 0])))
+    for digest, weight in zip(drawn, sums, strict=True):
+        assert weight == weights[digests == digest].sum()
+
+
+@given(some_rows(), st.integers(1, 60), st.integers(1, 60))
+def test_a_smaller_sample_is_part_of_a_larger_one(rows, one, other):
+    few, many = sorted([one, other])
+    _, few_sums, few_drawn = draw_rows(*rows, few)
+    _, many_sums, many_drawn = draw_rows(*rows, many)
+    np.testing.assert_array_equal(few_drawn, many_drawn[: len(few_drawn)])
+    np.testing.assert_array_equal(few_sums, many_sums[: len(few_sums)])
+
+
+@given(some_rows(), st.integers(0, 2**32 - 1))
+def test_samples_of_parts_make_up_the_sample_of_all(rows, seed):
+    digests, weights = rows
+    cuts = np.sort(np.random.default_rng(seed).integers(0, len(digests) + 1, 2))
+    _, sums, drawn = draw_rows(digests, weights, len(digests))
+    parts = [
+        draw_rows(d, w, len(d))
+        for d, w in zip(np.split(digests, cuts), np.split(weights, cuts), strict=True)
+        if len(d)
+    ]
+    both = np.concatenate([part[2] for part in parts])
+    of_both = np.concatenate([part[1] for part in parts])
+    _, merged_sums, merged = draw_rows(both, of_both, max(1, len(both)))
+    np.testing.assert_array_equal(merged, drawn)
+    np.testing.assert_array_equal(merged_sums, sums)
+
+
+@given(some_rows(), st.integers(0, 2**32 - 1))
+def test_the_smallest_digests_of_parts_make_up_those_of_all(rows, seed):
+    digests, _ = rows
+    cuts = np.sort(np.random.default_rng(seed).integers(0, len(digests) + 1, 2))
+    whole = keep_smallest(digests)
+    parts = [keep_smallest(part) for part in np.split(digests, cuts)]
+    np.testing.assert_array_equal(keep_smallest(np.concatenate(parts)), whole)
+    np.testing.assert_array_equal(whole, np.unique(digests)[:GAUGE])
+
+
+def test_a_crowd_of_twins_hides_no_digest():
+    digests = np.concatenate([np.zeros(40 * GAUGE, np.uint64), np.arange(30, dtype=np.uint64)])
+    np.testing.assert_array_equal(keep_smallest(digests), np.arange(GAUGE))
+
+
+def test_few_different_rows_are_drawn_whole():
+    digests = digest_numbers(np.arange(GAUGE - 1.0))
+    assert sample_bound(keep_smallest(np.tile(digests, 50))) == int(LARGEST)
+
+
+def test_about_as_many_rows_are_drawn_as_are_wanted():
+    sizes = []
+    for seed in range(40):
+        digests = digest_numbers(np.random.default_rng(seed).random(2_000))
+        sizes.append(int((digests <= np.uint64(sample_bound(keep_smallest(digests)))).sum()))
+    assert SAMPLE / 1.5 < np.mean(sizes) < 1.5 * SAMPLE
+
+
+def test_a_bound_is_never_past_the_largest_digest():
+    near_the_end = np.arange(GAUGE, dtype=np.uint64) + np.uint64(2**64 - 1 - GAUGE)
+    assert sample_bound(near_the_end) == int(LARGEST)
+
+
+def test_what_a_row_says_is_its_values_and_its_goal():
+    def rows_of(numbers, names):
+        columns = (
+            Column("n", np.array(numbers, dtype=float)),
+            Column("name", np.array(names, dtype=object)),
+        )
+        return Table(columns, len(numbers))
+
+    goals = digest_numbers(np.array([0.0, 0.0, 0.0, 0.0, 1.0]))
+    table = rows_of([1, 1, 2, np.nan, 1], ["a", "a", "a", None, "a"])
+    digests = digest_rows(table, goals)
+    assert digests[0] == digests[1]
+    assert len(set(digests.tolist())) == 4
+    swapped = Table(table.columns[::-1], table.n_rows)
+    is_known = [True, True, True, False, True]
+    np.testing.assert_array_equal(digest_rows(swapped, goals) != digests, is_known)
+
+
+def test_a_goal_is_not_mistaken_for_a_value():
+    """Rows of 0 and 1 whose class is 0 or 1 are four kinds of rows, and not two."""
+    values, goals = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
+    digests = digest_rows(Table((Column("x", values),), 4), digest_numbers(goals))
+    assert len(set(digests.tolist())) == 4
+
+
+@given(st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_different_rows_have_different_digests(n_columns, seed):
+    rows = np.random.default_rng(seed).integers(0, 3, (60, n_columns + 1)).astype(float)
+    columns = tuple(Column(f"x{j}", rows[:, j]) for j in range(n_columns))
+    digests = digest_rows(Table(columns, 60), digest_numbers(rows[:, -1]))
+    _, kinds = np.unique(rows, axis=0, return_inverse=True)
+    assert len(set(zip(kinds.ravel().tolist(), digests.tolist(), strict=True))) == kinds.max() + 1
+    assert len(set(digests.tolist())) == kinds.max() + 1

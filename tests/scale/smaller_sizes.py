@@ -1,0 +1,26 @@
+"""How much is many, and how much is kept of it: smaller than it is, for tests with few rows."""
+
+import pytest
+
+SMALLER = {
+    "solah.labels.drawing.MANY_ROWS": 100,
+    "solah.hierarchy.training.MANY_ROWS": 100,
+    "solah.hierarchy.weighing.MANY_ROWS": 100,
+    "solah.tree.fitting.MANY_ROWS": 100,
+    "solah.hierarchy.dependence.settings.MAX_EXACT_ROWS": 100,
+    "solah.labels.drawing.SAMPLE_ROWS": 256,
+    "solah.labels.drawing.ROWS_TO_GAUGE": 32,
+    "solah.scale.facts.ROWS_TO_GAUGE": 32,
+    "solah.hierarchy.weighing._ROWS_OF_LOUDNESS": 128,
+    "solah.labels.sketches.CAPACITY": 24,
+    "solah.labels.sketches._GRID": 8,
+    "solah.hierarchy.choosing.MOST_ROWS": 160,
+    "solah.hierarchy.choosing.LEAST_ROWS": 120,
+}
+"""Where sizes are settled, and what they are in tests."""
+
+
+def make_smaller(patch: pytest.MonkeyPatch) -> None:
+    """Let a hundred rows be so many that training passes over them, sketches and samples."""
+    for name, number in SMALLER.items():
+        patch.setattr(name, number)
