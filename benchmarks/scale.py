@@ -336,7 +336,9 @@ def _connect(n_workers: int | None) -> Any:
         return None
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(n_workers, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, dashboard_address="localhost:0"
+    )
     return Client(cluster)
 
 

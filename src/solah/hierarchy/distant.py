@@ -19,8 +19,9 @@ from solah.hierarchy.weighing import bottom_nodes, grown_settings, weigh_many
 from solah.labels.describe import Description, label_table
 from solah.labels.rows import integer_weights
 from solah.model.attributes import flatten
-from solah.tree.distant import DistantSet, TreeTask, learn_trees
+from solah.tree.distant import DistantSet
 from solah.tree.goals import ClassGoal
+from solah.tree.side_by_side import TreeTask, learn_trees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

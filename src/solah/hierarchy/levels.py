@@ -20,8 +20,9 @@ from solah.kernels.choose import kernel
 from solah.labels.describe import Description, with_mean_masses
 from solah.model.attributes import flatten
 from solah.scale.passes import Statistics, SummingPass
-from solah.tree.distant import TreeTask, credit_rows, labelled, learn_trees
 from solah.tree.growth import Question
+from solah.tree.passes import credit_rows, labelled
+from solah.tree.side_by_side import TreeTask, learn_trees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ import numpy as np
 
 from solah.hierarchy.choir import Speaking
 from solah.scale.passes import Statistics, SummingPass
-from solah.tree.distant import labelled
+from solah.tree.passes import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -106,4 +106,3 @@ def _spell_number(value: State) -> str:
 
 def _spell_text(value: State) -> str:
     return spell(value)
-

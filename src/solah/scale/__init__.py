@@ -10,7 +10,7 @@ memory.py       a limit of memory         -> how much is read at a time
 facts.py, numbers.py                      the first passes: what the columns are
 scanning.py     all of these              -> what an estimator's fit takes
 
-The other passes stand beside what they count for: trees in ``solah.tree.distant``, dependence,
+The other passes stand beside what they count for: trees in ``solah.tree.passes``, dependence,
 hierarchies and voices in ``solah.hierarchy``.
 """
 

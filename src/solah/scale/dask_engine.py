@@ -15,6 +15,7 @@ import numpy as np
 
 from solah.data import from_frame
 from solah.exceptions import DataError, ParameterError, SolahError, require
+from solah.scale.allocation import freed_memory_kept
 from solah.scale.engines import UNWATCHED, Portions, statistics_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 _MERGED_AT_ONCE = 8
-_TASKS_A_THREAD = 4
+_TASKS_A_THREAD = 2
 _MIB = 2**20
 
 
@@ -74,6 +75,7 @@ class CollectionSource:
     frame: Any
     names: tuple[str, ...]
     fingerprint: str
+    is_nameless: bool = False
     n_rows: int | None = None
 
     def parts(self, n_rows: int) -> tuple[Part, ...]:
@@ -124,7 +126,7 @@ def open_collection(data: Any, goal: Any = None) -> tuple[CollectionSource, str 
     dataframe = require("dask.dataframe", "dask", "learning from Dask collections")
     base = require("dask.base", "dask", "learning from Dask collections")
     frame = data
-    if hasattr(data, "chunks") and not hasattr(data, "columns"):
+    if not hasattr(data, "columns"):
         frame = _frame_of_array(dataframe, data)
     target = goal
     if is_dask(goal):
@@ -136,7 +138,8 @@ def open_collection(data: Any, goal: Any = None) -> tuple[CollectionSource, str 
     if not all(isinstance(name, str) for name in names):
         raise DataError("the columns of a Dask DataFrame must have names that are texts")
     name = f"the {type(data).__name__}"
-    return CollectionSource(name, frame, names, base.tokenize(frame)), target
+    is_nameless = not hasattr(data, "columns")
+    return CollectionSource(name, frame, names, base.tokenize(frame), is_nameless), target
 
 
 def _frame_of_array(dataframe: Any, array: Any) -> Any:
@@ -251,11 +254,13 @@ def _merged(client: Any, one: Pass[Any], futures: list[Any]) -> Any:
 
 
 def _of_part(one: Pass[Any], part: Part, rows: int) -> Statistics:
-    return statistics_of(one, [part], rows)
+    with freed_memory_kept():
+        return statistics_of(one, [part], rows)
 
 
 def _of_frame(one: Pass[Any], frame: Any, rows: int) -> Statistics:
-    return statistics_of(one, [_HeldPart(frame)], rows)
+    with freed_memory_kept():
+        return statistics_of(one, [_HeldPart(frame)], rows)
 
 
 def _merge(one: Pass[Any], *found: Statistics) -> Statistics:

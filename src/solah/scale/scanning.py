@@ -57,6 +57,11 @@ class Scan:
         return self.source.names if self.columns is None else self.columns
 
     @property
+    def is_nameless(self) -> bool:
+        """Whether the columns have no names of their own, as those of an array."""
+        return getattr(self.source, "is_nameless", False)
+
+    @property
     def n_rows(self) -> int | None:
         """The number of rows, where it is known."""
         return self.source.n_rows

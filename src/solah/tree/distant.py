@@ -8,43 +8,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from solah.data import Column, Kind, Table
 from solah.data.spelling import spell
-from solah.exceptions import ColumnError, DataError, ParameterError
-from solah.kernels.arrays import MASS_BITS, WEIGHT_ONE, Described, TreeShape
-from solah.kernels.choose import kernel
+from solah.exceptions import ParameterError
 from solah.labels.describe import describe_numbers, describe_states, with_mean_masses
 from solah.labels.drawing import sample_bound
 from solah.labels.rows import integer_weights
 from solah.labels.words import plan_words
 from solah.model.attributes import flatten
-from solah.scale.facts import Wish
 from solah.scale.numbers import Quantiles, Spread
-from solah.scale.passes import Statistics, SummingPass
 from solah.scale.reading import Reader, plain_attributes
 from solah.tree.goals import ClassFacts, class_goal, digest_classes
-from solah.tree.growth import growing
-from solah.tree.learn import joined_tree, named_tree
-from solah.tree.leaves import shrink_beliefs
-from solah.tree.refit import refitted
+from solah.tree.passes import CountRoot, CountTrees, CreditTrees
+from solah.tree.side_by_side import TreeTask, learn_trees
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from solah.kernels.arrays import Float, FocalSets, Int64, Labels
+    from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import LabelSettings
     from solah.labels.sketches import FineCounts, Sketch
     from solah.model import Attribute, Tree
     from solah.scale.engines import Engine
-    from solah.scale.facts import Facts
+    from solah.scale.facts import Facts, Wish
     from solah.scale.numbers import Sample
-    from solah.tree.growth import Growth, Question, TreeSettings
+    from solah.tree.growth import Question, TreeSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,281 +229,6 @@ class DistantSet:
         place_of = {attribute.name: j for j, attribute in enumerate(self.attributes)}
         places = [place_of[attribute.name] for attribute in inputs]
         return np.concatenate([self.root[bins[j] : bins[j + 1]] for j in places])[None]
-
-
-@dataclass(frozen=True, eq=False)
-class TreeTask:
-    """A tree that is to be learnt: its name, its inputs, and how."""
-
-    name: str
-    inputs: tuple[Attribute, ...]
-    settings: TreeSettings
-
-    @property
-    def sets(self) -> FocalSets:
-        """The focal sets of its inputs."""
-        return flatten(self.inputs)
-
-
-class Counting(Protocol):
-    """Whoever counts rows at the leaves of growing trees."""
-
-    def __call__(self, tasks: Sequence[TreeTask], questions: Sequence[Question]) -> list[Int64]:
-        """Return the counts that each task asks for."""
-
-
-class Crediting(Protocol):
-    """Whoever shares rows' weights among the leaves of trees."""
-
-    def __call__(
-        self, tasks: Sequence[TreeTask], trees: Sequence[Tree], heads: Sequence[NDArray[np.intp]]
-    ) -> list[Int64]:
-        """Return the shares ``(n_nodes, n_classes)`` of each task's tree."""
-
-
-def learn_trees(
-    tasks: Sequence[TreeTask], goal: ClassFacts, count: Counting, credit: Crediting
-) -> list[Tree]:
-    """Grow trees side by side, a pass a level; join their branches and improve their leaves.
-
-    Parameters
-    ----------
-    tasks : sequence of TreeTask
-    goal : ClassFacts
-    count : Counting
-    credit : Crediting
-    """
-    growths = [growing(task.sets, goal.sums, task.settings) for task in tasks]
-    grown: list[Any] = [None] * len(tasks)
-    answers: dict[int, Int64 | None] = dict.fromkeys(range(len(tasks)))
-    while answers:
-        questions = dict(_asked(growths, answers, grown))
-        asking = [tasks[number] for number in questions]
-        counts = count(asking, list(questions.values())) if questions else []
-        answers = dict(zip(questions, counts, strict=True))
-    named = [
-        joined_tree(named_tree(task.name, task.inputs, one, goal.weight_unit), task.settings)
-        for task, one in zip(tasks, grown, strict=True)
-    ]
-    return _improved(tasks, named, goal, credit)
-
-
-def _asked(
-    growths: Sequence[Growth], answers: Mapping[int, Int64 | None], grown: list[Any]
-) -> Iterator[tuple[int, Question]]:
-    """Answer growing trees; yield what they ask next, and note those that are done."""
-    for number, answer in answers.items():
-        try:
-            growth = growths[number]
-            yield number, next(growth) if answer is None else growth.send(answer)
-        except StopIteration as end:
-            grown[number] = end.value
-
-
-def _improved(
-    tasks: Sequence[TreeTask],
-    named: Sequence[tuple[Tree, NDArray[np.intp]]],
-    goal: ClassFacts,
-    credit: Crediting,
-) -> list[Tree]:
-    """Shrink and refit leaves, as the settings say."""
-    trees = []
-    for task, (tree, heads) in zip(tasks, named, strict=True):
-        shrinkage = task.settings.leaves.shrinkage
-        trees.append(
-            replace(tree, belief=shrink_beliefs(tree, shrinkage, heads)) if shrinkage > 0 else tree
-        )
-    chosen = [j for j, task in enumerate(tasks) if task.settings.leaves.leaves == "refitted"]
-    if not chosen:
-        return trees
-    of_chosen = [named[j][1] for j in chosen]
-    beliefs = refitted(
-        [trees[j] for j in chosen],
-        of_chosen,
-        [tasks[j].settings.leaves.prior_weight / goal.weight_unit for j in chosen],
-        lambda current: credit([tasks[j] for j in chosen], current, of_chosen),
-    )
-    for j, belief in zip(chosen, beliefs, strict=True):
-        trees[j] = replace(trees[j], belief=belief)
-    return trees
-
-
-class CountRoot(SummingPass):
-    """Counts all rows by the words of each attribute and by class."""
-
-    name = "counting words"
-
-    def __init__(self, reader: Reader, attributes: tuple[Attribute, ...]) -> None:
-        self.reader, self.attributes = reader, attributes
-        self.sets = flatten(attributes)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that must be read."""
-        return self.reader.columns
-
-    def begin(self) -> Statistics:
-        """Return the counts of no rows."""
-        shape = (int(self.sets.bins[-1]), len(self.reader.classes))
-        return {"counts": np.zeros(shape, dtype=np.int64)}
-
-    def add(self, gathered: Statistics, table: Table) -> None:
-        """Count rows."""
-        rows = self.reader.read(table)
-        labels = labelled(rows.readings, self.sets)
-        goals = (rows.codes << MASS_BITS).astype(np.uint32)
-        slots = np.zeros(1, dtype=np.int32)
-        kernel().accumulate(
-            Described.plain(labels),
-            goals,
-            rows.weights,
-            self.sets,
-            TreeShape.stump(),
-            slots,
-            gathered["counts"][None],
-        )
-
-
-class CountTrees(SummingPass):
-    """Counts rows at the leaves of growing trees whose inputs are attributes."""
-
-    name = "growing trees"
-
-    def __init__(
-        self,
-        reader: Reader,
-        attributes: Sequence[Attribute],
-        inputs: Sequence[tuple[Attribute, ...]],
-        questions: Sequence[Question],
-    ) -> None:
-        described = {attribute.name: attribute for attribute in attributes}
-        self.reader, self.questions = reader, questions
-        self.sets = flatten([described[one.name] for one in reader.attributes])
-        place_of = {attribute.name: j for j, attribute in enumerate(reader.attributes)}
-        self.places = [[place_of[one.name] for one in each] for each in inputs]
-        self.sets_of = [flatten(each) for each in inputs]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that must be read."""
-        return self.reader.columns
-
-    def begin(self) -> Statistics:
-        """Return the counts of no rows."""
-        return {
-            str(number): np.zeros(
-                (question.n_slots, int(sets.bins[-1]), len(self.reader.classes)), dtype=np.int64
-            )
-            for number, (question, sets) in enumerate(
-                zip(self.questions, self.sets_of, strict=True)
-            )
-        }
-
-    def add(self, gathered: Statistics, table: Table) -> None:
-        """Count rows."""
-        rows = self.reader.read(table)
-        labels = labelled(rows.readings, self.sets)
-        goals = (rows.codes << MASS_BITS).astype(np.uint32)
-        for number, (question, places, sets) in enumerate(
-            zip(self.questions, self.places, self.sets_of, strict=True)
-        ):
-            inputs = Described.plain(np.ascontiguousarray(labels[:, places]))
-            kernel().accumulate(
-                inputs,
-                goals,
-                rows.weights,
-                sets,
-                question.tree,
-                question.slots,
-                gathered[str(number)],
-            )
-
-    def counts(self, statistics: Statistics) -> list[Int64]:
-        """Return the answers to the questions."""
-        return [statistics[str(number)] for number in range(len(self.questions))]
-
-
-class CreditTrees(SummingPass):
-    """Shares rows' weights among the leaves of trees whose inputs are attributes."""
-
-    name = "refitting leaves"
-
-    def __init__(
-        self, reader: Reader, trees: Sequence[Tree], heads: Sequence[NDArray[np.intp]]
-    ) -> None:
-        self.reader, self.trees = reader, trees
-        self.heads = [each.astype(np.int32) for each in heads]
-        self._place_of = {attribute.name: j for j, attribute in enumerate(reader.attributes)}
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that must be read."""
-        return self.reader.columns
-
-    def begin(self) -> Statistics:
-        """Return the credit of no rows."""
-        return {
-            str(number): np.zeros(tree.belief.shape, dtype=np.int64)
-            for number, tree in enumerate(self.trees)
-        }
-
-    def add(self, gathered: Statistics, table: Table) -> None:
-        """Share the weights of rows."""
-        rows = self.reader.read(table)
-        for number, (tree, heads) in enumerate(zip(self.trees, self.heads, strict=True)):
-            places = [self._place_of[one.name] for one in tree.inputs]
-            labels = labelled(np.ascontiguousarray(rows.readings[:, places]), tree.sets)
-            inputs, out = Described.plain(labels), gathered[str(number)]
-            credit_rows(tree, heads, inputs, rows.codes, rows.weights, out)
-
-
-def credit_rows(
-    tree: Tree,
-    heads: NDArray[np.int32],
-    inputs: Described,
-    codes: Int64,
-    weights: Int64,
-    out: Int64,
-) -> None:
-    """Share the weights of rows among the leaves of a tree."""
-    use = kernel()
-    whole = np.where(weights > 0, WEIGHT_ONE, 0)
-    routes = use.route(inputs, whole, tree.sets, tree.shape)
-    routes = replace(routes, leaves=heads[routes.leaves])
-    use.credit(routes, codes, weights, tree.belief, out)
-
-
-def labelled(readings: Float, sets: FocalSets) -> Labels:
-    """Describe readings by their focal sets."""
-    labels = np.empty(readings.shape, dtype=np.uint32)
-    kernel().label(readings, sets, labels)
-    return labels
-
-
-def wish_for(
-    names: Sequence[str], target: object, sample_weight: object, class_weight: Any
-) -> Wish:
-    """Settle which columns of a source are meant for what."""
-    if not isinstance(target, str):
-        raise ParameterError(
-            "rows that come from files, frames or a cluster are learnt from with y as the name of "
-            f"the column of classes. Got {type(target).__name__}."
-        )
-    if sample_weight is not None and not isinstance(sample_weight, str):
-        raise ParameterError(
-            "the weights of rows that come from files, frames or a cluster stand in one of their "
-            f"columns; give its name. Got {type(sample_weight).__name__}."
-        )
-    for name in filter(None, (target, sample_weight)):
-        if name not in names:
-            raise ColumnError.unknown(name, names)
-    attributes = tuple(name for name in names if name not in (target, sample_weight))
-    if not attributes:
-        raise DataError(f"no column is left to decide {target!r} with")
-    of_classes = {}
-    if class_weight is not None and not isinstance(class_weight, str):
-        of_classes = {spell(name): float(weight) for name, weight in class_weight.items()}
-    return Wish(attributes, target, sample_weight, of_classes)
 
 
 def _class_weights(class_weight: Any, facts: Facts) -> Float:

@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Column, Table
+from solah.data.spelling import spell
+from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.kernels.choose import count_threads
 from solah.labels.drawing import MANY_ROWS
 from solah.model.encode import encode_states
 from solah.scale import Scan, scan
-from solah.scale.facts import Survey
-from solah.tree.distant import DistantRows, wish_for
+from solah.scale.facts import Survey, Wish
+from solah.tree.distant import DistantRows
 
 if TYPE_CHECKING:
-    from solah.scale.facts import Facts, Wish
+    from collections.abc import Sequence
+
+    from solah.scale.facts import Facts
 
 
 def fit_distant(estimator: Any, data: Any, target: Any, sample_weight: Any) -> None:
@@ -31,7 +35,7 @@ def fit_distant(estimator: Any, data: Any, target: Any, sample_weight: Any) -> N
 
 
 def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
-    wish = wish_for(rows.names, target, sample_weight, estimator.class_weight)
+    wish = _wish_for(rows.names, target, sample_weight, estimator.class_weight)
     task = {
         "estimator": type(estimator).__name__,
         "parameters": repr(sorted(_of_result(estimator).items())),
@@ -43,10 +47,38 @@ def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
     facts = survey.facts(engine.run(survey), estimator.kinds)
     if facts.n_rows <= MANY_ROWS:
         estimator.fit(*_gathered(rows, wish, facts))
-        return
-    estimator.feature_names_in_ = np.array(wish.attributes, dtype=object)
-    estimator.n_features_in_ = len(wish.attributes)
-    estimator._fit_distant(DistantRows.open(estimator, engine, wish, facts))
+    else:
+        estimator._fit_distant(DistantRows.open(estimator, engine, wish, facts))
+        estimator.feature_names_in_ = np.array(wish.attributes, dtype=object)
+        estimator.n_features_in_ = len(wish.attributes)
+    if rows.is_nameless:
+        del estimator.feature_names_in_
+
+
+def _wish_for(
+    names: Sequence[str], target: object, sample_weight: object, class_weight: Any
+) -> Wish:
+    """Settle which columns of a source are meant for what."""
+    if not isinstance(target, str):
+        raise ParameterError(
+            "rows that come from files, frames or a cluster are learnt from with y as the name of "
+            f"the column of classes. Got {type(target).__name__}."
+        )
+    if sample_weight is not None and not isinstance(sample_weight, str):
+        raise ParameterError(
+            "the weights of rows that come from files, frames or a cluster stand in one of their "
+            f"columns; give its name. Got {type(sample_weight).__name__}."
+        )
+    for name in filter(None, (target, sample_weight)):
+        if name not in names:
+            raise ColumnError.unknown(name, names)
+    attributes = tuple(name for name in names if name not in (target, sample_weight))
+    if not attributes:
+        raise DataError(f"no column is left to decide {target!r} with")
+    of_classes = {}
+    if class_weight is not None and not isinstance(class_weight, str):
+        of_classes = {spell(name): float(weight) for name, weight in class_weight.items()}
+    return Wish(attributes, target, sample_weight, of_classes)
 
 
 def _of_result(estimator: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import compute_sample_weight
 
 from solah.data.digests import digest_texts
-from solah.data.spelling import spell
+from solah.data.spelling import plain, spell
 from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
 from solah.kernels.arrays import MASS_BITS, MAX_FOCAL_SETS
 from solah.labels.inputs import read_classes, read_weights
@@ -214,4 +214,7 @@ def _place_of(name: Any, classes: Sequence[Any]) -> int:
 
 
 def _as_state(value: Any) -> str | int | float | bool:
-    return value if isinstance(value, str | int | float | bool) else str(value)
+    """Name a class; a whole number is one, however it was stored."""
+    state: str | int | float | bool
+    state = plain(value) if isinstance(value, str | int | float | bool) else str(value)
+    return state
