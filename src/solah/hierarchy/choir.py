@@ -23,6 +23,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
+from solah.evaluation.sums import exact_sum, whole_and_parts
 from solah.kernels.arrays import (
     SLOPE_SCALE,
     WEIGHT_ONE,
@@ -50,7 +51,6 @@ _ROUGHLY, _EXACTLY = 1e-6, 1e-13
 _JOINS_A_ROUND = 0.3
 # Branches that were joined in an earlier round differ by rounding only.
 _ALIKE = 1e-12
-_PARTS = 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,21 +420,6 @@ def loss_of(likelihood: Float, weights: Int64) -> Int64:
 def sum_up(parts: Sequence[Int64]) -> Int64:
     """Add up sums of integers."""
     return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
-
-
-def exact_sum(values: Float) -> Int64:
-    """Sum numbers that are not negative, such that neither order nor partition leaves a trace.
-
-    The result is whole numbers and parts of ``2**-20``; such results add up.
-    """
-    wholes = np.floor(values)
-    rest = np.rint((values - wholes) * _PARTS)
-    return np.array([wholes.astype(np.int64).sum(), rest.astype(np.int64).sum()])
-
-
-def whole_and_parts(summed: Int64) -> float:
-    """Return the sum that ``exact_sum`` found."""
-    return float(summed[0]) + float(summed[1]) / _PARTS
 
 
 def leaf_conditions(tree: Tree) -> dict[int, tuple[tuple[int, int], ...]]:

@@ -22,7 +22,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, vstack
 from threadpoolctl import threadpool_limits
 
-from solah.hierarchy.choir import whole_and_parts
+from solah.evaluation.sums import whole_and_parts
 from solah.kernels.arrays import SLOPE_SCALE, WEIGHT_ONE
 
 if TYPE_CHECKING:

@@ -66,22 +66,22 @@ class Scan:
         """The number of rows, where it is known."""
         return self.source.n_rows
 
-    def engine(self, n_threads: int, task: Mapping[str, str]) -> Engine:
+    def engine(self, n_threads: int, task: Mapping[str, str] | None = None) -> Engine:
         """Return who takes passes over the rows.
 
         Parameters
         ----------
         n_threads : int
             How many threads of this process read, where no cluster does.
-        task : mapping of str to str
-            What is trained; a checkpoint serves one task only.
+        task : mapping of str to str, default=None
+            What is trained; a checkpoint serves one task only. None keeps nothing.
         """
         engine: Engine
         if self.client is not None:
             engine = DaskEngine(self.source, self.client, watcher=self.watcher)
         else:
             engine = LocalEngine(self.source, n_threads, self._portions(n_threads), self.watcher)
-        if self.checkpoint is None:
+        if self.checkpoint is None or task is None:
             return engine
         of_data = {"solah": version("solah"), "data": self.source.fingerprint}
         return Journal(engine, self.checkpoint, of_data | dict(task))

@@ -22,12 +22,13 @@ from solah.model.attributes import flatten
 from solah.model.encode import encode
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
-from solah.scale import is_dask, predict_partitions
+from solah.scale import is_dask, is_scan, predict_partitions
 from solah.tree.goals import read_known_classes, refuse_absent_classes
 from solah.tree.growth import TreeSettings
 from solah.tree.learn import learn_tree
 from solah.tree.leaves import LEAVES, LeafSettings
 from solah.tree.paths import branch_shares
+from solah.tree.scoring import score_rows
 
 if TYPE_CHECKING:
     import os
@@ -291,6 +292,25 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
     def _take(self, model: Model) -> None:
         """Take another model of the same structure."""
         self.model_ = model
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of rows whose class is decided for.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            Or rows that need not be in memory, as for ``fit``.
+        y : array of shape (n_rows,)
+            The true classes; the name of their column where X is passed over.
+        sample_weight : array of shape (n_rows,), default=None
+
+        Returns
+        -------
+        accuracy : float
+        """
+        if is_scan(X):
+            return score_rows(self, X, y).accuracy
+        return float(super().score(X, y, sample_weight))
 
     def predict(self, X: ArrayLike) -> Any:
         """Return the class to decide for: the one believed most, unless there are thresholds.
