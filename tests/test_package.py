@@ -21,6 +21,7 @@ PUBLIC = [
     "distance_correlation",
     "distance_correlation_matrix",
     "load_model",
+    "scan",
 ]
 
 

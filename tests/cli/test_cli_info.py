@@ -76,6 +76,8 @@ def test_options_stand_in_sections(run):
         "Columns:",
         "The model:",
         "The trees:",
+        "More rows than memory:",
+        "Following a stream:",
         "Reading the file:",
         "Output:",
         "Work:",

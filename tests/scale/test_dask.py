@@ -210,7 +210,7 @@ def test_parts_are_cut_for_all_workers(client, rows, tmp_path):
     rows.to_parquet(tmp_path / "rows.parquet", row_group_size=10, index=False)
     with scan(tmp_path, dask=client) as scanned:
         portions = scanned.engine(1, {}).portions
-    assert portions.part_rows == 50  # four parts for each of two threads
+    assert portions.part_rows == 100  # two parts for each of two threads
     assert portions.rows == Portions.rows
 
 
