@@ -127,10 +127,11 @@ def test_a_growing_file_with_a_turn_and_sigterm(tmp_path, growing):
         note = process.stderr.readline()
         url = re.search(r"http://127\.0\.0\.1:\d+/metrics", note)[0]
         wait_until(lambda: "solah_stream_rows_total 300\n" in read(url))
+        wait_until(model.exists)  # which is written after the figures are told
         before = model.read_bytes()
         add(rows[300:])
         wait_until(lambda: "solah_stream_rows_total 900\n" in read(url))
-        assert 'solah_stream_drifts_total{cause="error"} 1\n' in read(url)
+        wait_until(lambda: 'solah_stream_drifts_total{cause="error"} 1\n' in read(url))
     finally:
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=PATIENCE)
