@@ -81,6 +81,9 @@ def test_attributes_are_screened(run, days, tmp_path):
         (("-t", "fault", "--memory", "1MB"), ("too little", "MB at the least")),
         (("-t", "fault", "--dask", "tcp://127.0.0.1:1"), ("tcp://127.0.0.1:1",)),
         (("-t", "fault", "--task", "regression"), ("in memory only",)),
+        (("-t", "fault", "--growing"), ("--growing is for --follow",)),
+        (("-t", "fault", "--min-rows", "9"), ("--min-rows is for --follow",)),
+        (("-t", "fault", "--follow", "--memory", "1GB"), ("--memory", "--follow", "--state")),
     ],
 )
 def test_wrong_wishes_are_one_line(run, days, tmp_path, words, parts):

@@ -302,3 +302,10 @@ def test_cross_validation_on_a_cluster_scores_the_same(client, rows):
     with parallel_config(backend="dask"):
         there = cross_val_score(clone(TREE), X, y, cv=3, n_jobs=-1)
     np.testing.assert_array_equal(here, there)
+
+
+def test_no_cluster_is_left_behind_by_a_wrong_path(monkeypatch, tmp_path):
+    monkeypatch.setattr("solah.scale.scanning.connect", lambda _: pytest.fail("a cluster started"))
+    for wrong in ({"data": tmp_path / "none.parquet"}, {"data": [], "memory": "lots"}):
+        with pytest.raises((DataError, ParameterError)):
+            scan(**wrong, dask="local")

@@ -1,6 +1,6 @@
 """``solah fit``: rows in, a model document out."""
 
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -73,15 +73,15 @@ def fit(
 
     Many files, in bounded memory: solah fit 'days/*.parquet' -t fault --memory 1GB
     """
+    _refuse_idle(scale, following)
     if following.follow:
         follow(data, columns, choice, wiring, trees, following, reading, screen, output, jobs)
         return
-    with ExitStack() as stack:
-        if scale.is_for(data):
-            rows, problem = stack.enter_context(scanned(data, columns, reading, scale, screen))
+    if scale.is_for(data):
+        with scanned(data, columns, reading, scale, screen) as (rows, problem):
             learnt = _fit_scan(rows, problem, choice, wiring, trees, screen, output, jobs)
-        else:
-            learnt = _fit_table(data, columns, choice, wiring, trees, reading, screen, output, jobs)
+    else:
+        learnt = _fit_table(data, columns, choice, wiring, trees, reading, screen, output, jobs)
     learnt.estimator.save(output)
     if screen.json:
         screen.document(_document(learnt))
@@ -91,6 +91,19 @@ def fit(
         f"To print it: solah rules {output}",
         "To measure it on unseen rows: solah evaluate, with the same data and options",
     )
+
+
+def _refuse_idle(scale: ScaleOptions, following: FollowOptions) -> None:
+    """Refuse options that nothing comes of: those of streams without one, others with one."""
+    from solah.exceptions import ParameterError
+
+    if following.given() and not following.follow:
+        raise ParameterError(f"{following.given()[0]} is for --follow, which is not there")
+    if following.follow and scale.given():
+        raise ParameterError(
+            f"{scale.given()[0]} is for rows that are passed over, and --follow learns them one by "
+            "one; leave it out (--state remembers what was learnt)"
+        )
 
 
 def _fit_table(

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -101,6 +101,11 @@ class FollowOptions:
             "--forgetting", help="The share of what was learnt that a row takes back; 0 for none."
         ),
     ] = 0.0
+
+    def given(self) -> list[str]:
+        """Return the flags that the user set to something else than their default."""
+        changed = [one.name for one in fields(self) if getattr(self, one.name) != one.default]
+        return [f"--{name.replace('_', '-')}" for name in changed]
 
     def parameters(self) -> dict[str, Any]:
         """Return those of a stream learner."""

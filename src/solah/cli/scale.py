@@ -56,9 +56,13 @@ class ScaleOptions:
         ),
     ] = None
 
+    def given(self) -> list[str]:
+        """Return the flags that the user set."""
+        return [f"--{name}" for name, value in vars(self).items() if value is not None]
+
     def is_for(self, data: str) -> bool:
         """Tell whether rows are passed over: if an option says so, or they are several files."""
-        if any(value is not None for value in (self.memory, self.checkpoint, self.dask)):
+        if self.given():
             return True
         path = Path(data)
         return path.is_dir() or (not path.exists() and any(sign in data for sign in _PATTERN))

@@ -164,29 +164,19 @@ def scan(
     >>> tree.classes_
     array([False,  True])
     """
-    if isinstance(data, Scan):
-        return data
+    size = None if memory is None else read_size(memory)
     folder = None if checkpoint is None else Path(checkpoint)
-    target, client, is_ours = None, None, False
-    if is_dask(data) or dask is not None:
-        client, is_ours = connect(dask)
+    source: Source
     if is_dask(data):
-        source: Source
         source, target = open_collection(data, goal)
     else:
-        source = open_source(data, options=options, spool=folder and folder / "rows")
+        source, target = open_source(data, options=options, spool=folder and folder / "rows"), None
     if columns is not None:
         see_columns(columns, source.names, source.name)
-    return Scan(
-        source,
-        None if memory is None else read_size(memory),
-        folder,
-        client,
-        watcher,
-        target,
-        None if columns is None else tuple(columns),
-        is_ours,
-    )
+    # A cluster is started last, when nothing else can fail and leave it running.
+    client, is_ours = connect(dask) if is_dask(data) or dask is not None else (None, False)
+    kept = None if columns is None else tuple(columns)
+    return Scan(source, size, folder, client, watcher, target, kept, is_ours)
 
 
 def is_scan(data: object) -> bool:
