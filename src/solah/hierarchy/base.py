@@ -36,6 +36,8 @@ from solah.tree.base import LinguisticClassifier
 from solah.tree.classifier import LinguisticTreeClassifier
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
     from solah.hierarchy.distant import LearningSet
@@ -76,6 +78,7 @@ class HierarchyClassifier(LinguisticClassifier):
 
     nodes_: tuple[NodeModel | Fusion, ...]
     hierarchy_: Hierarchy
+    _learn_from: Callable[[LearningSet], None]  # a method: learn from rows, wherever they are
 
     def _train_fused(
         self,
@@ -156,10 +159,6 @@ class HierarchyClassifier(LinguisticClassifier):
     def _first_words(self) -> LabelSettings:
         """Return the words to describe rows with at first."""
         return self._label_settings()
-
-    def _learn_from(self, data: LearningSet) -> None:
-        """Learn from described rows, wherever they are."""
-        raise NotImplementedError
 
     def _fitness(self, data: LearningSet, scoring: Scoring, n_folds: int) -> Fitness | None:
         """Prepare to compare hierarchies on unseen rows; None where there are too few rows.

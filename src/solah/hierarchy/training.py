@@ -11,7 +11,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -39,7 +39,7 @@ from solah.tree.learn import learn_tree
 from solah.tree.leaves import LeafSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from solah.data import Table
     from solah.data.digests import UInt64
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 NODE_KINDS = ("tree", "cmac")
 MAX_CMAC_CELLS = 400_000
 _LARGE = 100_000
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,19 +114,20 @@ class TrainingSet:
 
     def relevance(self, *, bias_corrected: bool = False, n_jobs: int | None = None) -> Float:
         """Measure how far attributes depend on the goal."""
-        return relevance_of(
+        return self._measured(relevance_of, bias_corrected, n_jobs)
+
+    def _measured(self, measure: Callable[..., _T], bias_corrected: bool, n_jobs: int | None) -> _T:
+        """Measure dependence, with weights where rows have some."""
+        weights = self.goal.weights.astype(np.float64) * self.goal.weight_unit
+        return measure(
             self.table,
             [attribute.kind for attribute in self.attributes],
             self.goal.codes,
             nominal_goal=True,
             bias_corrected=bias_corrected,
-            sample_weight=self._sample_weight(),
+            sample_weight=None if (weights == 1.0).all() else weights,
             n_jobs=n_jobs,
         )
-
-    def _sample_weight(self) -> Float | None:
-        weights = self.goal.weights.astype(np.float64) * self.goal.weight_unit
-        return None if bool((weights == 1.0).all()) else weights
 
     @property
     def facts(self) -> ClassFacts:
@@ -148,15 +151,7 @@ class TrainingSet:
 
     def dependence(self, *, bias_corrected: bool = False, n_jobs: int | None = None) -> Dependence:
         """Measure how attributes depend on each other and on the goal."""
-        return dependence_of(
-            self.table,
-            [attribute.kind for attribute in self.attributes],
-            self.goal.codes,
-            nominal_goal=True,
-            bias_corrected=bias_corrected,
-            sample_weight=self._sample_weight(),
-            n_jobs=n_jobs,
-        )
+        return self._measured(dependence_of, bias_corrected, n_jobs)
 
     def train_nodes(
         self,

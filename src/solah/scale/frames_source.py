@@ -20,8 +20,8 @@ from solah.data import Table, from_frame, is_frame
 from solah.data.spelling import count
 from solah.exceptions import DataError, require
 from solah.scale.forms import take_forms
+from solah.scale.joining import FormJoiner
 from solah.scale.spool import SpoolWriter, new_spool, open_spool
-from solah.scale.survey import Survey
 from solah.scale.wishes import see_columns, see_rows
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ Frames: TypeAlias = Callable[[], Iterable[Any]]
 
 def spool_frames(name: str, frames: Iterator[Any], parent: Path | None) -> ParquetSource:
     """Write frames to disk as they come, and open what was written."""
-    survey, digest = Survey(), hashlib.sha256()
+    joiner, digest = FormJoiner(), hashlib.sha256()
     with new_spool(parent) as folder:
         with SpoolWriter(folder) as writer:
             for number, frame in enumerate(frames, start=1):
-                table = survey.add(_table(frame, number), f"frame {number}")
+                table = joiner.add(_table(frame, number), f"frame {number}")
                 _digest(table, digest)
-                writer.write(take_forms(table, survey.forms, first_row=1))
-        return open_spool(name, folder, survey.forms, digest.hexdigest())
+                writer.write(take_forms(table, joiner.forms, first_row=1))
+        return open_spool(name, folder, joiner.forms, digest.hexdigest())
 
 
 @dataclass(frozen=True)
@@ -90,16 +90,16 @@ class FramesSource:
     """
 
     def __init__(self, name: str, shares: Sequence[Frames]) -> None:
-        survey = Survey()
-        sizes = _look_through(shares, survey, name)
-        if not survey.n_rows:
+        joiner = FormJoiner()
+        sizes = _look_through(shares, joiner, name)
+        if not joiner.n_rows:
             raise DataError(f"{name} has no rows")
         self.name = name
-        self.names = tuple(survey.forms)
-        self.n_rows: int | None = survey.n_rows
+        self.names = tuple(joiner.forms)
+        self.n_rows: int | None = joiner.n_rows
         first_rows = accumulate(sizes, initial=1)
         self._parts = tuple(
-            FramesPart(name, share, first_row, size, survey.forms)
+            FramesPart(name, share, first_row, size, joiner.forms)
             for share, first_row, size in zip(shares, first_rows, sizes, strict=False)
             if size
         )
@@ -146,15 +146,15 @@ class _One:
         return (self.frame,)
 
 
-def _look_through(shares: Sequence[Frames], survey: Survey, source: str) -> list[int]:
+def _look_through(shares: Sequence[Frames], joiner: FormJoiner, source: str) -> list[int]:
     """Take all frames into account; return the number of rows of each share."""
     sizes, number = [], 0
     for share in shares:
-        before = survey.n_rows
+        before = joiner.n_rows
         for frame in _given(share, source):
             number += 1
-            survey.add(_table(frame, number), f"frame {number}")
-        sizes.append(survey.n_rows - before)
+            joiner.add(_table(frame, number), f"frame {number}")
+        sizes.append(joiner.n_rows - before)
     return sizes
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from solah.data.arff import iter_arff
 from solah.data.delimited import iter_typed, settle_options
 from solah.exceptions import FileFormatError
+from solah.scale.joining import FormJoiner
 from solah.scale.spool import (
     SpoolWriter,
     kept_spool,
@@ -21,7 +22,6 @@ from solah.scale.spool import (
     read_record,
     write_record,
 )
-from solah.scale.survey import Survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,15 +66,15 @@ def _write_once(
     folder: Path, listing: Listing, options: ReadOptions, text: set[str]
 ) -> dict[str, Form | None] | None:
     """Write the rows; return None, and only look on, when a column becomes text behind others."""
-    survey = Survey(FileFormatError)
+    joiner = FormJoiner(FileFormatError)
     known: frozenset[str] | None = None
     with SpoolWriter(folder) as writer:
         for file, table in _tables(listing, options, text):
             if known is None:
                 known = frozenset(text)
             if known == text:
-                writer.write(survey.add(table, str(file)))
-    return survey.forms if known is None or known == text else None
+                writer.write(joiner.add(table, str(file)))
+    return joiner.forms if known is None or known == text else None
 
 
 def _tables(listing: Listing, options: ReadOptions, text: set[str]) -> Iterator[tuple[Path, Table]]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from solah.data import Table
 
 
-class Survey:
+class FormJoiner:
     """Joins the forms of tables as they come, and counts their rows.
 
     Parameters
