@@ -16,6 +16,7 @@ from solah.hierarchy.listening import RowsAfar
 from solah.hierarchy.nodes import TreeNode
 from solah.hierarchy.training import TrainingSet, share_rules
 from solah.hierarchy.weighing import bottom_nodes, grown_settings, weigh_many
+from solah.kernels.choose import count_threads
 from solah.labels.describe import Description, label_table
 from solah.labels.rows import integer_weights
 from solah.model.attributes import flatten
@@ -53,7 +54,9 @@ class DistantTrainingSet(DistantSet):
 
     def dependence(self, *, bias_corrected: bool = False, n_jobs: int | None = None) -> Dependence:
         """Measure how attributes depend on each other and on the goal."""
-        return distant_dependence(self.rows, bias_corrected=bias_corrected)
+        return distant_dependence(
+            self.rows, bias_corrected=bias_corrected, n_threads=count_threads(n_jobs)
+        )
 
     def relevance(self, *, bias_corrected: bool = False, n_jobs: int | None = None) -> Float:
         """Measure how far attributes depend on the goal."""

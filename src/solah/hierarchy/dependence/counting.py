@@ -10,6 +10,7 @@ import numpy as np
 
 from solah.data import Kind
 from solah.hierarchy.dependence.columns import Bins, Coded, standard
+from solah.hierarchy.dependence.matrix import MatrixWork
 from solah.hierarchy.dependence.measures import Dependence
 from solah.hierarchy.dependence.statistics import correlations
 from solah.hierarchy.dependence.sums import implementation, table_sums
@@ -31,44 +32,90 @@ if TYPE_CHECKING:
 
 # Rows wait until there are so many: a table of counts is slow to come by.
 _FLUSH_ROWS = 2**19
+_BYTES_A_CELL = 8
 
 
-def distant_dependence(rows: DistantRows, *, bias_corrected: bool = False) -> Dependence:
+def distant_dependence(
+    rows: DistantRows, *, bias_corrected: bool = False, n_threads: int = 1
+) -> Dependence:
     """Measure how attributes depend on each other and on the goal, as ``dependence_of`` does.
 
-    The columns are coded in bins, and the joint counts of all pairs are summed up, in one pass or,
-    where their tables would not fit into memory, in several.
+    The columns are coded in bins, and the joint counts of all pairs are summed up in one pass.
+    Where their tables do not fit into memory, but a byte a value does (as with very many columns),
+    one pass gathers the codes, and pairs are worked on tile by tile; else there are several passes.
     """
     n = len(rows.names)
-    pairs = [*combinations(range(n), 2), *((j, n) for j in range(n))]
-    measured = _measure(rows, pairs, bias_corrected=bias_corrected)
-    n_between = len(pairs) - n
-    return Dependence(
-        names=rows.names,
-        matrix=_symmetric(n, measured[:n_between]),
-        relevance=measured[n_between:],
-        method="binned",
-    )
+    coding = _Coding.of(rows, bias_corrected=bias_corrected)
+    if coding.codes_fit and not coding.tables_fit:
+        matrix = coding.matrix(n_threads)
+        between, relevance = matrix[:-1, :-1].copy(), matrix[:-1, -1].copy()
+    else:
+        measured = coding.measure([*combinations(range(n), 2), *((j, n) for j in range(n))])
+        between, relevance = _symmetric(n, measured[:-n]), measured[-n:]
+    return Dependence(names=rows.names, matrix=between, relevance=relevance, method="binned")
 
 
 def distant_relevance(rows: DistantRows, *, bias_corrected: bool = False) -> Float:
     """Measure how far attributes depend on the goal, as ``relevance_of`` does."""
     n = len(rows.names)
-    return _measure(rows, [(j, n) for j in range(n)], bias_corrected=bias_corrected)
+    return _Coding.of(rows, bias_corrected=bias_corrected).measure([(j, n) for j in range(n)])
 
 
-def _measure(rows: DistantRows, pairs: Sequence[Pair], *, bias_corrected: bool) -> Float:
-    """Measure pairs of columns; the goal is the column behind the last."""
-    reader = rows.reader
-    coders = [Coder.of(one, rows) for one in reader.attributes]
-    coders.append(Coder(None, None, len(rows.goal.classes)))
-    is_weighed = reader.wish.weight is not None or bool((reader.of_classes != 1.0).any())
-    sums: list[Float] = []
-    for block in _blocks(pairs, coders, rows.engine.portions.statistics):
-        one = CountPairs(reader, coders, block, is_weighed=is_weighed)
-        sums += one.sums(rows.engine.run(one))
-    unit = rows.goal.weight_unit if is_weighed else 1.0
-    return correlations(np.array(sums), unit=unit, bias_corrected=bias_corrected)
+@dataclass(frozen=True, eq=False)
+class _Coding:
+    """How all columns of distant rows are coded; the goal is the column behind the last."""
+
+    rows: DistantRows
+    coders: Sequence[Coder]
+    is_weighed: bool
+    bias_corrected: bool
+
+    @classmethod
+    def of(cls, rows: DistantRows, *, bias_corrected: bool) -> _Coding:
+        reader = rows.reader
+        coders = [Coder.of(one, rows) for one in reader.attributes]
+        coders.append(Coder(None, None, len(rows.goal.classes)))
+        is_weighed = reader.wish.weight is not None or bool((reader.of_classes != 1.0).any())
+        return cls(rows, coders, is_weighed, bias_corrected)
+
+    @property
+    def _budget(self) -> int:
+        return self.rows.engine.portions.statistics
+
+    @property
+    def codes_fit(self) -> bool:
+        """Whether there is room for a byte a value, and the weights."""
+        of_a_row = len(self.coders) + (8 if self.is_weighed else 0)
+        return self.rows.facts.n_rows * of_a_row <= self._budget
+
+    @property
+    def tables_fit(self) -> bool:
+        """Whether there is room for the joint counts of all pairs at once."""
+        levels = np.array([coder.n_levels + 1 for coder in self.coders])
+        n_cells = (int(levels.sum()) ** 2 - int((levels**2).sum())) // 2
+        return _BYTES_A_CELL * n_cells <= self._budget
+
+    def measure(self, pairs: Sequence[Pair]) -> Float:
+        """Count pairs, and measure them."""
+        sums: list[Float] = []
+        for block in _blocks(pairs, self.coders, self._budget):
+            one = CountPairs(self.rows.reader, self.coders, block, is_weighed=self.is_weighed)
+            sums += one.sums(self.rows.engine.run(one))
+        return self._correlate(np.array(sums))
+
+    def matrix(self, n_threads: int) -> Float:
+        """Gather the codes of all rows, and measure all pairs of columns, the goal's among them."""
+        one = GatherCodes(self.rows.reader, self.coders, is_weighed=self.is_weighed)
+        found = self.rows.engine.run(one)
+        columns = [
+            coder.coded(codes) for coder, codes in zip(self.coders, found["codes"], strict=True)
+        ]
+        weights = found["weights"] if self.is_weighed else None
+        return MatrixWork(columns, weights, self._correlate, n_threads).run()
+
+    def _correlate(self, sums: Float) -> Float:
+        unit = self.rows.goal.weight_unit if self.is_weighed else 1.0
+        return correlations(sums, unit=unit, bias_corrected=self.bias_corrected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +149,49 @@ class Coder:
             codes: Codes = self.bins.code(readings).codes
             return codes
         return np.where(np.isnan(readings), self.n_levels, readings).astype(np.uint8)
+
+
+class GatherCodes(Pass[list[Statistics]]):
+    """Gathers the codes of all rows, a byte a value, column by column; the goal's are the last."""
+
+    name = "measuring dependence"
+
+    def __init__(self, reader: Reader, coders: Sequence[Coder], *, is_weighed: bool) -> None:
+        self.reader, self.coders, self.is_weighed = reader, tuple(coders), is_weighed
+
+    @property
+    def key(self) -> str:
+        """What tells the pass from those that count pairs: which it is depends on the memory."""
+        return f"{self.name} of all"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that must be read."""
+        return self.reader.columns
+
+    def begin(self) -> list[Statistics]:
+        """Return the codes of no rows."""
+        none: Codes = np.empty((len(self.coders), 0), dtype=np.uint8)
+        return [{"codes": none, "weights": np.empty(0, dtype=np.int64)}]
+
+    def add(self, gathered: list[Statistics], table: Table) -> None:
+        """Code rows."""
+        rows = self.reader.read(table)
+        columns = zip(self.coders[:-1], rows.readings.T, strict=True)
+        codes = [*(coder.code(of) for coder, of in columns), rows.codes.astype(np.uint8)]
+        weights = rows.weights if self.is_weighed else rows.weights[:0]
+        gathered.append({"codes": np.array(codes), "weights": weights})
+
+    def finish(self, gathered: list[Statistics]) -> Statistics:
+        """Put the codes side by side."""
+        return {
+            name: np.concatenate([part[name] for part in gathered], axis=-1)
+            for name in ("codes", "weights")
+        }
+
+    def merge(self, one: Statistics, other: Statistics) -> Statistics:
+        """Put the codes of different rows side by side; their order does not matter to counts."""
+        return self.finish([one, other])
 
 
 class CountPairs(Pass["_Tables"]):
@@ -198,7 +288,7 @@ def _blocks(pairs: Sequence[Pair], coders: Sequence[Coder], budget: int) -> list
     blocks: list[list[Pair]] = [[]]
     held = 0
     for a, b in pairs:
-        size = 8 * (coders[a].n_levels + 1) * (coders[b].n_levels + 1)
+        size = _BYTES_A_CELL * (coders[a].n_levels + 1) * (coders[b].n_levels + 1)
         if blocks[-1] and held + size > budget:
             blocks.append([])
             held = 0
