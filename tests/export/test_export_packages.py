@@ -10,8 +10,8 @@ from sklearn.datasets import load_diabetes
 
 from random_models import random_model
 from solah import LinguisticTreeRegressor
+from solah.atomic import write_all
 from solah.export import export_c, package_c
-from solah.export.c_writer import write_files
 
 # As much of Arduino as the example asks for.
 ARDUINO = """
@@ -37,7 +37,7 @@ def models():
 @pytest.mark.parametrize("model", models(), ids=["classes", "number"])
 def test_the_sketch_of_an_arduino_library_compiles_and_runs(model, numbers, tmp_path, find_tool):
     export = export_c(model, name="sample", numbers=numbers)
-    write_files(tmp_path, package_c(model, export, "arduino"))
+    write_all(tmp_path, package_c(model, export, "arduino"))
     properties = dict(
         line.split("=", 1)
         for line in (tmp_path / "library.properties").read_text("utf-8").splitlines()

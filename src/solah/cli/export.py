@@ -107,9 +107,9 @@ def export(
 
     Example: solah export model.json test.csv --numbers q15 -o firmware/model
     """
+    from solah.atomic import write_all
     from solah.cli.device_check import check_device
     from solah.export import Export, package_c
-    from solah.export.c_writer import write_files
     from solah.export.learning import Pace
     from solah.export.names import identifier
     from solah.model import load_document
@@ -130,7 +130,7 @@ def export(
     files = dict(exported.files)
     if isinstance(exported, Export) and (to == "arduino" or to == "zephyr"):
         files = dict(package_c(document, exported, to))
-    written = write_files(output, files)
+    written = write_all(output, files)
     if screen.json:
         about = {"name": exported.name, "to": to, "numbers": exported.numbers}
         paths = [str(file) for file in written]
