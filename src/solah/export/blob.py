@@ -21,6 +21,7 @@ from solah.export.fixed_tables import fixed_tables
 from solah.export.fixed_twin import FixedTwin
 from solah.export.lowering import lower
 from solah.export.names import check_identifier
+from solah.export.quoting import one_line
 from solah.model.format import model_hash
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     data = _bytes(model, tables)
     rules = tables.lowered.rules
     texts = {
-        f"{name}_rules.txt": "".join(f"{' '.join(rule.sentence.split())}\n" for rule in rules),
+        f"{name}_rules.txt": "".join(f"{one_line(rule.sentence)}\n" for rule in rules),
         **{header: runtime_text(header) for header in _HEADERS},
         "solah_blob.py": _python_runtime(),
     }

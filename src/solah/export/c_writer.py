@@ -15,11 +15,11 @@ from solah.export.c_types import table_types
 from solah.export.costs import estimate_costs
 from solah.export.fixed_tables import LEARNT_BITS, FixedStage, FixedTables
 from solah.export.names import distinct
+from solah.export.quoting import c_string, comment, kconfig, one_line
 from solah.model.format import model_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from solah.export.fixed_tables import FixedWalk
     from solah.export.float_tables import FloatTables, WalkTables
@@ -219,11 +219,13 @@ def source_environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "comment": c_comment,
+        "comment": comment,
         "floats": floats,
         "integers": integers,
+        "kconfig": kconfig,
+        "line": one_line,
         "python": ascii,
-        "text": c_text,
+        "text": c_string,
         "tuple_of": tuple_of,
     }
     return environment
@@ -264,29 +266,3 @@ def _lines(items: list[str]) -> str:
             line = ""
         line += f"{item}, "
     return "\n".join(f"    {one.rstrip()}" for one in [*lines, line]).rstrip(",")
-
-
-def c_text(text: str) -> str:
-    """Write a text as a string of C, byte by byte where it is not plain."""
-    written = ""
-    for byte in text.encode():
-        plain = 0x20 <= byte < 0x7F and chr(byte) not in '"\\?'
-        # Three octal digits end by themselves; a hexadecimal escape would swallow what follows.
-        written += chr(byte) if plain else f"\\{byte:03o}"
-    return f'"{written}"'
-
-
-def c_comment(text: str) -> str:
-    """Write a text into a comment, which it cannot end."""
-    return " ".join(text.replace("*/", "* /").replace("/*", "/ *").split())
-
-
-def write_files(folder: Path, contents: Mapping[str, str | bytes]) -> list[Path]:
-    """Write files into a folder, each whole or not at all."""
-    from solah.atomic import write_whole
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for file_name, content in contents.items():
-        (folder / file_name).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / file_name, content)
-    return [folder / file_name for file_name in contents]

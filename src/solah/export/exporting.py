@@ -13,7 +13,7 @@ from solah.export.float_tables import float_tables
 from solah.export.float_twin import FloatTwin
 from solah.export.learning import Learner, LearningTwin, Pace
 from solah.export.lowering import lower
-from solah.export.names import check_identifier
+from solah.export.names import check_identifier, check_module
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,7 +122,7 @@ def export_micropython(model: Model, *, name: str = "model") -> Export:
     >>> sorted(export_micropython(tree.model_, name="iris").files)
     ['iris.py', 'iris_rules.py']
     """
-    check_identifier(name)
+    check_module(name)
     tables = fixed_tables(lower(model))
     return _in_integers(name, write_python(model, tables, name), tables)
 

@@ -1,8 +1,10 @@
-"""Names of columns, classes and models in, identifiers of C out."""
+"""Names of columns and models in, names that C and MicroPython can have out."""
 
 from __future__ import annotations
 
+import keyword
 import re
+import sys
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -11,53 +13,117 @@ from solah.exceptions import ParameterError, shorten
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_WORD = re.compile(r"[^0-9A-Za-z]+")
+_MOST = 40
+_NOT_IN_NAMES = re.compile(r"[^0-9A-Za-z]+")
 _IDENTIFIER = re.compile(r"[A-Za-z][0-9A-Za-z_]*\Z")
-_RESERVED = frozenset(
+_OF_THE_LANGUAGES = frozenset(
     re.findall(
         r"\w+",
         """
         auto bool break case char class const continue default delete do double else enum extern
         false float for friend goto if inline int long main namespace new nullptr operator private
-        protected public register restrict return short signed sizeof solah static struct switch
+        protected public register restrict return short signed sizeof static struct switch
         template this throw true try typedef union unsigned using virtual void volatile while
+        """,
+    )
+).union(word.lower() for word in keyword.kwlist)
+_HEADERS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        arduino assert complex ctype errno fenv inttypes iso646 limits locale math setjmp signal
+        stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath
+        threads time uchar wchar wctype
+        """,
+    )
+)
+_DEVICES = frozenset(
+    ("aux", "con", "nul", "prn", *(f"{port}{i}" for port in ("com", "lpt") for i in range(10)))
+)
+_OF_BOARDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        bluetooth btree cryptolib deflate esp esp32 framebuf machine micropython neopixel network
+        openamp pyb rp2 uctypes umqtt vfs
         """,
     )
 )
 
 
 def check_identifier(name: str) -> str:
-    """Return a name that C can have, or refuse it."""
-    if not _IDENTIFIER.match(name) or name.lower() in _RESERVED or len(name) > 40:
+    """Return a name that the files and functions of a model can have, or refuse it."""
+    if not _IDENTIFIER.match(name) or name.lower() in _OF_THE_LANGUAGES or len(name) > _MOST:
         raise ParameterError(
             "a name in C has letters, digits and underscores, begins with a letter, and is no "
             f"word of the language. Got {shorten(name)}; give another with --name."
         )
+    return _refuse_taken(name, _taken_by(name))
+
+
+def check_module(name: str) -> str:
+    """Return a name that a module for MicroPython can have, or refuse it."""
+    plain = check_identifier(name).lower()
+    if plain in _OF_BOARDS or plain in map(str.lower, sys.stdlib_module_names):
+        return _refuse_taken(name, f"Python or MicroPython has a module {plain!r}")
     return name
 
 
 def identifier(text: str, fallback: str) -> str:
-    """Make an identifier of any text; of one without letters the fallback."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    words = _WORD.sub("_", plain).strip("_").lower()
-    if not words or words[0].isdigit():
-        words = f"{fallback}_{words}".rstrip("_")
-    return f"{words}_" if words in _RESERVED else words[:40]
+    """Make a name that `check_identifier` takes of any text; of one without letters the fallback.
+
+    Examples
+    --------
+    >>> [identifier(text, "model") for text in ("Küche 2", "2nd", "色", "solah_tables", "int")]
+    ['kuche_2', 'model_2nd', 'model', 'model_solah_tables', 'model_int']
+    """
+    words = _words(text)
+    if not words or words[0].isdigit() or words in _OF_THE_LANGUAGES or _taken_by(words):
+        words = f"{fallback}_{words}".strip("_")
+    return words[:_MOST]
 
 
 def distinct(texts: Iterable[str], fallback: str) -> list[str]:
-    """Make identifiers of texts, all different: a repeated one gets a number.
+    """Make parts of identifiers of texts, all different: a repeated one gets a number.
 
     Examples
     --------
     >>> distinct(["Größe (cm)", "Größe cm", "色", "2nd"], "attribute")
-    ['groe_cm', 'groe_cm_2', 'attribute', 'attribute_2nd']
+    ['groe_cm', 'groe_cm_2', 'attribute', '2nd']
     """
-    taken: dict[str, int] = {}
+    taken: set[str] = set()
+    last_number: dict[str, int] = {}
     names = []
     for text in texts:
-        name = identifier(text, fallback)
-        taken[name] = taken.get(name, 0) + 1
-        names.append(name if taken[name] == 1 else f"{name}_{taken[name]}")
-        taken.setdefault(names[-1], 1)
+        name = plain = _words(text) or fallback
+        while name in taken:
+            last_number[plain] = last_number.get(plain, 1) + 1
+            name = f"{plain}_{last_number[plain]}"
+        taken.add(name)
+        names.append(name)
     return names
+
+
+def _words(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return _NOT_IN_NAMES.sub("_", plain).strip("_").lower()[:_MOST]
+
+
+def _taken_by(name: str) -> str | None:
+    """Say who else has a name, also where capitals do not tell files apart."""
+    plain = name.lower()
+    if plain == "solah" or plain.startswith("solah_"):
+        return "the names of the runtime's files and functions begin with 'solah'"
+    if plain in _HEADERS:
+        return f"there is a header {plain}.h that programs include"
+    if plain in _DEVICES:
+        return "on Windows no file can have this name"
+    return None
+
+
+def _refuse_taken(name: str, taken_by: str | None) -> str:
+    if taken_by is not None:
+        raise ParameterError(
+            f"a model cannot be called {name!r}: {taken_by}. Give another name with --name."
+        )
+    return name

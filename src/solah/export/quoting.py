@@ -1,0 +1,73 @@
+"""Writes texts that others chose into generated files, in a form that they cannot break out of.
+
+Names of goals, attributes, states and nodes come from whoever made the model. In a generated file
+each stands in a comment, in a string or on a line of its own, and must not end it.
+"""
+
+from __future__ import annotations
+
+import re
+
+# What ends or begins a comment, and what begins a trigraph, is torn apart.
+_TORN = re.compile(r"\*(?=/)|/(?=\*)|\?(?=\?)")
+# The bytes that every compiler of C99 takes in one string.
+_LONGEST_STRING = 4095
+
+
+def one_line(text: str) -> str:
+    r"""Write a text on one line; a character that cannot be seen is written as its number.
+
+    Examples
+    --------
+    >>> one_line("two\nlines and\u2028three"), one_line("left\u202eright\x00")
+    ('two lines and three', 'left<U+202E>right<U+0000>')
+    """
+    seen = (
+        sign if sign.isprintable() or sign.isspace() else f"<U+{ord(sign):04X}>" for sign in text
+    )
+    return " ".join("".join(seen).split())
+
+
+def comment(text: str) -> str:
+    r"""Write a text into a comment of C, Python or CMake, which it can neither end nor continue.
+
+    In Python it must not stand on the first two lines: a comment there may name an encoding.
+
+    Examples
+    --------
+    >>> comment("a */ b /* c ??/"), comment("ends with \\")
+    ('a * / b / * c ? ?/', 'ends with <U+005C>')
+    """
+    return _TORN.sub(r"\g<0> ", one_line(text).replace("\\", "<U+005C>"))
+
+
+def kconfig(text: str) -> str:
+    """Write a text into a quoted string of Kconfig, which expands ``$`` even there.
+
+    Examples
+    --------
+    >>> kconfig('say "$(shell,date)"')
+    "say '<U+0024>(shell,date)'"
+    """
+    return comment(text).replace('"', "'").replace("$", "<U+0024>")
+
+
+def c_string(text: str) -> str:
+    r"""Write a text as a string of C, byte by byte where it is not plain; a very long one is cut.
+
+    Examples
+    --------
+    >>> print(c_string('why "so"?'), c_string("süß"))
+    "why \042so\042\077" "s\303\274\303\237"
+    """
+    encoded = text.encode()
+    if len(encoded) > _LONGEST_STRING:
+        more = "…".encode()
+        whole = encoded[: _LONGEST_STRING - len(more)].decode(errors="ignore")
+        encoded = whole.encode() + more
+    written = ""
+    for byte in encoded:
+        plain = 0x20 <= byte < 0x7F and chr(byte) not in '"\\?'
+        # Three octal digits end by themselves; a hexadecimal escape would swallow what follows.
+        written += chr(byte) if plain else f"\\{byte:03o}"
+    return f'"{written}"'
