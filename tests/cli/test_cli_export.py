@@ -1,6 +1,9 @@
 """``solah export``: files for a device, and how well they decide."""
 
+import os
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -68,6 +71,63 @@ def test_the_name_is_the_users(run, wine_model, tmp_path):
     assert "int cellar_decide(" in (tmp_path / "fw" / "cellar.h").read_text(encoding="utf-8")
     run("export", wine_model, "--name", "2nd", "-o", tmp_path / "fw2").check_error("--name")
     assert not (tmp_path / "fw2").exists()
+
+
+@pytest.mark.parametrize("to", ["c", "arduino", "zephyr", "blob"])
+def test_a_name_of_the_runtime_is_refused(run, wine_model, tmp_path, to):
+    for name in ("solah_tables", "SOLAH_TABLES", "solah_blob"):
+        outcome = run("export", wine_model, "--to", to, "--name", name, "-o", tmp_path / "fw")
+        outcome.check_error(f"a model cannot be called '{name}'", "begin with 'solah'", "--name")
+    assert not (tmp_path / "fw").exists()
+
+
+def test_a_model_file_of_any_name_gives_one_that_is_free(run, wine_model, tmp_path):
+    for stem, called in (("solah_tables", "model_solah_tables"), ("time", "model_time")):
+        document = wine_model.rename(tmp_path / f"{stem}.json")
+        assert run("export", document, "-o", tmp_path / stem).code == 0
+        assert (tmp_path / stem / f"{called}.h").is_file()
+        document.rename(wine_model)
+
+
+def test_names_run_nothing_and_compile(run, write, tmp_path, find_tool):
+    goal = r"-*- coding: raw_unicode_escape -*- \u000aopen('canary','w')#$(shell,touch canary)"
+    columns = ("h", "n_readings", "unknown", "x", "x_bits", f'"{goal}"')
+    rows = [f"{i},{i % 3},{i % 5},{-i},{i % 7},{'no' if i % 2 else 'yes'}" for i in range(40)]
+    table, model = write("t.csv", ",".join(columns), *rows), tmp_path / "m.json"
+    assert run("fit", table, "-t", goal, "--model", "tree", "-o", model, "-q").code == 0
+    board, firmware, module = (tmp_path / name for name in ("board", "firmware", "module"))
+    assert run("export", model, "--to", "micropython", "-o", board).code == 0
+    subprocess.run([sys.executable, "-c", "import m"], cwd=board, check=True)
+    assert not (board / "canary").exists()
+    assert run("export", model, "--numbers", "q15", "-o", firmware).code == 0
+    command = [find_tool("cc"), "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "m.c"]
+    subprocess.run(command, cwd=firmware, check=True)
+    assert run("export", model, "--to", "zephyr", "-o", module).code == 0
+    assert "$(" not in (module / "Kconfig").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("fault", [OSError(28, "No space left on device"), KeyboardInterrupt])
+def test_an_export_that_fails_leaves_the_folder_as_it_was(
+    run, wine_model, tmp_path, monkeypatch, fault
+):
+    folder = tmp_path / "fw"
+    run("export", wine_model, "-o", folder)
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    renamed = []
+
+    def replace(draft, target):
+        renamed.append(target)
+        if Path(target).suffix == ".c":
+            raise fault
+        return os.replace(draft, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", replace)
+        outcome = run("export", wine_model, "--numbers", "q15", "-o", folder)
+    assert outcome.code != 0
+    assert outcome.err.count("\n") <= 1
+    assert any(Path(target).suffix == ".h" for target in renamed)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
 def test_a_file_is_no_folder(run, wine_model, write):

@@ -58,7 +58,7 @@ def test_a_zephyr_module_names_its_files(tmp_path):
     model = random_model(np.random.default_rng(3), "flat fusion", 2)
     files = package_c(model, export_c(model, name="sample"), "zephyr")
     module = yaml.safe_load(files["zephyr/module.yml"])
-    assert module == {"name": "sample", "build": {"cmake": ".", "kconfig": "Kconfig"}}
+    assert module == {"name": "solah_sample", "build": {"cmake": ".", "kconfig": "Kconfig"}}
     assert "zephyr_library_sources(src/sample.c)" in files["CMakeLists.txt"]
-    assert files["Kconfig"].startswith("config SAMPLE\n")
+    assert files["Kconfig"].startswith("config SOLAH_SAMPLE\n")
     assert {"src/sample.c", "src/sample.h", "src/solah_float.h"} <= files.keys()

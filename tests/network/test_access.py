@@ -9,7 +9,7 @@ import pytest
 from random_models import random_model
 from solah.exceptions import ParameterError
 from solah.network.access import acl_text
-from solah.network.plan import make_plan
+from solah.network.plan import NodePlan, Plan, make_plan
 from solah.network.topics import Topics
 
 TOPICS = Topics("house")
@@ -86,6 +86,25 @@ def test_operator_and_watcher_are_two(plan):
         acl_text(plan, TOPICS, operator="me", watcher="me")
     with pytest.raises(ParameterError, match="is named with"):
         acl_text(plan, TOPICS, operator="me\ntopic readwrite #")
+
+
+EVIL = "x\nuser x\ntopic readwrite #"
+
+
+@pytest.mark.parametrize(
+    ("site", "node", "home", "topics"),
+    [
+        (EVIL, "hub", "hub", TOPICS),
+        ("house", EVIL, "hub", TOPICS),
+        ("house", "hub", EVIL, TOPICS),
+        ("house", "hub", "hub", Topics(EVIL)),
+        ("house", "+", "hub", TOPICS),
+    ],
+)
+def test_no_name_of_a_plan_brings_lines_or_topics_of_its_own(site, node, home, topics):
+    by_hand = NodePlan(node, runs=("y",), reads=(), hears=(("z", home),), sends=())
+    with pytest.raises(ParameterError, match="a node or site is named with letters"):
+        acl_text(Plan(site, (by_hand,)), topics)
 
 
 @pytest.mark.parametrize("root", ["", "#", "a/+", "a\ntopic readwrite #\ntopic read x"])

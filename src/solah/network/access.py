@@ -62,6 +62,7 @@ def acl_text(
     <BLANKLINE>
     """
     _check_root(topics.root)
+    _check_names(plan, topics)
     _check_users(plan, operator, watcher)
     deciding = plan.nodes[0].name
     rights = {node.name: _node_rights(node, topics, node.name == deciding) for node in plan.nodes}
@@ -81,6 +82,13 @@ def _check_root(root: str) -> None:
             "what topics begin with must be plain text without '+' and '#'. "
             f"Got {shorten(root)} instead."
         )
+
+
+def _check_names(plan: Plan, topics: Topics) -> None:
+    """Refuse names that bring lines of their own, in plans that were not made by `make_plan`."""
+    heard = (home for node in plan.nodes for _, home in node.hears)
+    for name in (plan.site, topics.site, *(node.name for node in plan.nodes), *heard):
+        check_name(name)
 
 
 def _check_users(plan: Plan, operator: str, watcher: str) -> None:
