@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,16 @@ NEW = {"a.h": "new a", "src/a.c": "new c", "deep/er/b.bin": b"\0new b", "link.h"
 @pytest.fixture
 def folder(tmp_path):
     """Return a folder where two of the files are there, one of them as a link to elsewhere."""
-    place = tmp_path / "out"
+    return make_folder(tmp_path)
+
+
+def make_folder(parent):
+    place = parent / "out"
     (place / "src").mkdir(parents=True)
     (place / "a.h").write_text("old a")
     (place / "a.h").chmod(0o640)
-    (tmp_path / "real.h").write_text("old link")
-    (place / "link.h").symlink_to(tmp_path / "real.h")
+    (parent / "real.h").write_text("old link")
+    (place / "link.h").symlink_to(parent / "real.h")
     (place / "mine.txt").write_text("not theirs")
     return place
 
@@ -58,34 +63,40 @@ def test_all_files_are_written_and_nothing_else(folder):
         *((Path, name) for name in ("chmod", "mkdir", "replace", "resolve")),
     ],
 )
-def test_whatever_fails_leaves_all_as_it_was(folder, monkeypatch, owner, step, fault):
-    before = state(folder)
+def test_whatever_fails_leaves_all_as_it_was(tmp_path, monkeypatch, owner, step, fault):
     monkeypatch.setattr(shutil, "copy2", refuse)  # what would help where a link fails
     n_failed = 0
-    while True:
+    for place in count():
+        folder = make_folder(tmp_path / str(place))
+        before = state(folder)
         with monkeypatch.context() as patched:
-            patched.setattr(owner, step, fail_at(owner, step, n_failed, fault))
+            stand_in = FailsOnce(getattr(owner, step), place, fault)
+            patched.setattr(
+                owner, step, lambda *args, _call=stand_in, **named: _call(*args, **named)
+            )
             try:
                 write_all(folder, NEW)
             except (OSError, KeyboardInterrupt):
                 n_failed += 1
+                assert state(folder) == before
             else:
-                break
-        assert state(folder) == before
+                assert all((folder / name).is_file() for name in NEW)
+        if stand_in.n_calls <= place:
+            break
     assert n_failed > 1
 
 
-def fail_at(owner, step, place, fault):
-    """Return a stand-in for a function that fails once: when it is called the n-th time."""
-    real, calls = getattr(owner, step), []
+class FailsOnce:
+    """Stands in for a function, and fails when it is called the n-th time."""
 
-    def stand_in(*args, **options):
-        calls.append(args)
-        if len(calls) == place + 1:
-            raise fault
-        return real(*args, **options)
+    def __init__(self, real, place, fault):
+        self._real, self._place, self._fault, self.n_calls = real, place, fault, 0
 
-    return stand_in
+    def __call__(self, *args, **named):
+        self.n_calls += 1
+        if self.n_calls == self._place + 1:
+            raise self._fault
+        return self._real(*args, **named)
 
 
 def refuse(*_):
@@ -96,7 +107,8 @@ def test_files_are_kept_by_copies_where_there_are_no_links(folder, monkeypatch):
     monkeypatch.setattr(os, "link", refuse)
     before, last = state(folder), 2 * len(NEW) - 1
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", fail_at(Path, "replace", last, KeyboardInterrupt))
+        stand_in = FailsOnce(Path.replace, last, KeyboardInterrupt)
+        patched.setattr(Path, "replace", lambda draft, target: stand_in(draft, target))
         with pytest.raises(KeyboardInterrupt):
             write_all(folder, NEW)
     assert state(folder) == before
@@ -105,7 +117,8 @@ def test_files_are_kept_by_copies_where_there_are_no_links(folder, monkeypatch):
 
 
 def test_an_error_names_the_file_and_not_its_draft(folder, monkeypatch):
-    monkeypatch.setattr(os, "fsync", fail_at(os, "fsync", 1, OSError(28, "No space")))
+    stand_in = FailsOnce(Path.chmod, 2, OSError(28, "No space"))  # two for each file
+    monkeypatch.setattr(Path, "chmod", lambda path, mode: stand_in(path, mode))
     with pytest.raises(OSError, match=r"No space: '.*src/a\.c'$"):
         write_all(folder, NEW)
 

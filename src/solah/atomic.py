@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import secrets
 import shutil
 import tempfile
 from contextlib import ExitStack, contextmanager, suppress
@@ -100,7 +101,7 @@ def _keep(target: Path, undo: ExitStack, tidy: ExitStack) -> None:
 
 def _beside(target: Path) -> Path:
     """Choose a name for a file that does not stay; it is known before the file is there."""
-    return target.with_name(f".{os.urandom(8).hex()}.part")
+    return target.with_name(f".{secrets.token_hex(8)}.part")
 
 
 @contextmanager
