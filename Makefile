@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml README.md LICENSE $(shell find src native -type f -not -name '*.pyc')
 
-.PHONY: demo test test-system bench lint clean
+.PHONY: demo test test-system bench reproduce lint clean
 
 demo: $(VENV)/.installed
 	$(BIN)/solah demo --output demo
@@ -25,6 +25,10 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/tree.py
 	$(BIN)/python benchmarks/dependence.py
 	$(BIN)/python benchmarks/hierarchy.py
+
+# Every table of the paper again, beside its own figures; SOLAH_DATA names the folder of data sets.
+reproduce: $(VENV)/.dev
+	$(BIN)/python -m reproduction -o results
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

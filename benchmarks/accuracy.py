@@ -25,9 +25,9 @@ from comparison.speed import measure_speed
 from comparison.summary import summarise
 from rich.console import Console
 
+from reproduction.data import how_to_get
 from solah.exceptions import SolahError
 from solah.progress import show_progress
-from solah.reproduction.running import how_to_get
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

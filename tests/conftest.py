@@ -46,7 +46,7 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def sms_14(shared_data):
     """Return the text messages as the paper's 14 features, and whether they are spam."""
-    from solah import datasets
+    from reproduction.data import load_rows
 
-    messages = datasets.load("sms_spam")
-    return datasets.SmsKeywords(14).transform(messages.table), messages.goal
+    messages = load_rows("sms14")
+    return messages.X, messages.goal

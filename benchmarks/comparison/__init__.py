@@ -13,4 +13,12 @@ bars.py     means             -> what was aimed for, held or missed
 speed.py    nothing           -> how long the default takes to learn
 summary.py  figures           -> the one dict that everything is shown from
 page.py     that dict         -> Markdown, a picture, and the same lines on the terminal
+
+Models, peers, the result cache and statistics are shared with the reproduction of the paper, the
+package ``reproduction`` in the folder above. A script has only its own folder on the path.
 """
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2]))

@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from comparison.models import MODELS, measure_size
 from comparison.scores import score_fold
-from comparison.sets import load_rows, source_of
-from solah.datasets import available
+from comparison.sets import KNOWN, load_rows, source_of
 from solah.evaluation import Plan, over_all_classes, plan_splits, refuse_cut_short
 from solah.model import Task
 
@@ -80,7 +79,7 @@ class Cell:
         }
 
     def _sampled(self, n_rows: int) -> list[str]:
-        whole = {info.name: info.rows for info in available()}.get(self.set_name, n_rows)
+        whole = {entry.name: entry.n_rows for entry in KNOWN}.get(self.set_name, n_rows)
         return [f"{n_rows:,} of {whole:,} rows"] if n_rows < whole else []
 
 

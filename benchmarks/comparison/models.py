@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import solah
 from comparison import extras, peers
 from comparison.sizes import Size, size_of_rules
+from reproduction.models import Recipe, single_tree, solah_auto
 from solah.exceptions import ParameterError, did_you_mean
-from solah.reproduction.models import Recipe, single_tree, solah_auto
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,9 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from comparison.sizes import RULE_UNITS
+from reproduction.page import format_table
 from solah.atomic import write_whole
 from solah.report.markdown import escape
-from solah.reproduction import spell_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -217,7 +217,7 @@ def _models(summary: dict[str, Any]) -> list[str]:
 
 def _table(columns: Iterable[tuple[str, str, str]], rows: list[dict[str, Any]]) -> list[str]:
     keyed = [{"key": key, "title": title, "kind": kind} for key, title, kind in columns]
-    titles, spelt = spell_table({"columns": keyed, "rows": rows})
+    titles, spelt = format_table({"columns": keyed, "rows": rows})
     right = [j for j, column in enumerate(keyed) if column["kind"] != "text"]
     return _grid(titles, [[escape(cell) for cell in row] for row in spelt], right)
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from comparison.sizes import Size, size_of_boosting, size_of_trees
-from solah.reproduction.peers import MixedNaiveBayes, Peer
+from reproduction.peers import MixedNaiveBayes, Peer
 
 
 class MeasuredPeer(Peer):

@@ -6,16 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from joblib import Parallel, delayed
-
 from comparison.cells import Cell
 from comparison.models import MODELS
 from comparison.sets import source_of
-from solah.datasets import available
+from reproduction.cache import ResultCache
+from reproduction.data import entry_of, find_missing, how_to_get
 from solah.exceptions import DatasetError, ParameterError
-from solah.reproduction.keeping import Shelf
-from solah.reproduction.material import find_missing, folder_in_use, use_folder
-from solah.reproduction.running import how_to_get
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,39 +113,26 @@ class Comparison:
     @cached_property
     def _sizes(self) -> dict[str, int]:
         """The number of values of each set that is at hand."""
-        known = {info.name: info for info in available()}
         return {
-            name: min(info.rows, self.wish.rows) * info.attributes
+            name: min(entry.n_rows, self.wish.rows) * entry.n_attributes
             for name in self.wish.sets
             if name not in self.missing
-            for info in [known[source_of(name)]]
+            for entry in [entry_of(source_of(name))]
         }
 
     def run(self, n_jobs: int, advance: Advance) -> Results:
         """Compute the cells that are not done yet."""
-        shelf = Shelf.at(self.folder / "cells")
-        figures = {cell: found for cell in self.cells if (found := shelf.find(cell)) is not None}
-        failures: dict[Cell, str] = {}
-        advance(len(figures))
-        todo = [cell for cell in self.cells if cell not in figures]
-        work = (delayed(_compute)(cell, shelf, folder_in_use()) for cell in todo)
-        for cell, outcome in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work):
-            if isinstance(outcome, str):
-                failures[cell] = outcome
-            else:
-                figures[cell] = outcome
-            advance(1, cell.name)
-        return Results(figures, failures)
+        cache = ResultCache(self.folder / "cells")
+        outcomes = cache.run(self.cells, _compute, n_jobs, advance)
+        failures = {cell: o["failure"] for cell, o in outcomes.items() if "failure" in o}
+        return Results({c: o for c, o in outcomes.items() if c not in failures}, failures)
 
 
-def _compute(cell: Cell, shelf: Shelf, data_folder: str | None) -> tuple[Cell, Figures | str]:
-    """Compute a cell, and keep it before anybody else sees it; say why if an extra cannot."""
-    use_folder(data_folder)
+def _compute(cell: Cell) -> Figures:
+    """Compute a cell; of an extra that cannot, say why."""
     try:
-        figures = cell.compute()
+        return cell.compute()
     except Exception as error:
         if not MODELS[cell.model].is_extra:
             raise
-        return cell, f"{type(error).__name__}: {error}"
-    shelf.put(cell, figures)
-    return cell, figures
+        return {"failure": f"{type(error).__name__}: {error}"}

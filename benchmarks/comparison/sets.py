@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.datasets import Dataset, available, load
+from reproduction import data
+from solah.datasets.registry import ENTRIES
 from solah.exceptions import ParameterError, did_you_mean
+
+if TYPE_CHECKING:
+    from solah.datasets import Dataset
 
 TWELVE = (
     "breast_cancer_ljubljana",
@@ -51,14 +56,16 @@ TITLES = {
 WITHOUT_MISSING = {"breast_277": "breast_cancer_ljubljana", "wisconsin_683": "wisconsin_original"}
 """Sets as KEEL has them: the rows of another set that have all their values."""
 
+KNOWN = (*ENTRIES, *data.PAPER_ONLY)
+
 _SAMPLE_SEED = 0
 
 
 def choose_sets(names: list[str]) -> dict[str, tuple[str, ...]]:
     """Sort names of groups and of sets into groups of sets; raise for one that nobody knows."""
     canonical = {name: name for name in WITHOUT_MISSING}
-    for info in available():
-        canonical |= dict.fromkeys((info.name, *info.aliases), info.name)
+    for entry in KNOWN:
+        canonical |= dict.fromkeys((entry.name, *entry.aliases), entry.name)
     groups: dict[str, tuple[str, ...]] = {}
     for name in names:
         if name in GROUPS:
@@ -84,7 +91,7 @@ def load_rows(name: str, most: int) -> Dataset:
     The classes keep their shares, where there are groups within each group; the rows stay in
     their order.
     """
-    material = load(source_of(name))
+    material = data.load_rows(source_of(name))
     if name in WITHOUT_MISSING:
         missing = np.any([column.missing() for column in material.table.columns], axis=0)
         material = take_rows(material, np.flatnonzero(~missing))

@@ -13,7 +13,7 @@ from comparison.bars import find_bars
 from comparison.pareto import Point, pareto_front
 from comparison.sets import TITLES
 from comparison.sizes import RULE_UNITS
-from solah.reproduction.statistics import compare
+from reproduction.statistics import compare
 
 if TYPE_CHECKING:
     from comparison.cells import Figures

@@ -1,13 +1,8 @@
 """What the tests of the benchmarks share: the benchmarks are scripts, not an installed package."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 
 @pytest.fixture(autouse=True)

@@ -38,7 +38,7 @@ def test_a_sample_keeps_the_shares_of_classes_and_groups():
 
 
 def test_large_sets_are_sampled_and_small_ones_are_whole(monkeypatch, make_set):
-    monkeypatch.setattr(sets, "load", lambda name: make_set(300, n_groups=3))
+    monkeypatch.setattr(sets.data, "load_rows", lambda name: make_set(300, n_groups=3))
     sets.load_rows.cache_clear()
     small, whole = sets.load_rows("made", 120), sets.load_rows("made", 300)
     sets.load_rows.cache_clear()

@@ -23,12 +23,10 @@ def test_no_name_means_two_sets() -> None:
         ("pima", "diabetes_pima"),
         ("liver", "liver_disorders"),
         ("breast", "breast_cancer_ljubljana"),
-        ("spam", "sms_spam"),
-        ("sms", "sms_spam"),
         ("heart", "heart_statlog"),
         ("wisconsin", "wisconsin_original"),
         ("hapt", "iot_hapt_windows"),
-        ("Heart-C Weka", "heart_c_weka"),
+        ("Heart-C Cleveland", "heart_c_cleveland"),
         ("WINE", "wine"),
     ],
 )

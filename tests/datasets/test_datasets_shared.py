@@ -41,11 +41,7 @@ def test_every_set_in_the_folder_is_what_the_registry_says(entry: Entry) -> None
     assert dataset.groups is None or len(dataset.groups) == entry.n_rows
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [entry for entry in IN_FOLDER if entry.name != "sms_spam"],
-    ids=lambda entry: entry.name,
-)
+@pytest.mark.parametrize("entry", IN_FOLDER, ids=lambda entry: entry.name)
 def test_declared_kinds_fit_the_columns(entry: Entry) -> None:
     dataset = load(entry.name)
     _, kinds = settle(dataset.table, dataset.kinds)
@@ -57,13 +53,6 @@ def test_declared_kinds_fit_the_columns(entry: Entry) -> None:
 def test_wisconsin_s_grades_stay_continuous() -> None:
     _, kinds = settle(load("wisconsin").table)
     assert set(map(str, kinds)) == {"continuous"}
-
-
-def test_no_message_is_lost_or_taken_for_missing() -> None:
-    messages = load("sms").table.column("text").values
-    with (FOLDER / "sms_spam.csv").open(encoding="utf-8", newline="") as file:
-        expected = [row["text"].strip() for row in csv.DictReader(file)]
-    assert [message.strip() for message in messages] == expected
 
 
 def test_missing_values_are_as_many_as_are_known() -> None:

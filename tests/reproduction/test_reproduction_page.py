@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from small_wish import SMALL
+from small_scope import SMALL
 
-from solah.reproduction import Reproduction, render_page, spell_table, write_summary
-from solah.reproduction.findings import find_bars, find_out
-from solah.reproduction.tables.layout import PRINTED
+from reproduction.findings import find_bars, find_out
+from reproduction.page import format_table, render_page, write_summary
+from reproduction.running import Reproduction
+from reproduction.tables.layout import PRINTED
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -45,7 +46,7 @@ def test_both_files_hold_the_same(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "spelt"),
+    ("kind", "value", "text"),
     [
         ("text", "a|b", "a|b"),
         ("share", 0.12345, "0.123"),
@@ -59,9 +60,9 @@ def test_both_files_hold_the_same(tmp_path):
         ("share", None, "-"),
     ],
 )
-def test_figures_are_spelt_in_one_way(kind, value, spelt):
+def test_figures_are_formatted_by_kind(kind, value, text):
     columns = [{"key": "x", "title": "X", "kind": kind}]
-    assert spell_table({"columns": columns, "rows": [{"x": value}]}) == (["X"], [[spelt]])
+    assert format_table({"columns": columns, "rows": [{"x": value}]}) == (["X"], [[text]])
 
 
 def line(data, model, settings, accuracy, branches=10):

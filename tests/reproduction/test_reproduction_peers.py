@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
+from reproduction.peers import EntropyTree, MixedNaiveBayes, NeuralNetwork
 from solah import datasets
 from solah.data import Column, Table
-from solah.reproduction.peers import EntropyTree, MixedNaiveBayes, NeuralNetwork
 
 PEERS = [EntropyTree, MixedNaiveBayes, NeuralNetwork]
 MIXED = Table(

@@ -2,9 +2,9 @@
 
 import pytest
 
+from reproduction.published import DATABASES, SMS_14, SMS_20
+from reproduction.tables.comparison import PAPERS
 from solah import Hierarchy
-from solah.reproduction.published import DATABASES, SMS_14, SMS_20
-from solah.reproduction.tables.comparison import PAPERS
 
 COUNTED = [database for database in DATABASES if database.is_counted]
 

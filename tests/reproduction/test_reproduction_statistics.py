@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solah.reproduction.statistics import compare
+from reproduction.statistics import compare
 
 
 def test_ties_count_for_all_that_share_them():

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold, cross_val_score
-from small_wish import SMALL, STUDY, WINE
+from small_scope import SMALL, STUDY, WINE
 
+from reproduction.scope import Scope
+from reproduction.tables.layout import PRINTED
 from solah import PAPER, LinguisticTreeClassifier, datasets
-from solah.reproduction.tables.layout import PRINTED
 
 
 def rows_of(table, **words):
@@ -51,7 +52,7 @@ def test_the_single_tree_of_a_study_is_what_scikit_learn_measures(run):
 
 
 def test_a_sweep_has_every_k(run):
-    table = run("sweep14", wish=replace(SMALL, sms14=replace(STUDY, name="iris")))["iris"]
+    table = run("sweep14", scope=replace(SMALL, sms14=replace(STUDY, name="iris")))["iris"]
     assert [row["k"] for row in rows_of(table, settings="PAPER")] == [2, 3]
     assert [row["clusters"] for row in rows_of(table, settings=PRINTED)] == [2, 2]
     assert all(row["clusters"] >= 1 for row in rows_of(table, settings="PAPER"))
@@ -68,8 +69,8 @@ def test_differences_of_databases_are_named(run):
 
 
 def test_solah_against_the_tree(run):
-    wish = replace(SMALL, databases=(WINE, SMALL.databases[2]))
-    table = run("ldt", wish=wish)["ldt"]
+    scope = replace(SMALL, databases=(WINE, SMALL.databases[2]))
+    table = run("ldt", scope=scope)["ldt"]
     (wine,) = rows_of(table, name="wine", model="SOLAH", settings="PAPER")
     (iris,) = rows_of(table, name="iris", model="single tree", settings="PAPER")
     assert (wine["folds"], iris["folds"]) == (3, 2)
@@ -92,7 +93,7 @@ def test_many_attributes_have_few_folds_and_all(run):
 
 
 def test_the_comparison(run):
-    tables = run("comparison", wish=replace(SMALL, databases=SMALL.databases[::2]))
+    tables = run("comparison", scope=replace(SMALL, databases=SMALL.databases[::2]))
     wine, iris = tables["comparison"]["rows"]
     keys = [column["key"] for column in tables["comparison"]["columns"][1:]]
     assert keys == [
@@ -116,8 +117,8 @@ def test_the_comparison(run):
 
 
 def test_the_comparison_without_the_search(run):
-    wish = replace(SMALL, optlah=(), runs=1, databases=(WINE,))
-    tables = run("comparison", wish=wish)
+    scope = replace(SMALL, optlah=(), runs=1, databases=(WINE,))
+    tables = run("comparison", scope=scope)
     assert "optlah paper" not in tables["comparison"]["rows"][0]
     assert tables["comparison"]["rows"][0]["solah paper"][1] == 0.0
     assert tables["comparison-standing"]["facts"]["p_value"] is None
@@ -125,9 +126,7 @@ def test_the_comparison_without_the_search(run):
 
 @pytest.mark.shared
 def test_the_papers_branches_on_its_text_messages(run, shared_data):
-    from solah.reproduction import Wish
-
-    table = run("sms14", wish=Wish())["sms14"]
+    table = run("sms14", scope=Scope())["sms14"]
     for title, branches, accuracy in (
         ("the SOLAH of the paper's text, wired by hand", 339, 0.9555),
         ("LAH-SMS14-1 of the paper's source", 154, 0.9356),

@@ -27,7 +27,6 @@ from solah.cli.plan import plan
 from solah.cli.predict import predict
 from solah.cli.publish import publish
 from solah.cli.report import report
-from solah.cli.reproduce import reproduce
 from solah.cli.rules import rules
 from solah.cli.screen import Quiet, Verbose
 from solah.cli.stress import stress
@@ -47,7 +46,6 @@ _VERBS = {
     "See and understand": (rules, explain, report, stress),
     "Bring to a device": (export, footprint, adapt),
     "Spread over sensor nodes": (plan, up, node, publish, watch),
-    "Check the paper": (reproduce,),
     "About": (info,),
 }
 

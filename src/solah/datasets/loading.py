@@ -60,7 +60,11 @@ def load(name: str) -> Dataset:
     >>> wine.class_counts
     {'class_0': 59, 'class_1': 71, 'class_2': 48}
     """
-    entry = find_entry(name)
+    return load_entry(find_entry(name))
+
+
+def load_entry(entry: Entry) -> Dataset:
+    """Load the data set of an entry, from the nearest place that has it."""
     table = _read(entry)
     *attributes, goal = table.columns
     dataset = Dataset(

@@ -64,7 +64,7 @@ BUNDLED = (
     ),
 )
 
-PAPER = (
+GENERAL = (
     Entry(
         name="breast_cancer_ljubljana",
         aliases=("breast", "ljubljana"),
@@ -179,15 +179,6 @@ PAPER = (
         ),
     ),
     Entry(
-        name="heart_c_weka",
-        aliases=("heart_weka",),
-        classes={"<50": 165, ">50_1": 138},
-        n_attributes=13,
-        source="Weka's heart-c.arff, from UCI 'Heart Disease' with one row changed",
-        licence=_UCI_LICENCE,
-        kinds={"slope": ("up", "flat", "down")},
-    ),
-    Entry(
         name="heart_statlog",
         aliases=("heart", "statlog", "statlog_heart"),
         classes={"absent": 150, "present": 120},
@@ -252,14 +243,6 @@ PAPER = (
             columns=(*_numbered("band", 60, width=2), GOAL),
             words={GOAL: {"M": "mine", "R": "rock"}},
         ),
-    ),
-    Entry(
-        name="sms_spam",
-        aliases=("sms", "spam"),
-        classes={"ham": 4827, "spam": 747},
-        n_attributes=1,
-        source="UCI 'SMS Spam Collection', by Almeida and Gomez Hidalgo",
-        licence=f"free to use if cited, by its readme; {_UCI_LICENCE}",
     ),
     Entry(
         name="wisconsin_original",
@@ -403,7 +386,7 @@ SENSORS = (
     ),
 )
 
-ENTRIES = (*BUNDLED, *PAPER, *SENSORS)
+ENTRIES = (*BUNDLED, *GENERAL, *SENSORS)
 
 
 def find_entry(name: str) -> Entry:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import solah as library
+from reproduction import peers as others
 from solah.paper import PAPER
-from solah.reproduction import peers as others
 
 if TYPE_CHECKING:
     from solah.datasets import Dataset

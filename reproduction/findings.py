@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from solah.reproduction.tables.layout import PRINTED
-from solah.reproduction.tables.trees import MEAN
+from reproduction.tables.layout import PRINTED
+from reproduction.tables.trees import MEAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

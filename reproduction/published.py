@@ -99,7 +99,7 @@ class ByHand:
     label: str
     title: str
     wiring: str
-    printed: Printed | None = None
+    printed: Printed
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Study:
 
     Attributes
     ----------
-    name : the data, as :mod:`solah.reproduction.material` knows them
+    name : the data, as :mod:`reproduction.data` knows them
     title : what the tables call them
     solah, tree : the paper's lines
     by_hand : the hierarchies that can be wired as the paper has them
@@ -122,7 +122,7 @@ class Study:
     tree: Printed
     by_hand: tuple[ByHand, ...]
     sweep: tuple[SweepLine, ...]
-    unknown: Printed | None = None
+    unknown: Printed
 
 
 _WISCONSIN = Database(

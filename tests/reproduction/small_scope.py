@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from solah.reproduction import Wish
-from solah.reproduction.published import DATABASES, ByHand, Printed, Study, SweepLine
+from reproduction.published import DATABASES, ByHand, Printed, Study, SweepLine
+from reproduction.scope import Scope
 
 _BY_NAME = {database.name: database for database in DATABASES}
 WINE = replace(_BY_NAME["wine"], is_wide=True)
@@ -30,7 +30,7 @@ STUDY = Study(
     sweep=(SweepLine((2, 3), Printed(0.95, 0.97, 30, 1.0, 3, 2)),),
     unknown=Printed(0.9, 0.9, 20, 1.0),
 )
-SMALL = Wish(
+SMALL = Scope(
     folds=3,
     runs=2,
     optlah=("paper",),

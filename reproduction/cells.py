@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
 
+from reproduction.data import load_rows
 from solah.evaluation import (
     Plan,
     over_all_classes,
@@ -17,15 +18,14 @@ from solah.evaluation import (
     score_beliefs,
 )
 from solah.model import Task
-from solah.reproduction.material import load_material
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
+    from reproduction.models import Recipe
     from solah.datasets import Dataset
-    from solah.reproduction.models import Recipe
 
 Figures = dict[str, Any]
 Work = Literal["properties", "all rows", "folds", "half"]
@@ -77,7 +77,7 @@ class Cell:
         figures : dict of plain values
             NaN is None.
         """
-        material = load_material(self.data)
+        material = load_rows(self.data)
         if self.recipe is None:
             return _properties(material)
         if self.task == "all rows":

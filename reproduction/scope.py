@@ -1,25 +1,25 @@
-"""What the user asks for, and what the tables are made over."""
+"""How much to compute: folds, seeds, runs, the genetic search, and the data the tables cover."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solah.reproduction.models import GENERATIONS, POPULATION, Variant
-from solah.reproduction.published import DATABASES, SMS_14, SMS_20, Database, Study
+from reproduction.models import GENERATIONS, POPULATION, Variant
+from reproduction.published import DATABASES, SMS_14, SMS_20, Database, Study
 
 
 @dataclass(frozen=True)
-class Wish:
+class Scope:
     """How much to compute.
 
     Attributes
     ----------
     folds : the folds of a cross-validation
     seeds : how often it is repeated, with the seeds 0, 1, …
-    runs : how many splits in halves there are in the comparison
-    optlah : the settings that the genetic search is run with; none leaves it out
+    runs : how many random halves there are in the comparison
+    optlah : the settings that the genetic search is run with; empty leaves it out
     population, generations : the size of the genetic search
-    databases, sms20, sms14 : what the tables are over
+    databases, sms20, sms14 : the data that the tables cover
     """
 
     folds: int = 10

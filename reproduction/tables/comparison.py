@@ -1,0 +1,254 @@
+"""Several models trained on the same halves of the databases, with ranks and tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reproduction import models
+from reproduction.cells import Cell
+from reproduction.statistics import compare
+from reproduction.tables.layout import NOT_AVAILABLE, SETTINGS, TablePlan, make_table
+from reproduction.tables.trees import choice_note
+
+if TYPE_CHECKING:
+    from reproduction.models import Recipe
+    from reproduction.published import Database
+    from reproduction.scope import Scope
+    from reproduction.statistics import Standing
+    from reproduction.tables.layout import Results, Row, Table
+
+PAPERS = {
+    "c45": "C4.5",
+    "bayes": "naive Bayes",
+    "network": "neural network",
+    "optlah": "OptLAH",
+    "solah": "SOLAH",
+}
+"""The models that the paper compares, by the names of their figures in ``Rivals``."""
+_STANDING = (
+    ("model", "model", "text"),
+    ("accuracy", "mean accuracy (%)", "mean"),
+    ("wins", "wins", "count"),
+    ("rank", "mean rank", "mean"),
+    ("learning_seconds", "learning (s)", "seconds"),
+    ("choosing_seconds", "choosing (s)", "seconds"),
+)
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A model of the comparison.
+
+    Attributes
+    ----------
+    key : its column
+    title : what the table calls it
+    recipe : how it is made
+    is_ranked : whether it takes part in the ranks; a second setting of another does not
+    """
+
+    key: str
+    title: str
+    recipe: Recipe
+    is_ranked: bool = True
+
+    def cells(self, database: Database, runs: int) -> list[Cell]:
+        """List what has to be computed; the genetic search covers the paper's twelve only."""
+        if self.recipe.kind == "optlah" and not database.is_counted:
+            return []
+        return [Cell(database.name, "half", self.recipe, seed=run) for run in range(runs)]
+
+
+def plan(scope: Scope) -> TablePlan:
+    """Compare accuracies and ranks, ours and those of the figures that the paper prints."""
+    rivals = list_rivals(scope)
+    return TablePlan(
+        [
+            cell
+            for database in scope.databases
+            for rival in rivals
+            for cell in rival.cells(database, scope.runs)
+        ],
+        lambda results: [
+            *_measured(rivals, scope, results),
+            _printed_table(scope),
+            _printed_standing(scope),
+        ],
+    )
+
+
+def list_rivals(scope: Scope) -> list[Rival]:
+    """List the models that are compared."""
+    titles = ("C4.5-style tree", "naive Bayes", "neural network")
+    peers = zip(titles, models.peers(), strict=True)
+    searches = [models.optlah(v, scope.population, scope.generations) for v in scope.optlah]
+    return [
+        *(Rival(recipe.label, title, recipe) for title, recipe in peers),
+        *(_rival("OptLAH", recipe) for recipe in searches),
+        *(_rival("SOLAH", models.solah_of_database(variant)) for variant in models.VARIANTS),
+        _rival("SOLAH auto", models.solah_auto("paper"), is_ranked=False),
+    ]
+
+
+def _rival(title: str, recipe: Recipe, *, is_ranked: bool = True) -> Rival:
+    key = f"{title.lower().replace(' ', '-')} {recipe.variant}"
+    return Rival(key, f"{title}, {SETTINGS[recipe.variant]}", recipe, is_ranked)
+
+
+def _measured(rivals: list[Rival], scope: Scope, results: Results) -> list[Table]:
+    rows = [_row(database, rivals, scope, results) for database in scope.databases]
+    columns = [(rival.key, rival.title, "percent") for rival in rivals]
+    return [
+        make_table(
+            "comparison",
+            "Comparison with other models: accuracy in percent",
+            (("data", "data", "text"), *columns),
+            rows,
+            _notes(scope),
+        ),
+        _standing_table(rivals, rows, scope, results),
+    ]
+
+
+def _row(database: Database, rivals: list[Rival], scope: Scope, results: Results) -> Row:
+    accuracies = {}
+    for rival in rivals:
+        runs = [results.get(cell) for cell in rival.cells(database, scope.runs)]
+        known = [100 * run["accuracy"] for run in runs if run is not None]
+        if len(known) == scope.runs:
+            accuracies[rival.key] = [fmean(known), stdev(known) if len(known) > 1 else 0.0]
+    return {
+        "data": database.title if accuracies else f"{database.title} ({NOT_AVAILABLE})",
+        "name": database.name,
+        "is_counted": database.is_counted,
+        **accuracies,
+    }
+
+
+def _standing_table(rivals: list[Rival], rows: list[Row], scope: Scope, results: Results) -> Table:
+    """Rank the models on the databases that all of them have finished."""
+    complete = [r for r in rows if r["is_counted"] and all(rival.key in r for rival in rivals)]
+    names = [row["name"] for row in complete]
+    notes = [
+        "No database is complete, so nothing can be ranked.",
+        "A tie for the first place counts for all that share it. Learning is for one half of "
+        "a database, summed over the databases, mean of the runs; choosing is that of k and "
+        "theta, and by default of all that is open. SOLAH auto follows simple rules instead of "
+        "choosing and is not ranked.",
+    ]
+    lines, facts = [], {}
+    if complete:
+        ranked = [rival.key for rival in rivals if rival.is_ranked]
+        standing = compare(np.array([[row[key][0] for key in ranked] for row in complete]))
+        notes[0] = _verdict(standing, len(complete))
+        facts = {"databases": names, **_tests(standing)}
+        lines = [
+            {
+                "model": rival.title,
+                "key": rival.key,
+                "accuracy": fmean(row[rival.key][0] for row in complete),
+                **_place(standing, ranked, rival.key),
+                **_seconds(rival, names, scope, results),
+            }
+            for rival in rivals
+        ]
+    title = "Comparison: how the models stand"
+    table = make_table("comparison-standing", title, _STANDING, lines, notes)
+    return {**table, "facts": facts}
+
+
+def _place(standing: Standing, ranked: list[str], key: str) -> Row:
+    if key not in ranked:
+        return {}
+    place = ranked.index(key)
+    return {"wins": standing.wins[place], "rank": standing.ranks[place]}
+
+
+def _seconds(rival: Rival, names: list[str], scope: Scope, results: Results) -> Row:
+    """Add up the time over the databases; the mean of the runs."""
+    runs = [
+        results[cell]
+        for database in scope.databases
+        if database.name in names
+        for cell in rival.cells(database, scope.runs)
+    ]
+    return {
+        key: sum(float(run[key]) for run in runs) / scope.runs
+        for key in ("learning_seconds", "choosing_seconds")
+    }
+
+
+def _tests(standing: Standing) -> Row:
+    return {"p_value": standing.p_value, "critical_difference": standing.critical_difference}
+
+
+def _verdict(standing: Standing, n_sets: int) -> str:
+    if standing.p_value is None:
+        return "Too few databases or models for a test."
+    return (
+        f"Friedman's test of {len(standing.ranks)} models on {n_sets} databases: "
+        f"p = {standing.p_value:.2g}. Nemenyi's critical difference at 0.05: mean ranks that "
+        f"differ by less than {standing.critical_difference:.2f} do not differ."
+    )
+
+
+def _printed_table(scope: Scope) -> Table:
+    rows = [
+        {"data": one.title, **{key: list(pair) for key, pair in vars(one.rivals).items()}}
+        for one in scope.counted
+    ]
+    columns = [(key, title, "percent") for key, title in PAPERS.items()]
+    return make_table(
+        "comparison-printed",
+        "Comparison: what the paper prints",
+        (("data", "data", "text"), *columns),
+        rows,
+        ["C4.5, naive Bayes and the neural network are WEKA's, as the paper quotes them."],
+    )
+
+
+def _printed_standing(scope: Scope) -> Table:
+    scores = np.array([[vars(one.rivals)[key][0] for key in PAPERS] for one in scope.counted])
+    standing = compare(scores)
+    rows = [
+        {"model": title, "accuracy": float(mean), "wins": wins, "rank": rank}
+        for title, mean, wins, rank in zip(
+            PAPERS.values(), scores.mean(axis=0), standing.wins, standing.ranks, strict=True
+        )
+    ]
+    table = make_table(
+        "comparison-printed-standing",
+        "Comparison: how the paper's figures stand",
+        _STANDING[:4],
+        rows,
+        [
+            f"{_verdict(standing, len(scores))} The paper has no such test; this one is of the "
+            "figures that it prints."
+        ],
+    )
+    return {**table, "facts": _tests(standing)}
+
+
+def _notes(scope: Scope) -> list[str]:
+    notes = [
+        f"Mean ± standard deviation of {scope.runs} runs; each learns from one half of the rows "
+        "(stratified, shuffled with the run's number) and is tested on the other; all models "
+        "have the same halves.",
+        "scikit-learn's models, defaults but for: DecisionTreeClassifier(criterion='entropy', "
+        "random_state=run); GaussianNB and CategoricalNB in one; MLPClassifier(max_iter=500, "
+        "random_state=run) on scaled numbers and indicators, whose warnings that 500 rounds were "
+        "too few are silenced. Missing values: the tree takes them as they are, the others take "
+        "the training mean of numbers; a missing state is a state of its own for naive Bayes and "
+        "no indicator for the others.",
+    ]
+    if scope.optlah:
+        notes.append(
+            f"OptLAH: a genetic search for the hierarchy, population {scope.population}, "
+            f"{scope.generations} generations, by accuracy on unseen training rows, trees of at "
+            "most 8 inputs; on the paper's twelve databases only."
+        )
+    return [*notes, choice_note()]
