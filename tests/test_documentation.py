@@ -19,12 +19,17 @@ from pathlib import Path
 
 import pytest
 
+import reproduction
 import solah
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-WALK = pkgutil.walk_packages(solah.__path__, "solah.")
-MODULES = [module.name for module in WALK if not module.name.endswith("_native")]
+MODULES = [
+    module.name
+    for package in (solah, reproduction)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if not module.name.endswith("_native")
+]
 SETS_UP_A_MACHINE = ("make", "pip", "git", "python3")
 
 
