@@ -44,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _reproduce(options, screen)
     except KeyboardInterrupt:
-        _note(screen, f"finished cells are kept in {options.output}; the same command continues")
+        text = f"interrupted; finished cells are kept in {options.output}, so the same command"
+        _note(screen, f"{text} continues from there")
         return 130
     except (SolahError, OSError) as error:
         if options.verbose:
@@ -62,23 +63,38 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)}; all by default")
-    add("--data", type=_folder(must_exist=True), metavar="DIR", help=f"in place of {VARIABLE}")
-    add("--folds", type=_at_least(2), default=10, metavar="N", help="of a cross-validation; 10")
-    add("--seeds", type=_at_least(1), default=1, metavar="N", help="repeats of it; 1")
-    add("--runs", type=_at_least(1), default=10, metavar="N", help="halves in the comparison; 10")
+    add(
+        "--data",
+        type=_folder(must_exist=True),
+        metavar="DIR",
+        help=f"a folder of data sets, in place of {VARIABLE}",
+    )
+    for name, least, default, text in (
+        ("--folds", 2, 10, "folds of a cross-validation"),
+        ("--seeds", 1, 1, "how often the rows are shuffled into folds"),
+        ("--runs", 1, 10, "random halves in the comparison"),
+    ):
+        text = f"{text} (default: {default})"
+        add(name, type=_at_least(least), default=default, metavar="N", help=text)
     add(
         "--optlah",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="whether the genetic search is in the comparison; it takes most of the time",
     )
-    add("--jobs", type=_at_least(1), default=-1, metavar="N", help="processes; one per processor")
+    add(
+        "--jobs",
+        type=_at_least(1),
+        default=-1,
+        metavar="N",
+        help="processes (default: one per processor)",
+    )
     add(
         *("-o", "--output"),
         type=_folder(must_exist=False),
         default=Path("results"),
         metavar="DIR",
-        help="where finished cells are kept and the results are written; results",
+        help="where finished cells are kept and results are written (default: %(default)s)",
     )
     add("--json", action="store_true", help="print the summary as JSON instead of the tables")
     add("-q", "--quiet", action="store_true", help="print only the tables and errors")
@@ -108,9 +124,8 @@ def _folder(*, must_exist: bool) -> Callable[[str], Path]:
 def _reproduce(options: argparse.Namespace, screen: Screen) -> None:
     if options.data is not None:
         os.environ[VARIABLE] = str(options.data)
-    scope = Scope(options.folds, options.seeds, options.runs)
-    if not options.optlah:
-        scope = Scope(options.folds, options.seeds, options.runs, optlah=())
+    optlah = Scope.optlah if options.optlah else ()
+    scope = Scope(options.folds, options.seeds, options.runs, optlah)
     with screen.working("looking for the data"):
         work = Reproduction.plan(options.tables, scope, options.output)
     if work.missing:

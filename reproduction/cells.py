@@ -1,4 +1,4 @@
-"""One computation in, its figures out: the smallest piece of work, kept when it is done."""
+"""One computation, the unit that is cached: a model on one data set, or a data set's properties."""
 
 from __future__ import annotations
 
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from reproduction.models import Recipe
     from solah.datasets import Dataset
 
+    Indices = NDArray[np.intp]
+
 Figures = dict[str, Any]
 Work = Literal["properties", "all rows", "folds", "half"]
 
 _SIZES = ("n_clusters", "n_levels", "n_rules", "n_branches")
+_SECONDS = ("learning_seconds", "choosing_seconds", "testing_seconds")
 
 
 @dataclass(frozen=True)
@@ -39,12 +42,12 @@ class Cell:
 
     Attributes
     ----------
-    data : the material's name
-    task : the material's properties; the size of a model learnt from all rows; the scores of a
-        model over folds; those of a model learnt from one half of the rows, on the other half
+    data : the name of the rows
+    task : the properties of the data; the size of a model trained on all rows; the scores of a
+        model over folds; those of a model trained on one half of the rows, on the other half
     recipe : the model; None for properties
     folds : how many folds
-    seed : what folds are shuffled with, or the number of a half's run
+    seed : what the rows are shuffled with: the seed of the folds, or the number of the run
     """
 
     data: str
@@ -55,7 +58,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """A readable name that no other cell has, fit for a file."""
+        """A unique and readable name that can be a file's."""
         words = [self.data]
         if self.recipe is not None:
             words += [self.recipe.label, *([self.recipe.variant] if self.recipe.variant else [])]
@@ -66,26 +69,20 @@ class Cell:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All that the figures depend on, as plain values."""
+        """Everything the figures depend on, as plain values."""
         return asdict(self)
 
     def compute(self) -> Figures:
-        """Do the computation.
-
-        Returns
-        -------
-        figures : dict of plain values
-            NaN is None.
-        """
-        material = load_rows(self.data)
+        """Do the computation; return plain values, None where a score is NaN."""
+        rows = load_rows(self.data)
         if self.recipe is None:
-            return _properties(material)
+            return _properties(rows)
         if self.task == "all rows":
-            return _size_of_all_rows(self.recipe, material)
-        splits = list(self._splits(material.goal))
-        return _over_splits(self.recipe, material, splits, self.seed or 0)
+            return _on_all_rows(self.recipe, rows)
+        splits = self._splits(rows.goal)
+        return _means([_on_split(self.recipe, rows, *split, self.seed or 0) for split in splits])
 
-    def _splits(self, goal: NDArray[Any]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    def _splits(self, goal: NDArray[Any]) -> Iterator[tuple[Indices, Indices]]:
         if self.folds is None:
             halves = StratifiedShuffleSplit(1, test_size=0.5, random_state=self.seed)
             yield from halves.split(np.zeros(len(goal)), goal)
@@ -95,76 +92,64 @@ class Cell:
             yield split.train, split.test
 
 
-def _properties(material: Dataset) -> Figures:
-    columns = material.table.columns
+def _properties(rows: Dataset) -> Figures:
+    columns = rows.table.columns
     return {
         "attributes": len(columns),
         "constant": [c.name for c in columns if len(set(c.values[~c.missing()].tolist())) < 2],
-        "classes": len(material.class_counts),
-        "rows": material.table.n_rows,
-        "counts": sorted(material.class_counts.values(), reverse=True),
+        "classes": len(rows.class_counts),
+        "rows": rows.table.n_rows,
+        "counts": sorted(rows.class_counts.values(), reverse=True),
         "missing": int(sum(column.missing().sum() for column in columns)),
     }
 
 
-def _size_of_all_rows(recipe: Recipe, material: Dataset) -> Figures:
-    estimator = recipe.make(material, material.table.n_rows, 0)
+def _on_all_rows(recipe: Recipe, rows: Dataset) -> Figures:
+    estimator = recipe.make(rows, rows.table.n_rows, 0)
     start = perf_counter()
-    estimator.fit(material.table, material.goal)
-    return {**_learnt(estimator, perf_counter() - start), "chosen": _chosen(estimator)}
+    estimator.fit(rows.table, rows.goal)
+    return {**_sizes_and_times(estimator, perf_counter() - start), "chosen": _chosen(estimator)}
 
 
-def _over_splits(
-    recipe: Recipe,
-    material: Dataset,
-    splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-    seed: int,
-) -> Figures:
-    """Learn and test on each split: the mean of scores and sizes, the sum of seconds."""
-    folds = [_on_split(recipe, material, train, test, seed) for train, test in splits]
-    means = {name: _mean([fold[name] for fold in folds]) for name in ("accuracy", "auc", *_SIZES)}
-    sums = {
-        name: float(sum(fold[name] for fold in folds))
-        for name in ("learning_seconds", "choosing_seconds", "testing_seconds")
+def _on_split(recipe: Recipe, rows: Dataset, train: Indices, test: Indices, seed: int) -> Figures:
+    estimator = recipe.make(rows, len(train), seed)
+    train_rows, test_rows = rows.table.take(train), rows.table.take(test)
+    start = perf_counter()
+    estimator.fit(train_rows, rows.goal[train])
+    trained = perf_counter()
+    refuse_cut_short(estimator)
+    beliefs = estimator.predict_proba(test_rows)
+    tested = perf_counter()
+    classes = np.unique(rows.goal)
+    whole = over_all_classes(beliefs, estimator.classes_, classes)
+    scores = score_beliefs(rows.goal[test], whole, classes)
+    return {
+        "accuracy": scores.accuracy,
+        "auc": None if np.isnan(scores.auc) else scores.auc,
+        **_sizes_and_times(estimator, trained - start),
+        "testing_seconds": tested - trained,
     }
+
+
+def _means(folds: list[Figures]) -> Figures:
+    """Average scores and sizes over the folds, and add up the seconds."""
+    means = {}
+    for name in ("accuracy", "auc", *_SIZES):
+        known = [fold[name] for fold in folds if fold[name] is not None]
+        means[name] = float(np.mean(known)) if known else None
+    sums = {name: float(sum(fold[name] for fold in folds)) for name in _SECONDS}
     return {**means, **sums, "each": folds}
 
 
-def _on_split(
-    recipe: Recipe,
-    material: Dataset,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    seed: int,
-) -> Figures:
-    estimator = recipe.make(material, len(train), seed)
-    learnt_rows, tested_rows = material.table.take(train), material.table.take(test)
-    start = perf_counter()
-    estimator.fit(learnt_rows, material.goal[train])
-    learnt = perf_counter()
-    refuse_cut_short(estimator)
-    beliefs = estimator.predict_proba(tested_rows)
-    tested = perf_counter()
-    classes = np.unique(material.goal)
-    whole = over_all_classes(beliefs, estimator.classes_, classes)
-    scores = score_beliefs(material.goal[test], whole, classes)
-    return {
-        "accuracy": scores.accuracy,
-        "auc": _known(scores.auc),
-        **_learnt(estimator, learnt - start),
-        "testing_seconds": tested - learnt,
-    }
-
-
-def _learnt(estimator: Any, seconds: float) -> Figures:
-    """Describe what was learnt, and part the time of choosing k and theta from the rest."""
+def _sizes_and_times(estimator: Any, seconds: float) -> Figures:
+    """Describe the model, and separate the time to choose k and theta from the rest."""
     choosing = float(getattr(estimator, "selection_seconds_", 0.0))
     sizes = {name: getattr(estimator, f"{name}_", None) for name in _SIZES}
     return {**sizes, "learning_seconds": seconds - choosing, "choosing_seconds": choosing}
 
 
 def _chosen(estimator: Any) -> dict[str, Any] | None:
-    """Tell which k and theta were chosen, and the hierarchy that they lead to."""
+    """Return the k and theta that were chosen, and the hierarchy they lead to."""
     candidates = getattr(estimator, "selection_", ())
     if not candidates:
         return None
@@ -175,12 +160,3 @@ def _chosen(estimator: Any) -> dict[str, Any] | None:
         "hierarchy": str(estimator.hierarchy_),
         "candidates": len(candidates),
     }
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else value

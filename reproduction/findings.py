@@ -1,22 +1,24 @@
-"""Tables in, what agrees with the paper and what does not out: sentences made from the figures."""
+"""Where our tables agree with the paper and where they do not, in sentences; and our targets."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reproduction.statistics import LEVEL
 from reproduction.tables.layout import PRINTED
-from reproduction.tables.trees import MEAN
+from reproduction.tables.trees import MEAN, SOLAH, TREE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    Tables = Mapping[str, dict[str, Any]]
-    Row = dict[str, Any]
+    from reproduction.tables.layout import Row, Table
+
+    Tables = Mapping[str, Table]
 
 CLOSE = 0.02
-_CLOSE_BY = f"within {CLOSE}"
+"""An accuracy that differs from the paper's by no more than this agrees with it."""
 TIMED = {"sms20", "sweep20", "sms14", "sweep14", "databases", "ldt", "high", "comparison"}
-"""The time is held against its aim where all of these were computed."""
+"""The total time has a target only if all of these were computed."""
 
 _SETTINGS = ("PAPER", "default")
 
@@ -31,9 +33,9 @@ def find_out(tables: Tables) -> list[dict[str, str]]:
     Returns
     -------
     findings : list of dicts with ``title`` and ``text``
-        Only of the tables that are there.
+        One for each of the tables that has something to compare.
     """
-    finders: dict[str, Callable[[dict[str, Any]], Iterator[str]]] = {
+    finders: dict[str, Callable[[Table], Iterator[str]]] = {
         "sms20": _study,
         "sweep20": _sweep,
         "sms14": _study,
@@ -50,18 +52,19 @@ def find_out(tables: Tables) -> list[dict[str, str]]:
 
 
 def find_bars(tables: Tables, seconds: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Hold what was measured against what was aimed for.
+    """Compare what was measured with our targets.
 
     Parameters
     ----------
     tables : mapping of table name to table
     seconds : mapping
-        The processor time of the genetic search (``"optlah"``) and of all else (``"others"``).
+        The processor time of the genetic search (``"optlah"``) and of everything else
+        (``"others"``).
 
     Returns
     -------
     bars : list of dicts with ``what``, ``aim``, ``measured`` and ``holds``
-        Only of the tables that are there.
+        Those that the given tables can tell.
     """
     bars = _time_bars(seconds) if set(tables) >= TIMED else []
     if "ldt" in tables:
@@ -73,40 +76,30 @@ def find_bars(tables: Tables, seconds: Mapping[str, float]) -> list[dict[str, An
 
 def _time_bars(seconds: Mapping[str, float]) -> list[dict[str, Any]]:
     others, total = seconds["others"] / 120, (seconds["others"] + seconds["optlah"]) / 120
-    what = "processor time of all{}, shared by 2 processors"
-    bars = [_bar(what.format(" but OptLAH"), others, "<", 10, "{:.1f} minutes")]
+    bars = [_below("processor time without OptLAH, on 2 processors", others, 10, "{:.1f} minutes")]
     if seconds["optlah"]:
-        bars.append(_bar(what.format(""), total, "<", 60, "{:.1f} minutes"))
+        bars.append(_below("processor time in all, on 2 processors", total, 60, "{:.1f} minutes"))
     return bars
-
-
-def _bar(what: str, value: float, relation: str, aim: float, spelling: str) -> dict[str, Any]:
-    holds = value < aim if relation == "<" else value >= aim
-    sign = "under" if relation == "<" else "at least"
-    return {
-        "what": what,
-        "aim": f"{sign} {spelling.format(aim)}",
-        "measured": spelling.format(value),
-        "holds": bool(holds),
-    }
 
 
 def _mean_bar(rows: list[Row]) -> list[dict[str, Any]]:
     means = {
-        row["settings"]: row for row in rows if row["data"] == MEAN and row["model"] == "SOLAH"
+        row["settings"]: row["accuracy"]
+        for row in rows
+        if (row["data"], row["model"]) == (MEAN, SOLAH)
     }
     if "PAPER" not in means:
         return []
-    printed = means[PRINTED]["accuracy"]
-    what = f"SOLAH's mean accuracy with PAPER (the paper: {printed:.3f})"
-    return [_bar(what, means["PAPER"]["accuracy"], ">=", 0.80, "{:.3f}")]
+    what = f"SOLAH's mean accuracy with PAPER (the paper: {means[PRINTED]:.3f})"
+    return [_at_least(what, means["PAPER"], 0.80, "{:.3f}")]
 
 
 def _search_bars(rows: list[Row]) -> list[dict[str, Any]]:
-    """Compare SOLAH with the genetic search of the same settings: time, and accuracy."""
+    """Compare SOLAH with the genetic search of the same settings, by time and by accuracy."""
     by_key = {row["key"]: row for row in rows}
     bars = []
-    for variant, settings in (("paper", "PAPER"), ("default", "default")):
+    for settings in _SETTINGS:
+        variant = settings.lower()
         if f"optlah {variant}" not in by_key:
             continue
         search, solah = by_key[f"optlah {variant}"], by_key[f"solah {variant}"]
@@ -114,42 +107,50 @@ def _search_bars(rows: list[Row]) -> list[dict[str, Any]]:
         took = search["learning_seconds"] + search["choosing_seconds"]
         chosen = solah["learning_seconds"] + solah["choosing_seconds"]
         for what, own in (
-            ("SOLAH auto is faster than OptLAH", auto["learning_seconds"]),
-            ("SOLAH with k and theta given is faster than OptLAH", solah["learning_seconds"]),
-            ("SOLAH with the choosing is faster than OptLAH", chosen),
+            ("SOLAH auto", auto["learning_seconds"]),
+            ("SOLAH with given k and theta", solah["learning_seconds"]),
+            ("SOLAH including the choice of k and theta", chosen),
         ):
-            bars.append(_bar(f"{what} ({settings})", took / own, ">=", 100, "{:,.0f} times"))
+            what = f"{what}: speed against OptLAH ({settings})"
+            bars.append(_at_least(what, took / own, 100, "{:,.0f} times"))
         for name, row in (("SOLAH", solah), ("SOLAH auto", auto)):
-            behind = search["accuracy"] - row["accuracy"]
-            what = f"{name}'s mean accuracy behind OptLAH's ({settings})"
-            bars.append(_bar(what, behind, "<", 1.5, "{:.2f} points"))
+            what = f"{name}: mean accuracy behind OptLAH ({settings})"
+            bars.append(_below(what, search["accuracy"] - row["accuracy"], 1.5, "{:.2f} points"))
     return bars
 
 
-def _study(table: dict[str, Any]) -> Iterator[str]:
-    rows = table["rows"]
-    printed = {row["model"]: row for row in rows if row["settings"] == PRINTED}
-    for row in rows:
+def _below(what: str, value: float, aim: float, form: str) -> dict[str, Any]:
+    return _bar(what, value, f"under {form.format(aim)}", form, holds=value < aim)
+
+
+def _at_least(what: str, value: float, aim: float, form: str) -> dict[str, Any]:
+    return _bar(what, value, f"at least {form.format(aim)}", form, holds=value >= aim)
+
+
+def _bar(what: str, value: float, aim: str, form: str, *, holds: bool) -> dict[str, Any]:
+    return {"what": what, "aim": aim, "measured": form.format(value), "holds": bool(holds)}
+
+
+def _study(table: Table) -> Iterator[str]:
+    printed = {row["model"]: row for row in table["rows"] if row["settings"] == PRINTED}
+    for row in table["rows"]:
         if row["settings"] == "PAPER" and row["model"] in printed:
-            yield _line_against(row["model"], row, printed[row["model"]])
-
-
-def _line_against(name: str, row: Row, printed: Row) -> str:
-    same = "the same" if row["branches"] == printed["branches"] else "not the same"
-    return (
-        f"{name}, PAPER: A {row['accuracy']:.4f} (the paper {printed['accuracy']:.4f}, "
-        f"{_nearness(row['accuracy'] - printed['accuracy'])}), β {row['branches']:,.0f} "
-        f"(the paper {printed['branches']:,}, {same})."
-    )
+            paper = printed[row["model"]]
+            same = "the same" if row["branches"] == paper["branches"] else "different"
+            yield (
+                f"{row['model']}, PAPER: A {row['accuracy']:.4f} (paper "
+                f"{paper['accuracy']:.4f}, {_nearness(row['accuracy'] - paper['accuracy'])}), "
+                f"β {row['branches']:,.0f} (paper {paper['branches']:,}, {same})."
+            )
 
 
 def _nearness(difference: float) -> str:
     if abs(difference) <= CLOSE:
-        return _CLOSE_BY
+        return f"within {CLOSE}"
     return "above" if difference > 0 else "below"
 
 
-def _sweep(table: dict[str, Any]) -> Iterator[str]:
+def _sweep(table: Table) -> Iterator[str]:
     printed = {row["k"]: row for row in table["rows"] if row["settings"] == PRINTED}
     for settings in _SETTINGS:
         ours = {row["k"]: row for row in table["rows"] if row["settings"] == settings}
@@ -169,22 +170,43 @@ def _of_k(values: list[int]) -> str:
     return f"k = {_listed(values)}" if values else "no k"
 
 
-def _properties(table: dict[str, Any]) -> Iterator[str]:
+def _properties(table: Table) -> Iterator[str]:
     known = [row for row in table["rows"] if "rows" in row]
     same = [row["data"] for row in known if row["difference"] == "nothing"]
     others = [row["data"] for row in known if row["difference"] != "nothing"]
-    yield f"As the paper has them: {_listed(same)}. Different: {_listed(others)}."
+    yield f"As in the paper: {_listed(same)}. Different: {_listed(others)}."
 
 
-def _against_tree(table: dict[str, Any]) -> Iterator[str]:
-    rows = [row for row in table["rows"] if row.get("is_counted") and "accuracy" in row]
-    found = {(row["data"], row["model"], row["settings"]): row for row in rows}
-    sets = list(dict.fromkeys(row["data"] for row in rows))
-    for model in ("SOLAH", "single tree"):
+def _against_tree(table: Table) -> Iterator[str]:
+    found = {
+        (row["data"], row["model"], row["settings"]): row
+        for row in table["rows"]
+        if row.get("is_counted") and "accuracy" in row
+    }
+    sets = list(dict.fromkeys(data for data, _, _ in found))
+    for model in (SOLAH, TREE):
         for settings in _SETTINGS:
-            yield from _against_printed(found, sets, model, settings)
+            pairs = _pairs(found, sets, (model, settings), (model, PRINTED))
+            near: dict[str, list[str]] = {f"within {CLOSE}": [], "above": [], "below": []}
+            for name, own, printed in pairs:
+                difference = own["accuracy"] - printed["accuracy"]
+                near[_nearness(difference)].append(f"{name} ({difference:+.3f})")
+            if pairs:
+                close, above, below = map(_listed, near.values())
+                yield (
+                    f"{model}, {settings}: accuracy within {CLOSE} of the paper's on {close}; "
+                    f"above it on {above}; below it on {below}."
+                )
     for settings in (PRINTED, *_SETTINGS):
-        yield from _solah_against_tree(found, sets, settings)
+        pairs = _pairs(found, sets, (SOLAH, settings), (TREE, settings))
+        if pairs:
+            better = sum(own["accuracy"] > tree["accuracy"] for _, own, tree in pairs)
+            ranked = sum(own["auc"] > tree["auc"] for _, own, tree in pairs)
+            smaller = sum(own["branches"] < tree["branches"] for _, own, tree in pairs)
+            yield (
+                f"SOLAH against the single tree, {settings}, {len(pairs)} databases: A is larger "
+                f"on {better}, AUC on {ranked}, β is smaller on {smaller}."
+            )
     for row in table["rows"]:
         if row["data"] == MEAN:
             yield (
@@ -193,63 +215,41 @@ def _against_tree(table: dict[str, Any]) -> Iterator[str]:
             )
 
 
-def _against_printed(
-    found: dict[tuple[str, str, str], Row], sets: list[str], model: str, settings: str
-) -> Iterator[str]:
-    near: dict[str, list[str]] = {_CLOSE_BY: [], "above": [], "below": []}
-    for name in sets:
-        own, other = found.get((name, model, settings)), found[name, model, PRINTED]
-        if own is not None:
-            difference = own["accuracy"] - other["accuracy"]
-            near[_nearness(difference)].append(f"{name} ({difference:+.3f})")
-    if any(near.values()):
-        yield (
-            f"{model}, {settings}, accuracy within {CLOSE} of the paper's: "
-            f"{_listed(near[_CLOSE_BY])}; above it: {_listed(near['above'])}; below it: "
-            f"{_listed(near['below'])}."
-        )
-
-
-def _solah_against_tree(
-    found: dict[tuple[str, str, str], Row], sets: list[str], settings: str
-) -> Iterator[str]:
-    pairs = [
-        (found[name, "SOLAH", settings], found[name, "single tree", settings])
+def _pairs(
+    found: dict[tuple[str, str, str], Row],
+    sets: list[str],
+    one: tuple[str, str],
+    other: tuple[str, str],
+) -> list[tuple[str, Row, Row]]:
+    """Match two rows of each data set, by model and settings, where both are there."""
+    return [
+        (name, found[name, *one], found[name, *other])
         for name in sets
-        if (name, "SOLAH", settings) in found and (name, "single tree", settings) in found
+        if (name, *one) in found and (name, *other) in found
     ]
-    if pairs:
-        better = sum(own["accuracy"] > tree["accuracy"] for own, tree in pairs)
-        ranked = sum(own["auc"] > tree["auc"] for own, tree in pairs)
-        smaller = sum(own["branches"] < tree["branches"] for own, tree in pairs)
-        yield (
-            f"SOLAH against the single tree, {settings}, of {len(pairs)}: A is larger on {better}, "
-            f"AUC on {ranked}, β is smaller on {smaller}."
-        )
 
 
-def _standing(table: dict[str, Any]) -> Iterator[str]:
+def _standing(table: Table) -> Iterator[str]:
     ranked = [row for row in table["rows"] if "rank" in row]
     if not ranked:
         return
     ranked.sort(key=lambda row: float(row["rank"]))
     order = ", ".join(f"{row['model']} ({row['rank']:.2f})" for row in ranked)
-    yield f"By mean rank, the best first: {order}."
+    yield f"By mean rank, best first: {order}."
     difference, p_value = table["facts"]["critical_difference"], table["facts"]["p_value"]
     if p_value is None:
         return
-    if p_value >= 0.05:
-        yield f"Friedman's test finds no difference at all (p = {p_value:.2g})."
+    if p_value >= LEVEL:
+        yield f"Friedman's test finds no difference (p = {p_value:.2g})."
         return
     for row in ranked:
         if row["key"].startswith("solah "):
-            others = [other for other in ranked if other is not row]
-            worse = [o["model"] for o in others if o["rank"] - row["rank"] > difference]
-            better = [o["model"] for o in others if row["rank"] - o["rank"] > difference]
+            worse = [o["model"] for o in ranked if o["rank"] - row["rank"] > difference]
+            better = [o["model"] for o in ranked if row["rank"] - o["rank"] > difference]
             yield (
                 f"{row['model']} is better than {_listed(worse)} and worse than "
-                f"{_listed(better)} by more than the critical difference; to all others it is "
-                "comparable."
+                f"{_listed(better)} by more than the critical difference, and comparable to the "
+                "others."
             )
 
 

@@ -1,4 +1,4 @@
-"""What to make, in words, in; an estimator that has learnt nothing yet out."""
+"""The models of the tables, described by recipes that estimators are made from."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MANY_N_CLUSTERS = (*N_CLUSTERS, 15, 25)
 """The k to choose from: the paper's own for messages, more for databases (its K is up to 22)."""
 LEVEL_GAPS = ("auto", 0.05, 0.1, 0.2, 1.0)
 MAX_INPUTS = 12
-"""The most inputs of a tree in the hierarchies that are chosen from; wider ones take minutes."""
+"""The most inputs of a tree in the hierarchies to choose from; wider trees take minutes."""
 LEAST_ROWS = 0.01
-"""What a branch must hold to be split where a single tree would not end by itself."""
+"""The rows that a branch must hold to be split, where a single tree would take far too long."""
 POPULATION, GENERATIONS = 20, 20
 
 _OURS = {
@@ -40,16 +40,16 @@ _OTHERS: dict[str, type[others.Peer]] = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """A model in words.
+    """What a model is made from: plain values that identify it in the cache.
 
     Attributes
     ----------
-    label : what cells call it; a part of a file name
+    label : its name in the names of cells
     kind : which estimator it is
-    variant : the paper's settings, our default ones, or none for estimators that are not ours
+    variant : the paper's settings, our default ones, or neither for estimators that are not ours
     parameters : what differs from the variant's settings, as pairs of name and value
-    is_seeded : whether the seed of a split is the estimator's seed too
-    least_rows : branches below this many rows are not extended; None leaves it to the settings
+    is_seeded : whether the estimator gets the seed of the split
+    least_rows : branches with fewer rows are not split; None leaves it to the settings
     """
 
     label: str
@@ -59,15 +59,15 @@ class Recipe:
     is_seeded: bool = False
     least_rows: float | None = None
 
-    def make(self, material: Dataset, n_rows: int, seed: int) -> Any:
+    def make(self, rows: Dataset, n_rows: int, seed: int) -> Any:
         """Make the estimator.
 
         Parameters
         ----------
-        material : Dataset
-            What it will learn from; its columns' kinds are declared to the estimator.
+        rows : Dataset
+            The data it is trained on; the estimator is told the kinds of its columns.
         n_rows : int
-            How many rows of it.
+            How many of its rows.
         seed : int
             The seed of the split.
 
@@ -79,12 +79,12 @@ class Recipe:
         if self.is_seeded:
             parameters["random_state"] = seed
         if not self.variant:
-            return _OTHERS[self.kind].for_table(material.table, material.kinds, **parameters)
+            return _OTHERS[self.kind].for_table(rows.table, rows.kinds, **parameters)
         if self.least_rows is not None:
             parameters["min_support"] = self.least_rows / n_rows
         settings = PAPER if self.variant == "paper" else {}
         estimator = getattr(library, _OURS[self.kind])
-        return estimator.with_settings(settings, kinds=material.kinds, n_jobs=1, **parameters)
+        return estimator.with_settings(settings, kinds=rows.kinds, n_jobs=1, **parameters)
 
 
 def solah(variant: Variant, k: int | None = None) -> Recipe:
@@ -99,7 +99,7 @@ def solah(variant: Variant, k: int | None = None) -> Recipe:
 
 
 def solah_of_database(variant: Variant) -> Recipe:
-    """Describe a SOLAH for attributes that may be many, and continuous: no tree is too wide."""
+    """Describe a SOLAH for databases: more k to choose from, and no tree too wide to finish."""
     if variant == "default":
         return solah(variant)
     parameters = (*_choosing(MANY_N_CLUSTERS), ("max_inputs", MAX_INPUTS))
@@ -121,13 +121,13 @@ def solah_auto(variant: Variant) -> Recipe:
 
 
 def single_tree(variant: Variant, *, is_wide: bool = False) -> Recipe:
-    """Describe the single tree on all attributes; the paper's would not end where they are many."""
+    """Describe the single tree on all attributes; the paper's is limited where they are many."""
     is_cut = is_wide and variant == "paper"
     return Recipe("tree", "tree", variant, least_rows=LEAST_ROWS if is_cut else None)
 
 
 def by_hand(variant: Variant, label: str, wiring: str) -> Recipe:
-    """Describe a hierarchy that is wired by hand."""
+    """Describe a hierarchy wired by hand."""
     return Recipe(f"by-hand-{label}", "by hand", variant, (("hierarchy", wiring),))
 
 

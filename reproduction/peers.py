@@ -1,4 +1,4 @@
-"""Rows of a table in, the beliefs of models of other kinds out: what solah is compared with."""
+"""The models that solah is compared with, made to take tables with numbers, states and gaps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ States = tuple[tuple[Any, ...], ...]
 
 
 class Peer(ABC):
-    """Base of the peers: it turns a table into numbers, with a code for each state.
+    """Base of the peers: turns a table into numbers, with a code for each state.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Peer(ABC):
         return np.column_stack(list(columns))
 
     def _columns(self, numbers: Any) -> ColumnTransformer:
-        """Treat numbers as said, and make indicators of states."""
+        """Transform numbers as given, and make indicators of states."""
         indicators = ("states", self._one_hot(), self._discrete)
         return ColumnTransformer([("numbers", numbers, self._continuous), indicators])
 
@@ -173,7 +173,7 @@ def _joint_log_proba(model: Any, X: Any) -> Float:
 
 
 def _numbers(column: Column, states: tuple[Any, ...]) -> Float:
-    """Return a column as numbers, a state as its place; NaN for none, or one that is not known."""
+    """Return a column as numbers, a state as its place; NaN if it is missing or unknown."""
     if not states:
         return to_numbers(column).values
     settled = to_text(column) if isinstance(states[0], str) else to_numbers(column)

@@ -1,4 +1,4 @@
-"""Nothing in, what the paper prints out: its figures, as they stand in its tables."""
+"""The figures that the paper prints, as they stand in its tables."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Database:
     is_counted : whether it is one of the twelve that means and ranks are over; another reading of
         the same database is not
     solah_ten_folds : the paper's line with 10 folds, where ``solah`` and ``tree`` have 2
-    is_wide : whether it has so many attributes that the paper's single tree does not end in minutes
-    remark : what there is to say about the paper's line, where the two differ
+    is_wide : whether it has too many attributes for the paper's single tree to finish in minutes
+    remark : how the paper's properties differ from the data's
     """
 
     name: str
@@ -80,7 +80,7 @@ class Database:
 
     @property
     def solah_at_ten_folds(self) -> Printed:
-        """What the paper prints for SOLAH with 10 folds, wherever it prints it."""
+        """What the paper prints for SOLAH with 10 folds."""
         return self.solah_ten_folds or self.solah
 
 
@@ -108,12 +108,12 @@ class Study:
 
     Attributes
     ----------
-    name : the data, as :mod:`reproduction.data` knows them
+    name : the data, by the name that :mod:`reproduction.data` has for them
     title : what the tables call them
     solah, tree : the paper's lines
     by_hand : the hierarchies that can be wired as the paper has them
     sweep : the paper's lines over k
-    unknown : the paper's hierarchy by hand that cannot be wired again, as it is not in the text
+    unknown : the paper's line of a hierarchy by hand that its text does not give
     """
 
     name: str
@@ -249,7 +249,7 @@ DATABASES = (
         is_wide=True,
     ),
 )
-"""The paper's databases in its order; those it mixes up stand there in both readings."""
+"""The paper's databases in its order; those it mixes up are there in both readings."""
 
 SMS_20 = Study(
     name="sms20",
@@ -259,7 +259,7 @@ SMS_20 = Study(
     by_hand=(
         ByHand(
             "text",
-            "the SOLAH of the paper's text, wired by hand",
+            "SOLAH of the paper's text, wired by hand",
             "z20 <- x5, x10, x12, x13, x14, x17; z21 <- z20, x6, x2, x3, x8; z22 <- x9, x11;"
             "z23 <- z21, z22, x7, x1, x4, x18; z24 <- z23, x0, x19, x15, x16",
             Printed(0.936491, 0.946402, 197, 101.766),
@@ -286,7 +286,7 @@ SMS_14 = Study(
     by_hand=(
         ByHand(
             "three-clusters",
-            "the SOLAH of the paper's text, wired by hand",
+            "SOLAH of the paper's text, wired by hand",
             "z14 <- x6, x11; z15 <- z14, x9, x4, x8, x10;"
             "z16 <- z15, x5, x0, x1, x2, x3, x7, x12, x13",
             Printed(0.955328, 0.943391, 339, 101.766, 4, 3),

@@ -1,4 +1,4 @@
-"""The scores of several models on several data sets in, wins, ranks and tests out."""
+"""Wins, ranks and significance tests of several models over several data sets."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Standing:
 
     Attributes
     ----------
-    wins : on how many data sets each model is the best; a tie counts for all that share it
+    wins : on how many data sets each model is the best; a tie counts for each that shares it
     ranks : the mean rank of each model, 1 the best; a tie shares the mean of its ranks
-    p_value : Friedman's test: how likely such ranks are if all models were alike; None if there
-        are too few models or data sets to test
-    critical_difference : Nemenyi's: mean ranks that differ by less do not differ at the level
-        of 0.05
+    p_value : of Friedman's test that all models perform alike; None if there are too few models
+        or data sets to test
+    critical_difference : Nemenyi's: mean ranks that differ by less do not differ significantly,
+        at the level of 0.05
     """
 
     wins: tuple[int, ...]

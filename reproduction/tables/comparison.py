@@ -10,7 +10,7 @@ import numpy as np
 
 from reproduction import models
 from reproduction.cells import Cell
-from reproduction.statistics import compare
+from reproduction.statistics import LEVEL, compare
 from reproduction.tables.layout import NOT_AVAILABLE, SETTINGS, TablePlan, make_table
 from reproduction.tables.trees import choice_note
 
@@ -135,10 +135,10 @@ def _standing_table(rivals: list[Rival], rows: list[Row], scope: Scope, results:
     names = [row["name"] for row in complete]
     notes = [
         "No database is complete, so nothing can be ranked.",
-        "A tie for the first place counts for all that share it. Learning is for one half of "
-        "a database, summed over the databases, mean of the runs; choosing is that of k and "
-        "theta, and by default of all that is open. SOLAH auto follows simple rules instead of "
-        "choosing and is not ranked.",
+        "A tie for first place counts as a win for each model that shares it. Learning is the "
+        "time for one half of a database, summed over the databases, mean of the runs; choosing "
+        "is the time to choose k and theta, with default settings everything that is open. SOLAH "
+        "auto follows simple rules instead of choosing, and is not ranked.",
     ]
     lines, facts = [], {}
     if complete:
@@ -191,8 +191,8 @@ def _verdict(standing: Standing, n_sets: int) -> str:
         return "Too few databases or models for a test."
     return (
         f"Friedman's test of {len(standing.ranks)} models on {n_sets} databases: "
-        f"p = {standing.p_value:.2g}. Nemenyi's critical difference at 0.05: mean ranks that "
-        f"differ by less than {standing.critical_difference:.2f} do not differ."
+        f"p = {standing.p_value:.2g}. Nemenyi's critical difference at {LEVEL}: mean ranks that "
+        f"differ by less than {standing.critical_difference:.2f} do not differ significantly."
     )
 
 
@@ -226,7 +226,7 @@ def _printed_standing(scope: Scope) -> Table:
         _STANDING[:4],
         rows,
         [
-            f"{_verdict(standing, len(scores))} The paper has no such test; this one is of the "
+            f"{_verdict(standing, len(scores))} The paper has no such test; this one uses the "
             "figures that it prints."
         ],
     )
@@ -235,20 +235,20 @@ def _printed_standing(scope: Scope) -> Table:
 
 def _notes(scope: Scope) -> list[str]:
     notes = [
-        f"Mean ± standard deviation of {scope.runs} runs; each learns from one half of the rows "
-        "(stratified, shuffled with the run's number) and is tested on the other; all models "
-        "have the same halves.",
-        "scikit-learn's models, defaults but for: DecisionTreeClassifier(criterion='entropy', "
-        "random_state=run); GaussianNB and CategoricalNB in one; MLPClassifier(max_iter=500, "
-        "random_state=run) on scaled numbers and indicators, whose warnings that 500 rounds were "
-        "too few are silenced. Missing values: the tree takes them as they are, the others take "
-        "the training mean of numbers; a missing state is a state of its own for naive Bayes and "
-        "no indicator for the others.",
+        f"Mean ± standard deviation of {scope.runs} runs. Each trains on one half of the rows "
+        "(stratified, shuffled with the run's number) and tests on the other; all models get the "
+        "same halves.",
+        "The models of scikit-learn have default settings except: "
+        "DecisionTreeClassifier(criterion='entropy', random_state=run); GaussianNB and "
+        "CategoricalNB combined; MLPClassifier(max_iter=500, random_state=run) on scaled numbers "
+        "and indicators, its convergence warnings silenced. Missing values: the tree handles "
+        "them itself, the others take the training mean of numbers; a missing state is a state "
+        "of its own for naive Bayes and has no indicator for the others.",
     ]
     if scope.optlah:
         notes.append(
             f"OptLAH: a genetic search for the hierarchy, population {scope.population}, "
-            f"{scope.generations} generations, by accuracy on unseen training rows, trees of at "
-            "most 8 inputs; on the paper's twelve databases only."
+            f"{scope.generations} generations, scored by accuracy on held-out training rows, "
+            "trees of at most 8 inputs; only on the paper's twelve databases."
         )
     return [*notes, choice_note()]

@@ -21,7 +21,7 @@ Row = dict[str, Any]
 Table = dict[str, Any]
 
 SETTINGS = {"paper": "PAPER", "default": "default", "": ""}
-PRINTED = "the paper prints"
+PRINTED = "as printed"
 NOT_AVAILABLE = "not available"
 
 MEASURES = (

@@ -29,7 +29,7 @@ def study(study: Study, scope: Scope) -> TablePlan:
             (hand.title, hand.printed, [by_hand(v, hand.label, hand.wiring) for v in VARIANTS])
             for hand in study.by_hand
         ),
-        ("the paper's best by hand, not in its text", study.unknown, []),
+        ("the paper's best by hand, not given in its text", study.unknown, []),
         ("single tree", study.tree, [single_tree(variant) for variant in VARIANTS]),
     ]
     lines: list[Line | Row] = []
@@ -46,8 +46,8 @@ def study(study: Study, scope: Scope) -> TablePlan:
                 rows_of(lines, results),
                 [
                     f"{study.title}, {scope.folds} folds. SOLAH's k and theta are chosen on the "
-                    "training rows of each fold; β, rules, K and levels are those of the model "
-                    "learnt from all rows.",
+                    "training rows of each fold; β, rules, K and levels describe the model "
+                    "trained on all rows.",
                 ],
             )
         ],
@@ -69,8 +69,9 @@ def sweep(study: Study, scope: Scope) -> TablePlan:
                 (("k", "k", "count"), ("settings", "settings", "text"), *MEASURES),
                 rows_of(lines, results),
                 [
-                    "Theta is chosen on the training rows of each fold; the paper does not print "
-                    "its own. By default SOLAH chooses k too, so there is nothing to sweep."
+                    "Theta is chosen on the training rows of each fold; the paper does not give "
+                    "its own. With default settings SOLAH chooses k too, so there is nothing to "
+                    "sweep."
                 ],
             )
         ],

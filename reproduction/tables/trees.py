@@ -46,10 +46,10 @@ def against_tree(scope: Scope) -> TablePlan:
             lines.append(printed_row(printed, **words, model=model, folds=folds))
             lines += _lines(one, model, FEW_FOLDS if one.is_high else scope.folds, scope, words)
     notes = [
-        "T is the time to learn and test all folds, on one processor and without the choosing of "
-        "k and theta; the paper's T is what it prints.",
-        f"The means are over the databases that the paper has, {scope.folds} folds throughout for "
-        "SOLAH; Wisconsin's and Heart-C's other readings are not in them.",
+        "T is the time to train and test on all folds, on one processor, without choosing k and "
+        "theta; the paper's T is as printed.",
+        f"The means are over the paper's twelve databases, with {scope.folds} folds throughout "
+        "for SOLAH; the other readings of Wisconsin and Heart-C are left out.",
         *wide_notes(scope),
     ]
     title = "SOLAH against a single tree"
@@ -137,20 +137,20 @@ def _means(scope: Scope, results: Results) -> list[Row]:
 def choice_note() -> str:
     """Say which hierarchies SOLAH does not choose from."""
     return (
-        f"With PAPER, SOLAH does not choose from hierarchies with a tree of more than {MAX_INPUTS} "
-        "inputs, unless all have one: such trees take minutes. By default it weighs what trees say "
-        "and chooses its settings by itself."
+        f"With PAPER, SOLAH leaves out hierarchies that have a tree of more than {MAX_INPUTS} "
+        "inputs, unless all do: such trees take minutes. With default settings it weighs the "
+        "evidence of its trees and chooses its settings by itself."
     )
 
 
 def wide_notes(scope: Scope) -> list[str]:
-    """Say what is bounded so that the trees end in time."""
+    """Say what is limited so that the trees finish in time."""
     notes = [choice_note()]
     wide = [one.title for one in scope.databases if one.is_wide]
     if wide:
         notes.append(
             f"{', '.join(wide)}: with PAPER, branches of the single tree that hold less than "
-            f"{LEAST_ROWS} rows are not split further. Otherwise the tree does not end in "
-            "minutes, since every row is a little in every branch."
+            f"{LEAST_ROWS} rows are not split further. Otherwise the tree would take far longer, "
+            "since every row belongs a little to every branch."
         )
     return notes

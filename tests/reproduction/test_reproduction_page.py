@@ -77,10 +77,10 @@ def test_findings_say_what_is_close_above_and_below():
             rows += [line(data, model, PRINTED, 0.8), line(data, model, "PAPER", own, 5)]
     (finding,) = find_out({"ldt": {"title": "T", "rows": rows}})
     assert (
-        "SOLAH, PAPER, accuracy within 0.02 of the paper's: Near (+0.010); "
-        "above it: Far up (+0.100); below it: Far down (-0.100)."
+        "SOLAH, PAPER: accuracy within 0.02 of the paper's on Near (+0.010); "
+        "above it on Far up (+0.100); below it on Far down (-0.100)."
     ) in finding["text"]
-    assert "PAPER, of 3: A is larger on 0, AUC on 0, β is smaller on 0." in finding["text"]
+    assert "PAPER, 3 databases: A is larger on 0, AUC on 0, β is smaller on 0." in finding["text"]
 
 
 def test_bars_are_held_or_missed():
