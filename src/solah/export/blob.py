@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from solah.explain.rules import Rule
-    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk, Unit
+    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk
+    from solah.export.units import Unit
     from solah.model.document import Model
 
 MAGIC = b"SLHB"
@@ -41,11 +42,10 @@ _ENTRY = struct.Struct("<HH")
 _WORD = 4
 _MOST = 2**16 - 1
 _MOST_SETS = 255
-_MOST_SAID = 2**16
-_MOST_TOTAL = 2**29
 _HEADERS = (
     *("solah_blob.h", "solah_blob_check.h", "solah_blob_format.h", "solah_crc.h"),
-    *("solah_decide.h", "solah_fixed.h", "solah_flash.h", "solah_tables.h"),
+    *("solah_decide.h", "solah_fixed.h", "solah_flash.h", "solah_reading.h"),
+    "solah_tables.h",
 )
 _SIMPLER = "fit it with fewer rules, words or inputs, or export it as C"
 
@@ -148,13 +148,14 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
         **{header: runtime_text(header) for header in _HEADERS},
         "solah_blob.py": _python_runtime(),
     }
+    twin = FixedTwin(tables)
     return Blob(
         name=name,
         data=data,
         files={f"{name}.bin": data, **texts},
-        twin=FixedTwin(tables),
+        twin=twin,
         rules=rules,
-        unit=2.0 ** -tables.stages[-1].value_bits,
+        unit=twin.unit,
         warnings=(*tables.warnings, *_wants(tables)),
     )
 
@@ -187,18 +188,6 @@ def _check(tables: FixedTables) -> None:
     _refuse_more("rules", len(tables.lowered.rules), _MOST)
     if not tables.lowered.is_number and tables.lowered.n_values < 1:
         raise ParameterError("a blob tells two classes apart at the least; this model has one")
-    for stage in tables.stages:
-        if stage.is_weighed and not _adds_up(stage):
-            raise ParameterError(
-                f"the evidence of {stage.name!r} is too large for a blob: {_SIMPLER}"
-            )
-
-
-def _adds_up(stage: FixedStage) -> bool:
-    """Say whether evidence stays within 30 bits, and within 32 in the unit that e^x takes."""
-    n_parts = sum(stage.parts.firsts_and_numbers()[1::2])
-    largest = n_parts * _MOST_SAID + int(np.abs(stage.start).max())
-    return stage.value_bits >= 0 and largest <= _MOST_TOTAL >> max(10 - stage.value_bits, 0)
 
 
 def _refuse_more(what: str, number: int, most: int) -> None:

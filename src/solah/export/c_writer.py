@@ -57,7 +57,7 @@ def write_c(
         )
     is_fixed = isinstance(tables, FixedTables)
     source = "model_fixed.c.j2" if is_fixed else "model_float.c.j2"
-    own = ("solah_fixed.h",) if is_fixed else ("solah_float.h", "solah_core.h")
+    own = ("solah_fixed.h", "solah_reading.h") if is_fixed else ("solah_float.h", "solah_core.h")
     learning = ("solah_learn.h", "solah_crc.h") if pace else ()
     headers = ("solah_decide.h", "solah_flash.h", "solah_tables.h", *own, *learning)
     values = {**_values(model, tables, name, pace), **_learning(tables, name, pace)}
@@ -109,6 +109,10 @@ def _values(
         "n_values": tables.lowered.n_values,
         "class_names": [str(state) for state in model.goal.states],
         "rules": tables.lowered.rules,
+        "sizes_of_texts": {
+            "class_name": _text_size(str(state) for state in model.goal.states),
+            "rule_text": _text_size(rule.sentence for rule in tables.lowered.rules),
+        },
         "rule_numbers": rule_numbers(tables),
         "amount": _amount(tables),
         "tables": tables,
@@ -144,6 +148,11 @@ def rule_numbers(tables: FloatTables | FixedTables) -> dict[str, list[int]]:
         "of_nodes": [rule for walk in walks for rule in walk.rules.tolist()],
         "first_node": [sum(sizes[:place]) for place in range(len(walks))],
     }
+
+
+def _text_size(texts: Iterable[str]) -> int:
+    """Return the bytes of the longest text, and of the zero behind it."""
+    return 1 + max((len(text.encode()) for text in texts), default=0)
 
 
 def _amount(tables: FloatTables | FixedTables) -> str:

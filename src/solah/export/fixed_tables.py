@@ -6,65 +6,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solah.exceptions import ParameterError
 from solah.export.places import CurveRow, StageParts, StateRow, tree_depth
+from solah.export.units import REACH, Integers, Unit, choose_unit, largest_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from solah.export.lowering import Curve, Lowered, LoweredTree, Stage, StateTable, TreeInput
     from solah.kernels.arrays import Float, Int32
 
-Integers = NDArray[np.int64]
-
-UNKNOWN = -(2**31)
 ONE = 1 << 15
 BELIEF_BITS = 14
 _MOST_BITS = 24
 _LARGEST = 32767
 _MOST_SHIFT = 24
+_LEAST_BITS = -100
+# What a part of a stage says at the most, and what all of them, with a start, may add up to.
+_MOST_SAID, MOST_TOTAL = 1 << 16, 1 << 29
 # What rules have learnt is finer than what they say; it stays within 32 nats.
 LEARNT_BITS, MOST_LEARNT = 24, 1 << 29
 # Evidence that is learnt has room up to this, in nats.
 _LEAST_REACH = 8.0
-# Knots that are so much farther from nothing than from each other get a zero of their own.
-_FAR = 4.0
-
-
-@dataclass(frozen=True)
-class Unit:
-    """How a reading becomes an integer: times two to the power of ``bits``, rounded.
-
-    Attributes
-    ----------
-    bits : the power of two; below 0 for large readings
-    zero : what is taken off the integer, so that knots fit into 16 bits
-    is_code : whether the reading is the place of a state, which is taken as it is
-    """
-
-    bits: int
-    zero: int = 0
-    is_code: bool = False
-
-    @property
-    def step(self) -> float:
-        """What one unit is worth."""
-        return 1.0 if self.is_code else 2.0**-self.bits
-
-    def quantise(self, values: Float) -> Integers:
-        """Turn readings into integers, from nothing on; unknown ones into UNKNOWN."""
-        known = ~np.isnan(values)
-        scaled = np.floor(np.where(known, values, 0.0) * 2.0**self.bits + 0.5)
-        limited = np.clip(scaled, -(2**31) + 1, 2**31 - 1)
-        if self.is_code:
-            is_code = known & (values == np.floor(values)) & (np.abs(values) < 2**31)
-            limited = np.where(is_code, values, UNKNOWN)
-        return np.where(known, limited, UNKNOWN).astype(np.int64)
-
-    def relative(self, values: Float) -> Integers:
-        """Turn knots into integers from the zero on."""
-        return self.quantise(values) - self.zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,31 +117,6 @@ def values_of(learnt: Integers, value_bits: int) -> Integers:
     return np.clip(said, -_LARGEST, _LARGEST)
 
 
-def choose_unit(places: Float) -> Unit:
-    """Choose the unit of a reading with knots at these places.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> choose_unit(np.array([11.0, 14.8]))
-    Unit(bits=11, zero=0, is_code=False)
-    >>> choose_unit(np.array([1013.2, 1013.9])).zero != 0
-    True
-    """
-    low, high = float(places.min()), float(places.max())
-    farthest, span = max(abs(low), abs(high), 1e-30), max(high - low, 1e-30)
-    if farthest <= _FAR * span:
-        return Unit(_bits(farthest))
-    bits = min(_bits(span / 2), _bits(farthest) + 15)
-    middle = int(np.floor((low + high) / 2 * 2.0**bits + 0.5))
-    return Unit(bits, middle)
-
-
-def _bits(largest: float) -> int:
-    """Return the largest power of two that keeps a number within 16 bits."""
-    return int(np.floor(np.log2(_LARGEST / largest)))
-
-
 class _Layout:
     def __init__(self, lowered: Lowered, learns: bool) -> None:
         self._lowered, self._learns = lowered, learns
@@ -207,7 +148,7 @@ class _Layout:
         attribute = self._lowered.attributes[place]
         if attribute.is_coded:
             return Unit(0, is_code=True)
-        return choose_unit(np.array(attribute.peaks))
+        return choose_unit(np.array(attribute.peaks), np.array(attribute.ignorance))
 
     def _stage(self, stage: Stage) -> FixedStage:
         bits = self._value_bits(stage)
@@ -218,10 +159,11 @@ class _Layout:
             self._add_states(table, bits)
         self._walks += [self._walk(tree, bits) for tree in stage.trees]
         parts = StageParts.behind(stage, *n_before)
-        return FixedStage(stage.name, stage.is_weighed, bits, _scaled(stage.start, bits), parts)
+        start = _scaled(stage.start, bits, MOST_TOTAL)
+        return FixedStage(stage.name, stage.is_weighed, bits, start, parts)
 
     def _value_bits(self, stage: Stage) -> int:
-        """Choose the unit of what is said: the finest in which all of it has 16 bits."""
+        """Choose the unit of what is said: the finest in which each value has 16 bits, sums 30."""
         if not stage.is_weighed and not self._lowered.is_number:
             return BELIEF_BITS
         said = [
@@ -232,15 +174,36 @@ class _Layout:
         largest = max((float(np.abs(values).max()) for values in said), default=1.0)
         if self._learns:  # what is learnt may be larger
             largest = max(2 * largest, _LEAST_REACH)
-        return min(_bits(max(largest, 1e-6)), _MOST_BITS)
+        bits = min(largest_bits(max(largest, 1e-6)), _MOST_BITS)
+        least = 0 if stage.is_weighed else _LEAST_BITS
+        while bits > least and not self._adds_up(stage, bits):
+            bits -= 1
+        if bits < least or not self._adds_up(stage, bits):
+            raise ParameterError(
+                f"what {stage.name!r} adds up is too large for integers: its largest value is "
+                f"{largest:.3g} and it starts with {np.abs(stage.start).max():.3g}; "
+                "export it with numbers='float' (--numbers float)"
+            )
+        return bits
+
+    def _adds_up(self, stage: Stage, bits: int) -> bool:
+        """Say whether sums stay within 30 bits and, for e^x, within 32 in the unit 2^-10."""
+        n_parts = len(stage.curves) + len(stage.tables) + len(stage.trees)
+        outside = float(np.abs(stage.start).max())
+        if stage.is_weighed:
+            outside += float(np.abs(np.log(self._lowered.goal.thresholds)).max(initial=0.0))
+        room = MOST_TOTAL >> max(10 - bits, 0) if stage.is_weighed else MOST_TOTAL
+        return n_parts * _MOST_SAID + outside * 2.0**bits < room
 
     def _add_curve(self, curve: Curve, bits: int) -> None:
-        knots = self._units[curve.attribute].relative(curve.knots)
-        values = _scaled(curve.values, bits)
-        kept = np.concatenate([[True], np.diff(knots) > 0])  # knots that became one
-        knots, values, rules = knots[kept], values[kept], curve.rules[kept]
+        unit = self._units[curve.attribute]
+        reached = unit.reaches(curve.knots)  # beyond the last knot that is, the curve is level
+        values, rules = _scaled(curve.values[reached], bits), curve.rules[reached]
+        # Two units apart, so that the steepest slope has 16 bits.
+        knots = _parted(unit.relative(curve.knots[reached]), 2)
         if len(knots) == 1:
-            knots, values = np.append(knots, knots[0] + 1), np.repeat(values, 2, axis=0)
+            beside = knots[0] + (1 if knots[0] < REACH else -1)
+            knots, values = np.sort([knots[0], beside]), np.repeat(values, 2, axis=0)
             rules = np.repeat(rules, 2)
         places = len(self._knots), len(self._values)
         row = CurveRow(curve.attribute, len(knots), *places, tuple(rules.tolist()))
@@ -300,7 +263,8 @@ class _Layout:
     def _peaks(self, one: TreeInput) -> Integers:
         places = np.array(one.peaks)
         if one.attribute is not None:
-            return _parted(self._units[one.attribute].relative(places))
+            relative = self._units[one.attribute].relative(places)
+            return _parted(np.clip(relative, -REACH - 1, REACH + 1))
         if one.place is None:  # the masses are given, and peaks only count them
             return np.arange(len(places))
         return _parted(_scaled(places, BELIEF_BITS))
@@ -310,7 +274,7 @@ class _Layout:
         if not len(thresholds):
             return None
         if last.is_weighed:
-            return _scaled(-np.log(thresholds), last.value_bits, largest=2**30)
+            return _scaled(-np.log(thresholds), last.value_bits, MOST_TOTAL)
         inverse = 1.0 / thresholds
         return _scaled(inverse / inverse.max() * _LARGEST, 0)
 
@@ -318,12 +282,25 @@ class _Layout:
         for attribute, unit in zip(self._lowered.attributes, self._units, strict=True):
             if unit.is_code:
                 continue
-            closest = np.diff(np.array(attribute.peaks)).min(initial=np.inf)
+            peaks, masses = np.array(attribute.peaks), np.array(attribute.ignorance)
+            reached = unit.reaches(peaks)
+            for peak, mass in zip(peaks[~reached], masses[~reached], strict=True):
+                yield (
+                    f"{attribute.name!r} is clipped to {peaks[reached][0]:g} … "
+                    f"{peaks[reached][-1]:g}: steps that reach its word at {peak:g}, which has "
+                    f"{100 * mass:.2g} % of the training rows, would be too coarse for the others"
+                )
+            closest = np.diff(peaks[reached]).min(initial=np.inf)
             if closest < 16 * unit.step:
                 yield (
                     f"{attribute.name!r} is read in steps of {unit.step:g}, and its words change "
                     f"within {closest:.3g}: decisions near them are coarse"
                 )
+        most = MOST_LEARNT / 2.0**LEARNT_BITS
+        trees = (tree for stage in self._lowered.stages for tree in stage.trees)
+        for tree in trees if self._learns else ():
+            if np.abs(tree.values).max() > most:
+                yield f"the evidence of rules of {tree.name!r} is clipped to {most:g} nats"
 
 
 def _scaled(values: Float, bits: int, largest: int = _LARGEST) -> Integers:
@@ -346,16 +323,23 @@ def _rounded(number: int, by: int) -> int:
     return sign * ((2 * abs(number) + by) // (2 * by))
 
 
-def _parted(peaks: Integers) -> Integers:
-    """Part peaks that became one, so that each focal set keeps its place."""
-    places = np.arange(len(peaks))
-    return np.asarray(np.maximum.accumulate(peaks - places) + places)
+def _parted(peaks: Integers, gap: int = 1) -> Integers:
+    """Part peaks that became one, so that each focal set keeps its place, within 16 bits."""
+    places = gap * np.arange(len(peaks))
+    highest = max(int(peaks[-1]), REACH) - places[-1]
+    return np.asarray(np.minimum(np.maximum.accumulate(peaks - places), highest) + places)
 
 
 def _inverses(peaks: Integers) -> list[tuple[int, int]]:
-    """Write what a step towards the next peak is worth, with 16 bits and a shift each."""
+    """Write what a step towards the next peak is worth, with 16 bits and a shift each.
+
+    Towards a peak that is never reached it is worth nothing; away from one, everything.
+    """
     found = []
-    for way in np.diff(peaks).tolist():
+    for peak, way in zip(peaks.tolist(), np.diff(peaks).tolist(), strict=False):
+        if peak + way > REACH or peak < -REACH:
+            found.append((0 if peak + way > REACH else ONE, 0))
+            continue
         shift = 0
         while shift < 16 and (ONE << (shift + 1)) // way <= 65535:
             shift += 1

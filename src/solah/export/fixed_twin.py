@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.export.fixed_tables import BELIEF_BITS, ONE, UNKNOWN
+from solah.export.fixed_tables import BELIEF_BITS, ONE
 from solah.export.twin import Twin
+from solah.export.units import REACH, UNKNOWN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk, Integers
+    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk
     from solah.export.lowering import TreeInput
     from solah.export.places import CurveRow
+    from solah.export.units import Integers
 
 _EXP = (22670, 7600, 1316)
 _LOG2_E = 23637
@@ -31,12 +33,14 @@ class FixedTwin(Twin):
     tables : what the device has in its flash
     """
 
+    belief_unit = 1 / ONE
     _belief = np.uint16
     _certain = np.int64(ONE)
     _one = np.int64(1 << BELIEF_BITS)
 
     def __init__(self, tables: FixedTables) -> None:
         super().__init__(tables)
+        self.unit = 2.0 ** -tables.stages[-1].value_bits
         self._knots, self._values, self._units = tables.knots, tables.values, tables.units
 
     def prepare(self, rows: NDArray[np.floating]) -> NDArray[np.int32]:
@@ -76,7 +80,7 @@ class FixedTwin(Twin):
         return piece, inside - knots[piece], knots[piece + 1] - inside
 
     def _relative(self, attribute: int, x: Integers) -> Integers:
-        return np.clip(x - self._units[attribute].zero, -32768, 32767)
+        return np.clip(x - self._units[attribute].zero, -REACH, REACH)
 
     def _masses(self, walk: FixedWalk, a: int, x: Integers, beliefs: list[Integers]) -> Integers:
         asked = walk.inputs[a]

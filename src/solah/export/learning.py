@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.export.fixed_tables import FixedStage, FixedWalk, Integers
+    from solah.export.fixed_tables import FixedStage, FixedWalk
+    from solah.export.units import Integers
     from solah.model.document import Model
 
 # How far a row that is wholly wrong moves the evidence for its class, in nats.

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 from solah.export.c_writer import source_environment
+from solah.export.names import distinct
 from solah.model.format import model_hash
 
 if TYPE_CHECKING:
@@ -50,9 +51,17 @@ def package_c(model: Model, export: Export, kind: Package) -> dict[str, str]:
         "is_fixed": export.numbers == "q15",
         "is_number": not model.goal.states,
         "learns": export.learns,
+        "attribute": _measured(model),
     }
     beside = {
         path: source_environment().get_template(template).render(**values)
         for path, template in _LAYOUTS[kind].items()
     }
     return {**beside, **{f"src/{name}": text for name, text in export.files.items()}}
+
+
+def _measured(model: Model) -> str:
+    """Return the first attribute that is measured as the header names it; "" without one."""
+    names = distinct((one.name for one in model.attributes), "attribute")
+    pairs = zip(names, model.attributes, strict=True)
+    return next((name.upper() for name, one in pairs if not one.is_coded), "")

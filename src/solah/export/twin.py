@@ -50,7 +50,15 @@ class Twin(ABC):
     Parameters
     ----------
     tables : what the device has in its flash
+
+    Attributes
+    ----------
+    unit : what one unit of evidence or of an estimated number is worth
+    belief_unit : what one unit of belief is worth
     """
+
+    unit = 1.0
+    belief_unit = 1.0
 
     _belief: type[np.generic]
     _certain: Any  # the weight of a branch that is taken for sure

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import Table
-    from solah.export.fixed_tables import FixedStage, FixedTables, Integers
+    from solah.export.fixed_tables import FixedStage, FixedTables
+    from solah.export.units import Integers
     from solah.kernels.arrays import Float
     from solah.model.document import Goal, Model
     from solah.stream.values import Reading

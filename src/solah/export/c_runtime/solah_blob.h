@@ -188,13 +188,24 @@ static inline int solah_blob_reading(const solah_blob *blob, const char *name)
     return -1;
 }
 
-/* A reading is an integer: its value times two to the power of these bits, rounded. Of a code,
- * which is taken as it is, and of no reading: SOLAH_BLOB_NO_BITS. An unknown reading is
+/* A reading is an integer: solah_reading_of(value, bits), which rounds it. Of a code, which is taken as it is, and of no reading: SOLAH_BLOB_NO_BITS. An unknown reading is
  * SOLAH_UNKNOWN. */
 static inline int solah_blob_bits(const solah_blob *blob, int place)
 {
     return place >= 0 && place < solah_blob_n_readings(blob) ? (int)blob->bits[place]
                                                              : (int)SOLAH_BLOB_NO_BITS;
+}
+
+/* A value as the integer that the model reads: solah_reading_of, or a code as it is. */
+static inline int32_t solah_blob_reading_of(const solah_blob *blob, int place, SOLAH_REAL value)
+{
+    const int bits = solah_blob_bits(blob, place);
+    if (bits != (int)SOLAH_BLOB_NO_BITS) {
+        return solah_reading_of(value, bits);
+    }
+    const int32_t code = solah_reading_of(value, 0);
+    const SOLAH_REAL rest = (SOLAH_REAL)code - value;
+    return rest >= (SOLAH_REAL)0.0 && rest <= (SOLAH_REAL)0.0 ? code : SOLAH_UNKNOWN;
 }
 
 /* An estimated number, and the amounts of reasons that are weighed, have the unit two to the power

@@ -11,14 +11,14 @@
  *   SOLAH_NODE, SOLAH_INPUT   the types of the numbers of nodes and of inputs
  *   SOLAH_REASON       the type of a reason, which has a rule and an amount
  *
- * Readings are integers in units of their own (see the model's header), values have the unit
+ * Readings are integers in units of their own (see solah_reading.h), values have the unit
  * 2^-value_bits, masses and beliefs 2^-15. Every target computes the same integers as solah's
  * Python twin of this file.
  */
 #ifndef SOLAH_FIXED_H
 #define SOLAH_FIXED_H
 
-#include <stdint.h>
+#include "solah_reading.h"
 
 #define SOLAH_IN_INTEGERS
 typedef int32_t solah_reading;
@@ -28,7 +28,7 @@ typedef int16_t solah_knot;
 typedef uint16_t solah_belief;
 #include "solah_tables.h"
 
-#define SOLAH_UNKNOWN INT32_MIN
+#define SOLAH_REACH (INT16_MAX - 1)
 #define SOLAH_ONE 32768u
 #define SOLAH_WHOLE 16384 /* all of a tree's belief, in the unit 2^-14 */
 
@@ -69,20 +69,20 @@ static inline int32_t solah_shift(int32_t number, int32_t bits)
     return number < 0 ? -(int32_t)((uint32_t)-number >> bits) : (int32_t)((uint32_t)number >> bits);
 }
 
-/* A reading from the zero of its attribute, within 16 bits. */
+/* A reading from the zero of its attribute, clipped: a peak beyond SOLAH_REACH is never reached. */
 SOLAH_INLINE int32_t solah_relative(solah_model *model, int32_t attribute, int32_t x)
 {
     if (model->zero != NULL) {
         const int32_t zero = model->zero[attribute];
-        if (x > zero + INT16_MAX) {
-            return INT16_MAX;
+        if (x > zero + SOLAH_REACH) {
+            return SOLAH_REACH;
         }
-        if (x < zero + INT16_MIN) {
-            return INT16_MIN;
+        if (x < zero - SOLAH_REACH) {
+            return -SOLAH_REACH;
         }
         x -= zero;
     }
-    return x > INT16_MAX ? INT16_MAX : (x < INT16_MIN ? INT16_MIN : x);
+    return x > SOLAH_REACH ? SOLAH_REACH : (x < -SOLAH_REACH ? -SOLAH_REACH : x);
 }
 
 static inline int solah_is_known(int32_t x) { return x != SOLAH_UNKNOWN; }

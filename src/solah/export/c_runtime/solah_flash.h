@@ -27,4 +27,19 @@
 #define SOLAH_MASS(run, k) ((run)->mass[k])
 #endif
 
+/* Copy a text to where there is room for `size` bytes, cut if need be; return its whole length. */
+static inline size_t solah_copy_text(const SOLAH_FLASH char *text, char *to, size_t size)
+{
+    size_t length = 0;
+    for (; text[length] != '\0'; length++) {
+        if (length + 1u < size) {
+            to[length] = text[length];
+        }
+    }
+    if (size > 0u) {
+        to[length < size ? length : size - 1u] = '\0';
+    }
+    return length;
+}
+
 #endif

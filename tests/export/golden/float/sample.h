@@ -1,7 +1,9 @@
 /* y: a solah model for devices.
  *
  * Model 0e01ec1b8b4e0dc9, written by solah 0.1.0. Do not edit; write it anew from the model.
- * Compile sample.c with -std=c99 (or -ffp-contract=off): then every target decides alike, bit for bit.
+ * Compile sample.c with -ffp-contract=off: then every target decides alike, bit for bit.
+ * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
+ * what it calls. On AVR compile sample.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
  * No malloc, no libm, no recursion, no static RAM.
  * On a Cortex-M0+ (-Os) a decision takes about 5,596 bytes of flash, 723 of them tables, at the most
  * 344 bytes of stack, and up to about 35,234 instructions.
@@ -9,6 +11,7 @@
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -31,8 +34,13 @@ enum {
 /* Decide on readings: return the class, and write the belief in each class. */
 int sample_decide(const float readings[SAMPLE_N_READINGS], float belief[SAMPLE_N_CLASSES]);
 
-/* The name of a class, in UTF-8. */
+/* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
+ * its whole length. The flash of AVR is a memory apart; elsewhere a pointer into it will do. */
+#define SAMPLE_CLASS_NAME_SIZE 3
+size_t sample_copy_class_name(int place, char *text, size_t size);
+#ifndef __AVR__
 const char *sample_class_name(int place);
+#endif
 
 /* A rule that speaks for a decision, and how loudly: what it adds to the lead over the next best class, in evidence. */
 typedef struct {
@@ -43,9 +51,14 @@ typedef struct {
 /* Name the rules that speak loudest, the loudest first: write up to n_most, return how many. */
 int sample_why(const float readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most);
 
-/* A rule as a sentence, in UTF-8; the linker leaves sentences out of firmware that asks for none. */
+/* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its
+ * whole length. The linker leaves sentences out of firmware that asks for none. */
 #define SAMPLE_N_RULES 38
+#define SAMPLE_RULE_TEXT_SIZE 65
+size_t sample_copy_rule_text(int rule, char *text, size_t size);
+#ifndef __AVR__
 const char *sample_rule_text(int rule);
+#endif
 
 /* The hash of the model document. */
 #define SAMPLE_MODEL "0e01ec1b8b4e0dc9"

@@ -142,57 +142,120 @@ int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons
     return solah_why(&model, &rules, readings, reasons, n_most);
 }
 
-const char *sample_class_name(int place)
+static const SOLAH_FLASH char *find_class_name(int place)
 {
-    static const char *const names[] = {
-        "c0",
-        "c1",
-        "c2",
+    static const SOLAH_FLASH char text_0[] = "c0";
+    static const SOLAH_FLASH char text_1[] = "c1";
+    static const SOLAH_FLASH char text_2[] = "c2";
+    static const SOLAH_FLASH char none[] = "";
+    static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
+        text_0,
+        text_1,
+        text_2,
+        none,
     };
-    return (place >= 0 && place < SAMPLE_N_CLASSES) ? names[place] : "";
+    return texts[(place >= 0 && place < 3) ? place : 3];
 }
 
-const char *sample_rule_text(int rule)
+size_t sample_copy_class_name(int place, char *text, size_t size)
 {
-    static const char *const texts[] = {
-        "if x0 is low then y c2 (0.58)",
-        "if x0 is low-or-medium and x1 is low then y c2 (0.64)",
-        "if x0 is low-or-medium and x1 is low-or-medium then y c1 (0.71)",
-        "if x0 is low-or-medium and x1 is medium then y c2 (0.51)",
-        "if x0 is low-or-medium and x1 is medium-or-high then y c1 (0.47)",
-        "if x0 is low-or-medium and x1 is high then y c1 (0.60)",
-        "if x0 is medium and x1 is low then y c1 (0.53)",
-        "if x0 is medium and x1 is low-or-medium then y c1 (0.58)",
-        "if x0 is medium and x1 is medium then y c1 (0.55)",
-        "if x0 is medium and x1 is medium-or-high then y c0 (0.74)",
-        "if x0 is medium and x1 is high then y c1 (0.77)",
-        "if x2 is a then y c0 (0.63)",
-        "if x2 is b and x3 is low then y c0 (0.46)",
-        "if x2 is b and x3 is low-or-medium then y c1 (0.57)",
-        "if x2 is b and x3 is medium then y c0 (0.56)",
-        "if x2 is b and x3 is medium-or-high then y c2 (0.52)",
-        "if x2 is b and x3 is high then y c0 (0.66)",
-        "if x2 is c and x3 is low then y c0 (0.50)",
-        "if x2 is c and x3 is low-or-medium then y c0 (0.61)",
-        "if x2 is c and x3 is medium then y c2 (0.59)",
-        "if x2 is c and x3 is medium-or-high then y c1 (0.75)",
-        "if x2 is c and x3 is high then y c2 (0.43)",
-        "if x4 is 1.0 and x5 is low then y c0 (0.56)",
-        "if x4 is 1.0 and x5 is low-or-medium then y c1 (0.73)",
-        "if x4 is 1.0 and x5 is medium then y c1 (0.85)",
-        "if x4 is 1.0 and x5 is medium-or-high then y c2 (0.88)",
-        "if x4 is 1.0 and x5 is high then y c0 (0.79)",
-        "if x4 is 2.5 then y c0 (0.68)",
-        "if x4 is 7.0 and x5 is low then y c2 (0.55)",
-        "if x4 is 7.0 and x5 is low-or-medium then y c0 (0.59)",
-        "if x4 is 7.0 and x5 is medium then y c0 (0.40)",
-        "if x4 is 7.0 and x5 is medium-or-high then y c0 (0.82)",
-        "if x4 is 7.0 and x5 is high then y c2 (0.57)",
-        "if x4 is 8.0 and x5 is low then y c1 (0.55)",
-        "if x4 is 8.0 and x5 is low-or-medium then y c1 (0.76)",
-        "if x4 is 8.0 and x5 is medium then y c2 (0.63)",
-        "if x4 is 8.0 and x5 is medium-or-high then y c0 (0.61)",
-        "if x4 is 8.0 and x5 is high then y c1 (0.74)",
-    };
-    return (rule >= 0 && rule < SAMPLE_N_RULES) ? texts[rule] : "";
+    return solah_copy_text(find_class_name(place), text, size);
 }
+
+#ifndef __AVR__
+const char *sample_class_name(int place) { return find_class_name(place); }
+#endif
+
+static const SOLAH_FLASH char *find_rule_text(int place)
+{
+    static const SOLAH_FLASH char text_0[] = "if x0 is low then y c2 (0.58)";
+    static const SOLAH_FLASH char text_1[] = "if x0 is low-or-medium and x1 is low then y c2 (0.64)";
+    static const SOLAH_FLASH char text_2[] = "if x0 is low-or-medium and x1 is low-or-medium then y c1 (0.71)";
+    static const SOLAH_FLASH char text_3[] = "if x0 is low-or-medium and x1 is medium then y c2 (0.51)";
+    static const SOLAH_FLASH char text_4[] = "if x0 is low-or-medium and x1 is medium-or-high then y c1 (0.47)";
+    static const SOLAH_FLASH char text_5[] = "if x0 is low-or-medium and x1 is high then y c1 (0.60)";
+    static const SOLAH_FLASH char text_6[] = "if x0 is medium and x1 is low then y c1 (0.53)";
+    static const SOLAH_FLASH char text_7[] = "if x0 is medium and x1 is low-or-medium then y c1 (0.58)";
+    static const SOLAH_FLASH char text_8[] = "if x0 is medium and x1 is medium then y c1 (0.55)";
+    static const SOLAH_FLASH char text_9[] = "if x0 is medium and x1 is medium-or-high then y c0 (0.74)";
+    static const SOLAH_FLASH char text_10[] = "if x0 is medium and x1 is high then y c1 (0.77)";
+    static const SOLAH_FLASH char text_11[] = "if x2 is a then y c0 (0.63)";
+    static const SOLAH_FLASH char text_12[] = "if x2 is b and x3 is low then y c0 (0.46)";
+    static const SOLAH_FLASH char text_13[] = "if x2 is b and x3 is low-or-medium then y c1 (0.57)";
+    static const SOLAH_FLASH char text_14[] = "if x2 is b and x3 is medium then y c0 (0.56)";
+    static const SOLAH_FLASH char text_15[] = "if x2 is b and x3 is medium-or-high then y c2 (0.52)";
+    static const SOLAH_FLASH char text_16[] = "if x2 is b and x3 is high then y c0 (0.66)";
+    static const SOLAH_FLASH char text_17[] = "if x2 is c and x3 is low then y c0 (0.50)";
+    static const SOLAH_FLASH char text_18[] = "if x2 is c and x3 is low-or-medium then y c0 (0.61)";
+    static const SOLAH_FLASH char text_19[] = "if x2 is c and x3 is medium then y c2 (0.59)";
+    static const SOLAH_FLASH char text_20[] = "if x2 is c and x3 is medium-or-high then y c1 (0.75)";
+    static const SOLAH_FLASH char text_21[] = "if x2 is c and x3 is high then y c2 (0.43)";
+    static const SOLAH_FLASH char text_22[] = "if x4 is 1.0 and x5 is low then y c0 (0.56)";
+    static const SOLAH_FLASH char text_23[] = "if x4 is 1.0 and x5 is low-or-medium then y c1 (0.73)";
+    static const SOLAH_FLASH char text_24[] = "if x4 is 1.0 and x5 is medium then y c1 (0.85)";
+    static const SOLAH_FLASH char text_25[] = "if x4 is 1.0 and x5 is medium-or-high then y c2 (0.88)";
+    static const SOLAH_FLASH char text_26[] = "if x4 is 1.0 and x5 is high then y c0 (0.79)";
+    static const SOLAH_FLASH char text_27[] = "if x4 is 2.5 then y c0 (0.68)";
+    static const SOLAH_FLASH char text_28[] = "if x4 is 7.0 and x5 is low then y c2 (0.55)";
+    static const SOLAH_FLASH char text_29[] = "if x4 is 7.0 and x5 is low-or-medium then y c0 (0.59)";
+    static const SOLAH_FLASH char text_30[] = "if x4 is 7.0 and x5 is medium then y c0 (0.40)";
+    static const SOLAH_FLASH char text_31[] = "if x4 is 7.0 and x5 is medium-or-high then y c0 (0.82)";
+    static const SOLAH_FLASH char text_32[] = "if x4 is 7.0 and x5 is high then y c2 (0.57)";
+    static const SOLAH_FLASH char text_33[] = "if x4 is 8.0 and x5 is low then y c1 (0.55)";
+    static const SOLAH_FLASH char text_34[] = "if x4 is 8.0 and x5 is low-or-medium then y c1 (0.76)";
+    static const SOLAH_FLASH char text_35[] = "if x4 is 8.0 and x5 is medium then y c2 (0.63)";
+    static const SOLAH_FLASH char text_36[] = "if x4 is 8.0 and x5 is medium-or-high then y c0 (0.61)";
+    static const SOLAH_FLASH char text_37[] = "if x4 is 8.0 and x5 is high then y c1 (0.74)";
+    static const SOLAH_FLASH char none[] = "";
+    static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
+        text_0,
+        text_1,
+        text_2,
+        text_3,
+        text_4,
+        text_5,
+        text_6,
+        text_7,
+        text_8,
+        text_9,
+        text_10,
+        text_11,
+        text_12,
+        text_13,
+        text_14,
+        text_15,
+        text_16,
+        text_17,
+        text_18,
+        text_19,
+        text_20,
+        text_21,
+        text_22,
+        text_23,
+        text_24,
+        text_25,
+        text_26,
+        text_27,
+        text_28,
+        text_29,
+        text_30,
+        text_31,
+        text_32,
+        text_33,
+        text_34,
+        text_35,
+        text_36,
+        text_37,
+        none,
+    };
+    return texts[(place >= 0 && place < 38) ? place : 38];
+}
+
+size_t sample_copy_rule_text(int place, char *text, size_t size)
+{
+    return solah_copy_text(find_rule_text(place), text, size);
+}
+
+#ifndef __AVR__
+const char *sample_rule_text(int place) { return find_rule_text(place); }
+#endif

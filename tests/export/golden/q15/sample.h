@@ -2,6 +2,8 @@
  *
  * Model 0e01ec1b8b4e0dc9, written by solah 0.1.0. Do not edit; write it anew from the model.
  * Integers only: every target decides alike.
+ * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
+ * what it calls. On AVR compile sample.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
  * No malloc, no libm, no recursion, no static RAM.
  * On a Cortex-M0+ (-Os) a decision takes about 1,447 bytes of flash, 570 of them tables, at the most
  * 220 bytes of stack, and up to about 6,434 instructions.
@@ -9,7 +11,10 @@
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include "solah_reading.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,31 +22,36 @@ extern "C" {
 
 /* The readings, in this order. INT32_MIN (or a code that is none) stands for an unknown one. */
 enum {
-    SAMPLE_READING_X0, /* x0: a number, learnt from -1.08917 to 1.27789 */
-    SAMPLE_READING_X1, /* x1: a number, learnt from -2.75039 to 2.38728 */
-    SAMPLE_READING_X2, /* x2: a code: 0 = a, 1 = b, 2 = c */
-    SAMPLE_READING_X3, /* x3: a number, learnt from -1.49538 to 2.81227 */
-    SAMPLE_READING_X4, /* x4: a number, learnt from 1 to 8 */
-    SAMPLE_READING_X5, /* x5: a number, learnt from -1.26526 to 3.49909 */
+    SAMPLE_X0, /* x0: a number, learnt from -1.08917 to 1.27789 */
+    SAMPLE_X1, /* x1: a number, learnt from -2.75039 to 2.38728 */
+    SAMPLE_X2, /* x2: a code: 0 = a, 1 = b, 2 = c */
+    SAMPLE_X3, /* x3: a number, learnt from -1.49538 to 2.81227 */
+    SAMPLE_X4, /* x4: a number, learnt from 1 to 8 */
+    SAMPLE_X5, /* x5: a number, learnt from -1.26526 to 3.49909 */
     SAMPLE_N_READINGS
 };
 
-/* A reading is an integer: its value times two to the power of these bits, rounded; a code is
- * taken as it is. */
+/* A reading is an integer: solah_reading_of(value, bits), which multiplies a value by two to the power
+ * of these bits, and rounds it; NaN is unknown. A code is taken as it is. */
 #define SAMPLE_BITS_X0 (14)
 #define SAMPLE_BITS_X1 (13)
 #define SAMPLE_BITS_X3 (13)
 #define SAMPLE_BITS_X4 (11)
 #define SAMPLE_BITS_X5 (13)
-#define SAMPLE_UNKNOWN INT32_MIN
+#define SAMPLE_UNKNOWN SOLAH_UNKNOWN
 
 #define SAMPLE_N_CLASSES 3
 
 /* Decide on readings: return the class, and write the belief in each class, times 32768. */
 int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAMPLE_N_CLASSES]);
 
-/* The name of a class, in UTF-8. */
+/* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
+ * its whole length. The flash of AVR is a memory apart; elsewhere a pointer into it will do. */
+#define SAMPLE_CLASS_NAME_SIZE 3
+size_t sample_copy_class_name(int place, char *text, size_t size);
+#ifndef __AVR__
 const char *sample_class_name(int place);
+#endif
 
 /* A rule that speaks for a decision, and how loudly: what it adds to the lead over the next best class, in evidence, times 4096. */
 typedef struct {
@@ -52,9 +62,14 @@ typedef struct {
 /* Name the rules that speak loudest, the loudest first: write up to n_most, return how many. */
 int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most);
 
-/* A rule as a sentence, in UTF-8; the linker leaves sentences out of firmware that asks for none. */
+/* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its
+ * whole length. The linker leaves sentences out of firmware that asks for none. */
 #define SAMPLE_N_RULES 38
+#define SAMPLE_RULE_TEXT_SIZE 65
+size_t sample_copy_rule_text(int rule, char *text, size_t size);
+#ifndef __AVR__
 const char *sample_rule_text(int rule);
+#endif
 
 /* The hash of the model document. */
 #define SAMPLE_MODEL "0e01ec1b8b4e0dc9"
