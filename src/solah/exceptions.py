@@ -10,6 +10,7 @@
     ├── ParameterError (ValueError)       a parameter that makes no sense
     ├── ModelFormatError (ValueError)     a model document that is broken
     │   └── ModelVersionError             a model document from another age
+    ├── AgreementError (ValueError)       an export that does not decide as its model does
     ├── ForeignNodeError (AttributeError) what only a hierarchy of linguistic nodes has
     └── MissingExtraError (ImportError)   an optional package that is not installed
 
@@ -68,6 +69,10 @@ class ModelFormatError(SolahError, ValueError):
 
 class ModelVersionError(ModelFormatError):
     """A model document has a format version that this solah does not read."""
+
+
+class AgreementError(SolahError, ValueError):
+    """An export decides too few rows as its model does."""
 
 
 class ForeignNodeError(SolahError, AttributeError):

@@ -232,3 +232,53 @@ def test_a_blob_is_written_with_what_opens_it(run, wine_model, tmp_path):
 def test_what_does_not_go_together_is_said(run, wine_model, tmp_path, words, said):
     run("export", wine_model, *words, "-o", tmp_path / "out").check_error(said)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def outlier(run, write, tmp_path):
+    """Fit a model to readings up to 1, of which two were 1e9; return it and a row of these."""
+    near = [f"{i / 400},{'low' if i < 200 else 'high'}" for i in range(400)]
+    table = write("near.csv", "x,y", *near, "1e9,far", "1e9,far")
+    run("fit", table, "-t", "y", "-o", tmp_path / "near.json", "-q")
+    return tmp_path / "near.json", table, write("far.csv", "x,y", "1e9,far")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--numbers", "q15"),
+        ("--numbers", "q15", "--max-flash", "100k"),
+        ("--to", "arduino", "--numbers", "q15"),
+        ("--to", "micropython"),
+        ("--to", "blob"),
+        ("--learn",),
+    ],
+)
+def test_a_device_that_decides_otherwise_is_not_written(run, outlier, tmp_path, words):
+    model, table, far = outlier
+    outcome = run("export", model, far, *words, "-o", tmp_path / "fw")
+    outcome.check_error(
+        "the device decides as the model does on 0 % of 1 rows, and 99.5 % are asked for "
+        "(--min-agreement): 'x' is clipped to 0 … "
+    )
+    assert outcome.err.count("\n") == 1
+    assert not (tmp_path / "fw").exists()
+    allowed = run("export", model, far, *words, "--min-agreement", "0", "-o", tmp_path / "fw")
+    assert "'x' is clipped to 0 … " in allowed.err
+    run("export", model, table, *words, "-o", tmp_path / "fw")
+
+
+def test_rows_are_drawn_where_none_are_given(run, wine_model, tmp_path):
+    words = ("export", wine_model, "--numbers", "q15", "-o", tmp_path / "fw")
+    check = run(*words, "--json").document["check"]
+    assert (check["rows"], check["drawn"]) == (2000, True)
+    assert check["same_decisions"] > 0.995
+    assert "accuracy" not in check
+    assert "2,000, drawn" in run(*words).out
+
+
+@pytest.mark.parametrize("share", ["-0.1", "1.1", "99.5"])
+def test_an_agreement_that_is_no_share_is_refused(run, wine_model, tmp_path, share):
+    words = ("export", wine_model, f"--min-agreement={share}", "-o", tmp_path / "fw")
+    run(*words).check_error("--min-agreement")
+    assert not (tmp_path / "fw").exists()

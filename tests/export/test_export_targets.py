@@ -1,5 +1,7 @@
 """Exported models on the targets: under QEMU and simavr they decide as their twins, bit for bit."""
 
+import subprocess
+
 import numpy as np
 import pytest
 from c_programs import readings
@@ -9,7 +11,7 @@ from target_programs import check, sources, with_tools
 from random_models import random_model, random_rows
 from solah import SelfOrganisedHierarchyClassifier
 from solah.export import export_c
-from solah.export.targets import TARGETS, measure
+from solah.export.targets import TARGETS, build, measure, run
 
 PROBE = """
 #include "m.h"
@@ -67,3 +69,54 @@ def test_integers_are_small_and_quick(find_tool, wine, tmp_path):
     assert found.flash < 1_500
     assert found.instructions <= 2_000
     assert found.stack < 128
+
+
+TEXTS = """
+#include "m.h"
+#include "solah_io.h"
+
+#include <string.h>
+
+int main(void)
+{{
+    char text[@SIZE@];
+    {reading} readings[M_N_READINGS] = {{0}};
+    {belief} belief[M_N_CLASSES];
+    (void)m_decide(readings, belief);
+    for (int place = -1; place <= M_N_CLASSES; place++) {{
+        const size_t length = m_copy_class_name(place, text, sizeof text);
+        solah_io_write(text, strlen(text) + 1);
+        text[0] = (char)(length < 255 ? length : 255);
+        solah_io_write(text, 1);
+    }}
+    for (int rule = -1; rule <= M_N_RULES; rule++) {{
+        const size_t length = m_copy_rule_text(rule, text, sizeof text);
+        solah_io_write(text, strlen(text) + 1);
+        text[0] = (char)(length < 255 ? length : 255);
+        solah_io_write(text, 1);
+    }}
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+@pytest.mark.parametrize("size", ["M_RULE_TEXT_SIZE", "20"])
+def test_texts_stay_in_the_flash_of_a_small_avr(numbers, size, tmp_path, find_tool):
+    target = with_tools("atmega328p", find_tool)
+    model = random_model(np.random.default_rng(1), "flat fusion", 3)
+    export = export_c(model, name="m", numbers=numbers)
+    assert len(export.rules) >= 30
+    parts = sources(export, tmp_path, TEXTS.replace("@SIZE@", size))
+    program = build(target, parts, tmp_path, includes=[tmp_path])
+    texts = [*model.goal.states, "", "", *(rule.sentence for rule in export.rules), ""]
+    room = int(size) - 1 if size.isdigit() else 10**6
+    expected = b"".join(
+        text.encode()[:room] + bytes([0, len(text.encode())]) for text in ["", *texts]
+    )
+    assert run(program, b"") == expected
+    sizes = subprocess.run(
+        [find_tool("avr-size"), program.file], capture_output=True, check=True, text=True
+    )
+    _, data, bss, *_ = map(int, sizes.stdout.splitlines()[1].split()[:3])
+    assert data + bss < 64

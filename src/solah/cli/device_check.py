@@ -4,31 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from solah.cli.sources import read_source
+from solah.export.agreement import require_agreement
 from solah.model import Task
 from solah.model.beliefs import root_beliefs
-from solah.model.encode import MISSING, encode, encode_goal
+from solah.model.encode import MISSING, encode_goal
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from solah.data import ReadOptions, Table
-    from solah.export import Blob, Export
-    from solah.kernels.arrays import Float
+    from solah.export import Agreement, Blob, Export
     from solah.model import Model
 
     Places = NDArray[np.intp]
 
 
 def check_device(
-    full: Model, model: Model, exported: Export | Blob, data: str, options: ReadOptions
+    full: Model,
+    model: Model,
+    exported: Export | Blob,
+    data: str | None,
+    options: ReadOptions,
+    min_agreement: float,
 ) -> dict[str, Any]:
-    """Compare the device with the model, and the model with what it was before it was shrunk."""
-    table = read_source(data, options).table
-    given_up = {} if full is model else _given_up(full, model, table)
-    return {"rows": table.n_rows, **given_up, **_compare(model, exported, table)}
+    """Compare the device with the model, and the model with what it was before it was shrunk.
+
+    Without DATA rows are drawn. An export that decides too few rows as the model is refused.
+    """
+    table = None if data is None else read_source(data, options).table
+    found = require_agreement(model, exported, table, min_agreement)
+    about = {"rows": found.n_rows, "drawn": table is None}
+    given_up = {} if full is model or table is None else _given_up(full, model, table)
+    return {**about, **given_up, **_described(model, found, table)}
 
 
 def _given_up(full: Model, model: Model, table: Table) -> dict[str, Any]:
@@ -41,28 +50,14 @@ def _given_up(full: Model, model: Model, table: Table) -> dict[str, Any]:
     return {"kept_decisions": kept, **_accuracies(model, table, accuracy_before=decided)}
 
 
-def _compare(model: Model, exported: Export | Blob, table: Table) -> dict[str, Any]:
-    """Let the device's twin decide on rows, beside the model itself."""
-    rows = encode(table, model.attributes)
-    beliefs = root_beliefs(model.nodes, table)
+def _described(model: Model, found: Agreement, table: Table | None) -> dict[str, Any]:
+    """Say how far the device decides as the model does."""
+    difference = {"largest_difference": found.largest_difference}
     if model.goal.task is Task.REGRESSION:
-        return _compare_numbers(model, exported, rows, beliefs)
-    places, device = exported.twin.decide(rows)
-    scale = 1.0 if exported.numbers == "float" else 1 / 32768
-    decided = model.goal.decide(beliefs)
-    return {
-        "same_decisions": float((places == decided).mean()),
-        "largest_difference": float(abs(device * scale - beliefs).max()),
-        **_accuracies(model, table, accuracy=decided, accuracy_on_device=places),
-    }
-
-
-def _compare_numbers(
-    model: Model, exported: Export | Blob, rows: Float, beliefs: Float
-) -> dict[str, Any]:
-    estimates = exported.twin.estimate(rows) * exported.unit
-    expected = beliefs @ np.array(model.goal.centres)
-    return {"largest_difference": float(abs(estimates - expected).max())}
+        return {"near_estimates": found.share, **difference}
+    decided: dict[str, Any] = {"accuracy": found.expected, "accuracy_on_device": found.found}
+    accuracies = {} if table is None else _accuracies(model, table, **decided)
+    return {"same_decisions": found.share, **difference, **accuracies}
 
 
 def _accuracies(model: Model, table: Table, **decided: Places) -> dict[str, float]:
@@ -78,10 +73,11 @@ def spell_findings(found: dict[str, Any]) -> dict[str, str]:
     """Write what was found for people."""
     change = found.get("mean_change")
     return {
-        "rows": f"{found['rows']:,}",
+        "rows": f"{found['rows']:,}{', drawn' if found['drawn'] else ''}",
         "decided as before": _percent(found.get("kept_decisions")),
         "mean change": "" if change is None else f"{change:.2g}",
         "the same decision": _percent(found.get("same_decisions")),
+        "nearly the same number": _percent(found.get("near_estimates")),
         "largest difference": f"{found['largest_difference']:.2g}",
         "accuracy before": _percent(found.get("accuracy_before")),
         "accuracy of the model": _percent(found.get("accuracy")),

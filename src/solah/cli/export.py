@@ -24,7 +24,7 @@ CheckData = Annotated[
     typer.Argument(
         metavar="DATA",
         help="Rows to compare the device's decisions with the model's: a file, or a data set by "
-        "name. With the goal's column, accuracies too.",
+        "name. With the goal's column, accuracies too. Without it, rows are drawn.",
         show_default=False,
     ),
 ]
@@ -63,6 +63,17 @@ MaxFlash = Annotated[
         "flash, such as 2048 or 4k, by an estimate for Cortex-M0+.",
     ),
 ]
+MinAgreement = Annotated[
+    float,
+    _export_option(
+        "--min-agreement",
+        metavar="SHARE",
+        min=0.0,
+        max=1.0,
+        help="Write nothing if the device decides fewer of the rows as the model does; of an "
+        "estimated number, if fewer are within 0.5 % of its range.",
+    ),
+]
 Part = Annotated[
     str | None,
     _export_option(
@@ -93,6 +104,7 @@ def export(
     numbers: OptionalNumbers = None,
     part: Part = None,
     max_flash: MaxFlash = None,
+    min_agreement: MinAgreement = 0.995,
     learn: Learn = False,
     pace: PaceOption = 1.0,
     forgetting: Forgetting = 0.0,
@@ -102,8 +114,9 @@ def export(
     """Write a model as C99, or for MicroPython, that decides as it does here, bit for bit.
 
     The files need no library: a header and a source of the model, and the runtime that the source
-    includes; for MicroPython a module; as a blob, bytes that a runtime checks and runs. With DATA
-    the device's decisions are compared with the model's before it is flashed.
+    includes; for MicroPython a module; as a blob, bytes that a runtime checks and runs. The
+    device's decisions are compared with the model's before anything is written, on DATA or on drawn
+    rows.
 
     Example: solah export model.json test.csv --numbers q15 -o firmware/model
     """
@@ -123,10 +136,10 @@ def export(
     document, shrunk = _shrunk(full, max_flash, numbers or "float")
     called = name or identifier(model.stem, "model")
     exported = _exported(document, to, numbers, called, learning)
+    options = reading.read_options()
+    found = check_device(full, document, exported, data, options, min_agreement)
     for warning in exported.warnings:
         screen.note(warning)
-    options = reading.read_options()
-    found = None if data is None else check_device(full, document, exported, data, options)
     files = dict(exported.files)
     if isinstance(exported, Export) and (to == "arduino" or to == "zephyr"):
         files = dict(package_c(document, exported, to))
@@ -210,7 +223,7 @@ def _show(
     screen: Screen,
     written: list[Path],
     shrunk: dict[str, Any] | None,
-    found: dict[str, Any] | None,
+    found: dict[str, Any],
 ) -> None:
     from solah.cli.device_check import spell_findings
     from solah.cli.views import facts, heading
@@ -220,11 +233,8 @@ def _show(
         limit = f"{shrunk['max_flash']:,} bytes of flash"
         screen.say("", heading(f"What is left within {limit} (Cortex-M0+, estimated)"))
         screen.result(facts(_left(shrunk)))
-    if found is not None:
-        screen.say("", heading("The device's decisions beside the model's"))
-        screen.result(
-            facts({name: value for name, value in spell_findings(found).items() if value})
-        )
+    screen.say("", heading("The device's decisions beside the model's"))
+    screen.result(facts({name: value for name, value in spell_findings(found).items() if value}))
 
 
 def _left(shrunk: dict[str, Any]) -> dict[str, str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from solah.export.exporting import Export
     from solah.export.targets import Footprint, Target
     from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
     from solah.model.document import Model
 
 _PROBE = """
@@ -59,15 +60,21 @@ def footprint(export: Export, target: Target, rows: Float) -> Footprint:
 
 
 def sample_rows(model: Model, n_rows: int, seed: int = 0) -> Float:
-    """Draw readings over the ranges of a model's attributes, for want of measured ones."""
+    """Draw readings, for want of measured ones: near a word as often as the training rows were."""
     rng = np.random.default_rng(seed)
-    columns = [
-        rng.integers(0, len(one.states), n_rows).astype(np.float64)
-        if one.is_coded
-        else rng.uniform(one.peaks[0], one.peaks[-1], n_rows)
-        for one in model.attributes
-    ]
-    return np.column_stack(columns)
+    return np.column_stack([_sample(rng, one, n_rows) for one in model.attributes])
+
+
+def _sample(rng: np.random.Generator, attribute: Attribute, n_rows: int) -> Float:
+    peaks, masses = np.array(attribute.peaks), np.array(attribute.ignorance)
+    near = rng.choice(len(peaks), n_rows, p=masses / masses.sum())
+    if attribute.is_coded:
+        return near.astype(np.float64)
+    beside = np.clip(near + rng.choice([-1, 1], n_rows), 0, len(peaks) - 1)
+    # Few readings lie on the way to a word that has little of the mass.
+    is_between = rng.uniform(size=n_rows) * masses[near] < masses[beside]
+    share = np.where(is_between, rng.uniform(size=n_rows), 0.0)
+    return np.asarray((1 - share) * peaks[near] + share * peaks[beside])
 
 
 def _probe(export: Export) -> str:

@@ -1,0 +1,152 @@
+"""A model, its export and rows in, how far both decide alike out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.exceptions import AgreementError, DataError
+from solah.export.footprint import sample_rows
+from solah.model.beliefs import signals_of
+from solah.model.document import Task
+from solah.model.encode import Coded, encode
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from solah.data import Table
+    from solah.export.blob import Blob
+    from solah.export.exporting import Export
+    from solah.export.twin import Twin
+    from solah.kernels.arrays import Float
+    from solah.model.document import Model
+
+    Places = NDArray[np.intp]
+
+MIN_AGREEMENT = 0.995
+"""The share of rows that an export must decide as its model does, unless another is given."""
+# An estimated number agrees if it is as near as this, as a share of the goal's range.
+_NEAR = 0.005
+_N_DRAWN = 2_000
+_UNKNOWN_SHARE = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How far an export decides as its model does.
+
+    Attributes
+    ----------
+    n_rows : how many rows were compared
+    share : of how many of them the decision is the same; of an estimated number, of how many it
+        is within 0.5 % of the range of the goal
+    largest_difference : between beliefs, or between estimated numbers
+    expected, found : (n_rows,) the classes by their places, or the numbers, as the model decides
+        and as the export does
+    """
+
+    n_rows: int
+    share: float
+    largest_difference: float
+    expected: Places | Float
+    found: Places | Float
+
+
+def agreement(model: Model, twin: Twin, table: Table) -> Agreement:
+    """Compare the arithmetic of an export with its model.
+
+    Parameters
+    ----------
+    model : Model
+        The model document.
+    twin : Twin
+        That of its export, which computes what the device does, bit for bit.
+    table : Table
+        The rows to compare them on.
+
+    Returns
+    -------
+    agreement : Agreement
+
+    Examples
+    --------
+    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah.export import agreement, export_c
+    >>> wine = datasets.load("wine")
+    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> agreement(model, export_c(model, numbers="q15").twin, wine.table).share
+    1.0
+    """
+    return agreement_on(model, twin, encode(table, model.attributes))
+
+
+def agreement_on(model: Model, twin: Twin, rows: Float) -> Agreement:
+    """Compare them on rows as numbers, a column for each attribute of the model."""
+    if not len(rows):
+        raise DataError("there are no rows to compare the export with the model on")
+    names = (attribute.name for attribute in model.attributes)
+    coded = Coded(dict(zip(names, rows.T, strict=True)), len(rows))
+    beliefs = signals_of(model.nodes, coded)[model.root.name]
+    if model.goal.task is Task.REGRESSION:
+        centres = np.array(model.goal.centres)
+        numbers, estimates = beliefs @ centres, twin.estimate(rows) * twin.unit
+        away = np.abs(estimates - numbers)
+        share = float((away <= _NEAR * np.ptp(centres)).mean())
+        return Agreement(len(rows), share, float(away.max()), numbers, estimates)
+    expected, (found, believed) = model.goal.decide(beliefs), twin.decide(rows)
+    away = np.abs(believed * twin.belief_unit - beliefs)
+    share = float((found == expected).mean())
+    return Agreement(len(rows), share, float(away.max()), expected, found)
+
+
+def require_agreement(
+    model: Model, export: Export | Blob, table: Table | None = None, least: float = MIN_AGREEMENT
+) -> Agreement:
+    """Compare an export with its model, and refuse one that decides too few rows alike.
+
+    Parameters
+    ----------
+    model : Model
+        The model document.
+    export : Export or Blob
+        What was made of it.
+    table : Table, default=None
+        The rows to compare them on; None for rows drawn around the words of the model.
+    least : float, default=0.995
+        The share of rows that must be decided alike.
+
+    Returns
+    -------
+    agreement : Agreement
+
+    Raises
+    ------
+    AgreementError
+        Fewer are.
+    """
+    if table is None:
+        found = agreement_on(model, export.twin, drawn_rows(model))
+    else:
+        found = agreement(model, export.twin, table)
+    if not found.share >= least:  # nor is it above one that is no number
+        rows = f"{found.n_rows:,} {'drawn ' if table is None else ''}rows"
+        way_out = ("export it as C with --numbers float",) if export.numbers == "q15" else ()
+        raise AgreementError(
+            f"the device decides as the model does on {_percent(found.share)} of {rows}, and "
+            f"{_percent(least)} are asked for (--min-agreement): "
+            + "; ".join((*export.warnings, *way_out))
+        )
+    return found
+
+
+def drawn_rows(model: Model) -> Float:
+    """Draw rows around the words of a model, a few of their readings unknown."""
+    rows = sample_rows(model, _N_DRAWN)
+    unknown = np.random.default_rng(1).random(rows.shape) < _UNKNOWN_SHARE
+    return np.where(unknown, np.nan, rows)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"

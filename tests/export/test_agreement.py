@@ -1,0 +1,139 @@
+"""An export is compared with its model, and refused where it decides otherwise."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_wine
+
+from random_models import SHAPES, random_model
+from solah import (
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
+)
+from solah.data import from_array
+from solah.exceptions import AgreementError, DataError
+from solah.export import (
+    agreement,
+    export_blob,
+    export_c,
+    export_micropython,
+    require_agreement,
+)
+from solah.export.agreement import agreement_on, drawn_rows
+from solah.export.fixed_twin import FixedTwin
+from solah.model import Goal, Model
+from solah.model.document import Fusion, Tree
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return SelfOrganisedHierarchyClassifier(max_rules=20).fit(X, y).model_, table_of(X)
+
+
+def table_of(X):
+    return from_array(X, [f"x{place}" for place in range(X.shape[1])])
+
+
+def with_large_start(n_classes=3, start=20.0):
+    """Make a model of small evidence, and a bias far beyond what its values need."""
+    rng = np.random.default_rng(0)
+    small = random_model(rng, "flat fusion", n_classes)
+    trees = [
+        replace(tree, belief=np.full_like(tree.belief, 1 / n_classes) + 1e-3 * tree.belief)
+        for tree in small.nodes
+        if isinstance(tree, Tree)
+    ]
+    bias = tuple(np.linspace(0, start, n_classes))
+    fusion = Fusion("y", tuple(tree.name for tree in trees), (1.0,) * len(trees), bias)
+    goal = Goal("y", small.goal.states)
+    return Model(goal, small.attributes, (*trees, fusion))
+
+
+def clipped(export):
+    """Return what an export decided when starts had 16 bits."""
+    tables = export.twin._tables
+    stages = tuple(
+        replace(stage, start=np.clip(stage.start, -32767, 32767)) for stage in tables.stages
+    )
+    return replace(export, twin=FixedTwin(replace(tables, stages=stages)))
+
+
+@pytest.mark.parametrize(
+    "to", [lambda m: export_c(m, numbers="q15"), export_micropython, export_blob]
+)
+def test_a_start_may_have_more_than_16_bits(to):
+    model = with_large_start()
+    export = to(model)
+    (stage,) = export.twin._tables.stages
+    assert np.abs(stage.start).max() > 32767
+    assert require_agreement(model, export).share == 1.0
+    with pytest.raises(
+        AgreementError, match=r"decides as the model does on 45.85 % of 2,000 drawn rows"
+    ):
+        require_agreement(model, clipped(export))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_floats_agree_and_integers_nearly(shape):
+    model = random_model(np.random.default_rng(5), shape, 3)
+    for numbers, least in (("float", 1.0), ("q15", 0.98)):
+        twin = export_c(model, numbers=numbers).twin
+        found = agreement_on(model, twin, drawn_rows(model))
+        assert found.share >= least
+        assert found.share == (found.expected == found.found).mean()
+
+
+def test_the_rows_of_a_table_are_compared(wine):
+    model, table = wine
+    export = export_c(model, numbers="q15")
+    found = agreement(model, export.twin, table)
+    assert (found.n_rows, found.share) == (178, 1.0)
+    assert 0 < found.largest_difference < 0.01
+    assert require_agreement(model, export, table, 1.0).share == 1.0
+    with pytest.raises(DataError, match="no rows to compare"):
+        agreement(model, export.twin, table.take(np.arange(0)))
+
+
+def test_an_estimated_number_agrees_when_it_is_near():
+    X, y = load_diabetes(return_X_y=True)
+    model = LinguisticTreeRegressor(max_depth=3).fit(X, y).model_
+    export = export_c(model, numbers="q15")
+    found = require_agreement(model, export, table_of(X))
+    assert found.share == 1.0
+    assert np.abs(found.expected - found.found).max() == found.largest_difference
+    tables = export.twin._tables
+    (stage,) = tables.stages
+    off = replace(tables, stages=(replace(stage, start=stage.start + 2**stage.value_bits * 9),))
+    with pytest.raises(AgreementError, match="on 0 % of 442 rows, and 99.5 % are asked for"):
+        require_agreement(model, replace(export, twin=FixedTwin(off)), table_of(X))
+
+
+def test_a_refusal_says_what_was_clipped():
+    X, y = load_wine(return_X_y=True)
+    X[3] = 1e9
+    model = SelfOrganisedHierarchyClassifier().fit(X, y).model_
+    export = export_c(model, numbers="q15")
+    with pytest.raises(AgreementError) as refused:
+        require_agreement(model, export, least=0.9999)
+    message = str(refused.value)
+    assert "'x0' is clipped to 11.03 … 13.68" in message
+    assert message.endswith("export it as C with --numbers float")
+
+
+@pytest.mark.parametrize("estimator", [SelfOrganisedHierarchyClassifier, LinguisticTreeClassifier])
+@pytest.mark.parametrize("end", [1e9, -1e9])
+def test_an_outlier_costs_no_resolution(estimator, end):
+    X, y = load_wine(return_X_y=True)
+    X[3, :] = end
+    fitted = estimator(max_rules=40).fit(X, y)
+    table = table_of(X)
+    for export in (
+        export_c(fitted.model_, numbers="q15"),
+        export_micropython(fitted.model_),
+        export_blob(fitted.model_),
+    ):
+        assert agreement(fitted.model_, export.twin, table).share > 0.99
+        assert any(f"its word at {end:g}" in warning for warning in export.warnings)
