@@ -1,12 +1,13 @@
 """What a model is estimated to cost, beside what it costs when it is compiled and run."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 from target_programs import with_tools
 
-from random_models import random_model
+from random_models import SHAPES, random_model, random_rows
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
@@ -18,6 +19,8 @@ from solah.export import export_c
 from solah.export.costs import model_costs
 from solah.export.footprint import footprint, sample_rows
 from solah.export.lowering import lower
+from solah.export.prices import Q15
+from solah.model import Model, Tree
 
 
 @cache
@@ -104,6 +107,43 @@ def test_more_rules_cost_more(numbers):
     assert small.table_bytes < large.table_bytes
     assert small.flash < large.flash
     assert small.instructions < large.instructions
+
+
+def skewed(model, rng, concentration):
+    """Let most training rows have had one word, as sensors that are mostly idle do."""
+    attributes = {
+        one.name: replace(
+            one, ignorance=tuple(rng.dirichlet(np.full(len(one.peaks), concentration)))
+        )
+        for one in model.attributes
+    }
+    nodes = [
+        replace(node, inputs=tuple(attributes.get(one.name, one) for one in node.inputs))
+        if isinstance(node, Tree)
+        else node
+        for node in model.nodes
+    ]
+    return Model(model.goal, tuple(attributes.values()), tuple(nodes))
+
+
+@pytest.mark.parametrize("concentration", [1.0, 0.2, 0.05])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_readings_take_more_branches_than_the_worst_ones(shape, concentration):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        model = skewed(random_model(rng, shape, 3), rng, concentration)
+        rows = random_rows(rng, model, 1_000, missing=0.5)
+        twin = export_c(model, numbers="q15").twin
+        x = twin._read(rows)
+        _, beliefs = twin._believe(x)
+        n_taken = sum(
+            (weight > 0).astype(int)
+            for walk in twin._tables.walks
+            for _, weight, _ in twin._branches(walk, x, beliefs)
+        )
+        time = Q15.time
+        least = (time.leaf + time.weighed * twin._n_values) * n_taken.max()
+        assert model_costs(model, "q15").instructions > least
 
 
 def test_unknown_numbers_are_refused():

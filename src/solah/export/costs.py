@@ -13,7 +13,7 @@ import numpy as np
 
 from solah.exceptions import ParameterError
 from solah.export.c_types import table_types
-from solah.export.fixed_tables import ONE, FixedTables, FixedWalk, fixed_tables
+from solah.export.fixed_tables import FixedTables, FixedWalk, fixed_tables
 from solah.export.float_tables import FloatTables, float_tables
 from solah.export.lowering import lower
 from solah.export.prices import FLOAT, Q15
@@ -261,32 +261,26 @@ def _walk_instructions(walk: Walk, n_values: int, price: TimePrices) -> float:
 
 
 def _most(walk: Walk, node_price: float, leaf_price: float) -> float:
-    """Return what the readings cost that take most branches: those of which nothing is known."""
-    weight = _weights(walk)
-    cost = np.where(weight > 0, np.where(walk.split < 0, leaf_price, node_price), 0.0)
+    """Return what the readings cost that take most branches.
+
+    At each node they are unknown, and take all branches that unknown readings take, or known, and
+    take two neighbours. Which of both costs more depends on those below: weights that integers
+    would round off after several unknown readings are whole after known ones.
+    """
+    cost = np.where(walk.split < 0, leaf_price, node_price).astype(np.float64)
     for node in np.flatnonzero(walk.split >= 0)[::-1].tolist():
+        asked = int(walk.split[node])
         below = cost[_children(walk, node)]
-        asked = walk.inputs[walk.split[node]]
-        cost[node] += _two_neighbours(below) if _is_word_of_belief(asked) else below.sum()
+        ignorance = walk.ignorance[walk.offsets[asked] : walk.offsets[asked + 1]]
+        cost[node] += _most_below(walk.inputs[asked], below, ignorance > 0)
     return float(cost[0])
 
 
-def _weights(walk: Walk) -> Float:
-    """Return the weight of each node where nothing is known; 0 where integers round it off."""
-    weight = np.zeros(len(walk.split))
-    weight[0] = 1.0
-    is_fixed = isinstance(walk, FixedWalk)
-    unit = float(ONE) if is_fixed else 1.0
-    for node in np.flatnonzero(walk.split >= 0).tolist():
-        asked = int(walk.split[node])
-        shares = walk.ignorance[walk.offsets[asked] : walk.offsets[asked + 1]] / unit
-        if walk.inputs[asked].attribute is None:
-            shares = np.ones(len(shares))
-        below = weight[node] * shares
-        weight[_children(walk, node)] = (
-            np.where(below * unit >= 0.5, below, 0) if is_fixed else below
-        )
-    return weight
+def _most_below(asked: TreeInput, costs: Float, is_assumed: NDArray[np.bool_]) -> float:
+    if asked.attribute is None and asked.place is None:  # all beliefs are the masses
+        return float(costs.sum())
+    known = float(costs.max()) if asked.is_coded else _two_neighbours(costs)
+    return known if asked.attribute is None else max(known, float(costs[is_assumed].sum()))
 
 
 def _children(walk: Walk, node: int) -> slice:
@@ -294,10 +288,5 @@ def _children(walk: Walk, node: int) -> slice:
     return slice(first, first + int(walk.offsets[asked + 1] - walk.offsets[asked]))
 
 
-def _is_word_of_belief(asked: TreeInput) -> bool:
-    """Whether a number is asked that is always known, and so has two focal sets at the most."""
-    return asked.place is not None
-
-
-def _two_neighbours(costs: NDArray[np.float64]) -> float:
+def _two_neighbours(costs: Float) -> float:
     return float(max(costs[:-1] + costs[1:], default=costs.sum()))
