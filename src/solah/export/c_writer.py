@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _A_LINE = 92
 KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
-_MOST_ATTRIBUTES = 255
 
 
 def write_c(
@@ -50,11 +49,9 @@ def write_c(
     files : dict of file name to text
         The model's header and source, and the runtime that the source includes.
     """
-    if len(model.attributes) > _MOST_ATTRIBUTES:
-        raise ParameterError(
-            f"an exported model has {_MOST_ATTRIBUTES} attributes at the most; this one has "
-            f"{len(model.attributes)}"
-        )
+    _refuse_more("attributes", len(model.attributes), 2**8 - 1)
+    _refuse_more("nodes that believe", len(tables.stages), 2**8 - 1)
+    _refuse_more("rules", len(tables.lowered.rules), 2**16 - 1)
     is_fixed = isinstance(tables, FixedTables)
     source = "model_fixed.c.j2" if is_fixed else "model_float.c.j2"
     own = ("solah_fixed.h", "solah_reading.h") if is_fixed else ("solah_float.h", "solah_core.h")
@@ -92,6 +89,13 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
 def runtime_text(name: str) -> str:
     """Return a header of the runtime."""
     return files("solah.export").joinpath("c_runtime", name).read_text(encoding="utf-8")
+
+
+def _refuse_more(what: str, number: int, most: int) -> None:
+    if number > most:
+        raise ParameterError(
+            f"an exported model has {most:,} {what} at the most; this one has {number:,}"
+        )
 
 
 def _values(

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 ONE = 1 << 15
 BELIEF_BITS = 14
-_MOST_BITS = 24
 _LARGEST = 32767
 _MOST_SHIFT = 24
-_LEAST_BITS = -100
+# The units that a stage may have: the least and the most bits.
+_BITS_OF_EVIDENCE, _BITS_OF_NUMBERS = (0, 24), (-100, 100)
 # What a part of a stage says at the most, and what all of them, with a start, may add up to.
 _MOST_SAID, MOST_TOTAL = 1 << 16, 1 << 29
 # What rules have learnt is finer than what they say; it stays within 32 nats.
@@ -171,18 +171,18 @@ class _Layout:
             *(table.values for table in stage.tables),
             *(tree.values for tree in stage.trees),
         ]
-        largest = max((float(np.abs(values).max()) for values in said), default=1.0)
+        largest = max((float(np.abs(values).max()) for values in said), default=0.0)
         if self._learns:  # what is learnt may be larger
             largest = max(2 * largest, _LEAST_REACH)
-        bits = min(largest_bits(max(largest, 1e-6)), _MOST_BITS)
-        least = 0 if stage.is_weighed else _LEAST_BITS
+        least, most = _BITS_OF_EVIDENCE if stage.is_weighed else _BITS_OF_NUMBERS
+        bits = min(largest_bits(max(largest, 1e-30)), most) if largest < 1e300 else least - 1
         while bits > least and not self._adds_up(stage, bits):
             bits -= 1
         if bits < least or not self._adds_up(stage, bits):
             raise ParameterError(
                 f"what {stage.name!r} adds up is too large for integers: its largest value is "
                 f"{largest:.3g} and it starts with {np.abs(stage.start).max():.3g}; "
-                "export it with numbers='float' (--numbers float)"
+                "compute in float32 (--numbers float)"
             )
         return bits
 

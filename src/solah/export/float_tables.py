@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from solah.exceptions import ParameterError
 from solah.export.places import CurveRow, StageParts, StateRow, tree_depth
 
 if TYPE_CHECKING:
@@ -126,9 +127,10 @@ class _Layout:
             tuple(curve.rules.tolist()),
         )
         self._curves.append(row)
-        self._knots.append(curve.knots)
+        parted = _parted(_float32(curve.knots))
+        self._knots.append(parted.astype(np.float64))
         # Slopes are those between the knots as the device knows them.
-        knots = _float32(curve.knots).astype(np.float64)
+        knots = parted.astype(np.float64)
         slopes = np.diff(curve.values, axis=0) / np.diff(knots)[:, None]
         for left, slope in zip(curve.values[:-1], slopes, strict=True):
             self._values += [left, slope]
@@ -178,5 +180,19 @@ def _flat(parts: list[Float]) -> Float32:
     return _float32(np.concatenate(parts)) if parts else np.empty(0, dtype=np.float32)
 
 
+def _parted(knots: Float32) -> Float32:
+    """Part knots that became one in float32, so that there is a slope between them."""
+    for k in range(1, len(knots)):
+        knots[k] = max(knots[k], np.nextafter(knots[k - 1], np.float32(np.inf)))
+    return knots
+
+
 def _float32(values: Float) -> Float32:
-    return np.asarray(values, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        found = np.array(values, dtype=np.float32)
+    if not np.isfinite(found).all():
+        raise ParameterError(
+            f"the model has a number, {np.abs(values).max():.3g}, that is too large for float32; "
+            "rescale the column that it belongs to, or compute in integers (--numbers q15)"
+        )
+    return found

@@ -200,9 +200,13 @@ class _Lowering:
 
     def _alone(self, tree: Tree) -> Stage:
         goal = self._model.goal
-        is_number = goal.task is Task.REGRESSION
-        said = tree.belief @ np.array([goal.centres]).T if is_number else tree.belief[:, 1:]
-        return self._stage(tree.name, np.zeros(said.shape[1]), [(tree, said)], is_weighed=False)
+        if goal.task is not Task.REGRESSION:
+            said, start = tree.belief[:, 1:], np.zeros(len(goal.states) - 1)
+        else:  # from the middle on, so that what leaves say is small and its unit fine
+            numbers = tree.belief @ np.array([goal.centres]).T
+            start = (numbers.min(axis=0) + numbers.max(axis=0)) / 2
+            said = numbers - start
+        return self._stage(tree.name, start, [(tree, said)], is_weighed=False)
 
     def _speaking_to(self, fusion: Fusion) -> list[Tree]:
         """List the trees whose evidence reaches a fusion, through others or not."""

@@ -6,7 +6,7 @@
  * what it calls. On AVR compile sample.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
  * No malloc, no libm, no recursion, no static RAM.
  * On a Cortex-M0+ (-Os) a decision takes about 5,596 bytes of flash, 723 of them tables, at the most
- * 344 bytes of stack, and up to about 35,234 instructions.
+ * 344 bytes of stack, and up to about 35,234 instructions, whichever readings are known.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
