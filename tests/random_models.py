@@ -1,5 +1,7 @@
 """Random models of all shapes, and rows for them: for tests that hold for all of them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from solah.data import Kind
@@ -79,6 +81,23 @@ def random_tree(rng, name, inputs, n_classes, max_nodes=25):
         rng.uniform(0.1, 5.0, n_nodes),
         rng.dirichlet(np.ones(n_classes), n_nodes),
     )
+
+
+def join_leaves(rng, model):
+    """Let leaves of one node believe the same, now and then all of them: one rule, then."""
+    nodes = (_with_joined(rng, one) if isinstance(one, Tree) else one for one in model.nodes)
+    return replace(model, nodes=tuple(nodes))
+
+
+def _with_joined(rng, tree):
+    belief = tree.belief.copy()
+    for node in np.flatnonzero(tree.split >= 0).tolist():
+        leaves = [child for child in tree.children(node) if tree.split[child] < 0]
+        likeness = rng.choice([0.0, 0.5, 1.0])
+        for place in range(1, len(leaves)):
+            if rng.random() < likeness:
+                belief[leaves[place]] = belief[rng.choice(leaves[:place])]
+    return replace(tree, belief=belief)
 
 
 def random_fusion(rng, name, origins, n_classes):

@@ -6,6 +6,7 @@ The twin of ``c_runtime/solah_decide.h``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk
     from solah.export.float_tables import FloatTables, StageRow, WalkTables
+    from solah.export.lowering import TreeInput
     from solah.export.places import CurveRow, StateRow
 
     Numbers = NDArray[Any]
@@ -37,7 +39,7 @@ class Reason(NamedTuple):
 
 
 class Voice(NamedTuple):
-    """What one rule of a tree says of each row; of rows on which it is silent, ``rules`` is -1."""
+    """What one rule of a tree says of each row; where it is no reason, ``rules`` is -1."""
 
     rules: Numbers
     said: Numbers
@@ -130,7 +132,7 @@ class Twin(ABC):
     def _voices(
         self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]
     ) -> Iterator[Voice]:
-        """Yield what each curve, each table of states and each branch of a tree says."""
+        """Yield what each curve, each table of states and each rule of a tree says."""
         whole = np.full(len(x), self._one)
         for curve in self._tables.curves[stage.parts.curves]:
             readings = x[:, curve.attribute]
@@ -142,8 +144,43 @@ class Twin(ABC):
             rules = np.array([*states.rules, -1])[self._state(readings, states.n_states)]
             yield Voice(rules, self._of_states(states, readings), whole)
         for walk in self._tables.walks[stage.parts.walks]:
-            for node, weight, said in self._branches(walk, x, beliefs):
-                yield Voice(np.full(len(x), walk.rules[node]), said, self._part(weight, self._one))
+            yield from self._of_rules(walk, x, beliefs)
+
+    def _of_rules(
+        self, walk: WalkTables | FixedWalk, x: Numbers, beliefs: list[Numbers]
+    ) -> Iterator[Voice]:
+        """Yield what each rule of a tree says, all its branches together.
+
+        A rule is no reason where a reading is unknown that it names.
+        """
+        places = _places_of_leaves(walk)
+        is_read = [self._is_read(one, x) for one in walk.inputs]
+        branches = self._branches(walk, x, beliefs)
+        # The branches of a rule are leaves of one node, with none but leaves between them.
+        for _, siblings in groupby(branches, lambda branch: places[branch[0]].above):
+            weights: dict[int, tuple[int, Numbers]] = {}
+            for node, weight, _ in siblings:
+                leaf, before = weights.get(walk.rules[node], (node, 0))
+                weights[walk.rules[node]] = leaf, before + weight
+            for rule, (leaf, weight) in weights.items():
+                is_reason = np.ones(len(x), dtype=np.bool_)
+                for a in places[leaf].inputs:
+                    is_reason &= is_read[a]
+                values = self._leaf(walk, int(walk.first_child[leaf]))
+                yield Voice(
+                    np.where(is_reason, rule, -1),
+                    self._part(weight[:, None], values),
+                    self._part(weight, self._one),
+                )
+
+    def _is_read(self, asked: TreeInput, x: Numbers) -> Numbers:
+        """Say for which rows what a tree asks is known; a belief always is."""
+        if asked.attribute is None:
+            return np.ones(len(x), dtype=np.bool_)
+        readings, n_sets = x[:, asked.attribute], len(asked.peaks)
+        if asked.is_coded:
+            return np.asarray(self._state(readings, n_sets) < n_sets)
+        return np.asarray(self._is_known(readings))
 
     def _of_states(self, states: StateRow, x: Numbers) -> Numbers:
         n_lines = states.n_states + 1
@@ -238,13 +275,36 @@ class Twin(ABC):
         """Give the first class what the others leave of a tree's belief."""
 
 
+class _Place(NamedTuple):
+    """Where a leaf stands: the node above it, and the inputs that its rule names."""
+
+    above: int
+    inputs: tuple[int, ...]
+
+
+def _places_of_leaves(walk: WalkTables | FixedWalk) -> dict[int, _Place]:
+    """Find the places of all leaves.
+
+    A rule names what is asked on the way; where it has all leaves of a node, the last is not named.
+    """
+    places: dict[int, _Place] = {}
+    stack: list[tuple[int, _Place]] = [(0, _Place(-1, ()))]
+    while stack:
+        node, place = stack.pop()
+        a = int(walk.split[node])
+        if a < 0:
+            places[node] = place
+            continue
+        first = int(walk.first_child[node])
+        children = np.arange(first, first + len(walk.inputs[a].peaks))
+        is_one_rule = (walk.split[children] < 0).all() and np.ptp(walk.rules[children]) == 0
+        inputs = place.inputs if is_one_rule else (*place.inputs, a)
+        stack += [(child, _Place(node, inputs)) for child in children.tolist()]
+    return places
+
+
 def _note(reasons: list[Reason], reason: Reason, n_most: int) -> None:
-    """Put a reason in its place, as ``solah_note`` does; one for a rule that is listed adds up."""
-    for place, listed in enumerate(reasons):
-        if listed.rule == reason.rule:
-            reason = Reason(reason.rule, reason.amount + listed.amount)
-            del reasons[place]
-            break
+    """Put a reason in its place, as ``solah_note`` does."""
     reasons.append(reason)
     reasons.sort(key=lambda one: (-one.amount, one.rule))
-    del reasons[n_most:]
+    del reasons[max(n_most, 0) :]

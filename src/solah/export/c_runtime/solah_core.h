@@ -100,6 +100,12 @@ static inline void solah_begin(solah_step *steps)
     steps[0].next = 0;
 }
 
+/* The weight with which a step goes on to the k-th child of its run. */
+static inline solah_real solah_weight_below(const solah_step *step, const solah_run *run, int32_t k)
+{
+    return step->weight * SOLAH_MASS(run, k);
+}
+
 /* Go on to the next branch that the row x takes: return its leaf, the step at whose depth has the
  * branch's weight; -1 behind the last one. `runs` has one an attribute: those of count 0 are
  * described from x when they are needed, others are given (the belief of a tree below). `steps` has
@@ -128,7 +134,7 @@ static inline int32_t solah_next_branch(const solah_real *x, const solah_sets *s
             continue;
         }
         const int32_t k = step->next++;
-        const solah_real weight = step->weight * SOLAH_MASS(run, k);
+        const solah_real weight = solah_weight_below(step, run, k);
         if (weight > (solah_real)0) {
             (*depth)++;
             steps[*depth].weight = weight;

@@ -142,39 +142,34 @@ typedef struct {
     int32_t most;
 } solah_reasons;
 
-/* List a rule with what it adds to the decision's lead. One that is listed adds up, the weakest of
- * too many falls out, and of equal ones the smaller number comes first. */
+/* Whether a rule with this amount comes before one that is listed: the larger amount does, and of
+ * equal ones the smaller number. */
+static inline int solah_is_before(uint16_t rule, solah_number amount, const SOLAH_REASON *listed)
+{
+    return amount > listed->amount || (!(amount < listed->amount) && rule < listed->rule);
+}
+
+/* List a rule with all that it adds to the decision's lead; the weakest of too many falls out. */
 static inline void solah_note(solah_reasons *reasons, uint16_t rule, solah_number amount)
 {
     SOLAH_REASON *listed = reasons->listed;
-    int32_t i = 0;
+    int32_t i = reasons->count;
 
     if (!(amount > (solah_number)0)) {
         return;
     }
-    while (i < reasons->count && listed[i].rule != rule) {
-        i++;
+    for (; i > 0 && solah_is_before(rule, amount, &listed[i - 1]); i--) {
+        if (i < reasons->most) {
+            listed[i] = listed[i - 1];
+        }
     }
-    if (i < reasons->count) {
-        amount += listed[i].amount;
-    } else if (i < reasons->most) {
+    if (i < reasons->most) {
+        listed[i].rule = rule;
+        listed[i].amount = amount;
+    }
+    if (reasons->count < reasons->most) {
         reasons->count++;
-    } else {
-        i--;
-        if (i < 0 || amount < listed[i].amount ||
-            (!(amount > listed[i].amount) && rule > listed[i].rule)) {
-            return;
-        }
     }
-    for (; i > 0; i--) {
-        const SOLAH_REASON *before = &listed[i - 1];
-        if (before->amount > amount || (!(before->amount < amount) && before->rule < rule)) {
-            break;
-        }
-        listed[i] = *before;
-    }
-    listed[i].rule = rule;
-    listed[i].amount = amount;
 }
 
 /* How far what is said, with this share of all belief, puts one class before another. A number has
@@ -198,6 +193,59 @@ static inline solah_number solah_lead(solah_model *model, const solah_number *sa
 }
 
 #if SOLAH_MAX_INPUTS > 0
+/* Whether what an input asks is known: a reading may be unknown, a belief never is. */
+static inline int solah_is_read(const SOLAH_FLASH solah_walk *walk, int32_t a,
+                                const solah_reading *x)
+{
+    const SOLAH_FLASH solah_asked *asked = &walk->asked[a];
+    const int32_t count = (int32_t)walk->sets.offset[a + 1] - (int32_t)walk->sets.offset[a];
+
+    if (asked->kind == SOLAH_READING) {
+        return solah_is_known(x[asked->from]);
+    }
+    return asked->kind != SOLAH_STATE || solah_state(x[asked->from], count) < count;
+}
+
+/* The weight of the rule whose branch a walk stands at, over all its branches. Those are leaves of
+ * one node, so that the node above tells them all; the first that is taken counts for the others,
+ * whose weight is 0 here. It is 0, too, where a reading is unknown that the rule names: one that is
+ * asked on the way, unless all leaves of the last node are the rule's, which then names none. */
+static inline solah_weight solah_weight_of_rule(const SOLAH_FLASH solah_walk *walk,
+                                                const SOLAH_FLASH uint16_t *rules,
+                                                const solah_reading *x, const solah_way *way)
+{
+    solah_weight sum = (solah_weight)0;
+    int32_t d = 0;
+
+    if (way->depth == 0) { /* the tree asks nothing */
+        return way->steps[0].weight;
+    }
+    for (; d < way->depth - 1; d++) {
+        if (!solah_is_read(walk, solah_asks(walk, (int32_t)way->steps[d].node), x)) {
+            return sum;
+        }
+    }
+    const solah_step *above = &way->steps[d];
+    const int32_t leaf = (int32_t)way->steps[way->depth].node;
+    const int32_t a = solah_asks(walk, (int32_t)above->node);
+    const solah_run *run = &way->runs[a];
+    const int32_t first = solah_child(walk, (int32_t)above->node) + (int32_t)run->first;
+    const int is_read = solah_is_read(walk, a, x);
+    for (int32_t k = 0; k < (int32_t)run->count; k++) {
+        const int32_t node = first + k;
+        const int is_joined = solah_asks(walk, node) < 0 && rules[node] == rules[leaf];
+        const solah_weight weight = solah_weight_below(above, run, k);
+        if ((!is_joined && !is_read) ||
+            (is_joined && node < leaf && weight > (solah_weight)0)) {
+            return (solah_weight)0;
+        }
+        if (is_joined) {
+            sum += weight;
+        }
+    }
+    return sum;
+}
+
 static inline void solah_note_walk(solah_model *model, const SOLAH_FLASH solah_walk *walk,
                                    const SOLAH_FLASH uint16_t *rules, const solah_reading *x,
                                    solah_belief beliefs[][SOLAH_N_CLASSES], solah_pair classes,
@@ -209,10 +257,11 @@ static inline void solah_note_walk(solah_model *model, const SOLAH_FLASH solah_w
 
     solah_begin_walk(model, walk, x, beliefs, &way);
     while ((node = solah_next(walk, &way)) >= 0) {
-        const solah_number share = solah_part(way.steps[way.depth].weight, SOLAH_WHOLE);
+        const solah_weight weight = solah_weight_of_rule(walk, rules, x, &way);
         for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
-            said[v] = solah_part(way.steps[way.depth].weight, solah_said(model, walk, node, v));
+            said[v] = solah_part(weight, solah_said(model, walk, node, v));
         }
+        const solah_number share = solah_part(weight, SOLAH_WHOLE);
         solah_note(reasons, rules[node], solah_lead(model, said, share, classes));
     }
 }

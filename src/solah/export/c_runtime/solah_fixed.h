@@ -26,6 +26,7 @@ typedef int32_t solah_number;
 typedef int16_t solah_value;
 typedef int16_t solah_knot;
 typedef uint16_t solah_belief;
+typedef uint32_t solah_weight;
 #include "solah_tables.h"
 
 #define SOLAH_REACH (INT16_MAX - 1)
@@ -222,12 +223,30 @@ SOLAH_INLINE void solah_begin_walk(solah_model *model,
     way->steps[0].next = 0;
 }
 
+/* The input that a node asks; -1 for a leaf. */
+static inline int32_t solah_asks(const SOLAH_FLASH solah_walk *walk, int32_t node)
+{
+    return (int32_t)walk->split[node];
+}
+
+/* The first of a node's children; of a leaf, its number. */
+static inline int32_t solah_child(const SOLAH_FLASH solah_walk *walk, int32_t node)
+{
+    return (int32_t)walk->child[node];
+}
+
+/* The weight with which a step goes on to the k-th child of its run. */
+static inline uint32_t solah_weight_below(const solah_step *step, const solah_run *run, int32_t k)
+{
+    return (step->weight * SOLAH_MASS(run, k) + 16384u) >> 15;
+}
+
 /* Go on to the next branch that the readings take: return its leaf; -1 behind the last one. */
 SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *way)
 {
     while (way->depth >= 0) {
         solah_step *step = &way->steps[way->depth];
-        const int32_t split = (int32_t)walk->split[step->node];
+        const int32_t split = solah_asks(walk, (int32_t)step->node);
         if (split < 0 && step->next == 0) {
             step->next = 1;
             return (int32_t)step->node;
@@ -238,7 +257,7 @@ SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *w
         }
         const solah_run *run = &way->runs[split];
         const uint8_t k = step->next++;
-        const uint32_t weight = (step->weight * SOLAH_MASS(run, k) + 16384u) >> 15;
+        const uint32_t weight = solah_weight_below(step, run, k);
         if (weight > 0u) {
             way->depth++;
             step[1].weight = weight;
@@ -253,7 +272,7 @@ SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *w
 static inline int16_t solah_said(solah_model *model, const SOLAH_FLASH solah_walk *walk,
                                  int32_t node, int32_t v)
 {
-    const int32_t leaf = (int32_t)walk->child[node];
+    const int32_t leaf = solah_child(walk, node);
 #ifdef SOLAH_LEARNS
     const int32_t learnt = model->learnt[((int32_t)walk->first_rule + leaf) * SOLAH_VALUES(model) + v];
     const int32_t said = solah_shift(learnt, walk->learnt_bits);

@@ -24,6 +24,7 @@ typedef float solah_number;
 typedef float solah_value;
 typedef float solah_knot;
 typedef float solah_belief;
+typedef float solah_weight;
 #include "solah_tables.h"
 
 #include <string.h>
@@ -144,11 +145,23 @@ SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *w
     return solah_next_branch(way->reading, &sets, &tree, way->runs, way->steps, &way->depth);
 }
 
+/* The input that a node asks; -1 for a leaf. */
+static inline int32_t solah_asks(const SOLAH_FLASH solah_walk *walk, int32_t node)
+{
+    return (int32_t)walk->tree.attribute[node];
+}
+
+/* The first of a node's children; of a leaf, its number. */
+static inline int32_t solah_child(const SOLAH_FLASH solah_walk *walk, int32_t node)
+{
+    return (int32_t)walk->tree.first_child[node];
+}
+
 /* What a leaf says. */
 static inline float solah_said(solah_model *model, const SOLAH_FLASH solah_walk *walk, int32_t node,
                                int32_t v)
 {
-    return walk->leaf[(int32_t)walk->tree.first_child[node] * SOLAH_VALUES(model) + v];
+    return walk->leaf[solah_child(walk, node) * SOLAH_VALUES(model) + v];
 }
 
 /* What is said by a branch of this weight. */
