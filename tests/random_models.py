@@ -100,6 +100,18 @@ def _with_joined(rng, tree):
     return replace(tree, belief=belief)
 
 
+def without_first_class(model):
+    """Let leaves believe nothing of the first class, which then has what rounding leaves."""
+    nodes = (_without_first(one) if isinstance(one, Tree) else one for one in model.nodes)
+    return replace(model, nodes=tuple(nodes))
+
+
+def _without_first(tree):
+    belief = tree.belief.copy()
+    belief[tree.leaves, 0] = 0.0
+    return replace(tree, belief=belief / belief.sum(axis=1, keepdims=True))
+
+
 def random_fusion(rng, name, origins, n_classes):
     weights = rng.uniform(0.2, 2.0, len(origins))
     return Fusion(name, tuple(origins), tuple(weights), tuple(rng.normal(0, 1, n_classes)))

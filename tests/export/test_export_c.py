@@ -7,9 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from c_programs import CPP11, ESTIMATE, WHY, build, decide, estimate, why
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
-from random_models import SHAPES, coded, odd_rows, random_model, random_rows
+from random_models import (
+    SHAPES,
+    coded,
+    odd_rows,
+    random_model,
+    random_rows,
+    without_first_class,
+)
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
@@ -39,6 +48,38 @@ def test_a_device_decides_as_its_twin(shape, n_classes, numbers, tmp_path, find_
     np.testing.assert_array_equal(
         beliefs.view(f"u{beliefs.itemsize}"), expected[1].view(f"u{expected[1].itemsize}")
     )
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+@pytest.mark.parametrize("shape", ["masses", "words"])
+def test_what_is_decided_on_a_row_is_its_own(shape, numbers, tmp_path, find_tool):
+    rng = np.random.default_rng(5)
+    model = without_first_class(random_model(rng, shape, 4))
+    export = export_c(model, name="m", numbers=numbers)
+    program = build(export, tmp_path, find_tool("cc"))
+    rows = odd_rows(rng, model, 1_000)
+    _, together = export.twin.decide(rows)
+    alone = np.vstack([export.twin.decide(row[None])[1] for row in rows])
+    _, on_device = decide(program, export, rows, 4)
+    assert together.tobytes() == alone.tobytes() == on_device.tobytes()
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+@given(st.integers(0, 2**32), st.sampled_from(SHAPES), st.integers(2, 5), st.booleans())
+def test_beliefs_are_shares_and_rows_independent(numbers, seed, shape, n_classes, is_sparse):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, n_classes)
+    twin = export_c(without_first_class(model) if is_sparse else model, numbers=numbers).twin
+    rows = odd_rows(rng, model, 40)
+    places, beliefs = twin.decide(rows)
+    one = 1.0 if numbers == "float" else 32768
+    assert (beliefs >= 0).all()
+    assert (beliefs <= one).all()
+    assert beliefs.sum(axis=1) / one == pytest.approx(1.0, abs=1e-5)
+    for i in range(0, len(rows), 5):
+        place, belief = twin.decide(rows[i : i + 1])
+        assert place[0] == places[i]
+        assert belief.tobytes() == beliefs[i].tobytes()
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])

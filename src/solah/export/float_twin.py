@@ -38,7 +38,8 @@ class FloatTwin(Twin):
         self._knots, self._values = tables.knots, tables.values
 
     def _read(self, rows: NDArray[np.floating]) -> Float32:
-        return np.asarray(rows, dtype=np.float32)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, as on a device
+            return np.asarray(rows, dtype=np.float32)
 
     def _is_known(self, x: Float32) -> NDArray[np.bool_]:
         return ~np.isnan(x)
@@ -150,6 +151,8 @@ def _exp(x: Float32) -> Float32:
 def _complete(said: Float32) -> Float32:
     """Give the first class what the others leave of a tree's belief."""
     left = np.ones(len(said), dtype=np.float32)
+    beliefs = []
     for of_class in said.T:
-        left -= of_class
-    return np.column_stack([left, said])
+        beliefs.append(np.clip(of_class, np.float32(0), left))
+        left = left - beliefs[-1]
+    return np.column_stack([left, *beliefs])

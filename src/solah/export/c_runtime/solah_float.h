@@ -213,7 +213,8 @@ SOLAH_INLINE void solah_share(solah_model *model,
     }
 }
 
-/* A tree's belief: the first class has what the others leave. */
+/* A tree's belief: the first class has what the others leave. Rounding may make them more than all,
+ * or less than nothing; beliefs are neither. */
 SOLAH_INLINE void solah_complete(solah_model *model, const float *said,
                                  float *belief)
 {
@@ -221,8 +222,9 @@ SOLAH_INLINE void solah_complete(solah_model *model, const float *said,
 
     (void)model;
     for (int32_t c = 1; c < SOLAH_N_CLASSES; c++) {
-        belief[c] = said[c - 1];
-        left -= said[c - 1];
+        const float share = said[c - 1] > 0.0f ? said[c - 1] : 0.0f;
+        belief[c] = share > left ? left : share;
+        left -= belief[c];
     }
     belief[0] = left;
 }
