@@ -1,6 +1,7 @@
 """A device learns as its Python twin, integer by integer, and so does ``partial_fit``."""
 
 import subprocess
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -63,6 +64,104 @@ int main(void)
     return 0;
 }}
 """
+
+
+RESTORE = """
+#include "m.h"
+#include <stdio.h>
+
+/* Reads rows once, then saved states; writes whether each came back, and what it has learnt of the
+ * rows then. The memory has a place of its own, so that the sanitizers see what is beside it. */
+int main(void)
+{{
+    static {reading} readings[{n_rows}][M_N_READINGS];
+    {belief} belief[M_N_CLASSES];
+    m_reason reasons[2];
+    m_memory memory;
+    uint8_t saved[M_N_SAVED];
+
+    if (fread(readings, sizeof readings, 1, stdin) != 1) {{
+        return 1;
+    }}
+    while (fread(saved, sizeof saved, 1, stdin) == 1) {{
+        m_begin(&memory);
+        const int32_t is_back = m_restore(&memory, saved);
+        for (int i = 0; i < {n_rows}; i++) {{
+            (void)m_decide(&memory, readings[i], belief);
+            (void)m_why(&memory, readings[i], reasons, 2);
+            (void)m_learn(&memory, readings[i], i % M_N_CLASSES);
+        }}
+        m_save(&memory, saved);
+        fwrite(&is_back, sizeof is_back, 1, stdout);
+        fwrite(saved, sizeof saved, 1, stdout);
+    }}
+    return 0;
+}}
+"""
+TELLING = (
+    *(0, 1, -1, 512, -512, 513, -513, 2**24, 2**24 + 512, 2**24 + 513),
+    *(2**29, 2**29 + 1, -(2**29), -(2**29) - 1, 2**31 - 1, -(2**31)),
+)
+
+
+def summed(numbers, hash_):
+    """Save numbers with the checksum that they should have."""
+    saved = hash_ + numbers.astype("<i4").tobytes()
+    return saved + crc32(saved).to_bytes(4, "little")
+
+
+def mutated(rng, learnt):
+    """Replace a few numbers, or all of them, by telling ones."""
+    numbers = learnt.ravel().copy()
+    places = rng.choice(len(numbers), rng.choice([1, 2, 3, len(numbers)]), replace=False)
+    kind = rng.choice(3)
+    if kind == 0:
+        numbers[places] = rng.choice(TELLING)
+    elif kind == 1:
+        numbers[places] = rng.choice(TELLING, len(places))
+    else:
+        numbers[places] += rng.integers(-2000, 2000, len(places))
+    return np.clip(numbers, -(2**31), 2**31 - 1)
+
+
+@pytest.mark.parametrize(("shape", "pace"), [("masses", 1.0), ("tree", 512.0), ("flat fusion", 1)])
+def test_what_comes_back_is_checked(shape, pace, tmp_path, find_tool):
+    rng = np.random.default_rng(6)
+    model = random_model(rng, shape, 3)
+    export = export_c(model, name="m", numbers="q15", learning=Pace(pace))
+    rows = random_rows(rng, model, 9)
+    program = build(export, tmp_path, find_tool("cc"), RESTORE, SANITIZED, n_rows=len(rows))
+    learner = Learner(model, pace=pace)
+    learner.learn(random_rows(rng, model, 50), rng.integers(0, 3, 50))
+    hash_ = learner.save()[:16]
+    states = [learner.save()]
+    states += [summed(mutated(rng, learner.twin.learnt), hash_) for _ in range(150)]
+    given = export.twin.prepare(rows).tobytes() + b"".join(states)
+    done = subprocess.run([program], input=given, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
+    size = 4 + len(states[0])
+    answers = [done.stdout[at : at + size] for at in range(0, len(done.stdout), size)]
+    n_back = 0
+    for state, answer in zip(states, answers, strict=True):
+        home = Learner(model, pace=pace)
+        is_back = restores(home, state)
+        n_back += is_back
+        home.learn(rows, np.arange(len(rows)) % 3)
+        assert (answer[:4] == b"\1\0\0\0") == is_back
+        assert answer[4:] == home.save()
+    assert restores(Learner(model, pace=pace), states[0])
+    assert 10 < n_back < 140
+
+
+def restores(learner, saved):
+    before = learner.save()
+    try:
+        learner.restore(saved)
+    except DataError:
+        assert learner.save() == before
+        return False
+    assert learner.save() == saved
+    return True
 
 
 def run(program, export, rows, observed, n_classes):

@@ -47,6 +47,8 @@ _ROWS_REMEMBERED = 16.0
 # Weights have 14 bits and errors 15 in the product that moves what is learnt.
 _PRODUCT_BITS = 14 + 15 - LEARNT_BITS
 _SLOWEST = 20
+# How far rounding may take shares that are learnt beyond nothing and all.
+_ROUNDING = 512
 _BLOCK_ROWS = 512
 
 
@@ -184,9 +186,10 @@ class LearningTwin(FixedTwin):
         target = ONE * (np.arange(1, self._n_values + 1) == observed)
         beliefs = np.clip(self.learnt[rules], 0, everything)
         moved = beliefs + shift((weights >> 1) * (target - (beliefs >> 9)), step_bits)
+        moved = np.clip(moved, 0, everything)
         if observed > 0:  # rounding may leave more than everything
             moved[:, observed - 1] -= np.maximum(moved.sum(axis=1) - everything, 0)
-        self.learnt[rules] = moved
+        self.learnt[rules] = np.maximum(moved, 0)
 
     def _leaf(self, walk: FixedWalk, number: int) -> Integers:  # type: ignore[override]
         return values_of(self.learnt[walk.first_rule + number], walk.value_bits)
@@ -202,6 +205,15 @@ def _turns(rules: list[int]) -> list[NDArray[np.intp]]:
         turns[n_before[rule]].append(place)
         n_before[rule] += 1
     return [np.array(turn, dtype=np.intp) for turn in turns]
+
+
+def _may_be_learnt(lines: Integers, is_weighed: bool) -> bool:
+    """Say whether rules learn such numbers, as ``solah_is_learnt`` does."""
+    if is_weighed:
+        return bool((np.abs(lines) <= MOST_LEARNT).all())
+    everything = (1 << LEARNT_BITS) + _ROUNDING
+    shares = np.maximum(lines, 0).sum(axis=1)
+    return bool((lines >= -_ROUNDING).all() and (shares <= everything).all())
 
 
 def _error(belief: Integers, observed: int) -> Integers:
@@ -278,8 +290,16 @@ class Learner:
         if saved[:16] != model_hash(self._model).encode():
             raise DataError("this was learnt by a device with another model")
         learnt = np.frombuffer(saved[16:-4], "<i4").astype(np.int64)
-        bounded = np.clip(learnt, -MOST_LEARNT, MOST_LEARNT)
-        self.twin.learnt = bounded.reshape(self.twin.learnt.shape)
+        learnt = learnt.reshape(self.twin.learnt.shape)
+        for stage in self.tables.stages:
+            for walk in self.tables.walks[stage.parts.walks]:
+                lines = learnt[walk.first_rule + np.unique(walk.first_child[walk.split < 0])]
+                if not _may_be_learnt(lines, stage.is_weighed):
+                    raise DataError(
+                        f"what a device learnt is damaged: {walk.name!r} has numbers that no rule "
+                        "of it learns; let the device begin again"
+                    )
+        self.twin.learnt = learnt
 
     def _with_learnt(self, tree: Tree, walk: FixedWalk, loudness: float | None) -> Tree:
         lines = walk.first_rule + walk.first_child[tree.leaves]

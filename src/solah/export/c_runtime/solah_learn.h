@@ -14,6 +14,7 @@
 
 #define SOLAH_MOST_LEARNT (INT32_C(1) << 29)
 #define SOLAH_ALL_LEARNT (INT32_C(1) << 24)
+#define SOLAH_LEARNT_ROUNDING 512 /* how far rounding may take shares beyond nothing and all */
 
 /* What learning needs beside the model.
  *   start        what was flashed, a line a rule
@@ -25,12 +26,12 @@ typedef struct {
     uint8_t forget_bits;
 } solah_learning;
 
-static inline int32_t solah_bounded(int32_t value)
+static inline int32_t solah_bounded(int32_t value, int32_t least, int32_t most)
 {
-    if (value > SOLAH_MOST_LEARNT) {
-        return SOLAH_MOST_LEARNT;
+    if (value > most) {
+        return most;
     }
-    return value < -SOLAH_MOST_LEARNT ? -SOLAH_MOST_LEARNT : value;
+    return value < least ? least : value;
 }
 
 /* Move the evidence of a rule: error[v] is that of class v + 1 less that of the first class. */
@@ -44,7 +45,8 @@ static inline void solah_move_evidence(const SOLAH_FLASH solah_learning *learnin
             const int32_t gone = *value - learning->start[rule * SOLAH_N_VALUES + v];
             *value -= solah_shift(solah_shift(gone, 15) * (int32_t)weight, learning->forget_bits);
         }
-        *value = solah_bounded(*value + solah_shift((int32_t)(weight >> 1) * error[v], step_bits));
+        const int32_t step = solah_shift((int32_t)(weight >> 1) * error[v], step_bits);
+        *value = solah_bounded(*value + step, -SOLAH_MOST_LEARNT, SOLAH_MOST_LEARNT);
     }
 }
 
@@ -56,14 +58,14 @@ static inline void solah_move_belief(int32_t rule, uint32_t weight, int32_t obse
     int32_t above = -SOLAH_ALL_LEARNT;
 
     for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
-        const int32_t known = value[v] > 0 ? value[v] : 0;
-        const int32_t belief = known > SOLAH_ALL_LEARNT ? SOLAH_ALL_LEARNT : known;
+        const int32_t belief = solah_bounded(value[v], 0, SOLAH_ALL_LEARNT);
         const int32_t error = (v + 1 == observed ? (int32_t)SOLAH_ONE : 0) - solah_shift(belief, 9);
-        value[v] = belief + solah_shift((int32_t)(weight >> 1) * error, step_bits);
+        const int32_t step = solah_shift((int32_t)(weight >> 1) * error, step_bits);
+        value[v] = solah_bounded(belief + step, 0, SOLAH_ALL_LEARNT);
         above += value[v];
     }
-    if (above > 0) { /* by rounding */
-        value[observed - 1] -= above;
+    if (above > 0 && observed > 0) { /* by rounding */
+        value[observed - 1] = solah_bounded(value[observed - 1] - above, 0, SOLAH_ALL_LEARNT);
     }
 }
 
@@ -133,10 +135,37 @@ static inline void solah_save(const char *hash, const int32_t *learnt, int32_t n
     solah_put(bytes + 16 + 4 * n_learnt, solah_crc(0, bytes, (size_t)(16 + 4 * n_learnt)));
 }
 
-/* Bring back what was saved; return 0, and change nothing, if it is not whole or not this model's. */
-static inline int solah_restore(const char *hash, int32_t *learnt, int32_t n_learnt,
-                                const uint8_t *bytes)
+static inline int32_t solah_saved(const uint8_t *bytes, int32_t place)
 {
+    const uint32_t number = solah_get(bytes + 16 + 4 * place);
+    return number > INT32_MAX ? -(int32_t)(UINT32_MAX - number) - 1 : (int32_t)number;
+}
+
+/* Whether a rule may have learnt what was saved of it: evidence within bounds, or shares of one. */
+static inline int solah_is_learnt(const uint8_t *bytes, int32_t rule, int is_weighed)
+{
+    const int32_t least = is_weighed ? -SOLAH_MOST_LEARNT : -SOLAH_LEARNT_ROUNDING;
+    int32_t most = is_weighed ? SOLAH_MOST_LEARNT : SOLAH_ALL_LEARNT + SOLAH_LEARNT_ROUNDING;
+
+    for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
+        const int32_t value = solah_saved(bytes, rule * SOLAH_N_VALUES + v);
+        if (value < least || value > most) {
+            return 0;
+        }
+        if (!is_weighed && value > 0) {
+            most -= value; /* what is left */
+        }
+    }
+    return 1;
+}
+
+/* Bring back what was saved; return 0, and change nothing, if it is not whole, not this model's, or
+ * nothing that its rules can learn. */
+static inline int solah_restore(solah_model *model, const char *hash, int32_t *learnt,
+                                int32_t n_learnt, const uint8_t *bytes)
+{
+    int32_t rule = 0;
+
     if (solah_get(bytes + 16 + 4 * n_learnt) != solah_crc(0, bytes, (size_t)(16 + 4 * n_learnt))) {
         return 0;
     }
@@ -145,9 +174,18 @@ static inline int solah_restore(const char *hash, int32_t *learnt, int32_t n_lea
             return 0;
         }
     }
+    for (int32_t s = 0; s < SOLAH_N_STAGES; s++) { /* their rules stand end to end */
+        const int32_t end = s + 1 < SOLAH_N_STAGES
+                                ? (int32_t)model->walks[model->stages[s + 1].first_walk].first_rule
+                                : n_learnt / SOLAH_N_VALUES;
+        for (; rule < end; rule++) {
+            if (!solah_is_learnt(bytes, rule, model->stages[s].is_weighed != 0u)) {
+                return 0;
+            }
+        }
+    }
     for (int32_t i = 0; i < n_learnt; i++) {
-        const uint32_t value = solah_get(bytes + 16 + 4 * i);
-        learnt[i] = solah_bounded(value > INT32_MAX ? -(int32_t)(UINT32_MAX - value) - 1 : (int32_t)value);
+        learnt[i] = solah_saved(bytes, i);
     }
     return 1;
 }
