@@ -107,12 +107,12 @@ def model_with_joined_branches(rng, shape, n_classes):
     if shape != "attributes alone and together":
         return join_leaves(rng, random_model(rng, shape, n_classes))
     model = random_model(rng, "flat fusion", n_classes)
-    together = join_leaves(rng, model).nodes[:3]
-    alone = [
+    together = join_leaves(rng, model).nodes[0]
+    alone = (
         random_tree(rng, f"alone{i}", [attribute], n_classes)
-        for i, attribute in enumerate(model.attributes)
-    ]
-    trees = (*together, *alone)
+        for i, attribute in enumerate(model.attributes[2:])
+    )
+    trees = (together, *alone)
     fusion = random_fusion(rng, "y", [tree.name for tree in trees], n_classes)
     return replace(model, nodes=(*trees, fusion))
 

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
     from solah.export.lowering import Curve, Lowered, LoweredTree, Stage, StateTable, TreeInput
     from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
 
 Float32 = NDArray[np.float32]
+
+# Numbers up to this, and words no closer than its inverse, are computed with without overflow.
+_MOST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,8 @@ class _Layout:
         self._walks: list[WalkTables] = []
 
     def tables(self) -> FloatTables:
+        for attribute in self._lowered.attributes:
+            _check_words(attribute)
         stages = tuple(self._stage(stage) for stage in self._lowered.stages)
         return FloatTables(
             lowered=self._lowered,
@@ -109,6 +115,7 @@ class _Layout:
         )
 
     def _stage(self, stage: Stage) -> StageRow:
+        _check_size(stage)
         n_before = len(self._curves), len(self._states), len(self._walks)
         for curve in stage.curves:
             self._add_curve(curve)
@@ -127,10 +134,9 @@ class _Layout:
             tuple(curve.rules.tolist()),
         )
         self._curves.append(row)
-        parted = _parted(_float32(curve.knots))
-        self._knots.append(parted.astype(np.float64))
         # Slopes are those between the knots as the device knows them.
-        knots = parted.astype(np.float64)
+        knots = _parted(_float32(curve.knots)).astype(np.float64)
+        self._knots.append(knots)
         slopes = np.diff(curve.values, axis=0) / np.diff(knots)[:, None]
         for left, slope in zip(curve.values[:-1], slopes, strict=True):
             self._values += [left, slope]
@@ -169,7 +175,41 @@ def preference_of(lowered: Lowered) -> Float32 | None:
     if not len(thresholds):
         return None
     is_weighed = lowered.stages[-1].is_weighed
-    return _float32(-np.log(thresholds) if is_weighed else 1.0 / thresholds)
+    return _float32(-np.log(thresholds) if is_weighed else thresholds.min() / thresholds)
+
+
+def _check_words(attribute: Attribute) -> None:
+    """Refuse words that single precision cannot tell apart, or cannot hold."""
+    peaks = np.array(attribute.peaks)
+    closest = float(np.diff(peaks / 2).min(initial=np.inf)) * 2
+    if attribute.is_coded or (np.abs(peaks).max() <= _MOST and closest >= 1 / _MOST):
+        return
+    raise ParameterError(
+        f"{attribute.name!r} has words from {peaks[0]:.3g} to {peaks[-1]:.3g}, {closest:.3g} apart "
+        f"at the least: single precision computes with numbers up to {_MOST:g} that are "
+        f"{1 / _MOST:g} apart. Measure it in another unit, or export with numbers='q15'."
+    )
+
+
+def _check_size(stage: Stage) -> None:
+    """Refuse a stage that would add up to more than single precision holds."""
+    parts: tuple[Curve | StateTable | LoweredTree, ...]
+    parts = (*stage.curves, *stage.tables, *stage.trees)
+    said = (stage.start, *(part.values for part in parts))
+    largest = max(float(np.abs(values).max()) for values in said)
+    if not largest <= _MOST:
+        raise ParameterError(
+            f"{stage.name!r} adds up numbers as large as {largest:.3g}: single precision takes "
+            f"{_MOST:g} at the most. Scale its weights, bias or goal down."
+        )
+
+
+def _parted(knots: Float32) -> Float32:
+    """Part knots that became one, so that what is said still steps from one to the other."""
+    parted = knots.copy()
+    for k in range(1, len(knots)):
+        parted[k] = max(parted[k], np.nextafter(parted[k - 1], np.float32(np.inf)))
+    return parted
 
 
 def _length(parts: Iterable[Float]) -> int:
@@ -180,19 +220,12 @@ def _flat(parts: list[Float]) -> Float32:
     return _float32(np.concatenate(parts)) if parts else np.empty(0, dtype=np.float32)
 
 
-def _parted(knots: Float32) -> Float32:
-    """Part knots that became one in float32, so that there is a slope between them."""
-    for k in range(1, len(knots)):
-        knots[k] = max(knots[k], np.nextafter(knots[k - 1], np.float32(np.inf)))
-    return knots
-
-
 def _float32(values: Float) -> Float32:
     with np.errstate(over="ignore"):
-        found = np.array(values, dtype=np.float32)
-    if not np.isfinite(found).all():
+        numbers = np.asarray(values, dtype=np.float32)
+    if not np.isfinite(numbers).all():
         raise ParameterError(
-            f"the model has a number, {np.abs(values).max():.3g}, that is too large for float32; "
-            "rescale the column that it belongs to, or compute in integers (--numbers q15)"
+            f"single precision does not hold {np.abs(values).max():.3g}, a slope "
+            "between two words; rescale the column, or export with numbers='q15'"
         )
-    return found
+    return numbers

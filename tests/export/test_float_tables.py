@@ -1,0 +1,86 @@
+"""What single precision cannot hold is refused by name; the rest decides as C does, bit for bit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from c_programs import build, decide
+
+from random_models import coded, random_fusion, random_model, random_rows, random_tree
+from solah.exceptions import ParameterError
+from solah.export import export_c
+from solah.model import Fusion
+from solah.model.beliefs import signals_of
+
+
+def model_over(rng, scale, offset):
+    """Ask one attribute alone, whose words lie at some place with some distance."""
+    model = random_model(rng, "tree", 3)
+    one = model.attributes[0]
+    peaks = tuple(scale * peak + offset for peak in one.peaks)
+    moved = replace(one, peaks=peaks, low=peaks[0], high=peaks[-1])
+    tree = random_tree(rng, "z", [moved], 3)
+    fusion = random_fusion(rng, "y", ["z"], 3)
+    return replace(model, attributes=(moved, *model.attributes[1:]), nodes=(tree, fusion))
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1e300, 0), (1e31, 0), (1e-38, 0), (1e-320, 0)])
+def test_words_beyond_single_precision_are_refused(scale, offset):
+    model = model_over(np.random.default_rng(0), scale, offset)
+    with pytest.raises(ParameterError, match=r"'x0' has words from .* numbers='q15'"):
+        export_c(model)
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1e-9, 1e3), (1e-6, 1.0), (1e-4, 1e8), (1e-9, -7)])
+def test_words_that_become_one_still_decide(scale, offset, tmp_path, find_tool):
+    rng = np.random.default_rng(1)
+    model = model_over(rng, scale, offset)
+    export = export_c(model, name="m")
+    rows = random_rows(rng, model, 200)
+    far = 1.0 + abs(offset) / 100
+    rows[:50, 0], rows[50:100, 0] = offset - far, offset + far  # on either side of all words
+    places, beliefs = decide(build(export, tmp_path, find_tool("cc")), export, rows, 3)
+    expected = export.twin.decide(rows)
+    np.testing.assert_array_equal(places, expected[0])
+    assert np.isfinite(beliefs).all()
+    assert beliefs.tobytes() == expected[1].tobytes()
+    believed = signals_of(model.nodes, coded(model, rows))["y"]
+    assert beliefs[:100] == pytest.approx(believed[:100], abs=1e-5)
+
+
+def test_evidence_beyond_single_precision_is_refused():
+    model = random_model(np.random.default_rng(2), "flat fusion", 3)
+    for change in ({"weights": (1e36, 1.0, 1.0)}, {"bias": (0.0, 1e300, 1.0)}):
+        nodes = (replace(one, **change) if isinstance(one, Fusion) else one for one in model.nodes)
+        with pytest.raises(ParameterError, match=r"'y' adds up numbers as large as"):
+            export_c(replace(model, nodes=tuple(nodes)))
+
+
+def test_slopes_beyond_single_precision_are_refused():
+    model = model_over(np.random.default_rng(3), 1e-28, 0)
+    fusion = replace(model.root, weights=(1e15,))
+    with pytest.raises(ParameterError, match="single precision does not hold"):
+        export_c(replace(model, nodes=(*model.nodes[:-1], fusion)))
+
+
+def test_thresholds_may_be_tiny():
+    rng = np.random.default_rng(4)
+    model = random_model(rng, "tree", 3)
+    model = replace(model, goal=replace(model.goal, thresholds=(0.5, 1e-300, 0.5)))
+    places, _ = export_c(model).twin.decide(random_rows(rng, model, 50))
+    assert (places == 1).all()
+
+
+@pytest.mark.parametrize("shape", ["tree", "flat fusion", "words"])
+def test_any_reading_is_decided_on(shape, tmp_path, find_tool):
+    rng = np.random.default_rng(5)
+    model = random_model(rng, shape, 3)
+    export = export_c(model, name="m")
+    extremes = [np.inf, -np.inf, np.nan, 1e308, -1e308, 5e-324, 2.0**70, -0.0, 0.5, 255.0]
+    rows = rng.choice(extremes, (300, len(model.attributes)))
+    expected = export.twin.decide(rows)
+    with np.errstate(over="ignore"):
+        read = rows.astype(np.float32)
+    places, beliefs = decide(build(export, tmp_path, find_tool("cc")), export, read, 3)
+    np.testing.assert_array_equal(places, expected[0])
+    assert beliefs.tobytes() == expected[1].tobytes()
