@@ -207,9 +207,9 @@ static inline int solah_is_read(const SOLAH_FLASH solah_walk *walk, int32_t a,
 }
 
 /* The weight of the rule whose branch a walk stands at, over all its branches. Those are leaves of
- * one node, so that the node above tells them all; the first that is taken counts for the others,
- * whose weight is 0 here. It is 0, too, where a reading is unknown that the rule names: one that is
- * asked on the way, unless all leaves of the last node are the rule's, which then names none. */
+ * one node, so that the node above has the weights of all. The first that is taken counts for the
+ * others, which return 0. So does a rule that names an unknown reading: it names what is asked on
+ * the way, but not what the last node asks if it has all leaves of that node. */
 static inline solah_weight solah_weight_of_rule(const SOLAH_FLASH solah_walk *walk,
                                                 const SOLAH_FLASH uint16_t *rules,
                                                 const solah_reading *x, const solah_way *way)
