@@ -121,20 +121,6 @@ def test_evidence_that_integers_cannot_hold_is_refused(to, changes, what):
         to(model)
 
 
-@pytest.mark.parametrize("largest", [1e39, 1e300])
-def test_what_float32_cannot_hold_is_refused(largest):
-    model = random_model(np.random.default_rng(0), "flat fusion", 3)
-    far = with_peaks(model, lambda n: tuple(np.linspace(0, largest, n)))
-    with pytest.raises(ParameterError, match="too large for float32"):
-        export_c(far)
-
-
-def test_knots_that_become_one_in_float32_have_a_slope():
-    X = np.linspace(0, 1, 200)[:, None] * 1e-3 + 1e6
-    model = LinguisticTreeRegressor(max_depth=1, max_rules=5).fit(X, np.arange(200)).model_
-    assert np.isfinite(export_c(model).twin._tables.values).all()
-
-
 @pytest.mark.parametrize("scale", [1.0, 1e6, 1e-6])
 @pytest.mark.parametrize("max_rules", [1, 20])
 def test_a_number_keeps_its_resolution_far_from_zero(scale, max_rules, tmp_path, find_tool):

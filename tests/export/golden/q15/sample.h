@@ -22,12 +22,12 @@ extern "C" {
 
 /* The readings, in this order. INT32_MIN (or a code that is none) stands for an unknown one. */
 enum {
-    SAMPLE_X0, /* x0: a number, learnt from -1.08917 to 1.27789 */
-    SAMPLE_X1, /* x1: a number, learnt from -2.75039 to 2.38728 */
-    SAMPLE_X2, /* x2: a code: 0 = a, 1 = b, 2 = c */
-    SAMPLE_X3, /* x3: a number, learnt from -1.49538 to 2.81227 */
-    SAMPLE_X4, /* x4: a number, learnt from 1 to 8 */
-    SAMPLE_X5, /* x5: a number, learnt from -1.26526 to 3.49909 */
+    SAMPLE_READING_X0, /* x0: a number, learnt from -1.08917 to 1.27789 */
+    SAMPLE_READING_X1, /* x1: a number, learnt from -2.75039 to 2.38728 */
+    SAMPLE_READING_X2, /* x2: a code: 0 = a, 1 = b, 2 = c */
+    SAMPLE_READING_X3, /* x3: a number, learnt from -1.49538 to 2.81227 */
+    SAMPLE_READING_X4, /* x4: a number, learnt from 1 to 8 */
+    SAMPLE_READING_X5, /* x5: a number, learnt from -1.26526 to 3.49909 */
     SAMPLE_N_READINGS
 };
 
