@@ -3,12 +3,20 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from solah import LinguisticTreeClassifier, LinguisticTreeRegressor, load_model
+from solah import (
+    LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    load_model,
+)
+from solah.data import Kind
+from solah.model.attributes import discrete_attribute
 from solah.model.beliefs import root_beliefs
 from solah.model.joining import count_cost, join_branches, simplify_tree, voice_cost
 
@@ -132,3 +140,66 @@ def test_joining_costs_nothing_only_where_nothing_differs(tree, cost):
     same = np.tile(tree.belief[0], (len(tree.split), 1))
     (joined,) = join_branches([tree], [same], cost, rule_cost=1e-9)
     assert joined.split.tolist() == [-1]
+
+
+MIXED_KINDS = {"colour": "categorical", "shape": "categorical", "grade": "ordinal"}
+WIRING = "z <- colour, grade, size; y <- z, shape"
+ESTIMATORS = {
+    "a tree": LinguisticTreeClassifier(),
+    "refitted leaves": LinguisticTreeClassifier(leaves="refitted", shrinkage=3.0),
+    "a number": LinguisticTreeRegressor(),
+    "beliefs": LinguisticHierarchyClassifier(WIRING),
+    "evidence": LinguisticHierarchyClassifier(WIRING, fusion="weigh"),
+}
+
+
+def mixed_rows(seed, n_rows):
+    """Draw rows of all kinds of columns, and classes that depend on all of them."""
+    rng = np.random.default_rng(seed)
+    colour, shape = rng.integers(0, 8, n_rows), rng.integers(0, 4, n_rows)
+    grade, size = rng.choice([1.0, 2.0, 5.0, 9.0], n_rows), rng.normal(size=n_rows)
+    X = pd.DataFrame(
+        {
+            "colour": np.array(list("abcdefgh"), object)[colour],
+            "shape": np.array(list("pqrs"), object)[shape],
+            "grade": grade,
+            "size": size,
+        }
+    )
+    score = rng.normal(size=8)[colour] + rng.normal(size=4)[shape] + size * grade / 5
+    return X, np.digitize(score, np.quantile(score, [0.3, 0.6]))
+
+
+@settings(max_examples=15)
+@given(
+    st.sampled_from(sorted(ESTIMATORS)),
+    st.integers(0, 2**32 - 1),
+    st.integers(20, 150),
+    st.sampled_from([2, 5, 8, 13, 20, 40]),
+)
+def test_no_kind_of_column_makes_more_rules_than_asked_for(which, seed, n_rows, max_rules):
+    X, y = mixed_rows(seed, n_rows)
+    estimator = ESTIMATORS[which].set_params(kinds=MIXED_KINDS, max_rules=max_rules).fit(X, y)
+    assert len(estimator.rules_()) == estimator.n_rules_ <= max_rules
+
+
+def test_states_without_an_order_are_one_rule_across_a_branch_that_goes_on(tree):
+    """a and c say the same; b is split further, which matters to an order only."""
+    inputs = tuple(
+        discrete_attribute(name, kind, ("a", "b", "c"), (0.2, 0.3, 0.5))
+        for name, kind in (("colour", Kind.CATEGORICAL), ("grade", Kind.ORDINAL))
+    )
+    one, other = [0.9, 0.1], [0.4, 0.6]
+
+    def split_on(first, second):
+        return replace(
+            tree,
+            inputs=inputs,
+            split=np.array([first, -1, second, -1, -1, -1, -1], np.int32),
+            first_child=np.array([1, 0, 4, 0, 0, 0, 0], np.int32),
+            support=np.ones(7),
+            belief=np.array([one, one, other, one, other, one, other]),
+        )
+
+    assert split_on(0, 1).heads.tolist() == [0, 1, 2, 1, 4, 5, 6]
+    assert split_on(1, 0).heads.tolist() == [0, 1, 2, 3, 4, 5, 4]

@@ -145,13 +145,11 @@ class Tree:
             attribute, children = self.inputs[self.split[node]], self.children(node)
             first_with: dict[bytes, int] = {}
             for child in children:
-                if not leaf[child]:
-                    first_with.clear()
-                    continue
-                said = self.belief[child].tobytes()
+                said = self.belief[child].tobytes() if leaf[child] else None
                 if attribute.is_ordered and said not in first_with:
                     first_with.clear()
-                heads[child] = first_with.setdefault(said, child)
+                if said is not None:
+                    heads[child] = first_with.setdefault(said, child)
         return heads
 
     def children(self, node: int) -> range:
