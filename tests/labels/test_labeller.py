@@ -134,9 +134,18 @@ def test_infinite_readings_are_refused_in_training_and_described_in_use():
     np.testing.assert_array_equal(labeller.transform([[np.inf], [-np.inf]]), [[0, 0, 1], [1, 0, 0]])
 
 
-def test_a_range_too_wide_for_a_float_is_refused():
-    with pytest.raises(DataError, match="'x0' spans more than a float can"):
+def test_numbers_that_a_document_cannot_hold_are_refused():
+    with pytest.raises(DataError, match="'x0' has -1.7e.308, and numbers may go from .* scale it"):
         LinguisticLabeller().fit([[-1.7e308], [0.5], [1.7e308]])
+    with pytest.raises(DataError, match="'x0' spans 2e-300 only, .* scale it up"):
+        LinguisticLabeller().fit([[0.0], [1e-300], [2e-300]])
+    with pytest.raises(DataError, match="the states of column 'x0' must be .* to 1e.36. Got"):
+        LinguisticLabeller(kinds={"x0": "categorical"}).fit([[1.0], [1e300]])
+
+
+def test_peaks_too_close_for_a_document_become_one():
+    (attribute,) = LinguisticLabeller(3).fit([[0.0], [1e-40], [1e-35], [0.5], [1.0]]).attributes_
+    assert attribute.peaks == (0.0, 0.5, 1.0)
 
 
 def test_works_in_a_pipeline_with_named_output():

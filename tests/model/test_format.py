@@ -90,13 +90,23 @@ NODES = ("trees", 0, "nodes")
         (("attributes", 0, "peaks"), [1, 2], "must have 5 items. Got 2"),
         (("attributes", 0, "peaks"), [1, 2, 2, 3, 4], "increasing"),
         (("attributes", 0, "peaks"), [1, 2, "3", 4, 5], r"peaks\[2\] must be a number"),
-        (("attributes", 0, "peaks"), [1, 2, 3, 4, 10**400], r"peaks\[4\] must be a number of at"),
+        (("attributes", 0, "peaks"), [1, 2, 3, 4, 10**400], r"peaks\[4\] must be a finite"),
+        (("attributes", 0, "peaks"), [1, 2, 3, 4, 1e37], r"from -1e\+36 to 1e\+36. Got 1e\+37"),
+        (("attributes", 0, "peaks"), [0, 1e-31, 1, 2, 3], "at least 1e-30 apart"),
         (("attributes", 0, "ignorance"), [1, 1, 1, 1, 1], "sum to 1"),
         (("attributes", 0, "ignorance"), [2, -1, 0, 0, 0], "finite number from 0"),
         (("attributes", 0, "words"), ["low", "low", "high"], "without repetition"),
         (("goal", "states"), [], "must have between 1 and 254 items"),
         (("goal", "states"), [0, 1], "must have 2 items"),
-        (("goal", "states"), [0, 1, "a"], "texts or of numbers"),
+        (("goal", "states"), [0, 1, "a"], "all texts, all numbers or all truth values"),
+        (("goal", "states"), [1, 1.0, 2], "without repetition"),
+        (("goal", "states"), [0, False, 3], "all numbers or all truth values"),
+        (("goal", "states"), [2**63, 1, 2], "one array of NumPy"),
+        (("goal", "states"), [2**53 + 1, 2.0**53, 0], "one array of NumPy"),
+        (("goal", "states"), [2**53 + 1, 1e16, 0], "one array of NumPy"),
+        (("goal", "states"), ["a", "a\0", "b"], "one array of NumPy"),
+        (("goal", "states"), [0, 1, 1e37], r"from -1e\+36 to 1e\+36"),
+        (("goal", "states"), [0, 1, 2**64], "an integer from"),
         (("goal", "states"), [0, 1, 10**400], "an integer from"),
         (("goal", "states"), [0, 1, None], r"states\[2\] must be a number"),
         (("trees",), [], "must have between 1 and"),
@@ -112,12 +122,16 @@ NODES = ("trees", 0, "nodes")
         ((*NODES, 0, "belief"), [1.0], "must have 3 items"),
         ((*NODES, 0, "support"), -1, "finite number from 0"),
         ((*NODES, 0, "support"), float("nan"), "finite number"),
+        ((*NODES, 0, "support"), 1e121, r"from 0 to 1e\+120"),
+        ((*NODES, 0, "support"), 1e-121, "0 or a number from 1e-120 on"),
+        ((*NODES, 0, "belief"), [float("inf"), 0, 0], "finite number from 0 to 1"),
         ((*NODES, 1, "first_child"), 3, "has 'first_child'"),
         (("attributes", 0, "words"), [0] * 1000, "between 1 and 127 items. Got 1000"),
         (("attributes", 0, "words"), ["low", "", "high"], r"words\[1\] must be a text"),
         (("attributes", 0, "words"), ["low", "\ud800", "high"], "whole characters"),
         (("attributes", 0, "low"), 100, "high must be a finite number from 100"),
-        (("attributes", 0, "peaks"), [-1.7e308, 0, 1, 2, 1.7e308], "span is finite"),
+        (("attributes", 0, "high"), 1e308, r"from 4.3 to 1e\+36. Got 1e\+308"),
+        (("attributes", 0, "low"), -1e37, r"low must be a finite number from -1e\+36"),
         (
             ("attributes", 0),
             {"name": "x0", "kind": "binary", "states": [1, 2, 3], "ignorance": [0.2, 0.3, 0.5]},
@@ -279,6 +293,12 @@ def spoil(document, **changes):
         ({"weighs": [{"tree": "z", "weight": 1.0}]}, "'c', which feeds no tree"),
         ({"weighs": [{"tree": "z", "weight": "loud"}]}, "weight must be"),
         ({"weighs": [{"tree": "z", "weight": float("nan")}]}, "weight must be"),
+        ({"weighs": [{"tree": "z", "weight": 1e308}]}, r"weight must be .* from -1e\+06 to 1e\+06"),
+        (
+            {"weighs": [{"tree": "z", "weight": 9e5}, {"tree": "c", "weight": -9e5}]},
+            r"\[4\]: the weights up to here come to 2.16e\+06, and may come to 1e\+06",
+        ),
+        ({"bias": [0.0, 1e308, 0.0]}, r"bias\[1\] must be a finite number"),
         ({"bias": [0.0, 1.0]}, r"bias must have 3 items"),
         ({"loudness": 3}, "has 'loudness'"),
     ],
@@ -289,7 +309,9 @@ def test_a_broken_fusion_is_refused(changes, message):
         from_json(data)
 
 
-@pytest.mark.parametrize("thresholds", [[0.5, 0.5], [0.0, 0.5, 0.5], [0.3, 0.3, 0.3], ["a"] * 3])
+@pytest.mark.parametrize(
+    "thresholds", [[0.5, 0.5], [0.0, 0.5, 0.5], [0.3, 0.3, 0.3], ["a"] * 3, [1e-13, 0.5, 0.5]]
+)
 def test_broken_thresholds_are_refused(thresholds):
     document = weighed_document()
     document["goal"]["thresholds"] = thresholds

@@ -10,7 +10,7 @@ import numpy as np
 
 from solah.data import settle, states_of
 from solah.data.table import Kind
-from solah.exceptions import DataError
+from solah.exceptions import DataError, shorten
 from solah.kernels.arrays import Described, TreeShape
 from solah.kernels.choose import kernel, map_slices
 from solah.labels.placement import NumbersAtHand, check_span, place_peaks, uniform_peaks
@@ -18,6 +18,7 @@ from solah.labels.rows import LabelledRows
 from solah.labels.words import default_names, plan_words
 from solah.model.attributes import Attribute, discrete_attribute, flatten
 from solah.model.encode import encode
+from solah.model.limits import what_states_must_be
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -122,6 +123,9 @@ def describe_states(name: str, kind: Kind, states: tuple[State, ...], plan: Word
             f"column {name!r} is {kind.value}, so its words are its states; declare it "
             f"continuous with kinds={{{name!r}: 'continuous'}} to give it words of your own"
         )
+    wish = what_states_must_be(states)
+    if wish is not None:
+        raise DataError(f"the states of column {name!r} must be {wish}. Got {shorten(states)}.")
     return discrete_attribute(name, kind, states, _even(max(1, len(states))))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from solah.exceptions import DataError
+from solah.model.limits import LEAST_GAP, MOST_NUMBER, are_apart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,10 +62,17 @@ def place_peaks(numbers: Numbers, n_words: int, placement: Placement) -> tuple[f
 
 
 def check_span(what: str, numbers: Numbers) -> tuple[float, float]:
-    """Return the range of numbers; refuse one that a float cannot hold."""
+    """Return the range of numbers; refuse one that is too wide or too narrow for a document."""
     low, high = numbers.span or (0.0, 0.0)
-    if not math.isfinite(high - low):
-        raise DataError(f"{what} spans more than a float can; scale it down")
+    if max(-low, high) > MOST_NUMBER:
+        raise DataError(
+            f"{what} has {high if high > -low else low:g}, and numbers may go from "
+            f"{-MOST_NUMBER:g} to {MOST_NUMBER:g}; scale it down"
+        )
+    if 0 < high - low < LEAST_GAP:
+        raise DataError(
+            f"{what} spans {high - low:g} only, and words need {LEAST_GAP:g} at least; scale it up"
+        )
     return low, high
 
 
@@ -102,7 +109,7 @@ def merge_peaks(peaks: Float) -> tuple[float, ...]:
     merged = [float(peaks[0])]
     for pair, word in zip(peaks[1::2], peaks[2::2], strict=True):
         low, high = merged[-1], float(word)
-        middle = float(pair) if low < pair < high else low + (high - low) / 2
-        if low < middle < high:
+        middle = float(pair) if are_apart((low, pair, high)) else low + (high - low) / 2
+        if are_apart((low, middle, high)):
             merged += [middle, high]
     return tuple(merged)

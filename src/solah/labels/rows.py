@@ -15,6 +15,9 @@ from solah.kernels.choose import kernel, map_slices
 if TYPE_CHECKING:
     from solah.kernels.arrays import Described, Float, FocalSets, Int32, Int64, Labels, TreeShape
 
+# What rows may weigh, so that no sum of weights leaves the bounds of supports.
+LEAST_ROW, MOST_ROW = 1e-100, 1e100
+
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
@@ -90,10 +93,10 @@ def integer_weights(weights: Float) -> tuple[Int64, float]:
             f"sample_weight must be finite and not negative. Got {weights[row]} in row {row + 1}."
         )
     heaviest = float(weights.max())
-    if not 1e-200 < heaviest < 1e200:
+    if not LEAST_ROW < heaviest < MOST_ROW:
         raise DataError(
-            "the heaviest row (sample_weight times class_weight) must weigh between 1e-200 and "
-            f"1e200. Got {heaviest:g}."
+            "the heaviest row (sample_weight times class_weight) must weigh between "
+            f"{LEAST_ROW:g} and {MOST_ROW:g}. Got {heaviest:g}."
         )
     mantissa, exponent = math.frexp(heaviest)
     exponent -= mantissa == 0.5  # a power of two needs no room above itself

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from solah.exceptions import DataError, did_you_mean
 from solah.kernels.arrays import MAX_FOCAL_SETS
+from solah.model.limits import LEAST_GAP, MOST_NUMBER, are_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,10 +97,16 @@ def _given_plan(column: str, given: object) -> WordPlan:
             f"column {column!r} has {len(names)} words, so it needs {len(names)} peaks (one a "
             f"word) or {2 * len(names) - 1} (one a focal set). Got {len(numbers)}."
         )
-    if not all(low < high for low, high in pairwise(numbers)):
-        raise DataError(f"the peaks of column {column!r} must increase. Got {list(numbers)}.")
-    if not math.isfinite(numbers[-1] - numbers[0]):
-        raise DataError(f"the peaks of column {column!r} must be finite. Got {list(numbers)}.")
+    if not are_apart(numbers):
+        raise DataError(
+            f"the peaks of column {column!r} must increase, by {LEAST_GAP:g} at least. "
+            f"Got {list(numbers)}."
+        )
+    if not all(abs(number) <= MOST_NUMBER for number in numbers):
+        raise DataError(
+            f"the peaks of column {column!r} must be from {-MOST_NUMBER:g} to {MOST_NUMBER:g}. "
+            f"Got {list(numbers)}."
+        )
     return WordPlan(len(names), tuple(names), numbers)
 
 

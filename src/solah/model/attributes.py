@@ -11,6 +11,7 @@ import numpy as np
 
 from solah.data import Kind
 from solah.kernels.arrays import FocalSets
+from solah.model.limits import are_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,7 +185,7 @@ def _measured(kind: Kind, states: Sequence[State]) -> bool:
     """Whether states are numbers that floats can tell apart and put in order."""
     if kind is not Kind.ORDINAL or not all(isinstance(state, int | float) for state in states):
         return False
-    return all(float(low) < float(high) for low, high in pairwise(states))
+    return are_apart(map(float, states))
 
 
 def flatten(attributes: Sequence[Attribute]) -> FocalSets:

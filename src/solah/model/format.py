@@ -8,10 +8,8 @@ proportion to the file, whose size and number of containers are bounded beforeha
 from __future__ import annotations
 
 import json
-import math
 from hashlib import sha256
 from importlib.metadata import version as package_version
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,10 +20,21 @@ from solah.kernels.arrays import MAX_DEPTH, MAX_FOCAL_SETS
 from solah.kernels.reference import softmax
 from solah.model.attributes import Attribute, belief_attribute, discrete_attribute
 from solah.model.document import Fusion, Goal, Model, Node, Task, Tree
+from solah.model.limits import (
+    LEAST_GAP,
+    LEAST_SUPPORT,
+    LEAST_THRESHOLD,
+    MOST_NUMBER,
+    MOST_SUPPORT,
+    MOST_WEIGHT,
+    are_apart,
+    what_classes_must_be,
+    what_states_must_be,
+)
 from solah.model.reader import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from solah.data import State
 
@@ -220,35 +229,32 @@ def _read_choice(reader: Reader, choices: list[str]) -> str:
 def _read_goal(reader: Reader, task: Task) -> Goal:
     if task is Task.CLASSIFICATION:
         fields = reader.record(["name", "states"], ["thresholds"])
-        states = _read_states(fields["states"], least=1)
-        thresholds = fields["thresholds"].shares(len(states)) if "thresholds" in fields else ()
-        if thresholds and min(thresholds) <= 0:
-            raise fields["thresholds"].fail("a list of numbers above 0")
+        states = _read_states(fields["states"], 1, what_classes_must_be)
+        thresholds: tuple[float, ...] = ()
+        if "thresholds" in fields:
+            thresholds = fields["thresholds"].shares(len(states), least=LEAST_THRESHOLD)
         return Goal(fields["name"].text(), states=states, thresholds=thresholds)
     fields = reader.record(["name", "words", "peaks", "centres"])
     words = fields["words"].texts(1, MAX_WORDS)
     peaks = _read_peaks(fields["peaks"], 2 * len(words) - 1)
-    centres = fields["centres"].numbers(len(peaks))
+    centres = fields["centres"].numbers(len(peaks), -MOST_NUMBER, MOST_NUMBER)
     return Goal(fields["name"].text(), words=words, peaks=peaks, centres=centres)
 
 
-def _read_states(reader: Reader, least: int) -> tuple[State, ...]:
+def _read_states(
+    reader: Reader, least: int, what_they_must_be: Callable[[tuple[State, ...]], str | None]
+) -> tuple[State, ...]:
     states = tuple(item.state() for item in reader.items(least, MAX_FOCAL_SETS))
-    if len(set(map(str, states))) != len(states):
-        raise reader.fail("a list without repetition")
-    if any(isinstance(state, str) for state in states) and not all(
-        isinstance(state, str) for state in states
-    ):
-        raise reader.fail("a list of texts or of numbers, not of both")
+    wish = what_they_must_be(states)
+    if wish is not None:
+        raise ModelFormatError(f"{reader.place} must be {wish}. Got {shorten(list(states))}.")
     return states
 
 
 def _read_peaks(reader: Reader, count: int) -> tuple[float, ...]:
-    peaks = reader.numbers(count)
-    if not all(low < high for low, high in pairwise(peaks)):
-        raise reader.fail("a list of increasing numbers")
-    if not math.isfinite(peaks[-1] - peaks[0]):
-        raise reader.fail("a list of numbers whose span is finite")
+    peaks = reader.numbers(count, -MOST_NUMBER, MOST_NUMBER)
+    if not are_apart(peaks):
+        raise reader.fail(f"a list of increasing numbers, at least {LEAST_GAP:g} apart")
     return peaks
 
 
@@ -260,7 +266,7 @@ def _read_attribute(reader: Reader) -> Attribute:
     if kind is Kind.CONTINUOUS:
         return _read_continuous(reader)
     fields = reader.record(["name", "kind", "states", "ignorance"])
-    states = _read_states(fields["states"], least=0)
+    states = _read_states(fields["states"], 0, what_states_must_be)
     if kind is Kind.BINARY and len(states) > 2:
         raise fields["states"].fail("at most two states")
     return discrete_attribute(
@@ -272,7 +278,7 @@ def _read_continuous(reader: Reader) -> Attribute:
     fields = reader.record(["name", "kind", "words", "peaks", "low", "high", "ignorance"])
     words = fields["words"].texts(1, MAX_WORDS)
     n_sets = 2 * len(words) - 1
-    low = fields["low"].number()
+    low = fields["low"].number(-MOST_NUMBER, MOST_NUMBER)
     return Attribute(
         name=fields["name"].text(),
         kind=Kind.CONTINUOUS,
@@ -280,7 +286,7 @@ def _read_continuous(reader: Reader) -> Attribute:
         peaks=_read_peaks(fields["peaks"], n_sets),
         ignorance=fields["ignorance"].shares(n_sets),
         low=low,
-        high=fields["high"].number(least=low),
+        high=fields["high"].number(low, MOST_NUMBER),
     )
 
 
@@ -291,9 +297,9 @@ def _read_trees(
     most = MAX_TREES if goal.task is Task.CLASSIFICATION else 1
     nodes: list[Node] = []
     known, free = dict(attributes), set(attributes)
+    reach: dict[str, float] = {}  # by the names of the nodes so far
     for item in reader.items(1, most):
-        below = {node.name for node in nodes}
-        node = _read_node(item, known, below, goal)
+        node = _read_node(item, known, reach.keys(), goal)
         if node.name in known:
             raise ModelFormatError(f"{item.place}.name {shorten(node.name)} is taken already")
         if twice := set(node.origins) - free:
@@ -302,11 +308,29 @@ def _read_trees(
             )
         free -= set(node.origins)
         free.add(node.name)
+        reach[node.name] = _reach(node, reach)
+        if reach[node.name] > MOST_WEIGHT:
+            raise ModelFormatError(
+                f"{item.place}: the weights up to here come to {reach[node.name]:.3g}, and may "
+                f"come to {MOST_WEIGHT:g}"
+            )
         known[node.name] = belief_attribute(node.name, goal.states, to_begin_with(node))
         nodes.append(node)
     if strays := free - attributes.keys() - {nodes[-1].name}:
         raise ModelFormatError(f"{reader.place} has {shorten(min(strays))}, which feeds no tree")
     return tuple(nodes)
+
+
+def _reach(node: Node, below: Mapping[str, float]) -> float:
+    """Return how often, at the most, the evidence of trees counts in a node, 1 at the least.
+
+    The weights of fusions above one another multiply. As no factor counts as less than 1, no part
+    of such a product is larger than what is returned.
+    """
+    if isinstance(node, Tree):
+        return 1.0
+    parts = zip(node.weights, node.origins, strict=True)
+    return max(1.0, sum(abs(weight) * below[name] for weight, name in parts))
 
 
 def to_begin_with(node: Node) -> tuple[float, ...]:
@@ -335,8 +359,8 @@ def _read_fusion(reader: Reader, below: Collection[str], goal: Goal) -> Fusion:
     return Fusion(
         name=fields["name"].text(),
         origins=names,
-        weights=tuple(one["weight"].number() for one in heard),
-        bias=fields["bias"].numbers(goal.size),
+        weights=tuple(one["weight"].number(-MOST_WEIGHT, MOST_WEIGHT) for one in heard),
+        bias=fields["bias"].numbers(goal.size, -MOST_WEIGHT, MOST_WEIGHT),
     )
 
 
@@ -396,7 +420,9 @@ def _read_nodes(reader: Reader, tree_name: str, inputs: tuple[Attribute, ...], g
     for i, node in enumerate(nodes):
         is_inner = isinstance(node.value, dict) and "split" in node.value
         fields = node.record(_INNER if is_inner else _LEAF)
-        support[i] = fields["support"].number(least=0.0)
+        support[i] = fields["support"].number(0.0, MOST_SUPPORT)
+        if 0 < support[i] < LEAST_SUPPORT:
+            raise fields["support"].fail(f"0 or a number from {LEAST_SUPPORT:g} on")
         belief[i] = fields["belief"].shares(goal.size)
         if not is_inner:
             continue

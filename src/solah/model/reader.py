@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ModelFormatError, did_you_mean, shorten
+from solah.model.limits import EXACT_SUM, LEAST_INTEGER, MOST_INTEGER, MOST_NUMBER, ROUGH_SUM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,29 +73,28 @@ class Reader:
             raise self.fail(f"an integer from {least} to {most}")
         return value
 
-    def number(self, least: float = -math.inf, most: float = math.inf) -> float:
+    def number(self, least: float, most: float) -> float:
         """Read a finite number between two others."""
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.fail("a number")
-        try:
-            number = float(value)
-        except OverflowError:
-            raise self.fail("a number of at most 1.8e308") from None
-        if not math.isfinite(number) or not least <= number <= most:
+        if not least <= value <= most:  # which NaN is neither
             raise self.fail(f"a finite number from {least:g} to {most:g}")
-        return number
+        return float(value)
 
-    def numbers(self, count: int, least: float = -math.inf) -> tuple[float, ...]:
+    def numbers(self, count: int, least: float, most: float) -> tuple[float, ...]:
         """Read a list of finite numbers."""
-        return tuple(item.number(least) for item in self.items(count, count))
+        return tuple(item.number(least, most) for item in self.items(count, count))
 
-    def shares(self, count: int) -> tuple[float, ...]:
-        """Read non-negative numbers that sum to one."""
-        shares = self.numbers(count, least=0.0)
-        if not math.isclose(math.fsum(shares), 1.0, abs_tol=1e-6):
+    def shares(self, count: int, least: float = 0.0) -> tuple[float, ...]:
+        """Read numbers from 0 to 1 that sum to one; those that were rounded are scaled to do so."""
+        shares = self.numbers(count, least, 1.0)
+        total = math.fsum(shares)
+        if abs(total - 1.0) > ROUGH_SUM:
             raise self.fail("numbers that sum to 1")
-        return shares
+        if abs(total - 1.0) <= EXACT_SUM:
+            return shares
+        return tuple(share / total for share in shares)
 
     def texts(self, least: int, most: int) -> tuple[str, ...]:
         """Read a list of strings, none of them twice."""
@@ -110,5 +110,5 @@ class Reader:
         if isinstance(self.value, str):
             return self.text()
         if isinstance(self.value, int):
-            return self.integer(-(2**63), 2**64)
-        return self.number()
+            return self.integer(LEAST_INTEGER, MOST_INTEGER)
+        return self.number(-MOST_NUMBER, MOST_NUMBER)

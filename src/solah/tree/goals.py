@@ -16,6 +16,7 @@ from solah.kernels.arrays import MASS_BITS, MAX_FOCAL_SETS
 from solah.labels.inputs import read_classes, read_weights
 from solah.labels.rows import integer_weights
 from solah.model import Goal
+from solah.model.limits import LEAST_THRESHOLD, what_classes_must_be
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,9 +135,13 @@ def class_goal(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> Goa
             f"{MAX_FOCAL_SETS} apart; if it is a number, use LinguisticTreeRegressor "
             "(--task regression)"
         )
+    named = tuple(map(_as_state, states.tolist()))
+    wish = what_classes_must_be(named)
+    if wish is not None:
+        raise DataError(f"the classes of {name!r} must be {wish}. Got {shorten(named)}.")
     return Goal(
         name,
-        states=tuple(map(_as_state, states.tolist())),
+        states=named,
         thresholds=settle_thresholds(estimator.thresholds, states.tolist()),
     )
 
@@ -199,7 +204,13 @@ def settle_thresholds(
         raise ParameterError(
             "the thresholds of all classes must sum to 1; leave one class out, and it gets the rest"
         )
-    return tuple(given.get(place, left / max(n_others, 1)) for place in range(len(classes)))
+    settled = tuple(given.get(place, left / max(n_others, 1)) for place in range(len(classes)))
+    if min(settled) < LEAST_THRESHOLD:
+        raise ParameterError(
+            f"every threshold must be {LEAST_THRESHOLD:g} at least, also what is left for the "
+            f"classes without one. Got {min(settled):g}."
+        )
+    return settled
 
 
 def _place_of(name: Any, classes: Sequence[Any]) -> int:

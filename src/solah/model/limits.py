@@ -1,0 +1,79 @@
+"""The bounds of the numbers in a model document.
+
+Within them nothing that is computed from a document overflows, neither in float64 nor in the
+float32 of an exported model: differences and sums of readings, slopes between peaks, evidence,
+products of weights, squares of supports. Training refuses data that would lead beyond them, and
+reading a document refuses the document (``docs/model-format.md`` lists them).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from solah.data import State
+
+# Readings, peaks, ranges, states that are numbers, and values of a numeric goal, up or down.
+MOST_NUMBER = 1e36
+# Between neighbouring peaks.
+LEAST_GAP = 1e-30
+# Weights and biases of fusions, up or down, and what weights above one another come to.
+MOST_WEIGHT = 1e6
+# Supports that are not 0.
+LEAST_SUPPORT, MOST_SUPPORT = 1e-120, 1e120
+LEAST_THRESHOLD = 1e-12
+# Shares sum to 1; those that are off by more than the first are scaled, by more than the second
+# refused.
+EXACT_SUM, ROUGH_SUM = 1e-12, 1e-6
+
+LEAST_INTEGER, MOST_INTEGER = -(2**63), 2**64 - 1
+
+
+def are_apart(peaks: Iterable[float]) -> bool:
+    """Tell whether peaks increase, each by so much that slopes between them stay finite."""
+    return all(high - low >= LEAST_GAP for low, high in pairwise(peaks))
+
+
+def what_states_must_be(states: Sequence[State]) -> str | None:
+    """Say what is wrong with the states of an attribute, as what they must be; None if nothing is.
+
+    1 and 1.0, or 0 and false, are the same to whoever looks up a reading.
+    """
+    if len({_nature(state) for state in states}) > 1:
+        return "all texts, all numbers or all truth values"
+    if not all(map(_is_moderate, states)):
+        return f"integers of 64 bits, or numbers from {-MOST_NUMBER:g} to {MOST_NUMBER:g}"
+    return "without repetition" if len(set(states)) < len(states) else None
+
+
+def what_classes_must_be(states: Sequence[State]) -> str | None:
+    """Say what is wrong with classes, as what they must be; None if nothing is.
+
+    They also must stay what they are in the one array that ``predict`` returns: there, NumPy may
+    make floats of large integers, and ends texts where they have a NUL at the end.
+    """
+    wish = what_states_must_be(states)
+    if wish is not None:
+        return wish
+    array = np.array(states)
+    are_whole = all(isinstance(state, int) for state in states)
+    if array.tolist() != list(states) or (are_whole and array.dtype.kind == "f"):
+        return "such that one array of NumPy can hold them as they are"
+    return None
+
+
+def _nature(state: State) -> str:
+    if isinstance(state, bool):
+        return "truth"
+    return "text" if isinstance(state, str) else "number"
+
+
+def _is_moderate(state: State) -> bool:
+    if isinstance(state, float):
+        return abs(state) <= MOST_NUMBER
+    return isinstance(state, str) or LEAST_INTEGER <= state <= MOST_INTEGER
