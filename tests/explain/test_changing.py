@@ -213,6 +213,7 @@ def test_a_reading_outside_its_range_moves_into_it():
     [
         ({"x0": (2.0, 1.0)}, (), ParameterError, "range of 'x0' must go from a number"),
         ({"x0": (0.0, np.nan)}, (), ParameterError, "range of 'x0' must go from a number"),
+        ({"x0": (-1e308, 1e308)}, (), ParameterError, "within 1e.36 up and down"),
         ({"x2": (0.0, 1.0)}, (), ParameterError, "'x2' has states"),
         ({"x9": (0.0, 1.0)}, (), ColumnError, "the model has no column 'x9'"),
         ({}, ["ash"], ColumnError, "the model has no column 'ash'"),
@@ -264,3 +265,46 @@ def test_rounding_goes_outward_and_comes_closer(value, upward, span):
     slack = 1e-9 * max(abs(value), span)
     assert all(number >= value - slack if upward else number <= value + slack for number in rounded)
     assert abs(rounded[-1] - value) <= abs(rounded[0] - value) + slack
+
+
+@given(value=st.floats(allow_nan=False, allow_infinity=False), upward=st.booleans())
+@pytest.mark.parametrize("span", [0.0, 5e-324, 1e-300, 1e300, 1.7e308, np.inf, np.nan])
+def test_rounding_knows_no_span_that_is_too_small_or_too_large(span, value, upward):
+    assert np.isfinite(rounded_outward(value, upward=upward, span=span)).all()
+
+
+@pytest.mark.parametrize("reading", [1e308, -1e308, 5e-324, 3.0])
+def test_an_attribute_without_a_range_may_change(reading):
+    """All training rows had the same reading, and the words are the user's."""
+    constant = Attribute(
+        "x",
+        Kind.CONTINUOUS,
+        ("low", "high"),
+        (0.0, 2.0, 4.0),
+        (0.0, 1.0, 0.0),
+        low=2.0,
+        high=2.0,
+    )
+    tree = Tree(
+        "y",
+        (constant,),
+        split=np.array([0, -1, -1, -1], np.int32),
+        first_child=np.array([1, 0, 0, 0], np.int32),
+        support=np.ones(4),
+        belief=np.array([[0.5, 0.5], [0.9, 0.1], [0.4, 0.6], [0.1, 0.9]]),
+    )
+    model = Model(Goal("y", ("no", "yes")), (constant,), (tree,))
+    found = ChangeFinder(model).of_row(np.array([reading]))
+    assert all(np.isfinite(change.size) for change in found.one)
+    assert all(str(change) for change in found.one)
+
+
+def test_columns_that_the_model_does_not_ask_for_may_be_named():
+    rng = np.random.default_rng(0)
+    model = random_model(rng, "tree")
+    row = random_rows(rng, model, 1)[0]
+    given = {"ranges": {"age": (0.0, 9.0)}, "fixed": ["age", "x0"], "columns": ["age", "name"]}
+    found = ChangeFinder(model, **given).of_row(row)
+    assert found.leeways == ChangeFinder(model, fixed=["x0"]).of_row(row).leeways
+    with pytest.raises(ColumnError, match="no column 'agee'; did you mean 'age'"):
+        ChangeFinder(model, **given | {"fixed": ["agee"]})

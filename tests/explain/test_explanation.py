@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,10 +18,11 @@ from solah import (
     SelfOrganisedHierarchyClassifier,
     load_model,
 )
-from solah.data import Column, Table
-from solah.exceptions import ParameterError
+from solah.data import Column, Table, from_frame
+from solah.exceptions import ColumnError, ParameterError
 from solah.explain import Explainer, FusionStep
 from solah.explain.explanation.as_html import as_page
+from solah.runtime import Evaluator
 
 
 @pytest.fixture(scope="module")
@@ -208,3 +210,21 @@ def test_few_or_all_are_shown(one):
 def test_an_empty_table_has_no_explanations(weighed, wine):
     table = Table(tuple(Column(name, np.empty(0)) for name in wine[0].columns), 0)
     assert list(Explainer(weighed.model_).of_table(table)) == []
+
+
+FORMS = [lambda X: X, from_frame, lambda X: pl.DataFrame(X.to_dict("list"))]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=["pandas", "table", "polars"])
+def test_a_column_that_no_rule_asks_for_can_be_fixed(wine, form):
+    X, y = wine
+    model = SelfOrganisedHierarchyClassifier(max_rules=4).fit(X, y)
+    dropped = next(name for name in X if name not in [one.name for one in model.model_.attributes])
+    rows = form(X.head(1))
+    kept = model.model_.attributes[0].name
+    for decider in (model, Evaluator(model.model_)):
+        (plain,) = decider.explain(rows, changes=True, fixed=[kept])
+        (found,) = decider.explain(rows, changes=True, fixed=[kept, dropped])
+        assert found.to_dict() == plain.to_dict()
+        with pytest.raises(ColumnError, match=f"no column '{dropped}x'; did you mean '{dropped}'"):
+            decider.explain(rows, fixed=[f"{dropped}x"])

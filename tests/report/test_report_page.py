@@ -331,3 +331,17 @@ def test_the_heat_map_is_the_matrix():
     lines = zlib.decompress(data[41 : 41 + length])
     assert [lines[4], lines[8], lines[13], lines[17]] == [255, 64, 64, 255]
     assert "&lt;" in drawing
+
+
+@pytest.mark.parametrize("constant", [0.0, 7.5, 1e20, -1e35])
+def test_readings_that_are_all_the_same_or_infinite_have_a_picture(constant):
+    X = np.column_stack([np.full(40, constant), np.arange(40.0)])
+    model = LinguisticTreeClassifier(kinds={"x0": "continuous"}).fit(X, X[:, 1] > 20).model_
+    X[0], X[1] = np.inf, -np.inf
+    summary = summarise_page(model, from_array(X, ["x0", "x1"]))
+    picture = summary["attributes"][0]
+    low, high = picture["shown"]
+    assert low < constant < high
+    (counts,) = picture["histogram"]["counts"]
+    assert [counts[0], counts[12], counts[-1]] == [1, 38, 1]
+    assert render_page(summary)

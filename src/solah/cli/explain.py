@@ -1,7 +1,7 @@
 """``solah explain``: a model and rows in, why it decides on them as it does out."""
 
 import sys
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -97,19 +97,21 @@ def explain(
 
     Example: solah explain model.json --row 'alcohol=13.2, hue=1.04'
     """
+    from solah.cli.problems import split_names
     from solah.cli.wording import plural
     from solah.explain import Explainer
     from solah.model import Task, load_document
 
     written_as = choose_format(form, output, _FORMAT_OF_SUFFIX, as_json=screen.json)
     document = load_document(model)
-    tables = _tables(document, data, row, reading, screen)
+    columns, tables = _peek(_tables(document, data, row, reading, screen))
     is_choice = document.goal.task is Task.CLASSIFICATION
     explainer = Explainer(
         document,
         changes=is_choice and (bool(row) if changes is None else changes),
         ranges=_read_ranges(allowed or []),
-        fixed=_read_fixed(fixed or [], document),
+        fixed=split_names(fixed, [*columns, *(one.name for one in document.attributes)]),
+        columns=columns,
     )
     shown = None if everything else top
     with row_progress(screen, output) as advance, printed_to(output):
@@ -145,6 +147,12 @@ def _tables(
             "row is a number, such as 3 or 3-5; leave DATA out to write the row itself"
         )
     return iter([pick_rows(tables, numbers)])
+
+
+def _peek(tables: "Iterator[Table]") -> "tuple[tuple[str, ...], Iterator[Table]]":
+    """Return the names of the columns, and the same tables."""
+    first = next(tables, None)
+    return (first.names, chain([first], tables)) if first else ((), iter(()))
 
 
 def _explained(
@@ -189,12 +197,6 @@ def _write_page(explanations: "Iterator[Explanation]", top: int | None, goal: st
         )
     sys.stdout.write(as_page(shown, f"Why {goal} was decided so", top))
     return len(shown)
-
-
-def _read_fixed(words: list[str], model: "Model") -> list[str]:
-    from solah.cli.problems import split_names
-
-    return list(split_names(words, [one.name for one in model.attributes]))
 
 
 def _read_ranges(words: list[str]) -> dict[str, tuple[float, float]]:

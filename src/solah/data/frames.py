@@ -91,6 +91,20 @@ def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
     return Table(columns, len(native))
 
 
+def frame_names(frame: Any) -> list[str]:
+    """Return what :func:`from_frame` calls the columns of a data frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame_names(pd.DataFrame([[7, 8]]))
+    ['x0', 'x1']
+    """
+    import narwhals.stable.v2 as nw
+
+    return _names(nw.from_native(frame, eager_only=True).columns)
+
+
 def _names(names: list[Any]) -> list[str]:
     if all(isinstance(name, str) for name in names):
         return [str(name) for name in names]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from solah.model.attributes import Attribute
 
 N_BINS = 24
+_ROOM = 1e-6
 
 
 def picture_of(
@@ -52,7 +53,10 @@ def _shown(attribute: Attribute) -> tuple[float, float]:
     """Return the range of readings and peaks together, which is never empty."""
     ends = [end for end in (attribute.low, attribute.high, *attribute.peaks) if end is not None]
     low, high = min(ends), max(ends)
-    return (low, high) if low < high else (low - 0.5, high + 0.5)
+    if low < high:
+        return low, high
+    room = max(0.5, abs(low) * _ROOM)  # which is more than the distance to the next float
+    return low - room, high + room
 
 
 def _usual(attribute: Attribute) -> float:
@@ -93,5 +97,5 @@ def _places(
     if not attribute.is_continuous:
         apart = np.abs(readings[:, None] - np.array(attribute.peaks))
         return len(attribute.peaks), np.argmin(apart, axis=1)
-    shares = (readings - low) / (high - low)
-    return N_BINS, np.clip(shares * N_BINS, 0, N_BINS - 1).astype(np.intp)
+    shares = (np.clip(readings, low, high) - low) / (high - low)
+    return N_BINS, np.minimum(shares * N_BINS, N_BINS - 1).astype(np.intp)

@@ -12,6 +12,7 @@ from solah.exceptions import DataError, ParameterError
 from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
 from solah.model.encode import encode, encode_states
+from solah.model.limits import MOST_NUMBER
 from solah.report.attribute_pictures import picture_of
 from solah.report.dependence import describe_dependence
 from solah.report.live import describe_arithmetic
@@ -158,12 +159,14 @@ class _Rows:
     def shown(self) -> list[dict[str, Any]]:
         """List some rows to look at, spread over the classes, with truth and decision."""
         decided = self._decided
+        # JSON has no infinity; beyond all peaks, a reading means the same however far it is.
+        readings = np.clip(self.readings, -MOST_NUMBER, MOST_NUMBER)
         return [
             {
                 "row": row + 1,
                 "truth": self._spelt(self._truth[row]),
                 "decided": self._spelt(decided[row]),
-                "readings": [None if np.isnan(x) else x for x in self.readings[row].tolist()],
+                "readings": [None if np.isnan(x) else x for x in readings[row].tolist()],
             }
             for row in self._chosen()
         ]

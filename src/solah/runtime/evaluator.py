@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Table, as_array, as_column, from_array, from_frame, is_frame
+from solah.data.frames import frame_names
 from solah.exceptions import DataError
 from solah.model.beliefs import all_beliefs, root_beliefs
 from solah.model.document import Task
@@ -144,7 +145,8 @@ class Evaluator:
         ranges : mapping of attribute name to (low, high), default=None
             Where measured readings may go; by default as far as the training rows went.
         fixed : collection of str, default=()
-            Attributes that cannot change.
+            Attributes that cannot change. Any column of X may be named, also one that the model
+            does not ask for.
 
         Returns
         -------
@@ -153,8 +155,12 @@ class Evaluator:
         """
         from solah.explain import Explainer
 
-        explainer = Explainer(self.model, changes=changes, ranges=ranges, fixed=fixed)
-        return list(explainer.of_table(self._table(X)))
+        columns = X.names if isinstance(X, Table) else frame_names(X) if is_frame(X) else ()
+        table = self._table(X)
+        explainer = Explainer(
+            self.model, changes=changes, ranges=ranges, fixed=fixed, columns=columns
+        )
+        return list(explainer.of_table(table))
 
     def stress(
         self, X: Any, y: Any, *, noise: float = 0.1, budget: float = 0.1, seed: int = 0

@@ -157,7 +157,8 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         ranges : mapping of attribute name to (low, high), default=None
             Where measured readings may go; by default as far as the training rows went.
         fixed : collection of str, default=()
-            Attributes that cannot change.
+            Attributes that cannot change. Any column of fit may be named, also one that no rule
+            asks for.
 
         Returns
         -------

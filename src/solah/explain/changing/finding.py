@@ -55,6 +55,7 @@ class ChangeFinder:
         model: Model,
         ranges: Mapping[str, tuple[float, float]] | None = None,
         fixed: Collection[str] = (),
+        columns: Collection[str] = (),
     ) -> None:
         if model.goal.task is not Task.CLASSIFICATION:
             raise DataError(
@@ -62,7 +63,7 @@ class ChangeFinder:
                 "of a choice between classes"
             )
         self._model = model
-        self._ways = Ways(model, ranges, fixed)
+        self._ways = Ways(model, ranges, fixed, columns)
 
     def of_row(self, row: Float) -> Changes:
         """Find what would change the decision on a row.

@@ -34,6 +34,8 @@ _WORTH_NARROWING = 4
 # Where to look on the way to where straight scores cross, and beyond it, for those that bend.
 _ON_THE_WAY = np.array([0, 0.5, 0.9, 0.99, 1 - 1e-6, 1 - 1e-9, 1, 1 + 1e-9, 1.01, 1.1, 1.3])
 _STILL = 1e-9
+# Leads that rise less cross nowhere that a float could be.
+_FLAT = 1e-100
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,8 +245,9 @@ def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
     slope = np.divide(rises, width, out=np.zeros_like(rises), where=width > 0)
     # The lead is gone where slope . point <= bound.
     bound = (slope * low).sum(axis=1) - lead
-    steep = np.maximum((slope**2).sum(axis=1), 1e-300)
-    candidates = [low, slope * (bound / steep)[:, None]]
+    steep = (slope**2).sum(axis=1)
+    along = np.divide(bound, steep, out=np.zeros_like(bound), where=steep > _FLAT**2)
+    candidates = [low, slope * along[:, None]]
     for axis in (0, 1):
         for end in (low, high):
             candidates.append(_on_edge(slope, bound, end[:, axis], axis))
@@ -263,7 +266,7 @@ def _on_edge(slope: Float, bound: Float, end: Float, axis: int) -> Float:
     """Return where the lead is just gone on the edge of a box."""
     other = 1 - axis
     rest = bound - slope[:, axis] * end
-    steep = slope[:, other] != 0
+    steep = np.abs(slope[:, other]) > _FLAT
     point = np.empty((len(end), 2))
     point[:, axis] = end
     point[:, other] = np.divide(rest, slope[:, other], out=np.full_like(rest, np.nan), where=steep)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 N_ROUNDINGS = 13
 _FEWEST_DIGITS = 2
+# Beyond, powers of ten with the digits above them would not be floats.
+_MOST_SCALE = 290
 
 
 def as_read(attribute: Attribute, number: float) -> State:
@@ -43,7 +45,8 @@ def rounded_outward(value: float, *, upward: bool, span: float) -> list[float]:
     >>> rounded_outward(13.12345, upward=True, span=4.0)[:3]
     [13.13, 13.124, 13.1235]
     """
-    scale = math.floor(math.log10(span)) if span > 0 else 0
+    scale = math.floor(math.log10(span)) if 0 < span < math.inf else 0
+    scale = min(max(scale, -_MOST_SCALE), _MOST_SCALE)
     outward = math.ceil if upward else math.floor
     rounded = []
     for digits in range(_FEWEST_DIGITS - scale, _FEWEST_DIGITS - scale + N_ROUNDINGS):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from solah.exceptions import ColumnError, ParameterError
+from solah.model.limits import LEAST_GAP, MOST_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 # Where trees hear trees, scores bend between the words of a reading; pieces are cut so much finer.
 _FINER = 16
-_LEAST_SPAN = 1e-300
 _T = TypeVar("_T", bound=np.generic)
 
 
@@ -71,6 +71,8 @@ class Ways:
         Where measured readings may go; by default as far as the training rows went.
     fixed : collection of str, default=()
         Attributes that cannot change.
+    columns : collection of str, default=()
+        What else the rows have, and the model does not ask for: it may be named as well.
 
     Attributes
     ----------
@@ -82,7 +84,7 @@ class Ways:
     ParameterError
         If a range is empty, or of an attribute that has states.
     ColumnError
-        If an attribute is not one of the model's.
+        If a name is neither that of an attribute nor of a column.
     """
 
     def __init__(
@@ -90,21 +92,20 @@ class Ways:
         model: Model,
         ranges: Mapping[str, tuple[float, float]] | None = None,
         fixed: Collection[str] = (),
+        columns: Collection[str] = (),
     ) -> None:
         self.attributes = model.attributes
-        self._given = _checked_ranges(model, ranges or {})
+        known: dict[str, Attribute | None] = dict.fromkeys(columns)
+        known |= {attribute.name: attribute for attribute in model.attributes}
+        self._given = _checked_ranges(known, ranges or {})
         if isinstance(fixed, str):
             raise ParameterError(f"'fixed' must be a list of names. Got the text {fixed!r}.")
-        self._fixed = {_known(model, name).name for name in fixed}
-        names = {node.name for node in model.nodes}
-        hears_trees = any(names.intersection(tree.origins) for tree in model.trees)
-        self.is_fine = hears_trees
-        self.homes = np.array(
-            [
-                next((i for i, tree in enumerate(model.trees) if one.name in tree.origins), -1)
-                for one in model.attributes
-            ]
-        )
+        for name in fixed:
+            _refuse_unknown(name, known)
+        self._fixed = frozenset(fixed)
+        homes = {name: i for i, tree in enumerate(model.trees) for name in tree.origins}
+        self.is_fine = any(node.name in homes for node in model.nodes)
+        self.homes = np.array([homes.get(one.name, -1) for one in model.attributes])
 
     def of_row(self, row: Float, *, finer: bool = True) -> list[Way]:
         """List the ways that the known readings of a row may go.
@@ -130,13 +131,14 @@ class Ways:
     def span(self, place: int) -> float:
         """Return how wide an attribute's range is."""
         low, high = self.range_of(place)
-        return max(high - low, _LEAST_SPAN)
+        return max(high - low, LEAST_GAP)
 
     def sizes(self, place: int, before: float, after: Float) -> Float:
         """Return how far readings are as shares of the range; 1 for states without an order."""
         if not self.attributes[place].is_ordered:
             return np.ones(len(after))
-        return np.asarray(np.abs(after - before) / self.span(place))
+        way = np.minimum(np.abs(after - before), MOST_NUMBER)  # of readings beyond all others
+        return np.asarray(way / self.span(place))
 
     def allowed(self, place: int, reading: float) -> tuple[float, float]:
         """Return where a measured reading may go; one beyond all training rows may come back."""
@@ -193,19 +195,21 @@ def by_way(of_knots: NDArray[_T], ways: Sequence[Way]) -> list[NDArray[_T]]:
 
 
 def _checked_ranges(
-    model: Model, ranges: Mapping[str, tuple[float, float]]
+    known: Mapping[str, Attribute | None], ranges: Mapping[str, tuple[float, float]]
 ) -> dict[str, tuple[float, float]]:
     checked = {}
     for name, ends in ranges.items():
         low, high = _two_numbers(name, ends)
-        if not _known(model, name).is_continuous:
+        _refuse_unknown(name, known)
+        attribute = known[name]
+        if attribute is not None and not attribute.is_continuous:
             raise ParameterError(
                 f"{name!r} has states, so it has no range; fix it, or leave it free"
             )
-        if not (np.isfinite([low, high]).all() and low <= high):
+        if not -MOST_NUMBER <= low <= high <= MOST_NUMBER:
             raise ParameterError(
-                f"the range of {name!r} must go from a number to one not below it. "
-                f"Got {low:g} to {high:g}."
+                f"the range of {name!r} must go from a number to one not below it, within "
+                f"{MOST_NUMBER:g} up and down. Got {low:g} to {high:g}."
             )
         checked[name] = (low, high)
     return checked
@@ -221,8 +225,6 @@ def _two_numbers(name: str, ends: tuple[float, float]) -> tuple[float, float]:
         ) from None
 
 
-def _known(model: Model, name: str) -> Attribute:
-    for attribute in model.attributes:
-        if attribute.name == name:
-            return attribute
-    raise ColumnError.unknown(name, [one.name for one in model.attributes], "the model")
+def _refuse_unknown(name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise ColumnError.unknown(name, known, "the model")

@@ -132,7 +132,7 @@ def _amount(number: float, is_number: bool) -> str:
 
 
 def _bar(number: float, largest: float) -> str:
-    length = round(_BAR * abs(number) / largest) if largest > 0 else 0
+    length = round(_BAR * (abs(number) / largest)) if largest > 0 else 0
     return ("█" if number > 0 else "░") * length + " " * (_BAR - length)
 
 

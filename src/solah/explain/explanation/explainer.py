@@ -48,6 +48,8 @@ class Explainer:
         Where measured readings may go; by default as far as the training rows went.
     fixed : collection of str, default=()
         Attributes that cannot change.
+    columns : collection of str, default=()
+        What else the rows have, and the model does not ask for: it may be named as well.
 
     Examples
     --------
@@ -69,12 +71,14 @@ class Explainer:
         changes: bool = False,
         ranges: Mapping[str, tuple[float, float]] | None = None,
         fixed: Collection[str] = (),
+        columns: Collection[str] = (),
     ) -> None:
         self.model = model
         self.attributor = Attributor(model)
         self.semantics_finder = SemanticsFinder(model)
-        Ways(model, ranges, fixed)  # which refuses what makes no sense, asked for changes or not
-        self._finder = ChangeFinder(model, ranges, fixed) if changes else None
+        # Which refuses what makes no sense, asked for changes or not.
+        Ways(model, ranges, fixed, columns)
+        self._finder = ChangeFinder(model, ranges, fixed, columns) if changes else None
 
     @cached_property
     def focal_names(self) -> list[list[str]]:
