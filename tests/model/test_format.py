@@ -1,4 +1,5 @@
 import json
+import sys
 
 import jsonschema
 import numpy as np
@@ -326,3 +327,45 @@ def test_a_tree_may_hear_a_fusion():
     document["trees"].append(tree)
     assert from_json(json.dumps(document).encode()).trees[-1].inputs[0].n_focal_sets == 3
     assert root["weighs"][0]["tree"] == "z"
+
+
+def many_trees(n_trees):
+    """Write a document of a fusion over many trees, each over an attribute of its own."""
+    leaf = {"support": 1.0, "belief": [0.5, 0.5]}
+    kind = {"kind": "binary", "states": ["off", "on"], "ignorance": [0.5, 0.5]}
+    trees = [{"name": f"z{i}", "inputs": [f"x{i}"], "nodes": [leaf]} for i in range(n_trees)]
+    heard = [{"tree": tree["name"], "weight": 1.0} for tree in trees]
+    document = {
+        "format": "solah-model",
+        "version": 1,
+        "generator": "a test",
+        "task": "classification",
+        "goal": {"name": "y", "states": ["no", "yes"]},
+        "attributes": [{"name": f"x{i}", **kind} for i in range(n_trees)],
+        "trees": [*trees, {"name": "y", "weighs": heard, "bias": [0.0, 0.0]}],
+    }
+    return json.dumps(document).encode()
+
+
+def steps_of(work):
+    """Count the instructions of the interpreter that some work takes."""
+    n_steps = 0
+
+    def trace(frame, event, _):
+        nonlocal n_steps
+        frame.f_trace_opcodes = True
+        n_steps += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return n_steps
+
+
+def test_reading_costs_in_proportion_to_the_trees():
+    few, more, most = (steps_of(lambda n=n: from_json(many_trees(n))) for n in (20, 40, 60))
+    assert most - more == pytest.approx(more - few, rel=0.01)

@@ -138,6 +138,12 @@ class _Layout:
         knots = _parted(_float32(curve.knots)).astype(np.float64)
         self._knots.append(knots)
         slopes = np.diff(curve.values, axis=0) / np.diff(knots)[:, None]
+        if np.abs(slopes).max() > np.finfo(np.float32).max:
+            raise ParameterError(
+                f"what {self._lowered.attributes[curve.attribute].name!r} adds changes within "
+                f"{np.diff(knots).min():.3g}, which is too steep for float32; scale the goal down, "
+                "or the attribute up"
+            )
         for left, slope in zip(curve.values[:-1], slopes, strict=True):
             self._values += [left, slope]
         self._values.append(curve.unknown)
@@ -147,6 +153,14 @@ class _Layout:
         row = StateRow(table.attribute, len(table.values), _length(self._values), rules)
         self._states.append(row)
         self._values += [*table.values, table.unknown]
+
+
+def _parted(knots: Float32) -> Float32:
+    """Part knots that became one, by as little as float32 can."""
+    parted = knots.copy()
+    for k in range(1, len(parted)):
+        parted[k] = max(parted[k], np.nextafter(parted[k - 1], np.float32(np.inf)))
+    return parted
 
 
 def walk_tables(tree: LoweredTree) -> WalkTables:
