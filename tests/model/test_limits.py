@@ -5,6 +5,7 @@ import json
 import subprocess
 from collections import defaultdict
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from solah.export import export_c
 from solah.model import Task
 from solah.model.format import from_json, to_json
 from solah.model.limits import MOST_NUMBER, what_classes_must_be, what_states_must_be
+from solah.model.schema import model_schema
 from solah.report import render_markdown, render_page, summarise, summarise_page
 from solah.runtime import Evaluator
 
@@ -107,9 +109,26 @@ def test_hostile_numbers_are_refused_or_do_no_harm(place, data):
     except SolahError:
         return
     assert from_json(to_json(model).encode()) == model
+    jsonschema.validate(json.loads(to_json(model)), model_schema())
     check_all_that_is_made_of(model)
     for numbers in ("float", "q15"):
         assert export_c(model, numbers=numbers).files
+
+
+@pytest.mark.parametrize("number", [1e308, -1e308])
+@pytest.mark.parametrize("name", ["nested fusions", "words", "a number"])
+def test_the_schema_that_ships_has_the_same_bounds(name, number):
+    for paths in NUMBERS[name].values():
+        document = copy.deepcopy(DOCUMENTS[name])
+        inner = document
+        for key in paths[0][:-1]:
+            inner = inner[key]
+        inner[paths[0][-1]] = number
+        if paths[0][-1] not in ("first_child", "state"):  # which are places of something
+            with pytest.raises(jsonschema.ValidationError):
+                jsonschema.validate(document, model_schema())
+        with pytest.raises(SolahError):
+            from_json(json.dumps(document).encode())
 
 
 def far_apart(rng, n):
