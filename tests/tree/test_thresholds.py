@@ -2,11 +2,19 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.tree import DecisionTreeClassifier
 
-from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier, load_model
+from solah import (
+    LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    SelfOrganisedHierarchyClassifier,
+    load_model,
+)
+from solah.data import from_array
 from solah.evaluation import Plan, cross_validate
-from solah.exceptions import ParameterError
+from solah.exceptions import DataError, ParameterError
 from solah.tree.goals import settle_thresholds
 
 
@@ -78,8 +86,42 @@ def test_a_class_may_be_named_as_it_is_spelt():
         settle_thresholds({1: 0.2, "1": 0.7}, [0, 1])
 
 
-def test_a_fitted_model_decides_by_what_it_was_fitted_with(cancer):
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LinguisticTreeClassifier(max_rules=5),
+        LinguisticHierarchyClassifier(max_rules=5, fusion="weigh"),
+        LinguisticHierarchyClassifier(node=DecisionTreeClassifier(max_depth=2)),
+    ],
+    ids=["tree", "evidence", "another model"],
+)
+def test_thresholds_hold_from_when_they_are_set(cancer, estimator, tmp_path):
+    X, y = cancer
+    usual, other = estimator.fit(X, y).predict(X), {"malignant": 1e-6}
+    expected = clone(estimator).set_params(thresholds=other).fit(X, y).predict(X)
+    assert (expected != usual).any()
+    assert (estimator.set_params(thresholds=other).predict(X) == expected).all()
+    if hasattr(estimator, "model_"):
+        estimator.save(tmp_path / "m.json")
+        table = from_array(X, [f"x{j}" for j in range(X.shape[1])])
+        assert (load_model(tmp_path / "m.json").predict(table) == expected).all()
+        assert estimator.explain(X[:1])[0].decision == expected[0]
+    assert (estimator.set_params(thresholds=None).predict(X) == usual).all()
+
+
+def test_wrong_thresholds_leave_a_fitted_model_as_it_is(cancer):
+    X, y = cancer
+    model = LinguisticTreeClassifier(max_rules=5, thresholds={"benign": 0.3}).fit(X, y)
+    before = model.predict(X)
+    for wrong in ({"ill": 0.2}, {"benign": 2.0}, [0.2, 0.8]):
+        with pytest.raises(ParameterError, match="threshold"):
+            model.set_params(thresholds=wrong, purity=0.5)
+    assert (model.thresholds, model.purity) == ({"benign": 0.3}, 1.0)
+    assert (model.predict(X) == before).all()
+
+
+def test_an_unknown_class_is_named_with_its_row_counted_from_one(cancer):
     X, y = cancer
     model = LinguisticTreeClassifier(max_rules=5).fit(X, y)
-    before = model.predict(X)
-    assert (model.set_params(thresholds={"malignant": 1e-6}).predict(X) == before).all()
+    with pytest.raises(DataError, match="row 3 of 'class' is 'unclear', which no row was"):
+        model.partial_fit(X[:3], ["benign", "malignant", "unclear"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -23,7 +24,7 @@ from solah.model.encode import encode
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
 from solah.scale import is_dask, is_scan, predict_partitions
-from solah.tree.goals import read_known_classes, refuse_absent_classes
+from solah.tree.goals import read_known_classes, refuse_absent_classes, settle_thresholds
 from solah.tree.growth import TreeSettings
 from solah.tree.learn import learn_tree
 from solah.tree.leaves import LEAVES, LeafSettings
@@ -242,6 +243,27 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
 
     goal_: Goal
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; new ``thresholds`` hold at once, all others from the next fit on.
+
+        Parameters
+        ----------
+        **params
+
+        Returns
+        -------
+        self
+        """
+        if "thresholds" not in params or not self.__sklearn_is_fitted__():
+            super().set_params(**params)
+            return self
+        thresholds = settle_thresholds(params["thresholds"], self.classes_.tolist())
+        super().set_params(**params)
+        for fitted in ("model_", "goal_"):
+            if hasattr(self, fitted):
+                setattr(self, fitted, _deciding_by(thresholds, getattr(self, fitted)))
+        return self
+
     def _leaf_settings(self) -> LeafSettings:
         return LeafSettings(self.leaves, self.shrinkage, self.prior_weight)
 
@@ -331,6 +353,13 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         beliefs = self.predict_proba(X)
         goal = self.model_.goal if hasattr(self, "model_") else self.goal_
         return np.asarray(self.classes_[goal.decide(beliefs)])
+
+
+def _deciding_by(thresholds: tuple[float, ...], decider: Model | Goal) -> Model | Goal:
+    """Return a model or a goal that decides by other thresholds."""
+    if isinstance(decider, Model):
+        return replace(decider, goal=replace(decider.goal, thresholds=thresholds))
+    return replace(decider, thresholds=thresholds)
 
 
 class LinguisticTree(LinguisticEstimator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from solah.model import Goal
 from solah.model.limits import LEAST_THRESHOLD, what_classes_must_be
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
     from sklearn.base import BaseEstimator
@@ -154,8 +155,8 @@ def read_known_classes(estimator: BaseEstimator, y: ArrayLike, n_rows: int) -> N
     if -1 in codes:
         row = codes.index(-1)
         raise DataError(
-            f"row {row} of {name!r} is {shorten(observed[row])}, which no row was when the model "
-            "was fitted; a new class needs a new fit"
+            f"row {row + 1} of {name!r} is {shorten(observed[row])}, which no row was when the "
+            "model was fitted; a new class needs a new fit"
         )
     return np.array(codes, dtype=np.intp)
 
@@ -180,6 +181,10 @@ def settle_thresholds(
     >>> settle_thresholds({"sick": 0.2}, ["sick", "well"])
     (0.2, 0.8)
     """
+    if thresholds is not None and not isinstance(thresholds, Mapping):
+        raise ParameterError(
+            f"'thresholds' must be a mapping of classes to numbers. Got {shorten(thresholds)}."
+        )
     if not thresholds or len(classes) == 1:
         return ()
     given: dict[int, float] = {}
