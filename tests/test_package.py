@@ -17,6 +17,7 @@ PUBLIC = [
     "LinguisticTreeClassifier",
     "LinguisticTreeRegressor",
     "SelfOrganisedHierarchyClassifier",
+    "UnseenStateWarning",
     "datasets",
     "distance_correlation",
     "distance_correlation_matrix",

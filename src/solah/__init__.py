@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from solah import datasets
+    from solah.exceptions import UnseenStateWarning
     from solah.hierarchy import (
         GeneticHierarchyClassifier,
         LinguisticHierarchyClassifier,
@@ -31,6 +32,7 @@ __all__ = [
     "LinguisticTreeClassifier",
     "LinguisticTreeRegressor",
     "SelfOrganisedHierarchyClassifier",
+    "UnseenStateWarning",
     "datasets",
     "distance_correlation",
     "distance_correlation_matrix",
@@ -48,6 +50,7 @@ _ROOM_OF = {
     "LinguisticTreeClassifier": "solah.tree",
     "LinguisticTreeRegressor": "solah.tree",
     "SelfOrganisedHierarchyClassifier": "solah.hierarchy",
+    "UnseenStateWarning": "solah.exceptions",
     "distance_correlation": "solah.hierarchy",
     "distance_correlation_matrix": "solah.hierarchy",
     "load_model": "solah.runtime",

@@ -1,4 +1,4 @@
-"""Every error that solah raises on purpose.
+"""Every error that solah raises on purpose, and every warning of its own.
 
 .. code-block:: text
 
@@ -13,6 +13,8 @@
     ├── AgreementError (ValueError)       an export that does not decide as its model does
     ├── ForeignNodeError (AttributeError) what only a hierarchy of linguistic nodes has
     └── MissingExtraError (ImportError)   an optional package that is not installed
+
+    UnseenStateWarning (UserWarning)      readings that are states which no training row had
 
 The built-in class in parentheses is a second base, so that code which knows nothing of solah
 catches what it expects.
@@ -81,6 +83,50 @@ class ForeignNodeError(SolahError, AttributeError):
 
 class MissingExtraError(SolahError, ImportError):
     """An optional package is needed and not installed."""
+
+
+class UnseenStateWarning(UserWarning):
+    """Some readings are states that no training row had, so that they count as unknown.
+
+    Attributes
+    ----------
+    column : str
+        The column's name.
+    value : str
+        The state that most of these rows have.
+    n_value : int
+        How many of them have it.
+    n_rows : int
+        How many rows have such a state.
+    known : tuple of str
+        The states that training rows had.
+    """
+
+    def __init__(
+        self, column: str, value: str, n_value: int, n_rows: int, known: tuple[str, ...]
+    ) -> None:
+        super().__init__(column, value, n_value, n_rows, known)
+        self.column, self.value, self.known = column, value, known
+        self.n_value, self.n_rows = n_value, n_rows
+
+    def __str__(self) -> str:
+        n_others = self.n_rows - self.n_value
+        others = f" and other values in {_rows(n_others)}" if n_others else ""
+        return (
+            f"column {self.column!r} has {shorten(self.value)} in {_rows(self.n_value)}{others}, "
+            f"which no training row had and which counts as unknown"
+            f"{did_you_mean(self.value, self.known)}"
+        )
+
+    def with_more(self, other: UnseenStateWarning) -> UnseenStateWarning:
+        """Return what is true of these rows and of others together."""
+        n_value = self.n_value + (other.n_value if other.value == self.value else 0)
+        n_rows = self.n_rows + other.n_rows
+        return UnseenStateWarning(self.column, self.value, n_value, n_rows, self.known)
+
+
+def _rows(number: int) -> str:
+    return "1 row" if number == 1 else f"{number:,} rows"
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

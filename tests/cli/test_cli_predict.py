@@ -157,3 +157,40 @@ def test_evidence_tells_how_much_missing_values_matter(run, write, fruit_model):
     assert float(nothing[-1]) == 0.0
     lines = run("predict", fruit_model, table, "--evidence", "--json").out.splitlines()
     assert json.loads(lines[1])["evidence"] == 0.0
+
+
+@pytest.fixture
+def doors(run, write, tmp_path):
+    """Return the model of a door that is open or shut, quoted with a space too much or not."""
+    rows = [f"{'open' if i % 2 else 'shut'},{i},{'yes' if i % 2 else 'no'}" for i in range(60)]
+    table = write("doors.csv", "door,size,occupied", *rows)
+    model = tmp_path / "doors.json"
+    run("fit", table, "-t", "occupied", "--model", "tree", "-o", model, "-q")
+    return model
+
+
+def test_space_around_the_words_of_a_file_means_nothing(run, write, doors):
+    bare = write("bare.csv", "door,size", *[f"{'open' if i % 2 else 'shut'},{i}" for i in range(9)])
+    words = ['" open"', '"shut\t"']
+    padded = write("padded.csv", '"door ",size', *[f"{words[i % 2 == 0]},{i}" for i in range(9)])
+    found = run("predict", doors, padded)
+    assert (found.code, found.err) == (0, "")
+    assert found.out == run("predict", doors, bare).out
+
+
+@pytest.mark.parametrize(
+    "verb", [["predict"], ["predict", "--evidence"], ["explain"], ["report"], ["stress"]]
+)
+def test_states_that_the_model_does_not_know_are_told_in_one_line(
+    run, write, doors, verb, tmp_path
+):
+    n_rows = 60 if verb[0] == "stress" else 5000
+    rows = [f"{'ajar' if i % 10 == 0 else 'open'},{i},yes" for i in range(n_rows)]
+    table = write("new.csv", "door,size,occupied", *rows)
+    files = ["-o", tmp_path / "page.html"] if verb[0] == "report" else []
+    found = run(verb[0], doors, table, *verb[1:], *files)
+    assert found.code == 0
+    (line,) = [one for one in found.err.splitlines() if "warning" in one]
+    assert line.startswith(f"solah: warning: column 'door' has 'ajar' in {n_rows // 10:,} rows, ")
+    assert line.endswith("there are: 'open', 'shut'")
+    assert "warning" not in run(verb[0], doors, table, *verb[1:], *files, "-q").err

@@ -130,4 +130,5 @@ def test_text_survives_a_round_trip(tmp_path: Path, rows: list[tuple[str, str]])
     path = tmp_path / "data.arff"
     path.write_text("\n".join(lines), encoding="utf-8", newline="\n")
     table = read_table(path)
-    assert list(zip(*(column.values for column in table.columns), strict=True)) == rows
+    expected = [tuple(text.strip() or None for text in row) for row in rows]
+    assert list(zip(*(column.values for column in table.columns), strict=True)) == expected

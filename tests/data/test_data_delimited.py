@@ -141,9 +141,10 @@ def test_an_empty_last_column_stays(write: Any) -> None:
 
 
 def test_quotes(write: Any) -> None:
-    path = write('a,b\n"x, ""y""",1\n"two\r\nlines" , 2\n" kept ",3\n  bare  ,4\n5" pipe,5\n')
+    quoted = '"x, ""y""",1\n"two\r\nlines" , 2\n" quoted\u00a0 ",3\n'
+    path = write(f'a,b\n{quoted}  bare \t ,4\n5" pipe,5\n')
     assert read(path) == {
-        "a": ['x, "y"', "two\r\nlines", " kept ", "bare", '5" pipe'],
+        "a": ['x, "y"', "two\r\nlines", "quoted", "bare", '5" pipe'],
         "b": [1.0, 2.0, 3.0, 4.0, 5.0],
     }
 
@@ -389,7 +390,9 @@ def test_text_survives_a_round_trip(
     # Declared, because the words themselves may hide the dialect: ("," and ";" as all the cells).
     options = ReadOptions(delimiter=delimiter, header=True, decimal=".")
     (table,) = iter_tables(path, options=options)
-    expected = [[None if cell in MISSING_WORDS else cell for cell in row] for row in rows]
+    expected = [
+        [None if cell.strip() in MISSING_WORDS else cell.strip() for cell in row] for row in rows
+    ]
     assert table.names == tuple(names)
     assert [list(row) for row in zip(*(c.values for c in table.columns), strict=True)] == expected
 

@@ -1,12 +1,23 @@
+import pickle
+import warnings
+from copy import deepcopy
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.tree import DecisionTreeClassifier
 
-from solah import LinguisticTreeClassifier, load_model
+from solah import (
+    LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    UnseenStateWarning,
+    load_model,
+)
 from solah.data import Column, Table, from_frame, iter_tables
 from solah.exceptions import ColumnError, DataError
+from solah.report import summarise_page
 from solah.runtime import Evaluator
 
 
@@ -85,11 +96,11 @@ def test_text_from_a_file_is_read_as_the_model_needs_it():
     frame = pd.DataFrame({"size": [1.5, 2.5, 9.5, 8.5], "on": ["yes", "no", "no", "yes"]})
     tree = LinguisticTreeClassifier(min_support=0).fit(frame, [0, 0, 1, 1])
     values = np.array(["1.5", None], dtype=object)
-    table = Table((Column("size", values), Column("on", np.array(["yes", "?"], object))), 2)
+    table = Table((Column("size", values), Column("on", np.array(["yes", None], object))), 2)
     assert tree.model_.goal.size == 2
     np.testing.assert_array_equal(
         Evaluator(tree.model_).predict_proba(table),
-        tree.predict_proba(pd.DataFrame({"size": [1.5, np.nan], "on": ["yes", "?"]})),
+        tree.predict_proba(pd.DataFrame({"size": [1.5, np.nan], "on": ["yes", None]})),
     )
 
 
@@ -111,3 +122,96 @@ def test_an_extra_column_of_any_type_does_no_harm(evaluator, wine):
 def test_ragged_rows_are_refused(evaluator):
     with pytest.raises(DataError, match="not of one length"):
         evaluator.predict([[1.0], [1.0, 2.0]])
+
+
+@pytest.fixture(scope="module")
+def coloured():
+    """Return a tree over a text, a truth value in numbers and a measured column, and its rows."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "green", "blue"], 90),
+            "door": rng.choice([0, 1], 90),
+            "size": rng.normal(size=90),
+        }
+    )
+    y = np.where((X["colour"] == "red") ^ (X["door"] == 1), "yes", "no")
+    return LinguisticTreeClassifier(min_support=0).fit(X, y), X
+
+
+def ways_in(tree):
+    """Name what takes rows and decides on them, or explains."""
+    evaluator = Evaluator(tree.model_)
+    return {
+        "predict": tree.predict,
+        "predict_proba": tree.predict_proba,
+        "explain": lambda X: tree.explain(X, changes=True),
+        "semantics": tree.semantics,
+        "decision_path": tree.decision_path,
+        "partial_fit": lambda X: deepcopy(tree).partial_fit(X, ["no"] * len(X)),
+        "evaluator": evaluator.predict,
+        "all_beliefs": evaluator.all_beliefs,
+        "evaluator explains": evaluator.explain,
+        "report": lambda X: summarise_page(tree.model_, X),
+    }
+
+
+TINY = (
+    pd.DataFrame({"colour": ["red", "green"], "door": [0, 1], "size": [0.5, 1.5]}),
+    ["yes", "no"],
+)
+
+
+@pytest.mark.parametrize("way", sorted(ways_in(LinguisticTreeClassifier().fit(*TINY))))
+def test_states_that_no_training_row_had_are_told_once_a_column(coloured, way):
+    tree, X = coloured
+    strange = X.assign(colour=X["colour"].replace("red", "red "))
+    strange.loc[strange.index[:4], "colour"] = "mauve"
+    strange.loc[strange.index[5], "colour"] = None
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ways_in(tree)[way](strange)
+    (one,) = [each.message for each in told]
+    n_red = int((strange["colour"] == "red ").sum())
+    assert isinstance(one, UnseenStateWarning)
+    assert (one.column, one.value, one.n_value, one.n_rows) == ("colour", "red ", n_red, n_red + 4)
+    assert str(one).startswith(f"column 'colour' has 'red ' in {n_red} rows and other values in 4")
+    assert str(one).endswith("did you mean 'red'?")
+    assert str(pickle.loads(pickle.dumps(one))) == str(one)
+
+
+@pytest.mark.parametrize("value", [2, 0.5, -1])
+def test_numbers_that_are_states_are_told_too(coloured, value):
+    tree, X = coloured
+    door = X["door"].astype(float).where(X.index != 3, value)
+    with pytest.warns(UnseenStateWarning, match=f"'door' has '{value}' in 1 row, which no train"):
+        tree.predict(X.assign(door=door))
+
+
+def test_known_and_missing_states_are_not_told(coloured):
+    tree, X = coloured
+    tree.predict(X.assign(colour=X["colour"].where(X.index > 9, None), door=X["door"] > 0))
+    tree.predict(X.assign(door=X["door"].astype("float32").where(X.index > 9, np.nan)))
+
+
+def test_unseen_states_count_as_unknown_and_rows_are_not_altered(coloured):
+    tree, X = coloured
+    strange, unknown = X.assign(colour="red "), X.assign(colour=None)
+    before = strange.copy()
+    with pytest.warns(UnseenStateWarning):
+        found = tree.predict_proba(strange)
+    np.testing.assert_array_equal(found, tree.predict_proba(unknown))
+    pd.testing.assert_frame_equal(strange, before)
+
+
+def test_hierarchies_of_any_nodes_tell_of_unseen_states(coloured):
+    _, X = coloured
+    y = np.where(X["size"] > 0, "yes", "no")
+    for settings in ({}, {"fusion": "weigh"}, {"node": DecisionTreeClassifier(max_depth=2)}):
+        model = LinguisticHierarchyClassifier("z <- colour, door; y <- z, size", **settings)
+        model.fit(X, y)
+        if settings.get("fusion") == "weigh" and "colour" not in str(model.hierarchy_):
+            continue
+        for way in (model.predict, model.node_beliefs):
+            with pytest.warns(UnseenStateWarning, match="'colour' has 'pink' in 90 rows, which"):
+                way(X.assign(colour="pink"))

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
 from solah import PAPER, LinguisticTreeClassifier, load_model
-from solah.exceptions import DataError
+from solah.exceptions import DataError, UnseenStateWarning
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,8 @@ def test_takes_categories_missing_values_and_unseen_states():
     tree = LinguisticTreeClassifier(min_support=0).fit(frame, y)
     assert tree.score(frame, y) == 1.0
     strange = pd.DataFrame({"Wetter": ["Hagel", None], "Wärme": [np.nan, np.nan]})
-    beliefs = tree.predict_proba(strange)
+    with pytest.warns(UnseenStateWarning, match="'Wetter' has 'Hagel' in 1 row"):
+        beliefs = tree.predict_proba(strange)
     np.testing.assert_array_equal(beliefs[0], beliefs[1])
     np.testing.assert_allclose(beliefs.sum(axis=1), 1.0)
     assert any("Wetter is sonnig" in str(rule) for rule in tree.rules_())

@@ -106,7 +106,7 @@ def _labelled_rows(
     from solah.cli.sources import read_source
     from solah.cli.wording import plural
     from solah.exceptions import DataError
-    from solah.model.encode import MISSING, encode
+    from solah.model.encode import MISSING, encode, warn_of_unseen
 
     table = read_source(data, reading.read_options()).table
     column = table.column(target or model.goal.name)
@@ -117,6 +117,7 @@ def _labelled_rows(
     known = truth >= 0
     if not known.any():
         raise DataError(f"{data} has no row with a true class to learn from")
+    warn_of_unseen(table, model.attributes)
     return encode(table, model.attributes)[known], truth[known]
 
 

@@ -32,6 +32,7 @@ from solah.cli.screen import Quiet, Verbose
 from solah.cli.stress import stress
 from solah.cli.up import up
 from solah.cli.verb import verb
+from solah.cli.warned import unseen_states_told
 from solah.cli.watch import watch
 from solah.exceptions import SolahError
 
@@ -108,7 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str], flags: dict[str, bool]) -> int:
-    outcome = get_command(app).main(words, prog_name="solah", standalone_mode=False, obj=flags)
+    with unseen_states_told(flags):
+        outcome = get_command(app).main(words, prog_name="solah", standalone_mode=False, obj=flags)
     if outcome == _INTERRUPTED:  # Typer has caught it
         raise KeyboardInterrupt
     return outcome if isinstance(outcome, int) else 0

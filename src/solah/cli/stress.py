@@ -60,7 +60,7 @@ def stress(
     from solah.explain import stress as measure
     from solah.explain.changing.stressing import n_steps
     from solah.model import load_document
-    from solah.model.encode import MISSING, encode
+    from solah.model.encode import MISSING, encode, warn_of_unseen
 
     document = load_document(model)
     table = read_source(data, reading.read_options()).table
@@ -69,6 +69,7 @@ def stress(
     if n_unknown := int((~known).sum()):
         verb = "is" if n_unknown == 1 else "are"
         screen.note(f"{plural(n_unknown, 'row')} without a true class {verb} left out")
+    warn_of_unseen(table, document.attributes)
     rows = encode(table, document.attributes)[known]
     with screen.progress(n_steps(document, len(rows)), "steps") as advance:
         found = measure(

@@ -123,7 +123,7 @@ def _record(
             f"where {len(attributes)} should be, one for each @attribute"
         )
     # A quoted word for missing means itself, so it is looked for before the quotes go.
-    return [None if field in missing else _unquote(field) for field in fields]
+    return [None if field in missing else _unquote(field).strip() or None for field in fields]
 
 
 def _fields(text: str) -> list[str]:

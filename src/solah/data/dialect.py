@@ -156,7 +156,7 @@ def _names(header: list[str], n_columns: int, path: Path) -> tuple[str, ...]:
             f"{path}: the header has {count(len(header), 'field')} "
             f"where the rows have {n_columns}; mend it, or say what the delimiter is (--delimiter)"
         )
-    names = tuple(name or f"x{j}" for j, name in enumerate(header))
+    names = tuple(name.strip() or f"x{j}" for j, name in enumerate(header))
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
         raise ColumnError(f"{path}: column {twice!r} is there twice; rename one of them")

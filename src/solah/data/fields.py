@@ -1,6 +1,7 @@
 """Lines of a delimited file in, rows of fields out, by the standard library's csv.
 
-Spaces around a field that is not quoted are no part of it. A space as the delimiter stands for any
+Spaces around a field that is not quoted are no part of it; of a text in quotes, and of other white
+space, ``growing.py`` takes care. A space as the delimiter stands for any
 run of spaces and tabs.
 """
 

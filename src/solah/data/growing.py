@@ -20,18 +20,27 @@ Cells: TypeAlias = "Sequence[str]"
 _REMEMBERED = 4_096
 
 
+class _Known(dict[str, str | None]):
+    """What each cell means; one that was never seen means itself, without the space around it."""
+
+    def __missing__(self, cell: str) -> str | None:
+        text = cell.strip()
+        self[cell] = meaning = cell if text == cell else self[text]
+        return meaning
+
+
 class Text:
     """Turns cells into text: None for missing, equal cells sharing one string."""
 
     def __init__(self, missing: frozenset[str]) -> None:
         self._missing = MISSING_WORDS | missing
-        self._known: dict[str, str | None] = {}
+        self._known = _Known()
 
     def of(self, cells: Cells) -> NDArray[Any]:
         """Return the cells as an object array."""
         if not self._known or len(self._known) > _REMEMBERED:
-            self._known = dict.fromkeys(self._missing)
-        return np.array(list(map(self._known.setdefault, cells, cells)), dtype=object)
+            self._known = _Known(dict.fromkeys(self._missing))
+        return np.array(list(map(self._known.__getitem__, cells)), dtype=object)
 
 
 class Growing:

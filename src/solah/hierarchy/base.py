@@ -30,7 +30,7 @@ from solah.kernels.choose import count_threads
 from solah.labels.inputs import read_features
 from solah.model import Fusion, Model, Tree
 from solah.model.attributes import BELIEF_WORDS
-from solah.model.beliefs import all_beliefs, root_beliefs
+from solah.model.encode import warn_of_unseen
 from solah.scale import is_dask, predict_partitions
 from solah.tree.base import LinguisticClassifier
 from solah.tree.classifier import LinguisticTreeClassifier
@@ -203,8 +203,7 @@ class HierarchyClassifier(LinguisticClassifier):
             return predict_partitions(self, X, "predict_proba")
         if not hasattr(self, "model_"):
             return self.node_beliefs(X)[self.hierarchy_.root]
-        table = read_features(self, X, reset=False)
-        return root_beliefs(self.model_.nodes, table, count_threads(self.n_jobs))
+        return self._evaluator().beliefs(read_features(self, X, reset=False))
 
     def node_beliefs(self, X: ArrayLike) -> dict[str, Float]:
         """Return what each node believes, from bottom to top.
@@ -219,12 +218,13 @@ class HierarchyClassifier(LinguisticClassifier):
         """
         check_is_fitted(self)
         table = read_features(self, X, reset=False)
-        n_threads = count_threads(self.n_jobs)
         if hasattr(self, "model_"):
-            return all_beliefs(self.model_.nodes, table, n_threads)
+            return self._evaluator().all_beliefs(table)
+        n_threads = count_threads(self.n_jobs)
         outputs: dict[str, Float] = {}
         for node in self.nodes_:
             assert not isinstance(node, Fusion)
+            warn_of_unseen(table, [one for one in node.inputs if one.origin not in outputs])
             outputs[node.name] = node.beliefs(table, outputs, n_threads)
         return outputs
 

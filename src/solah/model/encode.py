@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solah.data import to_numbers
 from solah.data.spelling import TRUTH, is_number, spell
+from solah.exceptions import UnseenStateWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -76,6 +79,29 @@ def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64
     values, places = _distinct(column)
     codes = np.array([_look_up(value, spell_state, lookup) for value in values], dtype=np.float64)
     return codes[places] if len(codes) else np.full(len(column.values), np.nan)
+
+
+def warn_of_unseen(table: Table, attributes: Iterable[Attribute]) -> None:
+    """Warn, once for each column, of readings that are states which no training row had."""
+    for attribute in attributes:
+        if attribute.is_coded and attribute.states:
+            found = find_unseen(table.column(attribute.name), attribute)
+            if found is not None:
+                warnings.warn(found, stacklevel=4)
+
+
+def find_unseen(column: Column, attribute: Attribute) -> UnseenStateWarning | None:
+    """Say which readings of a column are states that no training row had; None if none is."""
+    distinct = set(column.values.tolist()) if column.is_text else np.unique(column.values)
+    each = np.array(list(distinct), dtype=column.values.dtype)
+    is_known = ~np.isnan(encode_states(replace(column, values=each), attribute.states))
+    strange = each[~is_known & ~replace(column, values=each).missing()]
+    if not len(strange):
+        return None
+    times = Counter(value for value in column.values.tolist() if value in set(strange.tolist()))
+    value, n_value = min(times.items(), key=lambda item: (-item[1], spell(item[0])))
+    known = tuple(map(spell, attribute.states))
+    return UnseenStateWarning(column.name, spell(value), n_value, times.total(), known)
 
 
 def _look_up(value: Any, spell_state: Callable[[Any], str], lookup: dict[str, float]) -> float:

@@ -11,7 +11,7 @@ from solah.data.spelling import spell
 from solah.exceptions import DataError, ParameterError
 from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
-from solah.model.encode import encode, encode_states
+from solah.model.encode import encode, encode_states, warn_of_unseen
 from solah.model.limits import MOST_NUMBER
 from solah.report.attribute_pictures import picture_of
 from solah.report.dependence import describe_dependence
@@ -118,6 +118,7 @@ class _Rows:
             raise DataError("the data have no rows; a report needs one at least")
         self._goal = model.goal
         self.n_rows = table.n_rows
+        warn_of_unseen(table, model.attributes)
         self.readings = encode(table, model.attributes)
         self._beliefs = all_beliefs(model.nodes, table)[model.root.name]
         self._truth = _read_truth(model.goal, table, y)

@@ -11,7 +11,7 @@ from solah.data.frames import frame_names
 from solah.exceptions import DataError
 from solah.model.beliefs import all_beliefs, root_beliefs
 from solah.model.document import Task
-from solah.model.encode import MISSING, encode, encode_goal
+from solah.model.encode import MISSING, encode, encode_goal, warn_of_unseen
 from solah.model.files import load_document
 from solah.model.format import MAX_BYTES
 
@@ -86,11 +86,11 @@ class Evaluator:
 
     def beliefs(self, X: Any) -> Float:
         """Return the distribution over the goal's states, or over a number's focal sets."""
-        return root_beliefs(self.model.nodes, self._table(X), self.n_threads)
+        return root_beliefs(self.model.nodes, self._known_table(X), self.n_threads)
 
     def all_beliefs(self, X: Any) -> dict[str, Float]:
         """Return what each node believes, from bottom to top, by the nodes' names."""
-        return all_beliefs(self.model.nodes, self._table(X), self.n_threads)
+        return all_beliefs(self.model.nodes, self._known_table(X), self.n_threads)
 
     def evidence(self, X: Any) -> Float:
         """Return the share of the model's knowledge that each row's known readings can reach.
@@ -125,7 +125,7 @@ class Evaluator:
         """
         from solah.explain import semantics_of
 
-        return semantics_of(self.model, self._table(X))
+        return semantics_of(self.model, self._known_table(X))
 
     def explain(
         self,
@@ -185,13 +185,19 @@ class Evaluator:
         from solah.explain import stress
 
         self._expect(Task.CLASSIFICATION, "stress")
-        rows = encode(self._table(X), self.model.attributes)
+        rows = encode(self._known_table(X), self.model.attributes)
         truth = encode_goal(as_column("y", as_array(y)), self.model.goal)
         if len(truth) != len(rows):
             raise DataError(f"y has {len(truth)} classes for {len(rows)} rows")
         if (truth == MISSING).any():
             raise DataError("y has missing values; leave the rows without a true class out")
         return stress(self.model, rows, truth, noise=noise, budget=budget, seed=seed)
+
+    def _known_table(self, X: Any) -> Table:
+        """Read rows, and warn of states that the model does not know."""
+        table = self._table(X)
+        warn_of_unseen(table, self.model.attributes)
+        return table
 
     def _table(self, X: Any) -> Table:
         if isinstance(X, Table):

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from solah.explain import attribute_importances, rules_of, semantics_of
+from solah.explain import attribute_importances, rules_of
 from solah.kernels.arrays import Described
 from solah.kernels.choose import count_threads
 from solah.labels.describe import LabelSettings, describe_table, label_table
@@ -20,7 +20,7 @@ from solah.labels.labeller import LABEL_CONSTRAINTS, tolerant_tags
 from solah.labels.rows import LabelledRows
 from solah.model import Model, save_document
 from solah.model.attributes import flatten
-from solah.model.encode import encode
+from solah.model.encode import encode, warn_of_unseen
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
 from solah.scale import is_dask, is_scan, predict_partitions
@@ -138,7 +138,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         semantics : list of Semantics
             ``str()`` of one is a text; its parts are objects.
         """
-        return semantics_of(self._model(), read_features(self, X, reset=False))
+        return self._evaluator().semantics(read_features(self, X, reset=False))
 
     def explain(
         self,
@@ -307,6 +307,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         model = self._model()
         table = read_features(self, X, reset=False)
         places = read_known_classes(self, y, table.n_rows)
+        warn_of_unseen(table, model.attributes)
         learner = Learner(model, pace=pace, forgetting=forgetting)
         learner.learn(encode(table, model.attributes), places)
         self._take(learner.model())
@@ -392,4 +393,5 @@ class LinguisticTree(LinguisticEstimator):
         """
         (tree,) = self._model().trees
         table = read_features(self, X, reset=False)
+        warn_of_unseen(table, tree.inputs)
         return branch_shares(tree, Described.plain(label_table(table, tree.inputs)))

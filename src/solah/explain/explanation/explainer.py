@@ -19,7 +19,7 @@ from solah.explain.semantics import Semantics
 from solah.explain.walking import rows_at_once, walk
 from solah.model.beliefs import measured_by
 from solah.model.document import Task
-from solah.model.encode import code, encode
+from solah.model.encode import code, encode, warn_of_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -103,6 +103,7 @@ class Explainer:
 
     def of_table(self, table: Table) -> Iterator[Explanation]:
         """Explain the decision on each row of a table, in order."""
+        warn_of_unseen(table, self.model.attributes)
         size = min(_MOST_ROWS_AT_ONCE, rows_at_once(self.model))
         for start in range(0, table.n_rows, size):
             yield from self._of_block(table.rows(start, start + size))
