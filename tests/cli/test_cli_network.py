@@ -46,6 +46,28 @@ def test_a_whole_network_comes_up_and_goes_down(site):
     assert found["accuracy"] > 0.9
 
 
+TRAP = "import pathlib; pathlib.Path(__file__).with_suffix('.sprung').touch(); raise SystemExit(9)"
+
+
+def test_files_of_the_current_folder_are_not_run(site, tmp_path):
+    names = ("solah", "amqtt", "json", "asyncio", "logging", "numpy", "paho", "rich", "typer")
+    for name in names:
+        (tmp_path / f"{name}.py").write_text(TRAP, encoding="utf-8")
+    words = ("up", "--plan", site / "plan.json", "--replay", site / "rows.csv", "--json")
+    command = [sys.executable, "-P", "-m", "solah.cli.main", *map(str, words)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert sorted(path.name for path in tmp_path.glob("*.sprung")) == []
+    assert json.loads(done.stdout)["decided"] == 178
+
+
+def test_processes_of_others_do_not_look_into_the_current_folder_either(run, monkeypatch):
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    assert run("--version").code == 0
+    code = "import sys; print('' in sys.path)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_a_node_that_fails_is_named(run, site, tmp_path):
     (tmp_path / "rows.csv").write_text("alcohol,hue\n1,2\n", encoding="utf-8")
     outcome = run("up", "--plan", site / "plan.json", "--replay", tmp_path / "rows.csv")

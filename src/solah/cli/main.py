@@ -101,6 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         user interrupted.
     """
     _prepare_streams()
+    # Workers of Dask and joblib are started without -P, and would run files of the current folder.
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     flags: dict[str, bool] = {}
     words = list(sys.argv[1:] if arguments is None else arguments)
     code = _attempt(lambda: _run(words or ["--help"], flags), flags)

@@ -41,7 +41,8 @@ class EmbeddedBroker:
 
     def start(self) -> EmbeddedBroker:
         """Start it; return when it listens."""
-        command = [sys.executable, "-m", "solah.network.broker", str(self.port)]
+        # -P: no file of the current folder may stand in for a module.
+        command = [sys.executable, "-P", "-m", "solah.network.broker", str(self.port)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

@@ -81,7 +81,8 @@ class Launcher:
             words += ["--replay", str(replay)]
         if node.reads and replay is not None and rate is not None:
             words += ["--rate", str(rate)]
-        command = [sys.executable, "-m", "solah.cli.main", "node", *self._words, *words]
+        # -P: no file of the current folder may stand in for a module.
+        command = [sys.executable, "-P", "-m", "solah.cli.main", "node", *self._words, *words]
         with (self.folder / f"{node.name}.log").open("ab") as log:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self._processes[node.name] = process
