@@ -161,6 +161,22 @@ def test_a_network_is_watched(site, small_broker):
     assert "# TYPE solah" in metrics
 
 
+def test_trust_covers_the_plan_that_a_node_starts_with(run, site, tmp_path):
+    signed, keys = tmp_path / "signed.json", tmp_path / "keys.txt"
+    run_words("plan", site / "model.json", "--new-key", tmp_path / "key", "-o", signed, "-q")
+    public = tmp_path / "key.pub.pem"
+    line = public.read_text(encoding="utf-8").splitlines()[1]
+    words = ("node", "--name", "z1", "--broker", "mqtt://127.0.0.1:1", "--trust", public)
+    run(*words, "--plan", site / "plan.json").check_error("plan.json: the plan is not signed")
+    run(*words, "--plan", signed).check_error("cannot be reached")
+    keys.write_text(f"{line} revoked\n", encoding="utf-8")
+    run(*words, "--plan", signed, "--trust", keys).check_error("a key that was revoked")
+    keys.write_text(f"{line} not-after=2020-01-01\n", encoding="utf-8")
+    run(*words, "--plan", signed, "--trust", keys).check_error("trusted until 2020-01-01")
+    rollback = ("node", "--name", "z1", "--plan", signed, "--allow-rollback")
+    run(*rollback).check_error("--allow-rollback is about signed plans")
+
+
 def test_wrong_words_are_one_line(run, site, tmp_path):
     plan = ("--plan", site / "plan.json")
     run("node", *plan, "--name", "kitchn").check_error("no node 'kitchn'")

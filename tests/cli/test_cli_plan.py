@@ -5,7 +5,8 @@ import stat
 
 import pytest
 
-from solah.network.bundle import load_bundle, load_public_key
+from solah.network.bundle import load_bundle
+from solah.network.trust import load_trust
 
 PLACEMENT = (
     "site: house",
@@ -110,12 +111,16 @@ def test_a_new_key_signs_and_can_be_checked(run, wine_model, tmp_path):
     assert found["signed"]
     assert found["written"] == [str(output), str(private), str(public)]
     assert stat.S_IMODE(private.stat().st_mode) == 0o600
-    load_bundle(output).check_signature(load_public_key(public))
+    first = load_bundle(output, load_trust([public]))
 
     again = tmp_path / "again.json"
     assert run("plan", wine_model, "--sign", private, "-o", again).code == 0
-    assert again.read_bytes() == output.read_bytes()
+    later = load_bundle(again, load_trust([public]))
+    assert later.hash == first.hash
+    assert later.counter > first.counter
     run("plan", wine_model, "--sign", public, "-o", again).check_error("has no key")
+    private.chmod(0o640)
+    run("plan", wine_model, "--sign", private, "-o", again).check_error("chmod 600")
     run("plan", wine_model, "--new-key", stem, "-o", again).check_error("is there already")
     run("plan", wine_model, "--new-key", "x", "--sign", private).check_error("leave --sign out")
 

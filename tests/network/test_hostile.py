@@ -10,21 +10,20 @@ from simulated import readings_of
 from test_core import expected, network
 
 from random_models import random_rows
-from solah.network.bundle import Bundle
+from solah.network.bundle import Bundle, make_keys
 from solah.network.client import Client, find_broker
 from solah.network.core import NodeCore, Settings
 from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode
 from solah.network.node import Node, NodeOptions
 from solah.network.topics import Topics
+from solah.network.trust import load_trust
 
 N_MESSAGES = 10_000
 
 
 @pytest.fixture
 def keys(tmp_path):
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    return Ed25519PrivateKey.generate()
+    return make_keys(tmp_path / "operator")
 
 
 class Threads:
@@ -101,7 +100,7 @@ def test_nothing_that_strangers_say_is_accepted(broker, keys):
     bundle = network("nested fusions")
     rows = random_rows(np.random.default_rng(0), bundle.model, 1_500)
     listener = Listener(broker.url)
-    nodes = Threads(bundle, broker.url, rows, trust=keys.public_key())
+    nodes = Threads(bundle, broker.url, rows, trust=load_trust([keys[1]]))
     nodes.start()
     listener.wait(20)  # what comes first would be taken: rows that are not yet decided
     stranger = Client(find_broker(broker.url), "stranger", lambda *_: None, is_kept=False)
@@ -158,19 +157,11 @@ def test_rows_that_were_decided_are_not_decided_again(broker):
     assert not listener.contradictions
 
 
-def test_a_signed_model_is_taken_and_others_are_not(broker, keys, tmp_path):
-    from cryptography.hazmat.primitives import serialization
-
+def test_a_signed_model_is_taken_and_others_are_not(broker, keys):
     bundle = network("flat fusion")
-    pem = keys.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    (tmp_path / "key.pem").write_bytes(pem)
-    signed = bundle.starting_at(50).signed(tmp_path / "key.pem")
-    forged = Bundle(signed.plan, signed.model, 60, signed.signature)
-    nodes = Threads(bundle, broker.url, [], trust=keys.public_key())
+    signed = bundle.starting_at(50).signed(keys[0])
+    forged = Bundle(signed.plan, signed.model, 60, signed.signature, signed.counter)
+    nodes = Threads(bundle, broker.url, [], trust=load_trust([keys[1]]))
     nodes.start()
     operator = Client(find_broker(broker.url), "operator", lambda *_: None, is_kept=False)
     operator.start()

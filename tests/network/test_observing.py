@@ -12,7 +12,7 @@ from watched_site import START, Site, feed, make_bundle
 from random_models import coded, random_model, random_rows
 from solah.model import Goal
 from solah.model.beliefs import beliefs_of, signals_of
-from solah.network.bundle import Bundle, load_public_key
+from solah.network.bundle import Bundle, make_keys
 from solah.network.messages import (
     Beliefs,
     Decided,
@@ -26,6 +26,7 @@ from solah.network.messages import (
 from solah.network.observing import MOST_DECISIONS, MOST_STRANGERS, Observer
 from solah.network.plan import make_plan
 from solah.network.topics import Topics
+from solah.network.trust import load_trust
 from solah.network.watched import Rate
 
 SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion")
@@ -260,21 +261,12 @@ def test_a_plan_of_another_site_is_not_taken():
 
 
 def test_only_plans_of_those_who_are_trusted_are_taken(tmp_path):
-    ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
-    key = ed25519.Ed25519PrivateKey.generate()
-    from cryptography.hazmat.primitives import serialization as how
-
-    (tmp_path / "key.pem").write_bytes(
-        key.private_bytes(how.Encoding.PEM, how.PrivateFormat.PKCS8, how.NoEncryption())
-    )
-    (tmp_path / "public.pem").write_bytes(
-        key.public_key().public_bytes(how.Encoding.PEM, how.PublicFormat.SubjectPublicKeyInfo)
-    )
+    private, public = make_keys(tmp_path / "operator")
     bundle = make_bundle()
-    observer = Observer(Topics("house"), trust=load_public_key(tmp_path / "public.pem"))
+    observer = Observer(Topics("house"), trust=load_trust([public]))
     observer.take("solah/house/model", bundle.to_bytes(), START)
     assert observer.bundle is None
-    observer.take("solah/house/model", bundle.signed(tmp_path / "key.pem").to_bytes(), START)
+    observer.take("solah/house/model", bundle.signed(private).to_bytes(), START)
     assert observer.bundle.hash == bundle.hash
 
 

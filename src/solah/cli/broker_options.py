@@ -8,6 +8,7 @@ from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
     from solah.network.client import Broker
+    from solah.network.trust import Trust
 
 _broker_option = options_in("The broker")
 
@@ -24,6 +25,24 @@ PlanFile = Annotated[
 Root = Annotated[
     str, options_in("The network")("--root", metavar="NAME", help="What all topics begin with.")
 ]
+TrustFiles = Annotated[
+    list[Path] | None,
+    options_in("The network")(
+        "--trust",
+        metavar="FILE",
+        help="Take plans only if they are signed with this public key, or with a key of this file; "
+        "may be given several times.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
+
+
+def trusted(files: list[Path] | None) -> "Trust | None":
+    """Read whose plans are taken; None where everyone's are."""
+    from solah.network.trust import load_trust
+
+    return load_trust(files) if files else None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from solah.cli.broker_options import BrokerOptions, PlanFile, Root
+from solah.cli.broker_options import BrokerOptions, PlanFile, Root, TrustFiles, trusted
 from solah.cli.options import ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
@@ -42,14 +42,11 @@ Window = Annotated[
 WireKind = Annotated[
     Literal["json", "cbor"], _network_option("--wire", help="How messages are written.")
 ]
-Trust = Annotated[
-    Path | None,
+AllowRollback = Annotated[
+    bool,
     _network_option(
-        "--trust",
-        metavar="FILE",
-        help="Take new models only if the owner of this public key signed them.",
-        exists=True,
-        dir_okay=False,
+        "--allow-rollback",
+        help="With --trust, take plans too that were signed before the one in use.",
     ),
 ]
 State = Annotated[
@@ -57,7 +54,8 @@ State = Annotated[
     _network_option(
         "--state",
         metavar="FILE",
-        help="Remember here how far the work is, and go on from there after a restart.",
+        help="Remember here how far the work is, and go on from there after a restart; with "
+        "--trust the last plan is kept beside it.",
     ),
 ]
 HomeAssistant = Annotated[
@@ -98,7 +96,8 @@ def node(
     deadline: Deadline = 2.0,
     window: Window = None,
     wire: WireKind = "json",
-    trust: Trust = None,
+    trust: TrustFiles = None,
+    allow_rollback: AllowRollback = False,
     state: State = None,
     home_assistant: HomeAssistant = False,
     influx: Influx = False,
@@ -115,13 +114,28 @@ def node(
 
     Example: solah node --plan plan.json --name kitchen --broker mqtt://hub --replay day.csv
     """
+    from solah.exceptions import ParameterError
     from solah.network.bundle import load_bundle
     from solah.network.core import NodeCore, Settings
-    from solah.network.node import Node
+    from solah.network.node import Node, NodeOptions
+    from solah.network.topics import Topics
 
-    bundle = load_bundle(plan)
+    keys = trusted(trust)
+    if allow_rollback and keys is None:
+        raise ParameterError("--allow-rollback is about signed plans; say with --trust whose")
+    bundle = load_bundle(plan, keys)
     core = NodeCore(bundle, name, Settings(deadline=deadline, window=window))
-    options = _options(bundle, core, screen, root, wire, trust, state, home_assistant, influx)
+    topics = Topics(bundle.plan.site, root)
+    options = NodeOptions(
+        wire=wire,
+        trust=keys,
+        allow_rollback=allow_rollback,
+        state=state,
+        root=root,
+        extras=_influx_lines(topics, name) if influx else None,
+        announcements=_announcements(bundle, topics) if home_assistant and core.decides else (),
+        log=screen.note,
+    )
     running = Node(core, broker.find(), options)
     rows = _rows(core, options, replay, rate, stdin, call, reading, screen)
     with _stopped_by_signals(running):
@@ -138,33 +152,6 @@ def _stopped_by_signals(running: "Node") -> "Iterator[None]":
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
-
-
-def _options(
-    bundle: "Bundle",
-    core: "NodeCore",
-    screen: Screen,
-    root: str,
-    wire: WireKind,
-    trust: Path | None,
-    state: Path | None,
-    home_assistant: bool,
-    influx: bool,
-) -> "NodeOptions":
-    from solah.network.bundle import load_public_key
-    from solah.network.node import NodeOptions
-    from solah.network.topics import Topics
-
-    topics = Topics(bundle.plan.site, root)
-    return NodeOptions(
-        wire=wire,
-        trust=None if trust is None else load_public_key(trust),
-        state=state,
-        root=root,
-        extras=_influx_lines(topics, core.name) if influx else None,
-        announcements=_announcements(bundle, topics) if home_assistant and core.decides else (),
-        log=screen.note,
-    )
 
 
 def _influx_lines(topics: Any, name: str) -> Any:

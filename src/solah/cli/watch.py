@@ -4,10 +4,9 @@ import json
 import sys
 import time
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from solah.cli.broker_options import BrokerOptions, Root
+from solah.cli.broker_options import BrokerOptions, Root, TrustFiles, trusted
 from solah.cli.screen import Screen, console
 from solah.cli.verb import options_in
 
@@ -24,16 +23,6 @@ _PAGE = 100  # columns, where there is no terminal
 
 Site = Annotated[
     str, _network_option("--site", metavar="NAME", help="The name of the network in its plan.")
-]
-Trust = Annotated[
-    Path | None,
-    _network_option(
-        "--trust",
-        metavar="FILE",
-        help="Believe plans only if the owner of this public key signed them.",
-        exists=True,
-        dir_okay=False,
-    ),
 ]
 Web = Annotated[
     int | None,
@@ -56,7 +45,7 @@ def watch(
     screen: Screen,
     site: Site = "site",
     root: Root = "solah",
-    trust: Trust = None,
+    trust: TrustFiles = None,
     web: Web = None,
     seconds: Seconds = None,
 ) -> None:
@@ -67,14 +56,13 @@ def watch(
 
     Example: solah watch --site house --broker mqtt://hub --web 8765
     """
-    from solah.network.bundle import load_public_key
     from solah.network.observing import Observer
     from solah.network.plan import check_name
     from solah.network.topics import Topics
     from solah.network.watching import listening
 
     topics = Topics(check_name(site), root)
-    observer = Observer(topics, None if trust is None else load_public_key(trust))
+    observer = Observer(topics, trusted(trust))
     with listening(broker.find(), topics, observer), page(observer, web, screen):
         end = None if seconds is None else time.monotonic() + seconds
 

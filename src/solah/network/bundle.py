@@ -1,7 +1,8 @@
 """A plan with its model in, one document out that nodes start from, and back; checked throughout.
 
-The document goes into a file and, kept by the broker, to every node. What it is worth trusting is
-said by an Ed25519 signature, where nodes were told whose to trust.
+The document goes into a file and, kept by the broker, to every node. An Ed25519 signature says who
+made it. It stands at the document's end and is over all bytes before it, so that it is checked
+before anything is parsed (:mod:`solah.network.trust`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import os
+import re
+import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -17,19 +21,23 @@ from typing import TYPE_CHECKING, Any
 
 from solah.atomic import write_whole
 from solah.exceptions import ParameterError, SolahError, require, shorten
-from solah.model.format import MAX_BYTES, from_json, to_json
+from solah.model.format import BYTES_PER_CONTAINER, MAX_BYTES, from_json, to_json
 from solah.network.messages import MAX_SEQUENCE, MessageError, parse_json, shown
 from solah.network.plan import Plan, check_name, plan_of_homes
 
 if TYPE_CHECKING:
-    import os
-
     from solah.model.document import Model
+    from solah.network.trust import Trust
 
 FORMAT = "solah-plan"
 VERSION = 1
 _KEYS = {"format", "version", "site", "from", "nodes", "model"}
+_OF_SIGNED = {"counter", "signature"}
 _SIGNATURE_BYTES = 64
+_END = b"}\n"
+_SIGNED_END = re.compile(rb', "signature": "([A-Za-z0-9+/]{86}==)"\}\n\Z')
+_SIGNED_END_BYTES = 110  # and a little more
+_OF_OTHERS = 0o077  # the rights of group and world in a file's mode
 
 
 class BundleError(SolahError, ValueError):
@@ -46,63 +54,72 @@ class Bundle:
     model : what they run
     starts : the first sequence number that is decided with it
     signature : of all that, by who made it; empty where there is none
+    counter : grows from one signed plan to the next, so that an older one is known; 0 for none
     """
 
     plan: Plan
     model: Model
     starts: int = 0
     signature: bytes = b""
+    counter: int = 0
 
     @cached_property
     def hash(self) -> str:
-        """Names plan and model, whenever they start."""
-        return sha256(_canonical(self._plain() | {"from": 0})).hexdigest()[:16]
+        """Names plan and model, whenever they start and whoever signed them."""
+        plain = self._plain() | {"from": 0}
+        plain.pop("counter", None)
+        return sha256(_canonical(plain)).hexdigest()[:16]
 
     def to_bytes(self) -> bytes:
         """Write the document."""
         plain = self._plain()
         if self.signature:
             plain["signature"] = base64.b64encode(self.signature).decode()
-        return (json.dumps(plain, ensure_ascii=False) + "\n").encode()
+        return json.dumps(plain, ensure_ascii=False).encode() + b"\n"
 
     def starting_at(self, sequence: int) -> Bundle:
         """Return the same for rows from a sequence number on, without a signature."""
-        return replace(self, starts=sequence, signature=b"")
+        return replace(self, starts=sequence, signature=b"", counter=0)
 
-    def signed(self, key_file: str | os.PathLike[str]) -> Bundle:
-        """Sign with an Ed25519 private key in a PEM file."""
+    def signed(self, key_file: str | os.PathLike[str], counter: int | None = None) -> Bundle:
+        """Sign with an Ed25519 private key in a PEM file.
+
+        Parameters
+        ----------
+        key_file : path
+            Only its owner may read it.
+        counter : int, default=None
+            Larger than those of all plans that were signed before; by default the milliseconds
+            since 1970.
+        """
         key = _load_key(key_file, private=True)
-        return replace(self, signature=key.sign(_canonical(self._plain())))
-
-    def check_signature(self, key: Any) -> None:
-        """Refuse a bundle that the owner of this public key did not sign."""
-        if not self.signature:
-            raise BundleError("the plan is not signed, and only signed ones are trusted here")
-        exceptions = require("cryptography.exceptions", "mqtt", "signed plans")
-        try:
-            key.verify(self.signature, _canonical(self._plain()))
-        except exceptions.InvalidSignature:
-            raise BundleError("the plan's signature is not that of who is trusted here") from None
+        counter = time.time_ns() // 1_000_000 if counter is None else counter
+        unsigned = replace(self, signature=b"", counter=counter)
+        return replace(unsigned, signature=key.sign(unsigned.to_bytes()))
 
     def _plain(self) -> dict[str, Any]:
-        nodes = [
-            {
-                "name": node.name,
-                "runs": list(node.runs),
-                "reads": list(node.reads),
-                "hears": dict(node.hears),
-                "sends": list(node.sends),
-            }
-            for node in self.plan.nodes
-        ]
         return {
             "format": FORMAT,
             "version": VERSION,
             "site": self.plan.site,
             "from": self.starts,
-            "nodes": nodes,
+            **({"counter": self.counter} if self.counter else {}),
+            "nodes": _plain_nodes(self.plan),
             "model": json.loads(to_json(self.model)),
         }
+
+
+def _plain_nodes(plan: Plan) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": node.name,
+            "runs": list(node.runs),
+            "reads": list(node.reads),
+            "hears": dict(node.hears),
+            "sends": list(node.sends),
+        }
+        for node in plan.nodes
+    ]
 
 
 def make_keys(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
@@ -143,36 +160,59 @@ def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
     write_whole(path, bundle.to_bytes())
 
 
-def load_bundle(path: str | os.PathLike[str]) -> Bundle:
-    """Read a plan from a file; the error of a broken one names the file."""
+def load_bundle(path: str | os.PathLike[str], trust: Trust | None = None) -> Bundle:
+    """Read a plan from a file, as :func:`read_bundle` does; an error names the file."""
     place = Path(path)
     if place.stat().st_size > MAX_BYTES:
         raise BundleError(f"{path} is too large for a plan")
     try:
-        return read_bundle(place.read_bytes())
+        return read_bundle(place.read_bytes(), trust)
     except SolahError as error:
         raise BundleError(f"{path}: {error}") from None
 
 
-def read_bundle(data: bytes) -> Bundle:
+def read_bundle(data: bytes, trust: Trust | None = None) -> Bundle:
     """Read a plan from a document, and check all of it.
+
+    Parameters
+    ----------
+    data : bytes
+    trust : Trust, default=None
+        Who must have signed it, which is checked before the document is parsed; None takes
+        everyone's.
 
     Raises
     ------
     BundleError
-        The document is not a plan, or its parts do not fit together.
+        The document is not a plan, its parts do not fit together, or it is not to be trusted.
     """
     if len(data) > MAX_BYTES:
         raise BundleError(f"the document has {len(data)} bytes, more than a plan may have")
+    if trust is not None:
+        trust.check(data)
     try:
         return _read_document(_parse(data))
     except RecursionError:
         raise BundleError("the document is nested too deeply for a plan") from None
 
 
+def part_signature(data: bytes) -> tuple[bytes, bytes]:
+    """Part a document into the bytes that are signed and the signature.
+
+    Raises
+    ------
+    BundleError
+        There is no signature at the document's end.
+    """
+    end = _SIGNED_END.search(data, max(len(data) - _SIGNED_END_BYTES, 0))
+    if end is None:
+        raise BundleError("the plan is not signed, and only signed ones are trusted here")
+    return data[: end.start()] + _END, base64.b64decode(end[1])
+
+
 def _parse(data: bytes) -> Any:
     try:
-        return parse_json(data)
+        return parse_json(data, MAX_BYTES // BYTES_PER_CONTAINER)
     except MessageError as error:
         raise BundleError(f"the document is no plan: {error}") from None
     except ValueError:
@@ -180,18 +220,28 @@ def _parse(data: bytes) -> Any:
 
 
 def _read_document(plain: Any) -> Bundle:
-    if not isinstance(plain, dict) or plain.keys() - {"signature"} != _KEYS:
+    if not isinstance(plain, dict) or plain.keys() - _OF_SIGNED != _KEYS:
         raise BundleError(f"a plan must be an object with {', '.join(sorted(_KEYS))}")
     if plain["format"] != FORMAT or plain["version"] != VERSION:
         raise BundleError(f"the document is not a plan of version {VERSION}")
-    starts = plain["from"]
-    if isinstance(starts, bool) or not isinstance(starts, int) or not 0 <= starts <= MAX_SEQUENCE:
-        raise BundleError(f"'from' must be a whole number from 0. Got {shown(starts)} instead.")
     model = from_json(json.dumps(plain["model"]).encode())
-    bundle = Bundle(_read_plan(plain, model), model, starts, _read_signature(plain))
-    if bundle._plain()["nodes"] != plain["nodes"]:
-        raise BundleError("'nodes' do not fit the model; make the plan anew")
+    bundle = Bundle(
+        plan=_read_plan(plain, model),
+        model=model,
+        starts=_read_count(plain, "from"),
+        signature=_read_signature(plain),
+        counter=_read_count(plain, "counter"),
+    )
+    if _plain_nodes(bundle.plan) != plain["nodes"]:
+        raise BundleError("'nodes' do not fit the model; make the plan again")
     return bundle
+
+
+def _read_count(plain: dict[str, Any], name: str) -> int:
+    number = plain.get(name, 0)
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MAX_SEQUENCE:
+        raise BundleError(f"{name!r} must be a whole number from 0. Got {shown(number)} instead.")
+    return number
 
 
 def _read_plan(plain: dict[str, Any], model: Model) -> Plan:
@@ -246,4 +296,15 @@ def _load_key(path: str | os.PathLike[str], *, private: bool) -> Any:
     kind = ed25519.Ed25519PrivateKey if private else ed25519.Ed25519PublicKey
     if not isinstance(key, kind):
         raise BundleError(f"{path} has a key of another kind; an Ed25519 key is needed")
+    if private:
+        _refuse_readable(path)
     return key
+
+
+def _refuse_readable(path: str | os.PathLike[str]) -> None:
+    """Refuse a private key that others may read; where there are no such rights, all is well."""
+    if os.name == "posix" and Path(path).stat().st_mode & _OF_OTHERS:
+        raise BundleError(
+            f"{path} can be read by others, and who has a private key can sign; make it yours "
+            f"alone: chmod 600 {path}"
+        )

@@ -24,6 +24,7 @@ MAX_BYTES = 256 * 1024
 MAX_ROWS = 2_000
 MAX_SEQUENCE = 2**53 - 1
 MAX_READINGS = 10_000
+MAX_CONTAINERS = MAX_BYTES // 8
 _MOST = 1e9
 _ROUNDING = 1e-9
 _FLOAT_MAX = sys.float_info.max
@@ -261,8 +262,13 @@ def _parse(payload: bytes) -> Any:
         raise MessageError(f"the message cannot be read: {error}") from None
 
 
-def parse_json(payload: bytes) -> Any:
-    """Read JSON in which no object has a name twice, since readers would differ on what it says."""
+def parse_json(payload: bytes, most_containers: int = MAX_CONTAINERS) -> Any:
+    """Read JSON in which no object has a name twice, since readers would differ on what it says.
+
+    Lists and objects take far more memory than bytes, so there is a bound to their number.
+    """
+    if payload.count(b"[") + payload.count(b"{") > most_containers:
+        raise MessageError(f"there are more than {most_containers:,} lists and objects")
     return json.loads(payload.decode("utf-8"), object_pairs_hook=_once_each)
 
 

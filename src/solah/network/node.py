@@ -10,8 +10,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from solah.atomic import write_whole
 from solah.exceptions import ParameterError, SolahError
-from solah.network.bundle import BundleError, read_bundle
+from solah.network.bundle import BundleError, load_bundle, read_bundle
 from solah.network.client import Client
 from solah.network.messages import (
     MAX_BYTES,
@@ -26,14 +27,17 @@ from solah.network.messages import (
     encode,
 )
 from solah.network.topics import Topics
+from solah.network.trust import refuse_older
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from solah.network.bundle import Bundle
     from solah.network.client import Broker
     from solah.network.core import NodeCore, Outbox
     from solah.network.messages import Wire
+    from solah.network.trust import Trust
 
 _MOST_WAITING = 20_000
 _A_BATCH = 1_000
@@ -51,8 +55,10 @@ class NodeOptions:
     Attributes
     ----------
     wire : how it writes messages
-    trust : the public key whose owner may send models; None where everyone may
-    state : a file in which it remembers how far it came; None for none
+    trust : whose plans are taken; None where everyone's are
+    allow_rollback : whether a plan is taken that was signed before the one in use
+    state : a file in which it remembers how far it came; None for none. The last signed plan that
+        was taken is kept beside it.
     root : what all topics begin with
     extras : called with decisions, returns topics and payloads to say beside them
     announcements : topics and payloads to say, and to be kept, at the start
@@ -60,7 +66,8 @@ class NodeOptions:
     """
 
     wire: Wire = "json"
-    trust: Any = None
+    trust: Trust | None = None
+    allow_rollback: bool = False
     state: Path | None = None
     root: str = "solah"
     extras: Callable[[Any], Iterable[tuple[str, bytes]]] | None = None
@@ -102,6 +109,7 @@ class Node:
     def run(self, rows: Iterable[Measured] | None = None) -> None:
         """Work until :meth:`stop`; rows are measured here, beside those that come by topic."""
         self._remember()
+        self._resume_plan()
         self._subscribe()
         self._client.start()
         if rows is not None:
@@ -217,15 +225,41 @@ class Node:
             self._adopt(payload)
 
     def _adopt(self, payload: bytes) -> None:
-        bundle = read_bundle(payload)
-        if self._options.trust is not None:
-            bundle.check_signature(self._options.trust)
-        if bundle.plan.site != self._topics.site:
-            raise BundleError(f"the plan is of the site {bundle.plan.site!r}")
+        bundle = read_bundle(payload, self._options.trust)
+        self._check_plan(bundle)
         if self.core.adopt(bundle, time.monotonic()):
             self._options.log(f"model {bundle.hash} from row {bundle.starts} on")
+            self._keep_plan(payload)
             self._subscribe()
             self._next_status = 0.0
+
+    def _check_plan(self, bundle: Bundle) -> None:
+        if bundle.plan.site != self._topics.site:
+            raise BundleError(f"the plan is of the site {bundle.plan.site!r}")
+        if self._options.trust is not None and not self._options.allow_rollback:
+            refuse_older(bundle, self.core.bundle)
+
+    def _keep_plan(self, payload: bytes) -> None:
+        """Keep a signed plan, so that after a restart an older one is still known as such."""
+        kept = self._kept_plan()
+        if kept is not None:
+            write_whole(kept, payload)
+
+    def _kept_plan(self) -> Path | None:
+        state, trust = self._options.state, self._options.trust
+        return None if state is None or trust is None else state.with_name(f"{state.name}.plan")
+
+    def _resume_plan(self) -> None:
+        """Go on with the last plan that was taken, if it is newer than the one we started with."""
+        kept = self._kept_plan()
+        if kept is None or not kept.exists() or self._options.allow_rollback:
+            return
+        # Its counter counts, whoever signed it; it is used only if they are still trusted.
+        if load_bundle(kept).counter <= self.core.bundle.counter:
+            return
+        bundle = load_bundle(kept, self._options.trust)
+        self._check_plan(bundle)
+        self.core.adopt(bundle, time.monotonic())
 
     # --- saying ----------------------------------------------------------------------------------
 

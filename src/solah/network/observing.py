@@ -6,7 +6,6 @@ counted and changes nothing else, and what is kept has bounds.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Any
@@ -19,10 +18,12 @@ from solah.network.messages import (
     decode_ask,
     decode_beliefs,
     decode_decisions,
+    decode_progress,
     decode_readings,
     decode_status,
 )
 from solah.network.plan import check_name
+from solah.network.trust import refuse_older
 from solah.network.watched import (
     WINDOW,
     Rate,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from solah.network.bundle import Bundle
     from solah.network.messages import Decided
     from solah.network.topics import Topics
+    from solah.network.trust import Trust
     from solah.network.watched import Saying
 
 MOST_DECISIONS = 200
@@ -63,9 +65,9 @@ class Observer:
     ----------
     topics : Topics
         The topics of the site.
-    trust : public key, default=None
-        Of whom plans are taken, as :func:`solah.network.bundle.load_public_key` reads it; None
-        where everyone's are.
+    trust : Trust, default=None
+        Of whom plans are taken, as :func:`solah.network.trust.load_trust` reads it, and none that
+        is older than the newest; None where everyone's are.
 
     Examples
     --------
@@ -78,7 +80,7 @@ class Observer:
     [('kitchen', 'online')]
     """
 
-    def __init__(self, topics: Topics, trust: Any = None) -> None:
+    def __init__(self, topics: Topics, trust: Trust | None = None) -> None:
         self._topics, self._trust = topics, trust
         self._lock = threading.RLock()
         self._fittings: OrderedDict[str, Fitting] = OrderedDict()
@@ -204,18 +206,15 @@ class Observer:
             raise _RefusedError("elsewhere")
 
     def _take_bundle(self, payload: bytes, _now: float) -> None:
-        bundle = read_bundle(payload)
-        if self._trust is not None:
-            bundle.check_signature(self._trust)
+        bundle = read_bundle(payload, self._trust)
         if bundle.plan.site != self.site:
             raise _RefusedError("unfit")
+        if self._trust is not None and self._newest is not None:
+            refuse_older(bundle, self._newest.bundle)
         self.adopt(bundle)
 
     def _take_progress(self, payload: bytes, _now: float) -> None:
-        settled = json.loads(payload)
-        if type(settled) is not int or not -1 <= settled <= MAX_SEQUENCE:
-            raise _RefusedError("unfit")
-        self._progress = settled
+        self._progress = decode_progress(payload)
 
     def _take_status(self, name: str, payload: bytes, now: float) -> None:
         status = decode_status(payload)
