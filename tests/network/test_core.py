@@ -205,6 +205,73 @@ def test_a_row_that_is_forgotten_cannot_be_said_again():
     assert [row.sequence for row in again.rows] == [1]
 
 
+def node_that_said(n_rows, now=0.0):
+    core = NodeCore(network("flat fusion"), "z0")
+    readings = dict.fromkeys(core.plan.reads, 1.0)
+    core.read([Measured(readings, sequence) for sequence in range(n_rows)], now, 0.0)
+    assert sum(len(said.rows) for said in core.advance(now).beliefs) == n_rows
+    return core
+
+
+def test_a_small_question_has_a_small_answer():
+    core = node_that_said(4_096)
+    question = encode(Ask(since=0))
+    core.repeat(Ask(since=0), now=1.0)
+    (answer,) = core.advance(1.0).beliefs
+    assert len(answer.rows) == 200
+    assert len(encode(answer)) < 30_000 < 1_000 * len(question)
+    assert core.counters["unanswered"] == 4_096 - 200
+
+
+@given(
+    since=st.integers(0, 3_000) | st.none(),
+    sequences=st.lists(st.integers(0, 3_000), max_size=500),
+)
+@settings(max_examples=25)
+def test_an_answer_is_one_message_of_what_was_asked(since, sequences):
+    core = node_that_said(2_000)
+    core.repeat(Ask(tuple(sequences), since), now=1.0)
+    held = {one for one in sequences if one < 2_000}
+    held |= set() if since is None else set(range(since, 2_000))
+    said = core.advance(1.0).beliefs
+    assert len(said) <= 1
+    rows = {row.sequence for one in said for row in one.rows}
+    assert rows <= held
+    assert len(rows) == min(len(held), 200)
+
+
+def test_however_often_it_is_asked_a_node_answers_a_few_times_a_second():
+    core = node_that_said(4_096)
+    rows = 0
+    for step in range(1_000):
+        core.repeat(Ask(since=0), now=1.0 + step / 1_000)
+        rows += sum(len(said.rows) for said in core.advance(1.0 + step / 1_000).beliefs)
+    assert rows <= 2 * 5 * 200  # what was saved up, and what came to it in a second
+
+
+def test_all_that_is_missing_is_had_again_though_an_answer_is_short():
+    bundle = network("flat fusion")
+    cores = {node.name: NodeCore(bundle, node.name) for node in bundle.plan.nodes}
+    gateway, now = cores["gateway"], 0.0
+    for node in bundle.plan.nodes[1:]:
+        readings = dict.fromkeys(node.reads, 1.0)
+        cores[node.name].read([Measured(readings, one) for one in range(900)], now, 0.0)
+        cores[node.name].advance(now)  # all of which is lost
+        cores[node.name].repeat(Ask(since=0), now)
+    decided = set()
+    for _ in range(40):
+        now += 0.1
+        for core in cores.values():
+            outbox = core.advance(now)
+            for said in outbox.beliefs:
+                gateway.hear(said, now)
+            for asked, ask in outbox.asks:
+                cores[asked].repeat(ask, now)
+            decided |= {row.sequence for one in outbox.decisions for row in one.rows}
+    assert decided == set(range(900))
+    assert gateway.counters["incomplete"] == 0
+
+
 def test_readings_without_a_number_are_counted():
     core = NodeCore(network("flat fusion"), "z0")
     core.read([Measured({"x0": 1.0})], now=0.0, wall=0.0)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _MOST_VERSIONS = 4
 _MOST_GAP = 1_000
 _NEARLY = 1e-6
+_ANSWERS_A_SECOND = 5.0  # messages in which rows are said again, whoever asks and how often
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ class NodeCore:
         self._floor = -1
         self._highest = -1
         self._settled = -1
+        self._answers, self._counted_at = _ANSWERS_A_SECOND, 0.0
 
     @property
     def bundle(self) -> Bundle:
@@ -188,18 +190,31 @@ class NodeCore:
             elif (case := self._case(row.sequence, now, row.time)) is not None:
                 self._hear_row(case, row)
 
-    def repeat(self, ask: Ask) -> None:
-        """Say some rows again, as far as they are still known."""
-        later = [] if ask.since is None else [one for one in self._cases if one >= ask.since]
-        for sequence in (*ask.sequences, *later):
-            case = self._cases.get(sequence)
-            if case is None:
-                self.counters["forgotten"] += 1
-                continue
-            sends = self._version_for(sequence).plan.sends
-            case.unsaid = [part for part in sends if part in case.signals]
+    def repeat(self, ask: Ask, now: float = 0.0) -> None:
+        """Say some rows again, as far as they are still known, and as one message holds them.
+
+        Who asks again gets others; but all together get only a few messages a second, so that
+        nobody can make this node say much with little.
+        """
+        self._answers += max(now - self._counted_at, 0.0) * _ANSWERS_A_SECOND
+        self._answers, self._counted_at = min(self._answers, _ANSWERS_A_SECOND), now
+        asked = list(dict.fromkeys(ask.sequences))
+        held = [one for one in asked if one in self._cases]
+        self.counters["forgotten"] += len(asked) - len(held)
+        if ask.since is not None:
+            held += [one for one in self._cases if one >= ask.since]
+        held, answered = sorted(set(held)), 0
+        for sequence in _first_and_far(held, self._versions[-1].rows_a_message):
+            version = self._version_for(sequence)
+            if self._answers * version.rows_a_message < 1.0:
+                break
+            self._answers -= 1.0 / version.rows_a_message
+            case = self._cases[sequence]
+            case.unsaid = [part for part in version.plan.sends if part in case.signals]
             self._changed[sequence] = None
-            self.counters["repeated"] += 1
+            answered += 1
+        self.counters["repeated"] += answered
+        self.counters["unanswered"] += len(held) - answered
 
     def advance(self, now: float) -> Outbox:
         """Evaluate what can be evaluated; return what is to be said."""
@@ -453,6 +468,15 @@ class NodeCore:
 def _is_belief(signal: tuple[float, ...]) -> bool:
     """Whether a tree can take a signal for masses."""
     return min(signal) >= -_NEARLY and abs(sum(signal) - 1.0) <= _NEARLY
+
+
+def _first_and_far(sequences: list[int], most: int) -> list[int]:
+    """Take the first rows, and one further on, by which who asked sees what else is missing."""
+    if len(sequences) <= most or most == 1:
+        return sequences[:most]
+    first = sequences[: most - 1]
+    far = [one for one in sequences[most - 1 :] if one <= first[-1] + _MOST_GAP]
+    return first + far[-1:]
 
 
 def _is_done(version: Version, case: Case) -> bool:

@@ -100,7 +100,7 @@ class Node:
         will = encode(Status(core.name, "offline", core.bundle.hash))
         self._client = Client(
             broker,
-            f"{self._options.root}-{self._topics.site}-{core.name}",
+            client_id(self._topics, core.name),
             self._heard,
             on_connect=self._connected,
             will=(self._topics.status(core.name), will),
@@ -218,7 +218,7 @@ class Node:
         elif what == "in":
             self._read_rows(decode_readings(payload))
         elif what == "ask":
-            self.core.repeat(decode_ask(payload))
+            self.core.repeat(decode_ask(payload), now)
         elif what == "progress":
             self._progress = decode_progress(payload)
         elif what == "model" and payload:
@@ -354,6 +354,17 @@ class Node:
             draft = self._options.state.with_suffix(".part")
             draft.write_text(json.dumps(settled), encoding="utf-8")
             draft.replace(self._options.state)
+
+
+def client_id(topics: Topics, node: str) -> str:
+    """Name a node for the broker; no two nodes of any sites have the same name there.
+
+    Examples
+    --------
+    >>> client_id(Topics("house-west"), "cellar"), client_id(Topics("house"), "west-cellar")
+    ('solah:house-west:cellar', 'solah:house:west-cellar')
+    """
+    return f"{topics.root}:{topics.site}:{node}"  # names of sites and nodes have no colon
 
 
 def remembered(state: Path | None) -> int:
