@@ -147,6 +147,20 @@ def shorten(value: object, most: int = 60) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
+def cut(text: str, most: int = 1_000) -> str:
+    """Leave out the middle of a text that is too long for a line.
+
+    Examples
+    --------
+    >>> cut("a word too many for this line", most=20)
+    'a word too m … line'
+    """
+    if len(text) <= most:
+        return text
+    end = most // 4
+    return f"{text[: most - end - 3].rstrip()} … {text[len(text) - end :].lstrip()}"
+
+
 def require(module: str, extra: str, purpose: str) -> ModuleType:
     """Import an optional package, or say exactly how to install it."""
     try:

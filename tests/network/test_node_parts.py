@@ -1,9 +1,18 @@
-"""What a node is made of, without a broker: its name there, what waits, and what it complains of."""
+"""What a node is made of, without a broker: its name, what waits, and what it complains of."""
 
+import threading
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_core import network
 
-from solah.network.node import client_id
+from solah.network import client as client_module
+from solah.network.backlog import Backlog, Complaints
+from solah.network.client import Client, find_broker
+from solah.network.core import NodeCore
+from solah.network.node import Node, NodeOptions, client_id
+from solah.network.sources import json_lines
 from solah.network.topics import Topics
 
 NAMES = st.text("ab.-_", min_size=1, max_size=6)
@@ -19,3 +28,150 @@ def test_no_two_nodes_have_one_name_at_the_broker(one, other):
 def test_nodes_whose_names_run_together_are_told_apart():
     west = client_id(Topics("house-west"), "cellar")
     assert west != client_id(Topics("house"), "west-cellar")
+
+
+# --- what waits ----------------------------------------------------------------------------------
+
+
+@given(
+    sizes=st.lists(st.integers(0, 40), max_size=60),
+    most_items=st.integers(1, 10),
+    most_bytes=st.integers(1, 100),
+)
+def test_what_waits_has_bounds_and_nothing_goes_uncounted(sizes, most_items, most_bytes):
+    backlog, gone = Backlog(most_items, most_bytes), []
+    for place, size in enumerate(sizes):
+        gone += backlog.put("kind", place, size)
+        waiting = sizes[len(gone) : place + 1]
+        assert gone == sizes[: len(gone)]
+        assert len(backlog) == len(waiting) <= most_items
+        assert sum(waiting) <= most_bytes or len(waiting) == 1
+    left = [content for _, content in backlog.take(0.0, 1_000)]
+    assert left == list(range(len(gone), len(sizes)))
+    assert len(backlog) == 0
+
+
+def test_what_comes_later_is_waited_for():
+    backlog = Backlog(5, 100)
+    other = threading.Thread(target=backlog.put, args=("kind", "late", 1))
+    other.start()
+    assert backlog.take(20.0, 5) == [("kind", "late")]
+    other.join()
+    assert backlog.take(0.0, 5) == []
+
+
+def node_without_a_broker(told=None):
+    log = (lambda _: None) if told is None else told.append
+    core = NodeCore(network("flat fusion"), "gateway")
+    return Node(core, find_broker("mqtt://127.0.0.1"), NodeOptions(log=log))
+
+
+def test_a_flood_of_large_messages_takes_no_memory_without_end():
+    node = node_without_a_broker()
+    large = bytes(256 * 1024)
+    for _ in range(300):
+        node._heard("solah/site/z0/out", large)
+    waiting = len(node._backlog)
+    assert waiting * len(large) <= 64 * 1024 * 1024
+    assert node.counters["overflow"] == 300 - waiting
+    assert node.counters["overflow_bytes"] == (300 - waiting) * len(large)
+
+
+def test_a_plan_that_is_too_large_is_not_kept():
+    node = node_without_a_broker()
+    node._heard("solah/site/model", bytes(64 * 1024 * 1024 + 1))
+    assert len(node._backlog) == 0
+    assert node.counters["refused_models"] == 1
+
+
+class Paho:
+    """Takes messages, and confirms them when it is told to, or before it says their number."""
+
+    def __init__(self, client, is_quick):
+        self.client, self.is_quick = client, is_quick
+        self.number = 0
+
+    def publish(self, *_args, **_options):
+        self.number += 1
+        if self.is_quick:
+            self.client._confirmed(None, None, self.number)
+        return type("Info", (), {"rc": 0, "mid": self.number})
+
+
+@pytest.fixture
+def make_client(monkeypatch):
+    monkeypatch.setattr(client_module, "_MOST_QUEUED_BYTES", 100)
+
+    def make(*, is_quick):
+        client = Client(find_broker("mqtt://127.0.0.1"), "us", lambda *_: None)
+        client._paho = Paho(client, is_quick)
+        return client
+
+    return make
+
+
+def test_what_waits_for_the_broker_has_a_bound_in_bytes(make_client):
+    client = make_client(is_quick=False)
+    assert client.publish("there", bytes(500))  # alone, whatever its size
+    assert not client.publish("there", b"x")
+    client._confirmed(None, None, 1)
+    assert [client.publish("there", bytes(40)) for _ in range(3)] == [True, True, False]
+    assert client.in_flight == 2
+    client._confirmed(None, None, 2)
+    assert client.publish("there", bytes(60))
+
+
+def test_a_broker_may_confirm_before_the_number_of_a_message_is_known(make_client):
+    client = make_client(is_quick=True)
+    assert all(client.publish("there", bytes(60)) for _ in range(5))
+    assert client.in_flight == 0
+
+
+# --- complaints ----------------------------------------------------------------------------------
+
+
+def test_many_bad_messages_make_few_lines():
+    told = []
+    node = node_without_a_broker(told)
+    for number in range(5_000):
+        node._take("solah/site/z0/out", f"not JSON {number}".encode())
+        node._take("solah/site/model", b"{}")
+    assert node.counters["malformed"] == node.counters["refused_models"] == 5_000
+    assert len(told) <= 4  # on a machine so slow that this takes a minute
+    assert told[0].startswith("solah/site/z0/out: the message cannot be read")
+
+
+def test_the_first_is_told_at_once_and_the_others_are_counted():
+    told = []
+    complaints = Complaints(told.append, every=60.0)
+    for second in range(200):
+        complaints.add("a", f"number {second}", now=float(second))
+    assert told == [
+        "a: number 0",
+        "a: 60 more like that in 60 s, the last: number 60",
+        "a: 60 more like that in 60 s, the last: number 120",
+        "a: 60 more like that in 60 s, the last: number 180",
+    ]
+    complaints.tell(now=200.0, all_of_it=True)
+    assert told[-1] == "a: 19 more like that in 20 s, the last: number 199"
+    complaints.tell(now=260.0)
+    complaints.add("a", "after a quiet minute", now=261.0)
+    assert told[5:] == ["a: after a quiet minute"]
+
+
+def test_complaints_are_bounded_in_kinds_and_length():
+    told = []
+    complaints = Complaints(told.append)
+    for number in range(1_000):
+        complaints.add(f"kind {number}", "x" * 10_000, now=0.0)
+    assert len(told) == 101
+    assert max(map(len, told)) < 400
+
+
+def test_wrong_lines_are_told_once_and_counted():
+    told = []
+    lines = ["not JSON\n"] * 1_000 + ['{"seq": 1, "readings": {"x": 2}}\n']
+    (row,) = json_lines(lines, told.append)
+    assert row.sequence == 1
+    assert len(told) == 2
+    assert "999 more like that" in told[1]

@@ -21,6 +21,7 @@ _AT_LEAST_ONCE = 1
 _KEEPALIVE = 30
 _MOST_IN_FLIGHT = 400
 _MOST_QUEUED = 20_000
+_MOST_QUEUED_BYTES = 32 * 1024 * 1024
 
 
 class BrokerError(SolahError, ConnectionError):
@@ -154,6 +155,9 @@ class Client:
         self._topics: dict[str, None] = {}
         self._lock = threading.Lock()
         self._in_flight = 0
+        self._waiting_bytes = 0
+        self._sizes: dict[int, int] = {}
+        self._confirmed_early: set[int] = set()
         self._refusal = ""
         self._connected = threading.Event()
         self._paho = self._make(name, is_kept, will)
@@ -193,15 +197,31 @@ class Client:
             self._paho.subscribe([(topic, _AT_LEAST_ONCE) for topic in new])
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
-        """Say something at least once; return whether there was room for it."""
+        """Say something at least once; return whether there was room for it.
+
+        What waits for the broker has bounds in messages and in bytes; what is larger than all that
+        may wait is said only if nothing else does.
+        """
+        size = len(payload)
         with self._lock:
+            if self._waiting_bytes and self._waiting_bytes + size > _MOST_QUEUED_BYTES:
+                return False
             self._in_flight += 1
+            self._waiting_bytes += size
         info = self._paho.publish(topic, payload, qos=_AT_LEAST_ONCE, retain=retain)
         queued = info.rc in (0, 4)  # 4: not connected, and said later
-        if not queued:
-            with self._lock:
-                self._in_flight -= 1
+        with self._lock:
+            # The broker may have been quicker than we were to note the message's number.
+            if not queued or info.mid in self._confirmed_early:
+                self._confirmed_early.discard(info.mid)
+                self._done_with(size)
+            else:
+                self._sizes[info.mid] = size
         return queued
+
+    def _done_with(self, size: int) -> None:
+        self._in_flight -= 1
+        self._waiting_bytes -= size
 
     def _make(self, name: str, is_kept: bool, will: tuple[str, bytes] | None) -> Any:
         mqtt = require("paho.mqtt.client", "mqtt", "running nodes")
@@ -248,9 +268,13 @@ class Client:
     def _lost(self, *_: Any) -> None:
         self._connected.clear()
 
-    def _confirmed(self, *_: Any) -> None:
+    def _confirmed(self, _client: Any, _data: Any, number: int, *_: Any) -> None:
         with self._lock:
-            self._in_flight -= 1
+            size = self._sizes.pop(number, None)
+            if size is None:
+                self._confirmed_early.add(number)
+            else:
+                self._done_with(size)
 
     def _heard(self, _client: Any, _data: Any, message: Any) -> None:
         self._on_message(message.topic, message.payload)

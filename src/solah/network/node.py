@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import queue
 import threading
 import time
 from collections import Counter
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from solah.atomic import write_whole
 from solah.exceptions import ParameterError, SolahError
+from solah.model.format import MAX_BYTES as MOST_OF_A_PLAN
+from solah.network.backlog import Backlog, Complaints
 from solah.network.bundle import BundleError, load_bundle, read_bundle
 from solah.network.client import Client
 from solah.network.messages import (
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from solah.network.trust import Trust
 
 _MOST_WAITING = 20_000
+_MOST_WAITING_BYTES = MOST_OF_A_PLAN
+_BYTES_A_READING = 100  # in memory, about
 _A_BATCH = 1_000
 _STATUS_EVERY = 5.0
 _PROGRESS_EVERY = 0.2
@@ -90,7 +93,8 @@ class Node:
         self.counters: Counter[str] = Counter()
         self._options = options or NodeOptions()
         self._topics = Topics(core.bundle.plan.site, self._options.root)
-        self._queue: queue.Queue[tuple[str, Any]] = queue.Queue(_MOST_WAITING)
+        self._backlog = Backlog(_MOST_WAITING, _MOST_WAITING_BYTES)
+        self._complaints = Complaints(self._options.log)
         self._stopping = threading.Event()
         # What other threads may know of the core, which is this thread's own.
         self._progress = self._settled = self._saved = -1
@@ -119,6 +123,7 @@ class Node:
             while not self._stopping.is_set():
                 self._step()
         finally:
+            self._complaints.tell(time.monotonic(), all_of_it=True)
             self._say_status("offline")
             self._save(force=True)
             self._client.stop()
@@ -133,7 +138,7 @@ class Node:
     def is_done(self) -> bool:
         """Whether all rows were read, and all that was said is confirmed."""
         reading = self._reading is not None and self._reading.is_alive()
-        return not reading and self._queue.empty() and not self._client.in_flight
+        return not (reading or self._backlog or self._client.in_flight)
 
     def _step(self) -> None:
         """Take in what has come, evaluate, say what there is to say."""
@@ -148,40 +153,28 @@ class Node:
         if now >= self._next_status:
             self._next_status = now + _STATUS_EVERY
             self._say_status("online")
+            self._complaints.tell(now)
 
     def _next_items(self) -> list[tuple[str, Any]]:
         due = self.core.next_deadline()
         wait = _IDLE if due is None else min(max(due - time.monotonic(), 0.0), _IDLE)
-        items = []
-        try:
-            items.append(self._queue.get(timeout=max(wait, 1e-3)))
-            while len(items) < _A_BATCH:
-                items.append(self._queue.get_nowait())
-        except queue.Empty:
-            pass
-        return items
+        return self._backlog.take(max(wait, 1e-3), _A_BATCH)
 
     # --- taking in -------------------------------------------------------------------------------
 
     def _heard(self, topic: str, payload: bytes) -> None:
         """Put a message aside; this is the network's thread."""
-        if len(payload) > MAX_BYTES and topic != self._topics.model:
-            self.counters["malformed"] += 1
+        is_plan = topic == self._topics.model
+        if len(payload) > (MOST_OF_A_PLAN if is_plan else MAX_BYTES):
+            self.counters["refused_models" if is_plan else "malformed"] += 1
             return
-        self._put(topic, payload)
+        self._put(topic, payload, len(payload))
 
-    def _put(self, kind: str, content: Any) -> None:
-        """Put something into the queue; where there is no room, the oldest goes."""
-        while True:
-            try:
-                self._queue.put_nowait((kind, content))
-                return
-            except queue.Full:
-                try:
-                    self._queue.get_nowait()
-                    self.counters["overflow"] += 1
-                except queue.Empty:
-                    continue
+    def _put(self, kind: str, content: Any, size: int) -> None:
+        """Let something wait; where there is no room, the oldest goes."""
+        gone = self._backlog.put(kind, content, size)
+        self.counters["overflow"] += len(gone)
+        self.counters["overflow_bytes"] += sum(gone)
 
     def _take(self, kind: str, content: Any) -> None:
         if kind == "rows":
@@ -194,10 +187,10 @@ class Node:
             self._take_message(address.node, address.what, content)
         except MessageError as error:
             self.counters["malformed"] += 1
-            self._options.log(f"{kind}: {error}")
+            self._complaints.add(kind, str(error), time.monotonic())
         except SolahError as error:
             self.counters["refused_models"] += 1
-            self._options.log(f"{kind}: {error}")
+            self._complaints.add(kind, str(error), time.monotonic())
 
     def _read_rows(self, rows: Iterable[Measured]) -> None:
         before = self.core.counters["unnumbered"]
@@ -320,13 +313,14 @@ class Node:
             if self._stopping.is_set():
                 return
             part.append(row)
-            if len(part) >= 100 or self._queue.empty():
+            if len(part) >= 100 or not self._backlog:
                 self._flush(part)
         self._flush(part)
 
     def _flush(self, part: list[Measured]) -> None:
         if part:
-            self._put("rows", list(part))
+            size = _BYTES_A_READING * sum(1 + len(row.readings) for row in part)
+            self._put("rows", list(part), size)
             part.clear()
 
     def _is_ahead(self, row: Measured) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from solah.data import ReadOptions, iter_tables, to_numbers, to_text
 from solah.exceptions import DataError, ParameterError, shorten
+from solah.network.backlog import Complaints
 from solah.network.messages import Measured, MessageError, decode_readings
 
 if TYPE_CHECKING:
@@ -67,14 +68,18 @@ def _readings(table: Table, attribute: Attribute) -> list[Reading]:
 
 
 def json_lines(stream: IO[str], on_wrong: Callable[[str], None]) -> Iterator[Measured]:
-    """Yield readings that come as lines of JSON; wrong lines are told and left out."""
-    for line in stream:
-        if not line.strip():
-            continue
-        try:
-            yield from decode_readings(line.encode())
-        except MessageError as error:
-            on_wrong(str(error))
+    """Yield readings that come as lines of JSON; wrong lines are told, or counted, and left out."""
+    complaints = Complaints(on_wrong)
+    try:
+        for line in stream:
+            if not line.strip():
+                continue
+            try:
+                yield from decode_readings(line.encode())
+            except MessageError as error:
+                complaints.add("a line", str(error), time.monotonic())
+    finally:
+        complaints.tell(time.monotonic(), all_of_it=True)
 
 
 def called(name: str, start: int = 0) -> Iterator[Measured]:
