@@ -200,6 +200,68 @@ def test_a_stream_does_not_keep_the_server_from_ending(serve):
     assert next(stream.iter_lines()).startswith("data: ")
 
 
+@pytest.fixture
+def connect():
+    """Return a function that opens connections to a server, which are closed in the end."""
+    opened = []
+
+    def make(url, n_times, said=b""):
+        where = (httpx.URL(url).host, httpx.URL(url).port)
+        made = [socket.create_connection(where, 20.0) for _ in range(n_times)]
+        opened.extend(made)
+        for one in made:
+            one.sendall(said)
+        return made
+
+    yield make
+    for one in opened:
+        one.close()
+
+
+HALF = b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: "
+
+
+@pytest.mark.parametrize("said", [b"", HALF], ids=["nothing", "half a request"])
+def test_connections_that_ask_nothing_keep_nobody_out(serve, connect, said):
+    url = serve(watch(make_bundle()))
+    connect(url, 200, said)
+    for path in ("metrics", "", "snapshot.json"):
+        assert httpx.get(f"{url}{path}", timeout=20.0).status_code == 200
+
+
+def test_whoever_asked_once_waits_no_longer_than_others(serve, connect):
+    url = serve(watch(make_bundle()))
+    for _ in range(200):
+        (one,) = connect(url, 1, HALF + b"x\r\n\r\n")
+        assert one.recv(12) == b"HTTP/1.1 200"
+    assert httpx.get(f"{url}metrics", timeout=20.0).status_code == 200
+
+
+def test_a_connection_without_a_request_is_closed(serve, connect, monkeypatch):
+    monkeypatch.setattr("solah.network.connections.SECONDS_TO_ASK", 0.05)
+    url = serve(watch(make_bundle()))
+    idle, half = *connect(url, 1), *connect(url, 1, HALF)
+    assert is_closed(idle)
+    assert is_closed(half)
+
+
+def is_closed(connection):
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_streams_leave_room_for_other_questions(serve, connect):
+    url = serve(watch(make_bundle()))
+    question = b"GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    for one in connect(url, web._MOST_STREAMS, question):
+        assert b"data: " in b"".join(iter(lambda one=one: one.recv(1), b"{"))
+    (refused,) = connect(url, 1, question)
+    assert refused.recv(12) == b"HTTP/1.1 503"
+    assert httpx.get(f"{url}metrics", timeout=20.0).status_code == 200
+
+
 # --- a real browser --------------------------------------------------------------------------
 
 

@@ -40,7 +40,8 @@ _PURPOSE = "the live page"
 _PERIOD = 0.25
 _HEARTBEAT = 10.0
 _SHOWN = 20
-_MOST_CONNECTIONS = 64
+_MOST_CONNECTIONS = 160
+_MOST_STREAMS = 32  # so that there is always room for other questions
 _WIDE, _NARROW = 1060, 354
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -116,10 +117,13 @@ class Server:
 
     def __init__(self, app: Starlette, host: str = "127.0.0.1", port: int = PORT) -> None:
         uvicorn = require("uvicorn", "web", _PURPOSE)
+        from solah.network.connections import bounded_protocol
+
         self._socket = _listen(host, port)
         config = uvicorn.Config(
             app,
             access_log=False,
+            http=bounded_protocol(),
             lifespan="off",
             limit_concurrency=_MOST_CONNECTIONS,
             log_level="warning",
@@ -160,6 +164,7 @@ class _Answers:
 
     def __init__(self, observer: Observer, now: Callable[[], float]) -> None:
         self._observer, self._now = observer, now
+        self._n_streams = 0
         self._responses = require("starlette.responses", "web", _PURPOSE)
 
     async def page(self, _request: Any) -> Any:
@@ -178,6 +183,10 @@ class _Answers:
         return self._responses.Response(text, media_type=CONTENT_TYPE, headers={**_HEADERS})
 
     async def events(self, request: Any) -> Any:
+        if self._n_streams >= _MOST_STREAMS:
+            words = f"{_MOST_STREAMS} are watching already\n"
+            headers = {**_HEADERS, "Retry-After": "10"}
+            return self._responses.PlainTextResponse(words, 503, headers=headers)
         stream = self._stream(request.app.state)
         return self._responses.StreamingResponse(
             stream, media_type="text/event-stream", headers={**_HEADERS}
@@ -186,17 +195,21 @@ class _Answers:
     async def _stream(self, state: Any) -> AsyncIterator[str]:
         """Tell what changed; and now and then that nothing did, so that lost links are found."""
         before, said_at = "", 0.0
-        while not state.is_stopping():
-            now = self._now()
-            picture = self._observer.snapshot(now, _SHOWN)
-            told = json.dumps({**picture, "now": None})
-            if told != before:
-                yield f"data: {json.dumps(picture)}\n\n"
-                before, said_at = told, now
-            elif now - said_at >= _HEARTBEAT:
-                yield ": nothing new\n\n"
-                said_at = now
-            await asyncio.sleep(_PERIOD)
+        self._n_streams += 1
+        try:
+            while not state.is_stopping():
+                now = self._now()
+                picture = self._observer.snapshot(now, _SHOWN)
+                told = json.dumps({**picture, "now": None})
+                if told != before:
+                    yield f"data: {json.dumps(picture)}\n\n"
+                    before, said_at = told, now
+                elif now - said_at >= _HEARTBEAT:
+                    yield ": nothing new\n\n"
+                    said_at = now
+                await asyncio.sleep(_PERIOD)
+        finally:
+            self._n_streams -= 1
 
 
 # --- the page --------------------------------------------------------------------------------
