@@ -107,7 +107,7 @@ class Simulation:
 
     def _repeat(self, name, payload):
         if name not in self.dead:
-            self.nodes[name].repeat(decode_ask(payload), self.now)
+            self.nodes[name].repeat(decode_ask(payload))
             self._advance(name)
 
     def _publish(self, payload, deliver):

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 _MOST_VERSIONS = 4
 _MOST_GAP = 1_000
 _NEARLY = 1e-6
-_ANSWERS_A_SECOND = 5.0  # messages in which rows are said again, whoever asks and how often
+# What is said again, whoever asks and how often: rows that wait for it, and messages a second.
+_MOST_ASKED_FOR = _MOST_GAP
+_ANSWERS_A_SECOND = 5.0
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ class NodeCore:
         self._floor = -1
         self._highest = -1
         self._settled = -1
+        self._asked_for: dict[int, None] = {}
         self._answers, self._counted_at = _ANSWERS_A_SECOND, 0.0
 
     @property
@@ -190,35 +193,22 @@ class NodeCore:
             elif (case := self._case(row.sequence, now, row.time)) is not None:
                 self._hear_row(case, row)
 
-    def repeat(self, ask: Ask, now: float = 0.0) -> None:
-        """Say some rows again, as far as they are still known, and as one message holds them.
-
-        Who asks again gets others; but all together get only a few messages a second, so that
-        nobody can make this node say much with little.
-        """
-        self._answers += max(now - self._counted_at, 0.0) * _ANSWERS_A_SECOND
-        self._answers, self._counted_at = min(self._answers, _ANSWERS_A_SECOND), now
-        asked = list(dict.fromkeys(ask.sequences))
-        held = [one for one in asked if one in self._cases]
-        self.counters["forgotten"] += len(asked) - len(held)
+    def repeat(self, ask: Ask) -> None:
+        """Note which rows are to be said again: the newest that are asked for and still known."""
+        wanted = set(ask.sequences)
+        held = {one for one in wanted if one in self._cases}
+        self.counters["forgotten"] += len(wanted) - len(held)
         if ask.since is not None:
-            held += [one for one in self._cases if one >= ask.since]
-        held, answered = sorted(set(held)), 0
-        for sequence in _first_and_far(held, self._versions[-1].rows_a_message):
-            version = self._version_for(sequence)
-            if self._answers * version.rows_a_message < 1.0:
-                break
-            self._answers -= 1.0 / version.rows_a_message
-            case = self._cases[sequence]
-            case.unsaid = [part for part in version.plan.sends if part in case.signals]
-            self._changed[sequence] = None
-            answered += 1
-        self.counters["repeated"] += answered
-        self.counters["unanswered"] += len(held) - answered
+            held.update(one for one in self._cases if one >= ask.since)
+        new = held - self._asked_for.keys()
+        room = _MOST_ASKED_FOR - len(self._asked_for)
+        self._asked_for |= dict.fromkeys(sorted(heapq.nlargest(room, new)))
+        self.counters["unanswered"] += max(len(new) - room, 0)
 
     def advance(self, now: float) -> Outbox:
         """Evaluate what can be evaluated; return what is to be said."""
         self._give_up(now)
+        self._answer(now)
         outbox = Outbox()
         changed = [self._cases[one] for one in self._changed if one in self._cases]
         self._changed = {}
@@ -231,14 +221,14 @@ class NodeCore:
     def next_deadline(self) -> float | None:
         """Return when something is to be done though nothing comes in; None for never."""
         self._drop_finished()
-        if not self._waiting:
-            return None
-        first = self._cases[self._waiting[0]]
-        version = self._version_for(first.sequence)
-        times = [first.seen + self._deadline(version)]
-        if version.hears:
-            times.append(max(first.seen, first.asked) + self.settings.patience)
-        return min(times)
+        times = [self._counted_at + 1.0 / _ANSWERS_A_SECOND] if self._asked_for else []
+        if self._waiting:
+            first = self._cases[self._waiting[0]]
+            version = self._version_for(first.sequence)
+            times.append(first.seen + self._deadline(version))
+            if version.hears:
+                times.append(max(first.seen, first.asked) + self.settings.patience)
+        return min(times, default=None)
 
     # --- rows ------------------------------------------------------------------------------------
 
@@ -444,6 +434,23 @@ class NodeCore:
             case.missing += case.unread
         self._changed[case.sequence] = None
 
+    def _answer(self, now: float) -> None:
+        """Let rows be said again that were asked for, as many as a few messages a second hold."""
+        saved = max(now - self._counted_at, 0.0) * _ANSWERS_A_SECOND
+        self._answers, self._counted_at = min(self._answers + saved, _ANSWERS_A_SECOND), now
+        for sequence in [*self._asked_for]:
+            version, case = self._version_for(sequence), self._cases.get(sequence)
+            if self._answers * version.rows_a_message < 1.0:
+                return
+            del self._asked_for[sequence]
+            if case is None:
+                self.counters["forgotten"] += 1
+                continue
+            self._answers -= 1.0 / version.rows_a_message
+            case.unsaid = [part for part in version.plan.sends if part in case.signals]
+            self._changed[sequence] = None
+            self.counters["repeated"] += 1
+
     def _ask(self, now: float, outbox: Outbox) -> None:
         """Ask again for what is missing for a while."""
         wanted: dict[str, list[int]] = {}
@@ -468,15 +475,6 @@ class NodeCore:
 def _is_belief(signal: tuple[float, ...]) -> bool:
     """Whether a tree can take a signal for masses."""
     return min(signal) >= -_NEARLY and abs(sum(signal) - 1.0) <= _NEARLY
-
-
-def _first_and_far(sequences: list[int], most: int) -> list[int]:
-    """Take the first rows, and one further on, by which who asked sees what else is missing."""
-    if len(sequences) <= most or most == 1:
-        return sequences[:most]
-    first = sequences[: most - 1]
-    far = [one for one in sequences[most - 1 :] if one <= first[-1] + _MOST_GAP]
-    return first + far[-1:]
 
 
 def _is_done(version: Version, case: Case) -> bool:

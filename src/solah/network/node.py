@@ -211,7 +211,7 @@ class Node:
         elif what == "in":
             self._read_rows(decode_readings(payload))
         elif what == "ask":
-            self.core.repeat(decode_ask(payload), now)
+            self.core.repeat(decode_ask(payload))
         elif what == "progress":
             self._progress = decode_progress(payload)
         elif what == "model" and payload:
