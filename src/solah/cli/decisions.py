@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 
 from solah.cli.problems import split_names
 from solah.data import to_text
+from solah.data.spreadsheets import guarded, table_writer
 from solah.model import Task
 
 if TYPE_CHECKING:
@@ -113,13 +113,17 @@ def belief_name(state: Any) -> str:
 
 
 def csv_writer(file: IO[str]) -> Writer:
-    """Write decisions as CSV: kept columns, the prediction, a probability a class."""
-    rows = csv.writer(file, lineterminator="\n")
+    """Write decisions as CSV: kept columns, the prediction, and one probability per class.
+
+    Texts that a spreadsheet would take for formulas get an apostrophe before them.
+    """
+    rows = table_writer(file)
     is_first = True
 
     def write(decisions: Decisions) -> None:
         nonlocal is_first
-        columns = dict(decisions.kept) | {PREDICTION: decisions.prediction}
+        texts = dict(decisions.kept) | {PREDICTION: decisions.prediction}
+        columns = {guarded(name): [*map(guarded, cells)] for name, cells in texts.items()}
         columns |= zip(
             map(belief_name, decisions.classes), decisions.beliefs.T.tolist(), strict=True
         )

@@ -28,13 +28,13 @@ from solah.cli.predict import predict
 from solah.cli.publish import publish
 from solah.cli.report import report
 from solah.cli.rules import rules
-from solah.cli.screen import Quiet, Verbose
+from solah.cli.screen import Quiet, Terminal, Verbose, harmless
 from solah.cli.stress import stress
 from solah.cli.up import up
 from solah.cli.verb import verb
 from solah.cli.warned import unseen_states_told
 from solah.cli.watch import watch
-from solah.exceptions import SolahError
+from solah.exceptions import SolahError, cut
 
 _FAILED = 2
 _CLOSED = 1
@@ -135,8 +135,9 @@ def _attempt(work: Callable[[], int | None], flags: dict[str, bool]) -> int:
         if message is None:
             raise
         if flags.get("verbose"):
-            traceback.print_exc()
-        print(f"solah: error: {_LINE_BREAK.sub(' ', message)}", file=sys.stderr)
+            print(harmless(traceback.format_exc()), end="", file=sys.stderr)
+        line = cut(harmless(_LINE_BREAK.sub(" ", f"solah: error: {message}")))
+        print(line, file=sys.stderr)
         _let_go(sys.stdout)
         return _FAILED
 
@@ -155,13 +156,15 @@ def _message(error: Exception) -> str | None:
 
 
 def _prepare_streams() -> None:
-    """Make sure that there are streams, and that no character of a name stops them."""
+    """Make sure that there are streams, and that no character of a name stops or commands them."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by the shell, with >&-
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+            if stream.isatty():
+                setattr(sys, name, Terminal(stream))
 
 
 def _let_go(stream: TextIO) -> None:

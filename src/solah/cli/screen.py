@@ -5,16 +5,19 @@ import re
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from solah.cli.verb import options_in
+from solah.exceptions import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import Console, RenderableType
+    from rich.segment import Segment
 
     from solah.progress import Advance
 
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
 _ENDLESS = 100_000
 _PAGE = 80
 _TRAILING_BLANKS = re.compile(r" +$", re.MULTILINE)
-# Names come from data, and a terminal obeys what hides in them.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Names come from data, and a terminal obeys what hides in them, or turns a line around.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 output_option = options_in("Output")
 
 
@@ -78,7 +81,7 @@ class Screen:
     def note(self, text: str) -> None:
         """Tell the user something on stderr."""
         if not self.quiet:
-            _print(console(stderr=True), [f"solah: note: {text}"])
+            _print(console(stderr=True), [cut(f"solah: note: {text}")])
 
     def document(self, content: Any) -> None:
         """Print a JSON document."""
@@ -98,15 +101,54 @@ class Screen:
         return console(stderr=True).status(f"{what} …") if self.is_watched else nullcontext()
 
 
+def harmless(text: str) -> str:
+    """Take out of a text what a terminal would obey."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+class Terminal:
+    """A terminal to which only harmless text goes; the rest is as the stream below has it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write what can do no harm of a text."""
+        return self.stream.write(harmless(text))
+
+    def writelines(self, lines: "Iterable[str]") -> None:
+        """Write what can do no harm of texts."""
+        self.stream.writelines(map(harmless, lines))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
 def console(*, stderr: bool = False) -> "Console":
     """Make a console that neither cuts nor decorates what goes into a pipe."""
+    stream: Any = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _ENDLESS
+    # Below what guards it: what Rich writes for colours is its own, and its text is harmless.
+    stream = getattr(stream, "rich_proxied_file", stream)
+    file = stream.stream if isinstance(stream, Terminal) else stream
+    return _harmless_console()(
+        file=file, width=width, markup=False, highlight=False, emoji=False, soft_wrap=False
+    )
+
+
+@lru_cache(maxsize=1)
+def _harmless_console() -> "type[Console]":
     from rich.console import Console
 
-    stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else _ENDLESS
-    return Console(
-        file=stream, width=width, markup=False, highlight=False, emoji=False, soft_wrap=False
-    )
+    class HarmlessConsole(Console):
+        """Lays out whatever it is given, and lets no text through that a terminal obeys."""
+
+        def render(self, renderable: Any, options: Any = None) -> "Iterable[Segment]":
+            for segment in super().render(renderable, options):
+                is_text = not segment.control and _CONTROL.search(segment.text)
+                yield segment._replace(text=harmless(segment.text)) if is_text else segment
+
+    return HarmlessConsole
 
 
 def _print(screen: "Console", lines: "Iterable[RenderableType]") -> None:
@@ -115,15 +157,11 @@ def _print(screen: "Console", lines: "Iterable[RenderableType]") -> None:
 
     for line in lines:
         is_text = isinstance(line, (str, Text))
-        if isinstance(line, Text) and _CONTROL.search(line.plain):
-            line.plain = _CONTROL.sub("�", line.plain)
-        if isinstance(line, str):
-            line = _CONTROL.sub("�", line)
         if screen.is_terminal:
             screen.print(line, soft_wrap=is_text)
         elif is_text:  # Rich would take its time, and a model may have many thousand rules
-            screen.file.write(f"{line}\n")
+            screen.file.write(f"{harmless(str(line))}\n")
         else:
             with screen.capture() as laid_out:
                 screen.print(line)
-            screen.file.write(_CONTROL.sub("�", _TRAILING_BLANKS.sub("", laid_out.get())))
+            screen.file.write(_TRAILING_BLANKS.sub("", laid_out.get()))

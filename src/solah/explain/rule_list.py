@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, get_args, overload
 
+from solah.data.spreadsheets import guarded, table_writer
 from solah.exceptions import ColumnError, DataError, ParameterError, did_you_mean, shorten
 
 if TYPE_CHECKING:
@@ -163,14 +163,17 @@ class Rules(list["Rule"]):
         return rules_page(self)
 
     def to_csv(self) -> str:
-        """Return CSV: a line a rule, with a column ``P(class)`` for the belief in each class."""
+        """Return CSV: one line per rule, with a column ``P(class)`` for the belief in each class.
+
+        Texts that a spreadsheet would take for formulas get an apostrophe before them.
+        """
         page = StringIO()
-        rows = csv.writer(page, lineterminator="\n")
+        rows = table_writer(page)
         states = self.model.goal.states
         rows.writerow([*_CSV_COLUMNS, *(f"P({state})" for state in states)])
         rows.writerows(
             [
-                *(rule.tree, rule.sentence, rule.premise, rule.decision),
+                *map(guarded, (rule.tree, rule.sentence, rule.premise, rule.decision)),
                 *(rule.certainty, rule.support, rule.effect),
                 *(rule.belief if states else ()),
             ]

@@ -155,14 +155,6 @@ class _Layout:
         self._values += [*table.values, table.unknown]
 
 
-def _parted(knots: Float32) -> Float32:
-    """Part knots that became one, by as little as float32 can."""
-    parted = knots.copy()
-    for k in range(1, len(parted)):
-        parted[k] = max(parted[k], np.nextafter(parted[k - 1], np.float32(np.inf)))
-    return parted
-
-
 def walk_tables(tree: LoweredTree) -> WalkTables:
     """Lay out a tree; leaves get numbers of their own, and equal leaves one."""
     leaves = np.flatnonzero(tree.split < 0)

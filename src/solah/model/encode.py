@@ -11,6 +11,7 @@ import numpy as np
 
 from solah.data import to_numbers
 from solah.data.spelling import TRUTH, is_number, spell
+from solah.data.spreadsheets import unguarded
 from solah.exceptions import UnseenStateWarning
 
 if TYPE_CHECKING:
@@ -98,15 +99,20 @@ def find_unseen(column: Column, attribute: Attribute) -> UnseenStateWarning | No
     strange = each[~is_known & ~replace(column, values=each).missing()]
     if not len(strange):
         return None
-    times = Counter(value for value in column.values.tolist() if value in set(strange.tolist()))
+    unseen = set(strange.tolist())
+    times = Counter(value for value in column.values.tolist() if value in unseen)
     value, n_value = min(times.items(), key=lambda item: (-item[1], spell(item[0])))
     known = tuple(map(spell, attribute.states))
     return UnseenStateWarning(column.name, spell(value), n_value, times.total(), known)
 
 
 def _look_up(value: Any, spell_state: Callable[[Any], str], lookup: dict[str, float]) -> float:
-    missing = value is None or value != value
-    return np.nan if missing else lookup.get(spell_state(value), np.nan)
+    if value is None or value != value:
+        return np.nan
+    known = lookup.get(spell_state(value))
+    if known is None and isinstance(value, str):  # as decisions are written for spreadsheets
+        known = lookup.get(spell_state(unguarded(value)))
+    return np.nan if known is None else known
 
 
 def _distinct(column: Column) -> tuple[list[Any], NDArray[np.intp]]:

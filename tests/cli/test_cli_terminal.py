@@ -1,0 +1,191 @@
+"""Whatever things are called, a terminal is told nothing but text; spreadsheets get no formulas."""
+
+import csv
+import os
+import pty
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from io import StringIO
+
+import numpy as np
+import pytest
+
+from random_models import random_model
+from solah.cli.decisions import Decisions, csv_writer
+from solah.cli.screen import Screen
+from solah.data import Column, read_table
+from solah.explain import rules_of
+from solah.model import Goal, save_document
+from solah.model.encode import encode_goal
+from solah.network.bundle import Bundle, save_bundle
+from solah.network.plan import make_plan
+
+TITLE = "\x1b]0;owned\x07"
+NASTY = (f"a{TITLE}", "b\x9b2Jb", "c\u202ec")
+OBEYED = re.compile("\x1b[^\\[]|\x07|[\x80-\x9f]|\u202e|\x1b\\[[0-9;]*[^0-9;mK?hlA]")
+FORMULA = "=cmd|' /C calc'!A1"
+
+
+def nasty_model():
+    """Return a model of which the goal, its classes, a tree and attributes want to be obeyed."""
+    model = random_model(np.random.default_rng(0), "flat fusion", 3)
+    (first, *others), root = model.nodes[:-1], model.nodes[-1]
+    inputs = tuple(replace(one, name=one.name + TITLE) for one in first.inputs)
+    renamed = dict(zip(first.inputs, inputs, strict=True))
+    name = f"z{TITLE}"
+    origins = tuple(name if one == first.name else one for one in root.origins)
+    return replace(
+        model,
+        goal=Goal(f"goal{TITLE}", NASTY, thresholds=()),
+        attributes=tuple(renamed.get(one, one) for one in model.attributes),
+        nodes=(
+            replace(first, name=name, inputs=inputs),
+            *others,
+            replace(root, origins=origins),
+        ),
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    model = nasty_model()
+    save_document(model, tmp_path / "model.json")
+    save_bundle(Bundle(make_plan(model), model), tmp_path / "plan.json")
+    names = [attribute.name for attribute in model.attributes]
+    with (tmp_path / "rows.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow([*names, f"goal{TITLE}", f"kept{TITLE}"])
+        for place in range(6):
+            rows.writerow([*(0.1 * place for _ in names), NASTY[place % 3], TITLE])
+    return tmp_path
+
+
+def on_a_terminal(folder, *words):
+    """Run the program on a terminal; return the exit code and all that it wrote there."""
+    ours, its = pty.openpty()
+    command = [sys.executable, "-P", "-m", "solah.cli.main", *words]
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "200"}
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=its, stdout=its, stderr=its
+    )
+    os.close(its)
+    written = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # how Linux says that nobody writes any more
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(ours)
+    return process.wait(), written.decode()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "rules model.json",
+        "rules model.json --format csv",
+        "rules model.json --format markdown",
+        "rules model.json --json",
+        "predict model.json rows.csv --json",
+        "predict model.json rows.csv --keep KEPT",
+        "explain model.json rows.csv --row 1",
+        "explain model.json rows.csv --row 1 --json",
+        "plan model.json -o other.json",
+        "stress model.json rows.csv",
+        "info model.json",
+        "fit rows.csv -t GOAL -o new.json",
+    ],
+)
+def test_no_verb_lets_a_name_command_the_terminal(folder, words):
+    written_out = {"KEPT": f"kept{TITLE}", "GOAL": f"goal{TITLE}"}
+    _, told = on_a_terminal(folder, *(written_out.get(word, word) for word in words.split()))
+    assert "owned" in told or "2Jb" in told or words.startswith(("info", "stress"))
+    assert OBEYED.findall(told) == []
+
+
+def test_what_rich_lays_out_keeps_its_colours(folder):
+    _, told = on_a_terminal(folder, "rules", "model.json")
+    assert "\x1b[1m" in told
+    assert "\N{REPLACEMENT CHARACTER}]0;owned" in told
+
+
+def test_errors_are_harmless_and_not_long(run, tmp_path):
+    run("rules", tmp_path / f"no{TITLE}.json").check_error("no\N{REPLACEMENT CHARACTER}]0;owned")
+    outcome = run("predict", "m" * 50_000, "d")
+    outcome.check_error()
+    assert len(outcome.err) <= 1_001
+    told = run("-v", "rules", tmp_path / f"no{TITLE}.json").err
+    assert OBEYED.findall(told) == []
+
+
+def test_notes_are_not_long(capsys):
+    Screen().note("x" * 100_000)
+    assert len(capsys.readouterr().err) <= 1_001
+
+
+# --- formulas ------------------------------------------------------------------------------------
+
+TEXTS = (
+    "=1+1",
+    "+1+1",
+    "-x",
+    "@SUM(1)",
+    "\t=1",
+    "\r=1",
+    "'=1",
+    FORMULA,
+    "'",
+    "plain",
+    "",
+    "a=b",
+    "a\r=1",
+)
+NUMBERS = ("-1.5", "+2", "-1e5", "3")
+
+
+def written(decisions):
+    page = StringIO()
+    csv_writer(page)(decisions)
+    return page.getvalue()
+
+
+def test_decisions_hold_no_formulas_and_numbers_stay():
+    kept = {"=name": [*TEXTS, *NUMBERS], "id": [None] * len(TEXTS + NUMBERS)}
+    n_rows = len(TEXTS + NUMBERS)
+    classes = (FORMULA, "-1", -1, 0.5)
+    prediction = [classes[place % 4] for place in range(n_rows)]
+    page = written(Decisions(kept, prediction, (), np.empty((n_rows, 0))))
+    header, *rows = csv.reader(StringIO(page, newline=""))
+    assert header == ["'=name", "id", "prediction"]
+    for text in {cell for row in rows for cell in row}:
+        assert text[:1] not in {*"=+-@\t\r"} or text in {*NUMBERS, "-1"}
+    assert [row[2] for row in rows[:4]] == [f"'{FORMULA}", "-1", "-1", "0.5"]
+    assert [row[0] for row in rows[-4:]] == [*NUMBERS]
+
+
+def test_a_class_that_looks_like_a_formula_is_known_again(tmp_path):
+    goal = Goal("y", (FORMULA, "-x", "'=1", "fine"), thresholds=())
+    prediction = list(goal.states)
+    page = written(Decisions({}, prediction, (), np.empty((4, 0))))
+    (tmp_path / "decisions.csv").write_text(page, encoding="utf-8", newline="")
+    column = read_table(tmp_path / "decisions.csv").column("prediction")
+    assert encode_goal(column, goal).tolist() == [0, 1, 2, 3]
+
+
+def test_a_class_with_an_apostrophe_of_its_own_is_itself():
+    goal = Goal("y", ("=1", "'=1"), thresholds=())
+    column = Column("y", np.array(["=1", "'=1", "''=1"], dtype=object))
+    assert encode_goal(column, goal).tolist() == [0, 1, 1]
+
+
+def test_rules_hold_no_formulas_either():
+    model = nasty_model()
+    model = replace(model, goal=Goal("=goal", ("=1", "@x", "-y"), thresholds=()))
+    for row in csv.reader(StringIO(rules_of(model).to_csv(), newline="")):
+        assert not any(cell[:1] in {*"=+@"} for cell in row)
+        assert row[3][:1] != "-"
