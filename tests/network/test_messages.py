@@ -218,6 +218,12 @@ def test_json_that_would_do_harm_is_refused(payload):
     check_refused(payload)
 
 
+def test_many_lists_are_refused_before_they_are_built(monkeypatch):
+    monkeypatch.setattr("solah.network.messages.json.loads", pytest.fail)
+    with pytest.raises(MessageError, match="more than 32,768 lists and objects"):
+        decode_readings(b"[" + b"{}," * 40_000 + b"{}]")
+
+
 def tagged(number, item=b"\x01"):
     """Put a tag before an item, inside an object."""
     return b"\xa1\x61t" + b"\xda" + number.to_bytes(4, "big") + item
