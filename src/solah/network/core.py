@@ -17,6 +17,7 @@ import numpy as np
 
 from solah.data.spelling import spell
 from solah.model.document import Task
+from solah.network.answering import Answers
 from solah.network.evaluating import ROWS_A_MESSAGE, Case, Version, as_reading
 from solah.network.messages import (
     Ask,
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 _MOST_VERSIONS = 4
 _MOST_GAP = 1_000
 _NEARLY = 1e-6
-# What is said again, whoever asks and how often: rows that wait for it, and messages a second.
-_MOST_ASKED_FOR = _MOST_GAP
-_ANSWERS_A_SECOND = 5.0
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,7 @@ class NodeCore:
         self._floor = -1
         self._highest = -1
         self._settled = -1
-        self._asked_for: dict[int, None] = {}
-        self._answers, self._counted_at = _ANSWERS_A_SECOND, 0.0
+        self._answers = Answers()
 
     @property
     def bundle(self) -> Bundle:
@@ -194,16 +191,13 @@ class NodeCore:
                 self._hear_row(case, row)
 
     def repeat(self, ask: Ask) -> None:
-        """Note which rows are to be said again: the newest that are asked for and still known."""
+        """Note which rows are to be said again, as far as they are still known."""
         wanted = set(ask.sequences)
         held = {one for one in wanted if one in self._cases}
         self.counters["forgotten"] += len(wanted) - len(held)
         if ask.since is not None:
             held.update(one for one in self._cases if one >= ask.since)
-        new = held - self._asked_for.keys()
-        room = _MOST_ASKED_FOR - len(self._asked_for)
-        self._asked_for |= dict.fromkeys(sorted(heapq.nlargest(room, new)))
-        self.counters["unanswered"] += max(len(new) - room, 0)
+        self.counters["unanswered"] += self._answers.want(held)
 
     def advance(self, now: float) -> Outbox:
         """Evaluate what can be evaluated; return what is to be said."""
@@ -221,7 +215,8 @@ class NodeCore:
     def next_deadline(self) -> float | None:
         """Return when something is to be done though nothing comes in; None for never."""
         self._drop_finished()
-        times = [self._counted_at + 1.0 / _ANSWERS_A_SECOND] if self._asked_for else []
+        answer = self._answers.next_time()
+        times = [] if answer is None else [answer]
         if self._waiting:
             first = self._cases[self._waiting[0]]
             version = self._version_for(first.sequence)
@@ -435,19 +430,14 @@ class NodeCore:
         self._changed[case.sequence] = None
 
     def _answer(self, now: float) -> None:
-        """Let rows be said again that were asked for, as many as a few messages a second hold."""
-        saved = max(now - self._counted_at, 0.0) * _ANSWERS_A_SECOND
-        self._answers, self._counted_at = min(self._answers + saved, _ANSWERS_A_SECOND), now
-        for sequence in [*self._asked_for]:
-            version, case = self._version_for(sequence), self._cases.get(sequence)
-            if self._answers * version.rows_a_message < 1.0:
-                return
-            del self._asked_for[sequence]
+        """Let rows be said again that were asked for."""
+        for sequence in self._answers.due(now, lambda one: self._version_for(one).rows_a_message):
+            case = self._cases.get(sequence)
             if case is None:
                 self.counters["forgotten"] += 1
                 continue
-            self._answers -= 1.0 / version.rows_a_message
-            case.unsaid = [part for part in version.plan.sends if part in case.signals]
+            sends = self._version_for(sequence).plan.sends
+            case.unsaid = [part for part in sends if part in case.signals]
             self._changed[sequence] = None
             self.counters["repeated"] += 1
 
