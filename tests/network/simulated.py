@@ -49,11 +49,16 @@ class Simulation:
 
     def measure(self, name, sequence, readings, at):
         row = Measured(readings, sequence, 1000.0 + at)
-        self._at(at, lambda: self._read(name, row))
+        self._at(at, lambda: self._read(name, [row]))
 
-    def _read(self, name, row):
+    def flood(self, name, sequences, at):
+        """Let a stranger write to a node's input, all in one message."""
+        rows = [Measured({}, sequence, 1000.0 + at) for sequence in sequences]
+        self._at(at, lambda: self._read(name, rows))
+
+    def _read(self, name, rows):
         if name not in self.dead:
-            self.nodes[name].read([row], self.now, 1000.0 + self.now)
+            self.nodes[name].read(rows, self.now, 1000.0 + self.now)
             self._advance(name)
 
     def adopt(self, name, bundle, at):

@@ -16,6 +16,7 @@ from solah.network.bundle import Bundle
 from solah.network.core import NodeCore, Settings
 from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode
 from solah.network.plan import make_plan
+from solah.network.remembering import Memory
 
 SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion")
 
@@ -175,7 +176,7 @@ def test_what_is_not_expected_is_counted_and_changes_nothing(message, counter):
 
 def test_old_and_repeated_rows_are_counted():
     bundle, core = gateway(keep=4)
-    core.resume(9)
+    core.resume(Memory(9))
     core.hear(said(bundle, 3), now=0.0)
     core.hear(said(bundle, 10), now=0.0)
     core.hear(said(bundle, 10), now=0.0)
@@ -187,7 +188,7 @@ def test_what_is_kept_is_bounded_and_the_oldest_goes():
     for sequence in range(100):
         core.hear(said(bundle, sequence), now=0.0)
     assert core.n_open <= 100
-    assert len(core._cases) == 8
+    assert len(core._rows) == 8
     assert core.counters["dropped"] == 92
 
 

@@ -12,10 +12,9 @@ from solah.cli.screen import Screen
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from solah.network.bundle import Bundle
-    from solah.network.core import NodeCore
     from solah.network.messages import Measured
     from solah.network.node import Node, NodeOptions
 
@@ -137,7 +136,7 @@ def node(
         log=screen.note,
     )
     running = Node(core, broker.find(), options)
-    rows = _rows(core, options, replay, rate, stdin, call, reading, screen)
+    rows = _rows(running, options, replay, rate, stdin, call, reading, screen)
     with _stopped_by_signals(running):
         running.run(rows)
 
@@ -171,7 +170,7 @@ def _announcements(bundle: "Bundle", topics: Any) -> tuple[tuple[str, bytes], ..
 
 
 def _rows(
-    core: "NodeCore",
+    running: "Node",
     options: "NodeOptions",
     replay: Path | None,
     rate: float | None,
@@ -179,19 +178,27 @@ def _rows(
     call: str | None,
     reading: ReadingOptions,
     screen: Screen,
-) -> "Iterable[Measured] | None":
+) -> "Iterable[Measured] | Callable[[int], Iterable[Measured]] | None":
     from solah.exceptions import ParameterError
-    from solah.network.node import remembered
+    from solah.network.remembering import read_memory
     from solah.network.sources import at_rate, called, json_lines
     from solah.network.sources import replay as rows_of
 
     if sum((replay is not None, stdin, call is not None)) > 1:
         raise ParameterError("readings come from one of --replay, --stdin and --call")
-    start = remembered(options.state) + 1
+    start = read_memory(options.state).brought + 1
+    core, is_behind = running.core, running.is_behind
     if replay is not None:
         wanted = [one for one in core.bundle.model.attributes if one.name in core.plan.reads]
-        rows = rows_of(replay, wanted, start=start, options=reading.read_options())
-        return at_rate(rows, rate) if wanted else None
+        read_options = reading.read_options()
+
+        def rows_from(first: int) -> "Iterable[Measured]":
+            rows = rows_of(replay, wanted, start=first, options=read_options)
+            return at_rate(rows, rate, is_behind)
+
+        return rows_from if wanted else None
     if stdin:
-        return at_rate(json_lines(sys.stdin, screen.note), rate)
-    return None if call is None else at_rate(called(call, start), rate)
+        return at_rate(json_lines(sys.stdin, screen.note), rate, is_behind)
+    if call is None:
+        return None
+    return at_rate(called(call, start, lambda: running.wanted), rate, is_behind)

@@ -7,7 +7,7 @@ import socket
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from solah.exceptions import ParameterError, SolahError, require, shorten
@@ -122,6 +122,13 @@ def _read_credentials(path: str | os.PathLike[str]) -> dict[str, str]:
     return {USERNAME: pairs["username"], PASSWORD: pairs["password"]}
 
 
+class Receipt(NamedTuple):
+    """What acknowledges a message: its number, and the connection that it came by."""
+
+    connection: int
+    number: int
+
+
 class Client:
     """A connection to a broker: kept, found again when it is lost, and counted.
 
@@ -138,19 +145,25 @@ class Client:
         What the broker says, and keeps, when we vanish.
     is_kept : bool, default=True
         Whether the broker keeps messages for us while we are away.
+    is_careful : bool, default=False
+        Whether messages are acknowledged only by :meth:`acknowledge`. Then ``on_message`` gets a
+        :class:`Receipt` as well, and the broker says again what was not acknowledged.
     """
 
     def __init__(
         self,
         broker: Broker,
         name: str,
-        on_message: Callable[[str, bytes], None],
+        on_message: Callable[..., None],
         *,
         on_connect: Callable[[], None] | None = None,
         will: tuple[str, bytes] | None = None,
         is_kept: bool = True,
+        is_careful: bool = False,
     ) -> None:
         self._broker = broker
+        self._is_careful = is_careful
+        self._connection = 0
         self._on_message, self._on_connect = on_message, on_connect
         self._topics: dict[str, None] = {}
         self._lock = threading.Lock()
@@ -158,6 +171,7 @@ class Client:
         self._waiting_bytes = 0
         self._sizes: dict[int, int] = {}
         self._confirmed_early: set[int] = set()
+        self._said = 0
         self._refusal = ""
         self._connected = threading.Event()
         self._paho = self._make(name, is_kept, will)
@@ -166,6 +180,17 @@ class Client:
     def in_flight(self) -> int:
         """How many messages the broker has not yet confirmed."""
         return self._in_flight
+
+    @property
+    def said(self) -> int:
+        """How many messages were said so far."""
+        return self._said
+
+    @property
+    def confirmed(self) -> int:
+        """How many of them are done with; brokers confirm in order."""
+        with self._lock:
+            return self._said - self._in_flight
 
     @property
     def is_connected(self) -> bool:
@@ -208,6 +233,7 @@ class Client:
                 return False
             self._in_flight += 1
             self._waiting_bytes += size
+            self._said += 1
         info = self._paho.publish(topic, payload, qos=_AT_LEAST_ONCE, retain=retain)
         queued = info.rc in (0, 4)  # 4: not connected, and said later
         with self._lock:
@@ -219,6 +245,11 @@ class Client:
                 self._sizes[info.mid] = size
         return queued
 
+    def acknowledge(self, receipt: Receipt) -> None:
+        """Let the broker forget a message; one of a lost connection comes again by the next."""
+        if receipt.connection == self._connection:
+            self._paho.ack(receipt.number, _AT_LEAST_ONCE)
+
     def _done_with(self, size: int) -> None:
         self._in_flight -= 1
         self._waiting_bytes -= size
@@ -226,7 +257,10 @@ class Client:
     def _make(self, name: str, is_kept: bool, will: tuple[str, bytes] | None) -> Any:
         mqtt = require("paho.mqtt.client", "mqtt", "running nodes")
         paho = mqtt.Client(
-            mqtt.CallbackAPIVersion.VERSION2, client_id=name, clean_session=not is_kept
+            mqtt.CallbackAPIVersion.VERSION2,
+            client_id=name,
+            clean_session=not is_kept,
+            manual_ack=self._is_careful,
         )
         broker = self._broker
         if broker.username:
@@ -259,6 +293,7 @@ class Client:
         if reason.is_failure:
             self._refusal = str(reason)
             return
+        self._connection += 1
         self._connected.set()
         if self._topics:
             self._paho.subscribe([(topic, _AT_LEAST_ONCE) for topic in self._topics])
@@ -277,4 +312,8 @@ class Client:
                 self._done_with(size)
 
     def _heard(self, _client: Any, _data: Any, message: Any) -> None:
-        self._on_message(message.topic, message.payload)
+        if not self._is_careful:
+            self._on_message(message.topic, message.payload)
+            return
+        receipt = Receipt(self._connection, message.mid) if message.qos else None
+        self._on_message(message.topic, message.payload, receipt)

@@ -2,7 +2,9 @@
 
 Rows are told apart by their sequence number. A node evaluates what it can of a row as soon as all
 inputs are there, and says it. When the deadline of a row passes, ignorance takes the place of what
-is missing. Everything is counted and bounded, so that nothing that comes in can do harm.
+is missing. Which rows a site is at, a majority of what is heard decides (position.py); a node that
+hears nobody and decides nothing passes on whatever it reads. Everything is counted and bounded, so
+that nothing that comes in can do harm.
 """
 
 from __future__ import annotations
@@ -13,32 +15,22 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from solah.data.spelling import spell
-from solah.model.document import Task
 from solah.network.answering import Answers
-from solah.network.evaluating import ROWS_A_MESSAGE, Case, Version, as_reading
-from solah.network.messages import (
-    Ask,
-    Beliefs,
-    Decided,
-    Decisions,
-    Measured,
-    Reading,
-    Said,
-)
+from solah.network.evaluating import ROWS_A_MESSAGE, Case, Version
+from solah.network.messages import Ask, Beliefs, Decisions, Measured, Said
+from solah.network.position import Position
+from solah.network.remembering import Memory, OpenRow, as_runs
+from solah.network.rows import Rows
+from solah.network.versions import Versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from solah.kernels.arrays import Float
     from solah.network.bundle import Bundle
     from solah.network.plan import NodePlan
 
-_MOST_VERSIONS = 4
 _MOST_GAP = 1_000
-_NEARLY = 1e-6
+_OWN = ""  # the source of what is measured here
 
 
 @dataclass(frozen=True)
@@ -87,66 +79,124 @@ class NodeCore:
         self.name = name
         self.settings = settings or Settings()
         self.counters: Counter[str] = Counter()
-        self._versions = [Version(bundle, name)]
-        self._cases: dict[int, Case] = {}
-        self._order: list[int] = []
-        self._waiting: deque[int] = deque()
+        self._versions = Versions(bundle, name)
+        self._position = Position(self.settings.keep, self._versions.newest.n_sources)
+        self._progress = -1
+        self._rows = Rows()
+        self._unreached: list[int] = []  # a heap
+        self._asking: deque[int] = deque()
         self._changed: dict[int, None] = {}
-        self._floor = -1
-        self._highest = -1
-        self._settled = -1
         self._answers = Answers()
+        self._now = 0.0  # when it last worked
 
     @property
     def bundle(self) -> Bundle:
         """The newest plan and model."""
-        return self._versions[-1].bundle
+        return self._versions.newest.bundle
+
+    @property
+    def bundles(self) -> list[Bundle]:
+        """All plans that rows may still need, from the first to the newest."""
+        return self._versions.bundles
 
     @property
     def plan(self) -> NodePlan:
         """What this node does by the newest plan."""
-        return self._versions[-1].plan
+        return self._versions.newest.plan
 
     @property
     def decides(self) -> bool:
         """Whether this node decides."""
-        return self._versions[-1].decides
+        return self._versions.newest.decides
 
     @property
     def n_open(self) -> int:
         """How many rows wait for something."""
-        return len(self._waiting)
+        return sum(not case.is_over for case in self._rows)
+
+    @property
+    def n_changed(self) -> int:
+        """How many rows there are to evaluate."""
+        return len(self._changed)
 
     @property
     def settled(self) -> int:
-        """The last row up to which all are done."""
-        self._settled = max(self._settled, self._floor)
-        while (following := self._settled + 1) <= self._highest:
-            case = self._cases.get(following)
-            if (case is None and following > self._floor) or (case and not case.is_over):
-                break
-            self._settled = following
-        return self._settled
+        """The last row up to which all are done, of those that the site has reached."""
+        reached = max(self._position.reached, self._position.floor)
+        first = self._rows.lowest_open()
+        return reached if first is None else min(reached, first - 1)
 
-    def resume(self, sequence: int) -> None:
-        """Take rows up to this one for done."""
-        self._floor = max(self._floor, sequence)
-        self._highest = max(self._highest, sequence)
-        self._settled = max(self._settled, sequence)
+    @property
+    def reached(self) -> int:
+        """The row that a majority of what this node hears has come to; -1 for none."""
+        return self._position.reached
+
+    def holds(self, sequence: int) -> bool:
+        """Whether a row is remembered, and can be said again."""
+        return sequence in self._rows
+
+    def note_progress(self, sequence: int) -> None:
+        """Note up to which row the node that decides is done."""
+        self._progress = sequence
+
+    def memory(self, brought: int = -1) -> Memory:
+        """Return what the node must not forget."""
+        settled = self.settled
+        over = [case.sequence for case in self._rows if case.is_over and case.sequence > settled]
+        return Memory(
+            settled=settled,
+            brought=brought,
+            over=as_runs(over) if self.decides else (),
+            rows=tuple(
+                self._open_row(case) for case in self._rows if case.is_heard and not case.is_over
+            ),
+        )
+
+    def _open_row(self, case: Case) -> OpenRow:
+        version = self._versions.of(case.sequence)
+        heard = {part: signal for part, signal in case.signals.items() if part in version.hears}
+        return OpenRow(
+            case.sequence, case.time, version.hash, case.readings, heard, tuple(case.missing)
+        )
+
+    def resume(self, memory: Memory, now: float = 0.0) -> None:
+        """Go on where a former life of this node was."""
+        self._position.resume(memory.settled, now)
+        if self.decides:
+            self._position.floor = memory.settled
+        for first, last in memory.over:
+            for sequence in range(first, min(last, first + self.settings.keep) + 1):
+                self._open(sequence, now, 0.0).is_over = True
+        for row in memory.rows:
+            case = self._open(row.sequence, now, row.time)
+            case.readings, case.is_heard = row.readings, True
+            if row.model == self._versions.of(row.sequence).hash:
+                case.signals, case.missing = dict(row.signals), list(row.missing)
+            self._changed[row.sequence] = None
 
     def adopt(self, bundle: Bundle, now: float = 0.0) -> bool:
-        """Take another plan and model for the rows from its start on; return whether it is new."""
-        newest = self._versions[-1]
-        if (bundle.hash, bundle.starts) == (newest.hash, newest.starts):
+        """Take another plan and model for the rows from its start on; return whether it is new.
+
+        Raises
+        ------
+        NoRoomError
+            So many plans wait for rows to come that there is no room for another.
+        """
+        version = self._versions.adopt(bundle, self._first_needed())
+        if version is None:
             return False
-        version = Version(bundle, self.name)
-        self._versions = [*self._versions[1 - _MOST_VERSIONS :], version]
-        for case in self._cases.values():
+        self._position.n_sources = version.n_sources
+        for case in self._rows:
             decided = case.is_over and version.decides
             if case.sequence >= version.starts and not decided:
-                self._begin_anew(case, now)
+                self._begin_again(case, now)
         self.counters["adopted"] += 1
         return True
+
+    def _first_needed(self) -> int:
+        """Return the first row that may still be evaluated, or said again."""
+        done = self.settled if self.decides else self._progress
+        return done + 1 - _MOST_GAP
 
     def read(self, rows: Iterable[Measured], now: float, wall: float) -> list[int]:
         """Take readings in; return the sequence numbers of the rows that they belong to."""
@@ -156,13 +206,14 @@ class NodeCore:
             if sequence is None:
                 self.counters["unnumbered"] += 1
                 continue
-            case = self._case(sequence, now, row.time or wall)
+            case = self._case(_OWN, sequence, now, row.time or wall)
             if case is None:
                 continue
             if case.readings is not None and self.settings.window is None:
                 self.counters["duplicates"] += 1
                 continue
-            fitting = self._fitting(self._version_for(sequence), row.readings)
+            fitting, n_unfit = self._versions.of(sequence).fitting(row.readings)
+            self.counters["unfit_readings"] += n_unfit
             case.readings = {**(case.readings or {}), **fitting}
             case.is_heard = True
             self._changed[sequence] = None
@@ -170,59 +221,53 @@ class NodeCore:
             taken.append(sequence)
         return taken
 
-    def _fitting(self, version: Version, readings: Mapping[str, Reading]) -> dict[str, Reading]:
-        """Keep what is measured here; what cannot be a reading of its attribute is unknown."""
-        kept: dict[str, Reading] = {}
-        for one in version.attributes:
-            if one.name in readings:
-                kept[one.name] = value = as_reading(readings[one.name], one)
-                self.counters["unfit_readings"] += value is None and readings[one.name] is not None
-        return kept
-
     def hear(self, said: Beliefs, now: float) -> None:
         """Take in what another node says."""
         for row in said.rows:
-            version = self._version_for(row.sequence)
+            version = self._versions.of(row.sequence)
             if said.model != version.hash:
                 self.counters["other_model"] += 1
-            elif not self._is_expected(version, said.node, row):
+            elif not version.is_expected(said.node, row):
                 self.counters["refused"] += 1
-            elif (case := self._case(row.sequence, now, row.time)) is not None:
+            elif (case := self._case(said.node, row.sequence, now, row.time)) is not None:
                 self._hear_row(case, row)
 
     def repeat(self, ask: Ask) -> None:
         """Note which rows are to be said again, as far as they are still known."""
         wanted = set(ask.sequences)
-        held = {one for one in wanted if one in self._cases}
+        held = {one for one in wanted if self._rows.get(one) is not None}
         self.counters["forgotten"] += len(wanted) - len(held)
         if ask.since is not None:
-            held.update(one for one in self._cases if one >= ask.since)
+            held.update(case.sequence for case in self._rows if case.sequence >= ask.since)
         self.counters["unanswered"] += self._answers.want(held)
 
     def advance(self, now: float) -> Outbox:
         """Evaluate what can be evaluated; return what is to be said."""
+        self._now = now
+        if self._unreached:
+            self._reach(now, since=self._position.lost(now, self._patience()))
         self._give_up(now)
         self._answer(now)
         outbox = Outbox()
-        changed = [self._cases[one] for one in self._changed if one in self._cases]
+        changed = self._rows.known(self._changed)
         self._changed = {}
-        for version, cases in self._by_version(changed):
-            self._evaluate(version, cases)
+        for version, cases in self._versions.split(changed):
+            version.run(cases, self.settings.window is not None)
             self._say(version, cases, outbox)
         self._ask(now, outbox)
         return outbox
 
     def next_deadline(self) -> float | None:
         """Return when something is to be done though nothing comes in; None for never."""
-        self._drop_finished()
         answer = self._answers.next_time()
         times = [] if answer is None else [answer]
-        if self._waiting:
-            first = self._cases[self._waiting[0]]
-            version = self._version_for(first.sequence)
-            times.append(first.seen + self._deadline(version))
-            if version.hears:
-                times.append(max(first.seen, first.asked) + self.settings.patience)
+        if (case := self._rows.first_waiting()) is not None and case.due is not None:
+            times.append(case.due + self._deadline(self._versions.of(case.sequence)))
+        if (case := self._first_asking()) is not None:
+            times.append(max(case.seen, case.asked) + self.settings.patience)
+        if self._unreached:
+            loss = self._position.next_loss(self._now, self._patience())
+            times += [] if loss is None else [loss]
         return min(times, default=None)
 
     # --- rows ------------------------------------------------------------------------------------
@@ -232,78 +277,105 @@ class NodeCore:
             return int((row.time if row.time is not None else wall) // self.settings.window)
         return row.sequence
 
-    def _case(self, sequence: int, now: float, time: float) -> Case | None:
-        """Find the case of a row, or open one; None for one that is long gone."""
-        case = self._cases.get(sequence)
+    @property
+    def _judges(self) -> bool:
+        """Whether this node brings several sources together, or decides."""
+        version = self._versions.newest
+        return bool(version.hears) or version.decides
+
+    def _case(self, source: str, sequence: int, now: float, time: float) -> Case | None:
+        """Find the case of a row, or open one; None for one that is refused or long gone."""
+        if self._judges and not self._is_here(source, sequence, now):
+            return None
+        case = self._rows.get(sequence)
         if case is not None:
             return case
-        if sequence <= self._floor:
+        if sequence < self._versions.first or (self._judges and sequence <= self._position.floor):
             self.counters["late"] += 1
             return None
-        if self._version_for(sequence).hears and self.settings.window is None:
-            self._open_gaps(sequence, now)
         return self._open(sequence, now, time)
 
-    def _open_gaps(self, sequence: int, now: float) -> None:
+    def _is_here(self, source: str, sequence: int, now: float) -> bool:
+        """Whether the site is where this row is, and note who says it."""
+        position = self._position
+        if not position.is_elsewhere(sequence):
+            if position.note(source, sequence, now):
+                self._reach(now, since=now)
+            return True
+        if position.note_elsewhere(source, sequence, now):
+            position.go(sequence, now)
+            self.counters["moved"] += 1
+            self._reach(now, since=now)
+            return True
+        is_ahead = sequence > position.reached
+        self.counters["far_ahead" if is_ahead else "late"] += 1
+        if is_ahead:
+            self.counters[f"far_ahead_{source or self.name}"] += 1
+        return False
+
+    def _reach(self, now: float, since: float) -> None:
+        """Let the deadlines of the rows run that are reached by now, since some time."""
+        before = self._position.reached
+        reached = self._position.update(now, self._patience())
+        if before >= 0:
+            self._open_gaps(before, reached, now)
+        while self._unreached and self._unreached[0] <= reached:
+            case = self._rows.get(heapq.heappop(self._unreached))
+            if case is not None and case.due is None and not case.is_over:
+                self._rows.wait(case, max(case.seen, since))
+
+    def _open_gaps(self, before: int, reached: int, now: float) -> None:
         """Open the rows that must have been there in between."""
-        if self._highest < 0 or sequence > self._highest + _MOST_GAP:
+        hears = self._versions.newest.hears
+        if not hears or self.settings.window is not None or reached - before > _MOST_GAP:
             return
-        for missed in range(self._highest + 1, sequence):
-            if missed not in self._cases and missed > self._floor:
+        for missed in range(before + 1, reached):
+            if missed not in self._rows and missed > self._position.floor:
                 self._open(missed, now, 0.0)
 
     def _open(self, sequence: int, now: float, time: float) -> Case:
-        while len(self._cases) >= self.settings.keep:
-            gone = heapq.heappop(self._order)
-            case = self._cases.pop(gone)
-            self._floor = max(self._floor, gone)
-            self.counters["dropped"] += not case.is_over and case.is_heard
-        heapq.heappush(self._order, sequence)
-        if self._highest < 0:
-            self._settled = sequence - 1
-        case = self._cases[sequence] = Case(sequence, now, time)
-        self._waiting.append(sequence)
-        self._highest = max(self._highest, sequence)
+        while len(self._rows) >= self.settings.keep:
+            self._drop_one()
+        case = Case(sequence, now, time)
+        self._rows.add(case)
+        self._asking.append(sequence)
+        self._await(case, now)
         return case
 
-    def _begin_anew(self, case: Case, now: float) -> None:
+    def _drop_one(self) -> None:
+        """Forget a row: the one farthest from where the site is, or the first that was read."""
+        gone = self._rows.oldest()
+        if self._judges:
+            reached = self._position.reached
+            gone, highest = self._rows.ends()
+            if highest - reached > reached - gone:
+                gone = highest
+            else:
+                self._position.floor = max(self._position.floor, gone)
+        case = self._rows.drop(gone)
+        self.counters["dropped"] += not case.is_over and case.is_heard
+
+    def _begin_again(self, case: Case, now: float) -> None:
         case.signals, case.missing, case.unsaid, case.asked = {}, [], [], 0.0
         case.seen = max(case.seen, now)
         if case.unread:
             case.readings, case.unread = None, []
         case.is_filled = False
         if case.is_over:
-            case.is_over = False
-            self._waiting.append(case.sequence)
+            self._rows.reopen(case)
+            self._asking.append(case.sequence)
+        self._await(case, max(case.seen, now))
         self._changed[case.sequence] = None
 
-    def _version_for(self, sequence: int) -> Version:
-        for version in reversed(self._versions):
-            if version.starts <= sequence:
-                return version
-        return self._versions[0]
-
-    def _by_version(self, cases: list[Case]) -> Iterator[tuple[Version, list[Case]]]:
-        for version in self._versions:
-            mine = [case for case in cases if self._version_for(case.sequence) is version]
-            if mine:
-                yield version, mine
+    def _await(self, case: Case, now: float) -> None:
+        """Let the deadline of a row run from now on, or from when the site has reached it."""
+        case.due = None
+        if self._judges and case.sequence > self._position.reached:
+            heapq.heappush(self._unreached, case.sequence)
+        else:
+            self._rows.wait(case, now)
 
     # --- hearing ---------------------------------------------------------------------------------
-
-    def _is_expected(self, version: Version, node: str, row: Said) -> bool:
-        """Whether this node waits for exactly such signals of that one."""
-        size = version.goal.size
-        return (
-            bool(row.signals)
-            and version.below.keys() >= set(row.missing)
-            and all(
-                version.hears.get(part) == node
-                and len(signal) == size
-                and (part in version.heard_by_fusions or _is_belief(signal))
-                for part, signal in row.signals.items()
-            )
-        )
 
     def _hear_row(self, case: Case, row: Said) -> None:
         if case.is_over:
@@ -320,32 +392,7 @@ class NodeCore:
         case.missing += [part for part in row.missing if part not in case.missing]
         self._changed[case.sequence] = None
 
-    # --- evaluating ------------------------------------------------------------------------------
-
-    def _evaluate(self, version: Version, cases: list[Case]) -> None:
-        """Evaluate all parts, from bottom to top, on the rows that have their inputs."""
-        for node in version.parts:
-            inputs = version.inputs[node.name]
-            ready = [
-                case
-                for case in cases
-                if node.name not in case.signals
-                and (not inputs.measured or self._has_readings(version, case))
-                and all(name in case.signals for name in inputs.heard)
-            ]
-            if not ready:
-                continue
-            signals = version.evaluate(node, ready).tolist()
-            for case, signal in zip(ready, signals, strict=True):
-                case.signals[node.name] = tuple(signal)
-                if node.name in version.plan.sends:
-                    case.unsaid.append(node.name)
-
-    def _has_readings(self, version: Version, case: Case) -> bool:
-        """Whether the readings of a row are there; in a window, some may still come."""
-        if case.readings is None or self.settings.window is None or case.is_filled:
-            return case.readings is not None
-        return all(one.name in case.readings for one in version.attributes)
+    # --- saying ----------------------------------------------------------------------------------
 
     def _say(self, version: Version, cases: list[Case], outbox: Outbox) -> None:
         rows = [
@@ -362,29 +409,14 @@ class NodeCore:
             case.unsaid = []
         for part in _batched(rows, version.rows_a_message):
             outbox.beliefs.append(Beliefs(self.name, version.hash, tuple(part)))
-        ending = [case for case in cases if not case.is_over and _is_done(version, case)]
+        ending = [case for case in cases if not case.is_over and version.is_done(case)]
         for case in ending:
             case.is_over = True
         if version.decides and ending:
-            decided = self._decide(version, ending)
-            for part in _batched(decided, version.rows_a_message):
+            self.counters["decisions"] += len(ending)
+            self.counters["incomplete"] += sum(bool(case.missing) for case in ending)
+            for part in _batched(version.decide(ending), version.rows_a_message):
                 outbox.decisions.append(Decisions(self.name, version.hash, tuple(part)))
-
-    def _decide(self, version: Version, cases: list[Case]) -> list[Decided]:
-        beliefs = np.array([case.signals[version.root] for case in cases])
-        self.counters["decisions"] += len(cases)
-        self.counters["incomplete"] += sum(bool(case.missing) for case in cases)
-        return [
-            Decided(
-                sequence=case.sequence,
-                time=case.time,
-                decision=decision,
-                beliefs=belief,
-                missing=tuple(case.missing),
-                known=version.known_share(case),
-            )
-            for case, (decision, belief) in zip(cases, _spelt(version, beliefs), strict=True)
-        ]
 
     # --- waiting ---------------------------------------------------------------------------------
 
@@ -394,28 +426,22 @@ class NodeCore:
         own = self.settings.window if self.settings.window and version.attributes else 0.0
         return max(self.settings.deadline * share, own)
 
-    def _drop_finished(self) -> None:
-        while self._waiting:
-            case = self._cases.get(self._waiting[0])
-            if case is not None and not case.is_over:
-                return
-            self._waiting.popleft()
+    def _patience(self) -> float:
+        """Return how long a source that says nothing new is waited for."""
+        return self._deadline(self._versions.newest)
 
     def _give_up(self, now: float) -> None:
         """Let ignorance take the place of what rows past their deadline still miss."""
-        self._drop_finished()
-        while self._waiting:
-            case = self._cases[self._waiting[0]]
-            version = self._version_for(case.sequence)
-            if now < case.seen + self._deadline(version):
+        while (case := self._rows.first_waiting()) is not None and case.due is not None:
+            version = self._versions.of(case.sequence)
+            if now < case.due + self._deadline(version):
                 return
-            self._waiting.popleft()
+            case.due = None
             if case.is_heard:
                 self._fill(version, case)
             else:
                 case.is_over = True
                 self.counters["gaps"] += 1
-            self._drop_finished()
 
     def _fill(self, version: Version, case: Case) -> None:
         silent = [part for part in version.hears if part not in case.signals]
@@ -431,55 +457,43 @@ class NodeCore:
 
     def _answer(self, now: float) -> None:
         """Let rows be said again that were asked for."""
-        for sequence in self._answers.due(now, lambda one: self._version_for(one).rows_a_message):
-            case = self._cases.get(sequence)
+        for sequence in self._answers.due(now, lambda one: self._versions.of(one).rows_a_message):
+            case = self._rows.get(sequence)
             if case is None:
                 self.counters["forgotten"] += 1
                 continue
-            sends = self._version_for(sequence).plan.sends
+            sends = self._versions.of(sequence).plan.sends
             case.unsaid = [part for part in sends if part in case.signals]
             self._changed[sequence] = None
             self.counters["repeated"] += 1
 
+    def _first_asking(self) -> Case | None:
+        """Return the row for which to ask next."""
+        while self._asking:
+            case = self._rows.get(self._asking[0])
+            if case is not None and not case.is_over and self._versions.of(case.sequence).hears:
+                return case
+            self._asking.popleft()
+        return None
+
     def _ask(self, now: float, outbox: Outbox) -> None:
-        """Ask again for what is missing for a while."""
+        """Ask again for what is missing for a while, of rows that others are near."""
         wanted: dict[str, list[int]] = {}
-        for sequence in self._waiting:
-            case = self._cases.get(sequence)
-            if case is None or case.is_over:
-                continue
-            if now < max(case.seen, case.asked) + self.settings.patience:
-                if case.asked == 0.0:
-                    break  # those behind it came later
-                continue
-            version = self._version_for(sequence)
-            for node in {home for part, home in version.hears.items() if part not in case.signals}:
-                wanted.setdefault(node, []).append(sequence)
+        for _ in range(len(self._asking)):
+            case = self._first_asking()
+            if case is None or now < max(case.seen, case.asked) + self.settings.patience:
+                break
             case.asked = now
+            self._asking.rotate(-1)
+            if case.sequence > self._position.reached + _MOST_GAP:
+                continue
+            hears = self._versions.of(case.sequence).hears
+            for node in {home for part, home in hears.items() if part not in case.signals}:
+                wanted.setdefault(node, []).append(case.sequence)
         for node, sequences in wanted.items():
             for part in _batched(sequences, ROWS_A_MESSAGE):
                 outbox.asks.append((node, Ask(tuple(part))))
                 self.counters["asked"] += len(part)
-
-
-def _is_belief(signal: tuple[float, ...]) -> bool:
-    """Whether a tree can take a signal for masses."""
-    return min(signal) >= -_NEARLY and abs(sum(signal) - 1.0) <= _NEARLY
-
-
-def _is_done(version: Version, case: Case) -> bool:
-    return all(part.name in case.signals for part in version.parts)
-
-
-def _spelt(version: Version, beliefs: Float) -> Iterator[tuple[str, dict[str, float]]]:
-    goal = version.goal
-    if goal.task is Task.REGRESSION:
-        for number in (beliefs @ np.array(goal.centres)).tolist():
-            yield repr(number), {}
-        return
-    names = [spell(state) for state in goal.states]
-    for place, belief in zip(goal.decide(beliefs).tolist(), beliefs.tolist(), strict=True):
-        yield names[place], dict(zip(names, belief, strict=True))
 
 
 def _batched(rows: Sequence[object], most: int) -> Iterator[list]:  # type: ignore[type-arg]

@@ -12,11 +12,12 @@ from solah.data import Table, as_column
 from solah.data.spelling import is_number, spell
 from solah.explain.importance import attribute_importances
 from solah.model.beliefs import heard_by_fusions, signal_of, signals_of
+from solah.model.document import Task
 from solah.model.encode import Coded, code
-from solah.network.messages import MAX_BYTES
+from solah.network.messages import MAX_BYTES, Decided, Said
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 ROWS_A_MESSAGE = 200
 _BYTES_A_MESSAGE = MAX_BYTES // 2
+_NEARLY = 1e-6
 
 
 @dataclass(eq=False)
@@ -40,6 +42,7 @@ class Case:
     signals: dict[str, tuple[float, ...]] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     unsaid: list[str] = field(default_factory=list)
+    due: float | None = None  # since when its deadline runs; None while it is not reached
     asked: float = 0.0
     is_heard: bool = False  # whether anything came in
     is_filled: bool = False  # whether ignorance stands for what did not come
@@ -102,6 +105,88 @@ class Version:
         lost: float = sum(self.importance[name] for name in sorted(unknown))
         return max(0.0, 1.0 - lost)
 
+    @property
+    def n_sources(self) -> int:
+        """How many sources say rows to the node: other nodes, and its own readings."""
+        return len(set(self.hears.values())) + bool(self.attributes)
+
+    def is_expected(self, node: str, row: Said) -> bool:
+        """Whether this node waits for exactly such signals of that one."""
+        return (
+            bool(row.signals)
+            and self.below.keys() >= set(row.missing)
+            and all(
+                self.hears.get(part) == node
+                and len(signal) == self.goal.size
+                and (part in self.heard_by_fusions or _is_belief(signal))
+                for part, signal in row.signals.items()
+            )
+        )
+
+    def is_done(self, case: Case) -> bool:
+        """Whether everything that this node runs is evaluated on a row."""
+        return all(part.name in case.signals for part in self.parts)
+
+    def decide(self, cases: Sequence[Case]) -> list[Decided]:
+        """Decide rows on which everything is evaluated."""
+        beliefs = np.array([case.signals[self.root] for case in cases])
+        return [
+            Decided(
+                sequence=case.sequence,
+                time=case.time,
+                decision=decision,
+                beliefs=belief,
+                missing=tuple(case.missing),
+                known=self.known_share(case),
+            )
+            for case, (decision, belief) in zip(cases, self._spelt(beliefs), strict=True)
+        ]
+
+    def _spelt(self, beliefs: Float) -> Iterator[tuple[str, dict[str, float]]]:
+        goal = self.goal
+        if goal.task is Task.REGRESSION:
+            for number in (beliefs @ np.array(goal.centres)).tolist():
+                yield repr(number), {}
+            return
+        names = [spell(state) for state in goal.states]
+        for place, belief in zip(goal.decide(beliefs).tolist(), beliefs.tolist(), strict=True):
+            yield names[place], dict(zip(names, belief, strict=True))
+
+    def fitting(self, readings: Mapping[str, Reading]) -> tuple[dict[str, Reading], int]:
+        """Return what is measured here, unknown where it cannot be, and how many cannot be."""
+        kept = {
+            one.name: as_reading(readings[one.name], one)
+            for one in self.attributes
+            if one.name in readings
+        }
+        n_unfit = sum(kept[name] is None and readings[name] is not None for name in kept)
+        return kept, n_unfit
+
+    def run(self, cases: Sequence[Case], is_windowed: bool) -> None:
+        """Evaluate all parts, from bottom to top, on the rows that have their inputs."""
+        for node in self.parts:
+            inputs = self.inputs[node.name]
+            ready = [
+                case
+                for case in cases
+                if node.name not in case.signals
+                and (not inputs.measured or self._has_readings(case, is_windowed))
+                and all(name in case.signals for name in inputs.heard)
+            ]
+            if not ready:
+                continue
+            signals = self.evaluate(node, ready).tolist()
+            for case, signal in zip(ready, signals, strict=True):
+                case.signals[node.name] = tuple(signal)
+                if node.name in self.plan.sends:
+                    case.unsaid.append(node.name)
+
+    def _has_readings(self, case: Case, is_windowed: bool) -> bool:
+        """Whether the readings of a row are there; in a window, some may still come."""
+        if case.readings is None or not is_windowed or case.is_filled:
+            return case.readings is not None
+        return all(one.name in case.readings for one in self.attributes)
+
     def evaluate(self, node: Node, cases: Sequence[Case]) -> Float:
         """Evaluate a tree or a fusion on rows whose inputs are all there."""
         inputs = self.inputs[node.name]
@@ -115,6 +200,11 @@ class Inputs(NamedTuple):
 
     heard: list[str]
     measured: list[Attribute]
+
+
+def _is_belief(signal: tuple[float, ...]) -> bool:
+    """Whether a tree can take a signal for masses."""
+    return min(signal) >= -_NEARLY and abs(sum(signal) - 1.0) <= _NEARLY
 
 
 def _coded(attributes: Sequence[Attribute], cases: Sequence[Case]) -> Coded:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections import Counter
-from dataclasses import dataclass
+from collections import Counter, deque
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from solah.atomic import write_whole
-from solah.exceptions import ParameterError, SolahError
+from solah.exceptions import SolahError
 from solah.model.format import MAX_BYTES as MOST_OF_A_PLAN
 from solah.network.backlog import Backlog, Complaints
-from solah.network.bundle import BundleError, load_bundle, read_bundle
+from solah.network.bundle import BundleError, read_bundle
 from solah.network.client import Client
+from solah.network.keeping import Keeper
 from solah.network.messages import (
     MAX_BYTES,
     Ask,
@@ -27,15 +27,17 @@ from solah.network.messages import (
     decode_readings,
     encode,
 )
+from solah.network.remembering import Memory, read_memory, read_plans
 from solah.network.topics import Topics
 from solah.network.trust import refuse_older
+from solah.network.versions import NoRoomError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from solah.network.bundle import Bundle
-    from solah.network.client import Broker
+    from solah.network.client import Broker, Receipt
     from solah.network.core import NodeCore, Outbox
     from solah.network.messages import Wire
     from solah.network.trust import Trust
@@ -45,10 +47,15 @@ _MOST_WAITING_BYTES = MOST_OF_A_PLAN
 _BYTES_A_READING = 100  # in memory, about
 _A_BATCH = 1_000
 _STATUS_EVERY = 5.0
-_PROGRESS_EVERY = 0.2
 _IDLE = 0.2
 _AHEAD = 1_000
 _MOST_UNCONFIRMED = 200
+_MOST_CHANGED = 1_000  # rows that are evaluated at once
+_MOST_POSTPONED = 64
+_REPEATED = 60.0  # seconds of decisions that are said again when a broker comes back
+_MOST_REPEATED = 4 * 1024 * 1024  # bytes
+_READ_AGAIN_EVERY = 1.0
+_STUCK = 60.0
 
 
 @dataclass(frozen=True)
@@ -91,16 +98,25 @@ class Node:
     def __init__(self, core: NodeCore, broker: Broker, options: NodeOptions | None = None) -> None:
         self.core = core
         self.counters: Counter[str] = Counter()
-        self._options = options or NodeOptions()
+        options = options or NodeOptions()
+        self._options = replace(options, log=self._quietly(options.log))
         self._topics = Topics(core.bundle.plan.site, self._options.root)
         self._backlog = Backlog(_MOST_WAITING, _MOST_WAITING_BYTES)
         self._complaints = Complaints(self._options.log)
         self._stopping = threading.Event()
-        # What other threads may know of the core, which is this thread's own.
-        self._progress = self._settled = self._saved = -1
-        self._reading: threading.Thread | None = None
         self._problem: BaseException | None = None
-        self._next_status = self._next_progress = 0.0
+        self._next_status = 0.0
+        self._plans: dict[tuple[str, int], bytes] = {}
+        self._postponed: deque[bytes] = deque()
+        self._decided: deque[tuple[float, bytes]] = deque()
+        # What the thread that reads has to know of the network.
+        self._progress, self._progressed = -1, time.monotonic()
+        self._wanted = -1
+        self._is_lasting = False  # whether its rows can be had again
+        self._read_again: int | None = None
+        self._next_reading = 0.0
+        self._reading_at = 0
+        self._brought = -1
         will = encode(Status(core.name, "offline", core.bundle.hash))
         self._client = Client(
             broker,
@@ -108,24 +124,34 @@ class Node:
             self._heard,
             on_connect=self._connected,
             will=(self._topics.status(core.name), will),
+            is_careful=self._options.state is not None,
         )
+        log = self._options.log
+        self._keeper = Keeper(self._options.state, self._client, self.counters, log)
 
-    def run(self, rows: Iterable[Measured] | None = None) -> None:
-        """Work until :meth:`stop`; rows are measured here, beside those that come by topic."""
+    def run(
+        self, rows: Iterable[Measured] | Callable[[int], Iterable[Measured]] | None = None
+    ) -> None:
+        """Work until :meth:`stop`; rows are measured here, beside those that come by topic.
+
+        Parameters
+        ----------
+        rows : iterable of Measured, or a function that returns them from a row on
+            What a function returns can be had again, for those who ask for rows that this node
+            has forgotten.
+        """
         self._remember()
-        self._resume_plan()
         self._subscribe()
         self._client.start()
         if rows is not None:
-            self._reading = threading.Thread(target=self._read, args=(rows,), daemon=True)
-            self._reading.start()
+            threading.Thread(target=self._read, args=(rows,), daemon=True).start()
         try:
             while not self._stopping.is_set():
                 self._step()
         finally:
             self._complaints.tell(time.monotonic(), all_of_it=True)
             self._say_status("offline")
-            self._save(force=True)
+            self._keeper.finish(self._memory)
             self._client.stop()
         if self._problem is not None:
             raise self._problem
@@ -135,25 +161,31 @@ class Node:
         self._stopping.set()  # and no more: signals come while locks are held
 
     @property
-    def is_done(self) -> bool:
-        """Whether all rows were read, and all that was said is confirmed."""
-        reading = self._reading is not None and self._reading.is_alive()
-        return not (reading or self._backlog or self._client.in_flight)
+    def wanted(self) -> int:
+        """The last row that others came to, or asked for; -1 for none."""
+        return self._wanted
+
+    def is_behind(self, row: Measured) -> bool:
+        """Whether others wait for a row already, or do no longer; from any thread."""
+        return row.sequence is not None and row.sequence <= max(self._progress, self._wanted)
 
     def _step(self) -> None:
         """Take in what has come, evaluate, say what there is to say."""
         for kind, content in self._next_items():
             self._take(kind, content)
+            if self.core.n_changed >= _MOST_CHANGED:
+                self._publish(self.core.advance(time.monotonic()))
         now = time.monotonic()
         self._publish(self.core.advance(now))
-        self._settled = self.core.settled
-        if now >= self._next_progress:
-            self._next_progress = now + _PROGRESS_EVERY
-            self._save()
+        self._wanted = max(self._wanted, self.core.reached)
+        if self._keeper.step(now, self._memory) and self.core.decides:
+            self._note_progress(self._keeper.settled)
+            self._say_progress()
         if now >= self._next_status:
             self._next_status = now + _STATUS_EVERY
             self._say_status("online")
             self._complaints.tell(now)
+            self._adopt_postponed()
 
     def _next_items(self) -> list[tuple[str, Any]]:
         due = self.core.next_deadline()
@@ -162,13 +194,14 @@ class Node:
 
     # --- taking in -------------------------------------------------------------------------------
 
-    def _heard(self, topic: str, payload: bytes) -> None:
+    def _heard(self, topic: str, payload: bytes, receipt: Receipt | None = None) -> None:
         """Put a message aside; this is the network's thread."""
         is_plan = topic == self._topics.model
         if len(payload) > (MOST_OF_A_PLAN if is_plan else MAX_BYTES):
             self.counters["refused_models" if is_plan else "malformed"] += 1
+            self._put(topic, (None, receipt), 0)
             return
-        self._put(topic, payload, len(payload))
+        self._put(topic, (payload, receipt), len(payload))
 
     def _put(self, kind: str, content: Any, size: int) -> None:
         """Let something wait; where there is no room, the oldest goes."""
@@ -179,12 +212,17 @@ class Node:
     def _take(self, kind: str, content: Any) -> None:
         if kind == "rows":
             self._read_rows(content)
+            numbers = [row.sequence for row in content if row.sequence is not None]
+            self._brought = max(self._brought, *numbers, -1)
             return
+        payload, receipt = content
+        if receipt is not None:
+            self._keeper.add(receipt)
         address = self._topics.parse(kind)
-        if address is None:
+        if address is None or payload is None:
             return
         try:
-            self._take_message(address.node, address.what, content)
+            self._take_message(address.node, address.what, payload)
         except MessageError as error:
             self.counters["malformed"] += 1
             self._complaints.add(kind, str(error), time.monotonic())
@@ -211,18 +249,29 @@ class Node:
         elif what == "in":
             self._read_rows(decode_readings(payload))
         elif what == "ask":
-            self.core.repeat(decode_ask(payload))
+            ask = decode_ask(payload)
+            self._look_again(ask)
+            self.core.repeat(ask)
         elif what == "progress":
-            self._progress = decode_progress(payload)
+            if not self.core.decides:
+                self._note_progress(decode_progress(payload))
         elif what == "model" and payload:
             self._adopt(payload)
 
     def _adopt(self, payload: bytes) -> None:
         bundle = read_bundle(payload, self._options.trust)
         self._check_plan(bundle)
-        if self.core.adopt(bundle, time.monotonic()):
+        try:
+            is_new = self.core.adopt(bundle, time.monotonic())
+        except NoRoomError:
+            self._postpone(payload)
+            raise
+        if is_new:
             self._options.log(f"model {bundle.hash} from row {bundle.starts} on")
-            self._keep_plan(payload)
+            self._plans[bundle.hash, bundle.starts] = payload
+            known = [(one.hash, one.starts) for one in self.core.bundles]
+            self._plans = {one: self._plans[one] for one in known if one in self._plans}
+            self._keeper.keep_plans([*self._plans.values()])
             self._subscribe()
             self._next_status = 0.0
 
@@ -232,27 +281,52 @@ class Node:
         if self._options.trust is not None and not self._options.allow_rollback:
             refuse_older(bundle, self.core.bundle)
 
-    def _keep_plan(self, payload: bytes) -> None:
-        """Keep a signed plan, so that after a restart an older one is still known as such."""
-        kept = self._kept_plan()
-        if kept is not None:
-            write_whole(kept, payload)
+    def _resume(self, payload: bytes) -> None:
+        """Go on with a plan that was taken before, unless the one we started with is newer.
 
-    def _kept_plan(self) -> Path | None:
-        state, trust = self._options.state, self._options.trust
-        return None if state is None or trust is None else state.with_name(f"{state.name}.plan")
+        The counter of a signed plan counts, whoever signed it; the plan is used only if they are
+        still trusted.
+        """
+        if self._options.trust is None:
+            self._take(self._topics.model, (payload, None))
+        elif self._options.allow_rollback:
+            return
+        elif read_bundle(payload).counter > self.core.bundle.counter:
+            self._adopt(payload)
 
-    def _resume_plan(self) -> None:
-        """Go on with the last plan that was taken, if it is newer than the one we started with."""
-        kept = self._kept_plan()
-        if kept is None or not kept.exists() or self._options.allow_rollback:
-            return
-        # Its counter counts, whoever signed it; it is used only if they are still trusted.
-        if load_bundle(kept).counter <= self.core.bundle.counter:
-            return
-        bundle = load_bundle(kept, self._options.trust)
-        self._check_plan(bundle)
-        self.core.adopt(bundle, time.monotonic())
+    def _postpone(self, payload: bytes) -> None:
+        """Put a plan aside until there is room for it."""
+        if payload not in self._postponed and len(self._postponed) < _MOST_POSTPONED:
+            self._postponed.append(payload)
+
+    def _adopt_postponed(self) -> None:
+        """Take the plans for which there is room by now, in the order in which they came."""
+        while self._postponed:
+            try:
+                self._adopt(self._postponed[0])
+            except NoRoomError:
+                return
+            except SolahError as error:
+                self._complaints.add(self._topics.model, str(error), time.monotonic())
+            self._postponed.popleft()
+
+    def _note_progress(self, settled: int) -> None:
+        self.core.note_progress(settled)
+        self._progress, self._progressed = settled, time.monotonic()
+
+    def _look_again(self, ask: Ask) -> None:
+        """Let rows be read again that others ask for, and that are forgotten here."""
+        self._wanted = max(self._wanted, *ask.sequences, -1)
+        since = () if ask.since is None else (ask.since,)
+        gone = [
+            one
+            for one in (*ask.sequences, *since)
+            if one < self._reading_at and not self.core.holds(one)
+        ]
+        now = time.monotonic()
+        if gone and self._is_lasting and now >= self._next_reading:
+            self._next_reading = now + _READ_AGAIN_EVERY
+            self._read_again = min(gone)
 
     # --- saying ----------------------------------------------------------------------------------
 
@@ -263,9 +337,20 @@ class Node:
         for node, ask in outbox.asks:
             self._say(topics.asked(node), encode(ask, wire))
         for decided in outbox.decisions:
-            self._say(topics.decisions, encode(decided, wire))
+            payload = encode(decided, wire)
+            self._say(topics.decisions, payload)
+            self._decided.append((time.monotonic(), payload))
             for topic, payload in self._options.extras(decided) if self._options.extras else ():
                 self._say(topic, payload)
+        if self._client.is_connected:
+            self._forget_decided()
+
+    def _forget_decided(self) -> None:
+        """Forget the decisions that a broker surely has passed on."""
+        size = sum(len(payload) for _, payload in self._decided)
+        old = time.monotonic() - _REPEATED
+        while self._decided and (self._decided[0][0] < old or size > _MOST_REPEATED):
+            size -= len(self._decided.popleft()[1])
 
     def _say(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         if not self._client.publish(topic, payload, retain=retain):
@@ -276,14 +361,21 @@ class Node:
         status = Status(self.core.name, state, self.core.bundle.hash, counters)
         self._say(self._topics.status(self.core.name), encode(status), retain=True)
 
+    def _say_progress(self) -> None:
+        self._say(self._topics.progress, json.dumps(self._keeper.settled).encode(), retain=True)
+
     def _connected(self) -> None:
         """Begin to speak; this is the network's thread."""
         self._options.log(f"node {self.core.name} of {self._topics.site} is connected")
         self._next_status = 0.0
         for topic, payload in self._options.announcements:
             self._client.publish(topic, payload, retain=True)
-        # What was said while we were away may be lost with the broker.
-        since = encode(Ask(since=self._settled + 1))
+        # What was said while we were away, or just before, may be lost with the broker.
+        for _, payload in [*self._decided]:
+            self._client.publish(self._topics.decisions, payload)
+        if self.core.decides and self._keeper.settled >= 0:
+            self._say_progress()
+        since = encode(Ask(since=self._keeper.settled + 1))
         for node in set(dict(self.core.plan.hears).values()):
             self._client.publish(self._topics.asked(node), since)
 
@@ -295,27 +387,41 @@ class Node:
 
     # --- reading ---------------------------------------------------------------------------------
 
-    def _read(self, rows: Iterable[Measured]) -> None:
+    def _read(self, rows: Iterable[Measured] | Callable[[int], Iterable[Measured]]) -> None:
         """Bring rows in; this is a thread of its own, whose problems end the node."""
         try:
-            self._read_all(rows)
+            if not callable(rows):
+                self._read_all(rows)
+                return
+            self._is_lasting, self._read_again = True, self._brought + 1
+            while not self._stopping.is_set():
+                first, self._read_again = self._read_again, None
+                if first is not None:
+                    self._reading_at = first
+                    self._read_all(rows(first))
+                time.sleep(0.005)
         except BaseException as problem:
             self._problem = problem
             self.stop()
 
     def _read_all(self, rows: Iterable[Measured]) -> None:
-        """Bring rows in, not faster than the network decides."""
+        """Bring rows in, not faster than the network decides, until others have to be read."""
         part: list[Measured] = []
         for row in rows:
-            while self._is_ahead(row) and not self._stopping.is_set():
+            while self._is_ahead(row) and self._goes_on():
                 self._flush(part)
                 time.sleep(0.005)
-            if self._stopping.is_set():
+            if not self._goes_on():
                 return
             part.append(row)
+            if row.sequence is not None:
+                self._reading_at = row.sequence + 1
             if len(part) >= 100 or not self._backlog:
                 self._flush(part)
         self._flush(part)
+
+    def _goes_on(self) -> bool:
+        return not self._stopping.is_set() and self._read_again is None
 
     def _flush(self, part: list[Measured]) -> None:
         if part:
@@ -324,30 +430,40 @@ class Node:
             part.clear()
 
     def _is_ahead(self, row: Measured) -> bool:
+        """Whether a row has to wait; what cannot be had again does not wait for the dead."""
         if self._client.in_flight > _MOST_UNCONFIRMED or not self._client.is_connected:
             return True
-        decided = self._settled if self.core.decides else self._progress
-        return row.sequence is not None and row.sequence > decided + _AHEAD
+        if not self._is_lasting and time.monotonic() > self._progressed + _STUCK:
+            return False
+        return row.sequence is not None and row.sequence > self._progress + _AHEAD
 
     # --- remembering -----------------------------------------------------------------------------
 
     def _remember(self) -> None:
-        self._settled = self._saved = remembered(self._options.state)
-        if self._saved >= 0:
-            self.core.resume(self._saved)
-
-    def _save(self, *, force: bool = False) -> None:
-        """Note how far everything is done and confirmed; who decides tells the others."""
-        settled = self._settled
-        if settled == self._saved or (self._client.in_flight and not force):
-            return
-        self._saved = settled
+        """Go on where the last life of this node was, with the plans that it knew."""
+        memory = read_memory(self._options.state)
+        for payload in read_plans(self._options.state):
+            self._resume(payload)
+        if memory != Memory():
+            self.core.resume(memory, time.monotonic())
+        self._keeper.begin(memory)
+        self._brought = memory.brought
         if self.core.decides:
-            self._say(self._topics.progress, json.dumps(settled).encode(), retain=True)
-        if self._options.state is not None:
-            draft = self._options.state.with_suffix(".part")
-            draft.write_text(json.dumps(settled), encoding="utf-8")
-            draft.replace(self._options.state)
+            self._note_progress(memory.settled)
+
+    def _memory(self) -> Memory:
+        return self.core.memory(self._brought)
+
+    def _quietly(self, log: Callable[[str], None]) -> Callable[[str], None]:
+        """Let a log that cannot be written, as on a full disk, stop nothing."""
+
+        def tell(text: str) -> None:
+            try:
+                log(text)
+            except OSError:
+                self.counters["unlogged"] += 1
+
+        return tell
 
 
 def client_id(topics: Topics, node: str) -> str:
@@ -359,19 +475,3 @@ def client_id(topics: Topics, node: str) -> str:
     ('solah:house-west:cellar', 'solah:house:west-cellar')
     """
     return f"{topics.root}:{topics.site}:{node}"  # names of sites and nodes have no colon
-
-
-def remembered(state: Path | None) -> int:
-    """Return the last row that a node has noted as done; -1 where it has noted none."""
-    if state is None:
-        return -1
-    if not state.parent.is_dir():
-        raise ParameterError(f"the folder {state.parent} is not there; make it first")
-    if not state.exists():
-        return -1
-    try:
-        return decode_progress(state.read_bytes())
-    except MessageError:
-        raise ParameterError(
-            f"{state} does not say how far a node came; delete it to begin anew"
-        ) from None

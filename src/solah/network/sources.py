@@ -5,14 +5,13 @@ from __future__ import annotations
 import importlib
 import sys
 import time
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from solah.data import ReadOptions, iter_tables, to_numbers, to_text
 from solah.exceptions import DataError, ParameterError, shorten
 from solah.network.backlog import Complaints
-from solah.network.messages import Measured, MessageError, decode_readings
+from solah.network.messages import MAX_SEQUENCE, Measured, MessageError, decode_readings
 
 if TYPE_CHECKING:
     import os
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from solah.network.messages import Reading
 
 _A_PIECE = 500  # rows; a node has little memory
+_LOOK_EVERY = 0.05
 
 
 def replay(
@@ -82,7 +82,7 @@ def json_lines(stream: IO[str], on_wrong: Callable[[str], None]) -> Iterator[Mea
         complaints.tell(time.monotonic(), all_of_it=True)
 
 
-def called(name: str, start: int = 0) -> Iterator[Measured]:
+def called(name: str, start: int = 0, wanted: Callable[[], int] = lambda: -1) -> Iterator[Measured]:
     """Yield what a function returns, call after call, until that is None.
 
     Parameters
@@ -90,6 +90,7 @@ def called(name: str, start: int = 0) -> Iterator[Measured]:
     name : ``module:function``, also of a module in the current folder; the function returns
         readings by name, and is your own code
     start : the number of the first row
+    wanted : returns the row that others wait for; numbers go on from there where they are behind
     """
     module, _, attribute = name.partition(":")
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
@@ -100,9 +101,12 @@ def called(name: str, start: int = 0) -> Iterator[Measured]:
         raise ParameterError(
             f"a function is written module:function. Got {shorten(name)}: {error}"
         ) from None
-    for sequence in count(start):
+    sequence = start - 1
+    while True:
         try:
             readings = function()
+            sequence = max(sequence + 1, wanted())
+            sequence = sequence if sequence <= MAX_SEQUENCE else 0
             row = None if readings is None else Measured(dict(readings), sequence)
         except Exception as error:  # it is the user's, and may raise anything
             raise DataError(f"{name} failed: {type(error).__name__}: {error}") from error
@@ -111,13 +115,25 @@ def called(name: str, start: int = 0) -> Iterator[Measured]:
         yield row
 
 
-def at_rate(rows: Iterable[Measured], rate: float | None) -> Iterator[Measured]:
-    """Pass rows on at so many a second; as fast as they are taken where there is no rate."""
+def at_rate(
+    rows: Iterable[Measured],
+    rate: float | None,
+    is_behind: Callable[[Measured], bool] = lambda _: False,
+) -> Iterator[Measured]:
+    """Pass rows on at so many a second; those that others wait for already pass at once.
+
+    Parameters
+    ----------
+    rows : the rows
+    rate : how many a second; None for as fast as they are taken
+    is_behind : whether others wait for a row already
+    """
     if rate is None:
         yield from rows
         return
-    begun = time.monotonic()
-    for place, row in enumerate(rows):
-        if (early := begun + place / rate - time.monotonic()) > 0:
-            time.sleep(early)
+    due = time.monotonic()
+    for row in rows:
+        while (early := due - time.monotonic()) > 0 and not is_behind(row):
+            time.sleep(min(early, _LOOK_EVERY))
+        due = min(due, time.monotonic()) + 1 / rate
         yield row
