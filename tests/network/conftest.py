@@ -46,6 +46,11 @@ class Mosquitto:
             self._process.terminate()
             self._process.wait(10)
 
+    def kill(self):
+        """End it without a warning, as a power cut does."""
+        self._process.kill()
+        self._process.wait(10)
+
 
 @pytest.fixture
 def make_broker(find_tool, tmp_path):

@@ -27,14 +27,15 @@ def keys(tmp_path):
 
 
 class Threads:
-    """The nodes of a plan in threads, so that tests can look into them."""
+    """The nodes of a plan in threads, so that tests can look into them; states go to a folder."""
 
-    def __init__(self, bundle, url, rows, **options):
+    def __init__(self, bundle, url, rows, *, deadline=60.0, folder=None, **options):
         self.nodes = {}
         self._threads = []
         for plan in bundle.plan.nodes:
-            core = NodeCore(bundle, plan.name, Settings(deadline=60.0))
-            node = Node(core, find_broker(url), NodeOptions(**options))
+            core = NodeCore(bundle, plan.name, Settings(deadline=deadline))
+            state = folder and folder / f"{plan.name}.state"
+            node = Node(core, find_broker(url), NodeOptions(state=state, **options))
             own = [
                 Measured({name: readings[name] for name in plan.reads}, sequence)
                 for sequence, readings in enumerate(readings_of(bundle.model, rows))
