@@ -264,9 +264,7 @@ def test_a_node_that_restarts_between_two_publishes_has_the_plans_of_its_peers(b
     target = find_broker(broker.url)
 
     def run(name):
-        node = Node(
-            NodeCore(bundle, name), target, NodeOptions(state=tmp_path / f"{name}.state")
-        )
+        node = Node(NodeCore(bundle, name), target, NodeOptions(state=tmp_path / f"{name}.state"))
         thread = threading.Thread(target=node.run, daemon=True)
         thread.start()
         return node, thread

@@ -95,6 +95,34 @@ def test_no_decision_is_lost_when_a_node_is_killed(network, victim):
     check(bundle, rows, listener)
 
 
+def test_a_node_that_was_away_catches_up_with_a_replay(network):
+    bundle, rows, table, nodes, listener = network
+    nodes._words += ["--deadline", "1"]
+    away = bundle.plan.nodes[-1].name
+    nodes.start(replay=table, rate=150)
+    listener.wait(150)
+    nodes.kill(away)
+    listener.wait(450)  # some of them without what it would say
+    nodes.start(away, replay=table, rate=150)
+    listener.wait(len(rows))
+    late = [listener.rows[sequence][1] for sequence in range(N_ROWS - 200, N_ROWS)]
+    assert sum(row.missing != () for row in late) < 100  # a busy machine is late by itself
+    assert any(row.missing for _, row in listener.rows.values())
+
+
+def test_rows_that_are_forgotten_are_read_again(network, tmp_path):
+    bundle, rows, table, nodes, listener = network
+    nodes.start(replay=table)
+    listener.wait(len(rows))
+    nodes.stop()
+    deciding = bundle.plan.nodes[0].name
+    (tmp_path / f"{deciding}.state").unlink()  # it begins at the first row, the others at the last
+    listener.rows.clear()
+    nodes.start(replay=table)
+    listener.wait(len(rows))
+    check(bundle, rows, listener)
+
+
 def test_a_swap_under_load_mixes_nothing(network, broker, tmp_path, run_cli):
     bundle, rows, table, nodes, listener = network
     goal = bundle.model.goal
