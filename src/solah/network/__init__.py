@@ -4,7 +4,9 @@ plan.py      a model and where things are measured -> which node runs what
 bundle.py    a plan and its model <-> one document, which may be signed
 messages.py  what nodes tell each other <-> bytes; everything that comes in is checked
 core.py      readings and messages -> messages and decisions, without a network or a clock
-evaluating.py  what of a bundle a node evaluates, and rows as it knows them
+evaluating.py, versions.py  what of a bundle a node evaluates; which bundle is in force for a row
+rows.py, position.py  the rows that a node knows something of; which rows the site is at
+remembering.py, keeping.py  what a node must not forget <-> a file; when messages are acknowledged
 topics.py    where things are said
 client.py    a broker -> a connection that comes back by itself; broker.py is a small one to try
 node.py      a core, a broker and readings (sources.py) -> a node that runs

@@ -2,9 +2,9 @@
 
 Rows are told apart by their sequence number. A node evaluates what it can of a row as soon as all
 inputs are there, and says it. When the deadline of a row passes, ignorance takes the place of what
-is missing. Which rows a site is at, a majority of what is heard decides (position.py); a node that
-hears nobody and decides nothing passes on whatever it reads. Everything is counted and bounded, so
-that nothing that comes in can do harm.
+is missing. Which rows a site is at, a majority of its sources decides (position.py); a node with
+no other source than its readings, which does not decide, passes on whatever it reads. Everything is
+counted and bounded, so that nothing that comes in can do harm.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class NodeCore:
 
     @property
     def reached(self) -> int:
-        """The row that a majority of what this node hears has come to; -1 for none."""
+        """The row that a majority of this node's sources has come to; -1 for none."""
         return self._position.reached
 
     def holds(self, sequence: int) -> bool:
@@ -160,7 +160,7 @@ class NodeCore:
         )
 
     def resume(self, memory: Memory, now: float = 0.0) -> None:
-        """Go on where a former life of this node was."""
+        """Go on where this node was before it was restarted."""
         self._position.resume(memory.settled, now)
         if self.decides:
             self._position.floor = memory.settled
@@ -296,7 +296,7 @@ class NodeCore:
         return self._open(sequence, now, time)
 
     def _is_here(self, source: str, sequence: int, now: float) -> bool:
-        """Whether the site is where this row is, and note who says it."""
+        """Whether the site is where this row is; note from which source it comes."""
         position = self._position
         if not position.is_elsewhere(sequence):
             if position.note(source, sequence, now):

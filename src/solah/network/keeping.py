@@ -29,7 +29,7 @@ _LAST_WAIT = 5.0
 
 @dataclass
 class _Pending:
-    """What is to be written when all that was said before is confirmed."""
+    """What is to be written when all messages that were sent before are confirmed."""
 
     memory: Memory
     receipts: list[Receipt]
@@ -95,7 +95,7 @@ class Keeper:
         return self.settled != before
 
     def finish(self, memory: Callable[[], Memory]) -> None:
-        """Write everything once more, if the broker confirms what was said soon enough."""
+        """Write everything once more, if the broker confirms what was sent soon enough."""
         give_up = time.monotonic() + _LAST_WAIT
         if self._pending is not None:
             self._receipts = self._pending.receipts + self._receipts

@@ -52,7 +52,7 @@ _AHEAD = 1_000
 _MOST_UNCONFIRMED = 200
 _MOST_CHANGED = 1_000  # rows that are evaluated at once
 _MOST_POSTPONED = 64
-_REPEATED = 60.0  # seconds of decisions that are said again when a broker comes back
+_REPEATED = 60.0  # seconds of decisions that are sent again when a broker comes back
 _MOST_REPEATED = 4 * 1024 * 1024  # bytes
 _READ_AGAIN_EVERY = 1.0
 _STUCK = 60.0
@@ -67,8 +67,8 @@ class NodeOptions:
     wire : how it writes messages
     trust : whose plans are taken; None where everyone's are
     allow_rollback : whether a plan is taken that was signed before the one in use
-    state : a file in which it remembers how far it came; None for none. The last signed plan that
-        was taken is kept beside it.
+    state : a file in which it remembers how far it came, with the plans that it took beside it
+        (``<state>.plans``); None for none
     root : what all topics begin with
     extras : called with decisions, returns topics and payloads to say beside them
     announcements : topics and payloads to say, and to be kept, at the start
@@ -109,6 +109,7 @@ class Node:
         self._plans: dict[tuple[str, int], bytes] = {}
         self._postponed: deque[bytes] = deque()
         self._decided: deque[tuple[float, bytes]] = deque()
+        self._decided_bytes = 0
         # What the thread that reads has to know of the network.
         self._progress, self._progressed = -1, time.monotonic()
         self._wanted = -1
@@ -340,6 +341,7 @@ class Node:
             payload = encode(decided, wire)
             self._say(topics.decisions, payload)
             self._decided.append((time.monotonic(), payload))
+            self._decided_bytes += len(payload)
             for topic, payload in self._options.extras(decided) if self._options.extras else ():
                 self._say(topic, payload)
         if self._client.is_connected:
@@ -347,10 +349,9 @@ class Node:
 
     def _forget_decided(self) -> None:
         """Forget the decisions that a broker surely has passed on."""
-        size = sum(len(payload) for _, payload in self._decided)
         old = time.monotonic() - _REPEATED
-        while self._decided and (self._decided[0][0] < old or size > _MOST_REPEATED):
-            size -= len(self._decided.popleft()[1])
+        while self._decided and (self._decided[0][0] < old or self._decided_bytes > _MOST_REPEATED):
+            self._decided_bytes -= len(self._decided.popleft()[1])
 
     def _say(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         if not self._client.publish(topic, payload, retain=retain):
@@ -371,7 +372,7 @@ class Node:
         for topic, payload in self._options.announcements:
             self._client.publish(topic, payload, retain=True)
         # What was said while we were away, or just before, may be lost with the broker.
-        for _, payload in [*self._decided]:
+        for _, payload in self._decided.copy():
             self._client.publish(self._topics.decisions, payload)
         if self.core.decides and self._keeper.settled >= 0:
             self._say_progress()
@@ -440,7 +441,7 @@ class Node:
     # --- remembering -----------------------------------------------------------------------------
 
     def _remember(self) -> None:
-        """Go on where the last life of this node was, with the plans that it knew."""
+        """Go on where this node was before it was restarted, with the plans that it had."""
         memory = read_memory(self._options.state)
         for payload in read_plans(self._options.state):
             self._resume(payload)

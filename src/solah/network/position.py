@@ -1,31 +1,31 @@
-"""What a node's sources say of rows in, which rows the site is at out.
+"""Numbers of rows from several sources in, which rows the site is at out.
 
-A source is a node that is heard, or the node's own readings. Numbers of rows may begin anywhere,
-jump and begin again, but no single source decides where a site is:
+A source is another node from which messages come, or the node's own readings. Numbers of rows may
+begin anywhere, jump and begin again, but no single source decides where a site is:
 
 - A row is reached when a majority of the live sources has come to it. Only then its deadline runs.
 - A row more than a million beyond that, or long forgotten, is elsewhere, and refused.
-- A site goes elsewhere when more sources say rows there than here.
+- A site goes elsewhere when more sources report rows there than here.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-FAR = 1_000_000  # rows beyond what is reached; a week of one a second is less
-SILENCE = 60.0  # seconds after which a source that said nothing no longer counts
+FAR = 1_000_000  # rows beyond what is reached; a week of one per second is less
+SILENCE = 60.0  # seconds after which a source from which nothing came no longer counts
 _NEVER = -float("inf")
 
 
 @dataclass
 class _Source:
-    """What one source has said of rows."""
+    """Which rows one source has reported, and when."""
 
     newest: int = -1  # here
-    advanced: float = _NEVER  # when it said that
-    here: float = _NEVER  # when it last said anything here
+    advanced: float = _NEVER  # when that came
+    here: float = _NEVER  # when the last came that is here
     last: int = -1  # anywhere
-    spoke: float = _NEVER
+    active: float = _NEVER  # when that came
 
 
 class Position:
@@ -46,7 +46,7 @@ class Position:
         self._resumed = _NEVER
 
     def resume(self, row: int, now: float) -> None:
-        """Begin behind a row that a former life of the node came to."""
+        """Begin behind the row that the node came to before it was restarted."""
         self.reached = max(self.reached, row)
         self._resumed = now
 
@@ -55,9 +55,9 @@ class Position:
         return self.reached >= 0 and not self.floor - self._keep <= row <= self.reached + FAR
 
     def note(self, source: str, row: int, now: float) -> bool:
-        """Note that a source says a row which is here; return whether it is its newest."""
+        """Note a source's row that is here; return whether it is its newest."""
         one = self._sources.setdefault(source, _Source())
-        one.here = one.spoke = now
+        one.here = one.active = now
         one.last = row
         if row <= one.newest:
             return False
@@ -65,32 +65,31 @@ class Position:
         return True
 
     def note_elsewhere(self, source: str, row: int, now: float) -> bool:
-        """Note that a source says a row which is elsewhere; return whether the site goes there."""
+        """Note a source's row that is elsewhere; return whether the site goes there."""
         one = self._sources.setdefault(source, _Source())
-        one.last, one.spoke = row, now
+        one.last, one.active = row, now
         there = self._there(row, now)
         here = [one for one in self._sources.values() if now - one.here < SILENCE]
         is_fresh = now - self._resumed < SILENCE
         if row <= self.reached:
-            # What a broker says again of old looks the same, so that more have to be silent here.
+            # Old messages that a broker delivers again look the same, so here must be silence.
             return not is_fresh and len(there) > len(here)
         if len(there) > len(here) + (is_fresh and self.n_sources > 1):
             return True
         staying = [one for one in here if not self.is_elsewhere(one.last)]
         return len(there) > max(1, len(staying))
 
-    def go(self, row: int, now: float) -> int:
-        """Go where a row is; return the first row that sources say there."""
+    def go(self, row: int, now: float) -> None:
+        """Go where a row is."""
         there = self._there(row, now)
         first = min(one.last for one in there)
         for one in self._sources.values():
             is_there = any(one is other for other in there)
             one.newest = one.last if is_there else -1
-            one.advanced = one.here = one.spoke if is_there else _NEVER
+            one.advanced = one.here = one.active if is_there else _NEVER
         self.floor = min(self.floor, first - 1)
         self.reached = -1
         self._resumed = _NEVER
-        return first
 
     def update(self, now: float, patience: float) -> int:
         """Find what is reached by now, where sources are waited for so long; return it."""
@@ -106,7 +105,7 @@ class Position:
         return self.reached
 
     def lost(self, now: float, patience: float) -> float:
-        """Return when the last of the sources that are no longer waited for was heard."""
+        """Return when the last of the sources that are no longer waited for advanced."""
         gone = [one.advanced for one in self._sources.values() if now >= one.advanced + patience]
         return max(gone, default=_NEVER)
 
@@ -121,6 +120,6 @@ class Position:
             one
             for one in self._sources.values()
             if abs(one.last - row) <= FAR
-            and now - one.spoke < SILENCE
+            and now - one.active < SILENCE
             and self.is_elsewhere(one.last)
         ]

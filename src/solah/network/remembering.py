@@ -25,7 +25,7 @@ class OpenRow:
     sequence, time : the row's
     model : the hash of the bundle that its signals were made with
     readings : those that were measured here; None where none came
-    signals : what other nodes said
+    signals : the evidence of other nodes
     missing : what they lacked
     """
 
