@@ -71,6 +71,17 @@ def test_old_files_go_away(tmp_path):
     assert kinds == ["model", "rows", "state.json"]
 
 
+def test_files_of_others_stay(tmp_path):
+    X, y = turning(100, 100)
+    stream, _ = begun(X, y)
+    others = [tmp_path / name for name in ("model-a.json", "rows-1.npz", "model-final.json")]
+    for path in others:
+        path.write_text("mine", encoding="utf-8")
+    stream.save(tmp_path)
+    stream.save(tmp_path)
+    assert all(path.read_text(encoding="utf-8") == "mine" for path in others)
+
+
 def test_a_save_that_fails_leaves_the_last_one(tmp_path, monkeypatch):
     X, y = turning(200, 200)
     stream, _ = begun(X[:100], y[:100])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from solah.cli.options import ModelFile, OutputFile, ReadingOptions
+from solah.cli.overwriting import READ
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
 
@@ -29,6 +30,7 @@ Labelled = Annotated[
         help="Rows with their true classes: a file, or a data set by name.",
         show_default=False,
     ),
+    READ,
 ]
 Target = Annotated[
     str | None,
@@ -45,6 +47,7 @@ Memory = Annotated[
         exists=True,
         dir_okay=False,
     ),
+    READ,
 ]
 Times = Annotated[int, _learning_option(min=1, help="How often to go through the rows.")]
 PaceOption = Annotated[

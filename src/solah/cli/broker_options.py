@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from solah.cli.overwriting import READ
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ PlanFile = Annotated[
         exists=True,
         dir_okay=False,
     ),
+    READ,
 ]
 Root = Annotated[
     str, options_in("The network")("--root", metavar="NAME", help="What all topics begin with.")
@@ -65,6 +67,7 @@ class BrokerOptions:
             exists=True,
             dir_okay=False,
         ),
+        READ,
     ] = None
     ca: Annotated[
         Path | None,
@@ -75,18 +78,21 @@ class BrokerOptions:
             exists=True,
             dir_okay=False,
         ),
+        READ,
     ] = None
     cert: Annotated[
         Path | None,
         _broker_option(
             "--cert", metavar="FILE", help="Our own certificate.", exists=True, dir_okay=False
         ),
+        READ,
     ] = None
     key: Annotated[
         Path | None,
         _broker_option(
             "--key", metavar="FILE", help="The key of our certificate.", exists=True, dir_okay=False
         ),
+        READ,
     ] = None
 
     def find(self) -> "Broker":

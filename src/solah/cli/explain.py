@@ -8,6 +8,7 @@ import typer
 
 from solah.cli.formats import choose_format
 from solah.cli.options import STDOUT, ModelFile, OutputFileOrStdout, ReadingOptions
+from solah.cli.overwriting import READ
 from solah.cli.screen import Screen, output_option
 from solah.cli.streaming import printed_to, row_progress
 from solah.cli.verb import options_in
@@ -32,6 +33,7 @@ OptionalData = Annotated[
         help="A file or a data set by name; without --row all its rows are explained.",
         show_default=False,
     ),
+    READ,
 ]
 RowWords = Annotated[
     list[str] | None,

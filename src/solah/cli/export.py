@@ -8,6 +8,7 @@ import typer
 
 from solah.cli.adapt import Forgetting, PaceOption
 from solah.cli.options import ModelFile, ReadingOptions
+from solah.cli.overwriting import READ, refuse_overwriting
 from solah.cli.screen import Screen, output_option
 from solah.cli.verb import options_in
 
@@ -27,6 +28,7 @@ CheckData = Annotated[
         "name. With the goal's column, accuracies too. Without it, rows are drawn.",
         show_default=False,
     ),
+    READ,
 ]
 Form = Annotated[
     Literal["c", "arduino", "zephyr", "micropython", "blob"],
@@ -143,6 +145,7 @@ def export(
     files = dict(exported.files)
     if isinstance(exported, Export) and (to == "arduino" or to == "zephyr"):
         files = dict(package_c(document, exported, to))
+    refuse_overwriting((output / file for file in files), filter(None, (model, data)))
     written = write_all(output, files)
     if screen.json:
         about = {"name": exported.name, "to": to, "numbers": exported.numbers}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from solah.cli.follow import FollowOptions, follow
 from solah.cli.model_options import AUTO, HierarchyOptions, OneModel, TreeOptions
 from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOptions
+from solah.cli.overwriting import refuse_overwriting
 from solah.cli.scale import ScaleOptions, scanned
 from solah.cli.screen import Screen
 
@@ -74,6 +75,7 @@ def fit(
     Many files, in bounded memory: solah fit 'days/*.parquet' -t fault --memory 1GB
     """
     _refuse_idle(scale, following)
+    refuse_overwriting([output, *scale.files(), *following.files()], [data])
     if following.follow:
         follow(data, columns, choice, wiring, trees, following, reading, screen, output, jobs)
         return

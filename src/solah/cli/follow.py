@@ -107,6 +107,14 @@ class FollowOptions:
         changed = [one.name for one in fields(self) if getattr(self, one.name) != one.default]
         return [f"--{name.replace('_', '-')}" for name in changed]
 
+    def files(self) -> list[Path]:
+        """Return the file that what is remembered begins with, if anything is."""
+        if self.state is None:
+            return []
+        from solah.stream.state import STATE_FILE
+
+        return [self.state / STATE_FILE]
+
     def parameters(self) -> dict[str, Any]:
         """Return those of a stream learner."""
         return {
@@ -172,7 +180,7 @@ class _Service:
         from solah.stream import StreamLearner
 
         state = self._options.state
-        if state is not None and (state / "state.json").exists():
+        if state is not None and self._options.files()[0].exists():
             self._learner = StreamLearner.resume(state, estimator, on_event=self._hear)
             rows = self._learner.metrics.rows
             self._screen.note(f"going on behind row {rows:,}, with the settings saved in {state}")

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from solah.cli.overwriting import READ
 from solah.cli.verb import options_in
 
 _model_option = options_in("The model")
@@ -90,6 +91,7 @@ class HierarchyOptions:
             help="A hierarchy by hand: a .json, .yaml or .txt file, or text such as "
             "'z1 <- a, b; y <- z1, c'.",
         ),
+        READ,
     ] = None
     clusters: Annotated[
         Any,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from solah.cli.broker_options import BrokerOptions, PlanFile, Root, TrustFiles, trusted
 from solah.cli.options import ReadingOptions
+from solah.cli.overwriting import READ, WRITTEN
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
 
@@ -47,6 +48,7 @@ AllowRollback = Annotated[
         "--allow-rollback",
         help="With --trust, take plans too that were signed before the one in use.",
     ),
+    READ,
 ]
 State = Annotated[
     Path | None,
@@ -56,6 +58,7 @@ State = Annotated[
         help="Remember here how far the work is, and go on from there after a restart; with "
         "--trust the last plan is kept beside it.",
     ),
+    WRITTEN,
 ]
 HomeAssistant = Annotated[
     bool, _network_option("--home-assistant", help="Announce the decision to Home Assistant.")
@@ -72,6 +75,7 @@ Replay = Annotated[
         exists=True,
         dir_okay=False,
     ),
+    READ,
 ]
 Rate = Annotated[
     float | None, _source_option("--rate", min=0.001, help="Rows a second; by default all at once.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from solah.cli.overwriting import READ, WRITTEN
 from solah.cli.screen import output_option
 from solah.cli.verb import options_in
 
@@ -46,16 +47,19 @@ Data = Annotated[
         "'solah datasets' lists.",
         show_default=False,
     ),
+    READ,
 ]
 ModelFile = Annotated[
     Path,
     typer.Argument(
         metavar="MODEL", help="A model document that 'solah fit' wrote.", show_default=False
     ),
+    READ,
 ]
 OutputFile = Annotated[
     Path,
     output_option("-o", "--output", metavar="FILE", help="The file to write.", callback=_writable),
+    WRITTEN,
 ]
 OutputFileOrStdout = Annotated[
     Path,
@@ -66,6 +70,7 @@ OutputFileOrStdout = Annotated[
         help="The file to write; '-' for stdout.",
         callback=_writable_or_stdout,
     ),
+    WRITTEN,
 ]
 Jobs = Annotated[
     int | None,

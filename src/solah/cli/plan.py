@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from solah.cli.broker_options import Root
 from solah.cli.options import ModelFile, OutputFile
+from solah.cli.overwriting import READ, WRITTEN, refuse_overwriting
 from solah.cli.screen import Screen, output_option
 from solah.cli.verb import options_in
 
@@ -30,6 +31,7 @@ PlacementFile = Annotated[
         exists=True,
         dir_okay=False,
     ),
+    READ,
 ]
 Gateway = Annotated[
     str | None,
@@ -55,6 +57,7 @@ Acl = Annotated[
         help="Write who may say what, too, for the broker mosquitto.",
         dir_okay=False,
     ),
+    WRITTEN,
 ]
 Sign = Annotated[
     Path | None,
@@ -65,6 +68,7 @@ Sign = Annotated[
         exists=True,
         dir_okay=False,
     ),
+    READ,
 ]
 NewKey = Annotated[
     Path | None,
@@ -101,12 +105,14 @@ def plan(
     from solah.exceptions import ParameterError
     from solah.model import load_document
     from solah.network.access import acl_text
-    from solah.network.bundle import Bundle, make_keys, save_bundle
+    from solah.network.bundle import Bundle, key_files, make_keys, save_bundle
     from solah.network.topics import Topics
     from solah.network.traffic import measure_traffic
 
     if sign is not None and new_key is not None:
         raise ParameterError("--new-key makes a key and signs with it; leave --sign out")
+    if new_key is not None:
+        refuse_overwriting(filter(None, (output, acl, *key_files(new_key))), ())
     document = load_document(model)
     bundle = Bundle(_planned(document, placement, gateway, site), document)
     traffic = measure_traffic(bundle, root)

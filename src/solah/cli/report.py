@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from solah.cli.options import ModelFile, OutputFile, ReadingOptions
+from solah.cli.overwriting import READ
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
 
@@ -25,6 +26,7 @@ Rows = Annotated[
         ".gz), or a name that 'solah datasets' lists.",
         show_default=False,
     ),
+    READ,
 ]
 Truth = Annotated[
     str | None,

@@ -60,6 +60,14 @@ class ScaleOptions:
         """Return the flags that the user set."""
         return [f"--{name}" for name, value in vars(self).items() if value is not None]
 
+    def files(self) -> list[Path]:
+        """Return the file that a checkpoint begins with, if there is a checkpoint."""
+        if self.checkpoint is None:
+            return []
+        from solah.scale.journal import TASK_FILE
+
+        return [self.checkpoint / TASK_FILE]
+
     def is_for(self, data: str) -> bool:
         """Tell whether rows are passed over: if an option says so, or they are several files."""
         if self.given():

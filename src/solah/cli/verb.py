@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
+from solah.cli.overwriting import READ, WRITTEN, FileUse, refuse_overwriting
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,7 +24,8 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
     """Spread every parameter whose type is a dataclass over the options that are its fields.
 
     Options that several verbs share are declared once, as fields of such a group, and a verb
-    gets them together as one value. Typer sees a plain function with an option a field.
+    gets them together as one value. Typer sees a plain function with an option a field. What is
+    marked in a type as read or written is compared before the work begins.
     """
     hints = get_type_hints(function, include_extras=True)
     own = inspect.signature(function).parameters
@@ -35,7 +38,12 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
         )
     ]
 
+    uses = {parameter.name: _use_of(parameter.annotation) for parameter in spread}
+
     def run(**values: Any) -> None:
+        given = [(uses[name], value) for name, value in values.items() if value is not None]
+        read, written = ([value for use, value in given if use is one] for one in (READ, WRITTEN))
+        refuse_overwriting(written, read)
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         function(**values)
@@ -58,6 +66,12 @@ def _options(group: type) -> list[inspect.Parameter]:
         )
         for field in fields(group)
     ]
+
+
+def _use_of(hint: Any) -> FileUse | None:
+    """Return what is done with the file that a parameter names, if it names one."""
+    marks = getattr(hint, "__metadata__", ())
+    return next((mark for mark in marks if isinstance(mark, FileUse)), None)
 
 
 def _keyword(parameter: inspect.Parameter, hint: Any) -> inspect.Parameter:

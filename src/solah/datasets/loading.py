@@ -18,6 +18,8 @@ from solah.datasets.registry import find_entry
 from solah.exceptions import DatasetError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from solah.data.table import Column
@@ -77,6 +79,11 @@ def load_entry(entry: Entry) -> Dataset:
     )
     _check(dataset, entry)
     return dataset
+
+
+def file_of(name: str) -> Path | None:
+    """Return the file that a data set would be read from; None if there is none yet."""
+    return locate(find_entry(name)).file
 
 
 def _read(entry: Entry) -> Table:

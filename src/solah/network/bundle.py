@@ -122,6 +122,11 @@ def _plain_nodes(plan: Plan) -> list[dict[str, Any]]:
     ]
 
 
+def key_files(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Return where :func:`make_keys` writes the private and the public key."""
+    return Path(f"{stem}.pem"), Path(f"{stem}.pub.pem")
+
+
 def make_keys(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Make an Ed25519 key pair for signing plans.
 
@@ -137,7 +142,7 @@ def make_keys(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
     """
     serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signed plans")
     ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signed plans")
-    private, public = Path(f"{stem}.pem"), Path(f"{stem}.pub.pem")
+    private, public = key_files(stem)
     for path in (private, public):
         if path.exists():
             raise ParameterError(f"{path} is there already, and a key is not replaced")

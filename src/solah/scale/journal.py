@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from solah.scale.engines import Engine, Portions
     from solah.scale.passes import Pass, Statistics
 
-_TASK = "task.json"
+TASK_FILE = "task.json"
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Journal:
 
     def __post_init__(self) -> None:
         _make(self.folder)
-        place = self.folder / _TASK
+        place = self.folder / TASK_FILE
         task = dict(self.task)
         if not place.exists():
             write_whole(place, json.dumps(task, indent=2, ensure_ascii=False) + "\n")

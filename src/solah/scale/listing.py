@@ -39,7 +39,7 @@ class Listing:
 def list_files(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Listing:
     """Find the files, and see that each is there and all are of one format."""
     if isinstance(data, (str, os.PathLike)):
-        name, files = os.fspath(data), _files(os.fspath(data))
+        name, files = os.fspath(data), find_files(data)
     else:
         files = [Path(path) for path in data]
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
@@ -54,8 +54,9 @@ def list_files(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) 
     return Listing(name, tuple(files))
 
 
-def _files(text: str) -> list[Path]:
-    path = Path(text)
+def find_files(data: str | os.PathLike[str]) -> list[Path]:
+    """List the files of a folder or a pattern; a path alone stands for itself, there or not."""
+    text, path = os.fspath(data), Path(data)
     if path.is_dir():
         return _in_folder(path)
     if path.exists() or not glob.has_magic(text):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import secrets
 from collections import Counter
 from dataclasses import asdict
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
     Learner = TypeVar("Learner", bound=StreamLearner)
 
 _FORMAT, _VERSION = "solah-stream", 1
-_STATE = "state.json"
+STATE_FILE = "state.json"
+# What this module names itself: another model-….json in the folder is the user's.
+_OWN_NAME = re.compile(r"rows-[0-9a-f]{8}\.npz|model-[0-9a-f]{8}\.json")
 _BROKEN = (LookupError, TypeError, ValueError, OSError, EOFError, AttributeError, BadZipFile)
 
 
@@ -56,9 +59,9 @@ def save_state(learner: StreamLearner, folder: str | os.PathLike[str]) -> None:
         "course": None if learner.course is None else _save_course(learner.course, place, mark),
         "is_named": learner.knows_names,
     }
-    write_whole(place / _STATE, json.dumps(content, ensure_ascii=False))
-    for old in (*place.glob("rows-*.npz"), *place.glob("model-*.json")):
-        if mark not in old.name:
+    write_whole(place / STATE_FILE, json.dumps(content, ensure_ascii=False))
+    for old in place.iterdir():
+        if _OWN_NAME.fullmatch(old.name) and mark not in old.name:
             old.unlink(missing_ok=True)
 
 
@@ -88,16 +91,16 @@ def load_state(
 
 def _read_state(place: Path) -> dict[str, Any]:
     try:
-        content = json.loads((place / _STATE).read_text(encoding="utf-8"))
+        content = json.loads((place / STATE_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError(f"no stream was saved in {place}: there is no {_STATE}") from None
+        raise DataError(f"no stream was saved in {place}: there is no {STATE_FILE}") from None
     except ValueError as error:
-        raise DataError(f"{place / _STATE} is no JSON: {error}") from None
+        raise DataError(f"{place / STATE_FILE} is no JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise DataError(f"{place / _STATE} is not the state of a stream")
+        raise DataError(f"{place / STATE_FILE} is not the state of a stream")
     if content.get("version") != _VERSION:
         raise DataError(
-            f"{place / _STATE} has version {content.get('version')!r}, and this solah reads "
+            f"{place / STATE_FILE} has version {content.get('version')!r}, and this solah reads "
             f"{_VERSION}"
         )
     return content
