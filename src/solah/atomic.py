@@ -6,7 +6,6 @@ import io
 import os
 import secrets
 import shutil
-import tempfile
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -56,6 +55,8 @@ def write_all(folder: str | os.PathLike[str], contents: Mapping[str, str | bytes
                 undo.callback(target.unlink, missing_ok=True)
         for draft, target in drafts:
             draft.replace(target)
+        for parent in {target.parent for _, target in drafts}:
+            _sync_folder(parent)
         undo.pop_all()
     return paths
 
@@ -107,13 +108,10 @@ def _beside(target: Path) -> Path:
 @contextmanager
 def _whole_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = _replaceable(path)
+    # Named before it is there, so that no signal can come between the file and what removes it.
+    draft = _beside(target)
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".part")
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(target)) from None
-    draft = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with _created(draft, target) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -122,6 +120,27 @@ def _whole_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+    _sync_folder(target.parent)
+
+
+def _created(draft: Path, target: Path) -> IO[bytes]:
+    """Make a file that only its owner can read; an error names the file that is wanted."""
+    try:
+        return open(draft, "xb", opener=lambda path, flags: os.open(path, flags, 0o600))
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(target)) from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring a new name to the disk, where the system can: a file alone may be lost with it."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    with suppress(OSError):  # some file systems do not sync folders
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _replaceable(path: str | os.PathLike[str]) -> Path:
