@@ -29,6 +29,7 @@ from solah.cli.publish import publish
 from solah.cli.report import report
 from solah.cli.rules import rules
 from solah.cli.screen import Quiet, Terminal, Verbose, harmless
+from solah.cli.stopping import sigterm_as_interrupt
 from solah.cli.stress import stress
 from solah.cli.up import up
 from solah.cli.verb import verb
@@ -39,6 +40,7 @@ from solah.exceptions import SolahError, cut
 _FAILED = 2
 _CLOSED = 1
 _INTERRUPTED = 130
+_TERMINATED = 143
 _LINE_BREAK = re.compile(r"\s*\n\s*")
 
 _VERBS = {
@@ -98,16 +100,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     code : int
         0 if all went well, 1 if nobody reads the output any more, 2 for an error, 130 if the
-        user interrupted.
+        user interrupted, 143 if it was stopped by SIGTERM.
     """
     _prepare_streams()
     # Workers of Dask and joblib are started without -P, and would run files of the current folder.
     os.environ.setdefault("PYTHONSAFEPATH", "1")
     flags: dict[str, bool] = {}
     words = list(sys.argv[1:] if arguments is None else arguments)
-    code = _attempt(lambda: _run(words or ["--help"], flags), flags)
-    # What is still on its way to a pipe may fail too, and must not do so at the interpreter's end.
-    return _attempt(sys.stdout.flush, flags) or code
+    with sigterm_as_interrupt() as has_come:
+        code = _attempt(lambda: _run(words or ["--help"], flags), flags)
+        # What is still on its way to a pipe may fail too, and must not do so at the end.
+        code = _attempt(sys.stdout.flush, flags) or code
+        return _TERMINATED if code == _INTERRUPTED and has_come() else code
 
 
 def _run(words: list[str], flags: dict[str, bool]) -> int:

@@ -1,6 +1,5 @@
 """``solah up``: a plan and rows in, the whole network on this machine out."""
 
-import signal
 import tempfile
 import threading
 import time
@@ -80,7 +79,6 @@ def up(
     observer.adopt(bundle)
     words = ["--deadline", str(deadline), "--wire", wire, "--root", root, *reading.words()]
     with ExitStack() as stack:
-        stack.enter_context(_interrupted_by_sigterm())
         url = broker or stack.enter_context(_own_broker())
         also = decided.listener(topics.decisions)
         stack.enter_context(listening(find_broker(url), topics, observer, also))
@@ -123,16 +121,6 @@ class _Decided:
                         self.rows.setdefault(row.sequence, (row.decision, bool(row.missing)))
 
         return take
-
-
-@contextmanager
-def _interrupted_by_sigterm() -> "Iterator[None]":
-    """Let SIGTERM end the work as Ctrl-C does, so that nothing is left behind."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

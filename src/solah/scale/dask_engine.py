@@ -7,6 +7,7 @@ done again by others, and the sums do not know in which order they were made.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Self
@@ -19,7 +20,7 @@ from solah.scale.allocation import freed_memory_kept
 from solah.scale.engines import UNWATCHED, Portions, statistics_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from solah.data import Table
     from solah.scale.engines import Watcher
@@ -58,13 +59,23 @@ def connect(where: Any) -> tuple[Any, bool]:
             f"Got {type(where).__name__}."
         )
     if where == LOCAL:
-        # A free port, for nobody but this machine; without one the scheduler takes a known one.
-        cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address="localhost:0")
-        return distributed.Client(cluster), True
+        return distributed.Client(_started(distributed.LocalCluster)), True
     try:
         return distributed.Client(where, timeout="10s"), True
     except (OSError, ValueError) as error:
         raise SolahError(f"there is no Dask scheduler at {where}: {error}") from None
+
+
+def _started(kind: Callable[..., Any]) -> Any:
+    """Start a cluster here; an interrupt waits for it, since a part of one cannot be closed."""
+    with ThreadPoolExecutor(1) as pool:
+        # A free port, for nobody but this machine; without one the scheduler takes a known one.
+        start = pool.submit(kind, threads_per_worker=1, dashboard_address="localhost:0")
+        try:
+            return start.result()
+        except KeyboardInterrupt:
+            start.result().close()
+            raise
 
 
 @dataclass(frozen=True, eq=False)

@@ -171,10 +171,14 @@ def scan(
         source, target = open_collection(data, goal)
     else:
         source, target = open_source(data, options=options, spool=folder and folder / "rows"), None
-    if columns is not None:
-        see_columns(columns, source.names, source.name)
-    # A cluster is started last, when nothing else can fail and leave it running.
-    client, is_ours = connect(dask) if is_dask(data) or dask is not None else (None, False)
+    try:
+        if columns is not None:
+            see_columns(columns, source.names, source.name)
+        # A cluster is started last, when nothing else can fail and leave it running.
+        client, is_ours = connect(dask) if is_dask(data) or dask is not None else (None, False)
+    except BaseException:
+        source.close()
+        raise
     kept = None if columns is None else tuple(columns)
     return Scan(source, size, folder, client, watcher, target, kept, is_ours)
 

@@ -1,0 +1,200 @@
+"""SIGTERM ends what is at work as Ctrl-C does, and nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from solah.cli import main as program
+from solah.cli.main import main
+from solah.cli.stopping import sigterm_as_interrupt
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to catch")
+
+
+def wait_for_signal():
+    """Wait until a signal interrupts; fail when none does."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        time.sleep(0.01)
+    pytest.fail("nothing came")
+
+
+def test_sigterm_is_an_interrupt():
+    with pytest.raises(KeyboardInterrupt), sigterm_as_interrupt() as has_come:
+        assert not has_come()
+        signal.raise_signal(signal.SIGTERM)
+    assert has_come()
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_second_one_does_not_stop_what_cleans_up():
+    cleaned = []
+    with pytest.raises(KeyboardInterrupt), sigterm_as_interrupt():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(signal.SIGTERM)
+            cleaned.append(True)
+    assert cleaned
+
+
+class Closing:
+    """Gets a signal while it is taken down, where Python drops what is raised."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __del__(self):
+        signal.raise_signal(self.number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_interrupt_that_is_lost_comes_again(number):
+    with pytest.raises(KeyboardInterrupt), sigterm_as_interrupt() as has_come:
+        Closing(number)
+        wait_for_signal()
+    assert has_come() == (number == signal.SIGTERM)
+
+
+def test_other_handlers_and_threads_are_left_alone():
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        with sigterm_as_interrupt() as has_come:
+            signal.raise_signal(signal.SIGTERM)
+        assert not has_come()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    codes = []
+    thread = threading.Thread(target=lambda: codes.append(main(["datasets", "-q"])))
+    thread.start()
+    thread.join()
+    assert codes == [0]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_the_program_says_how_it_ended(run, monkeypatch, number, code):
+    monkeypatch.setattr(program, "_run", lambda *_: signal.raise_signal(number))
+    outcome = run("datasets")
+    assert (outcome.code, outcome.out, outcome.err) == (code, "", "solah: interrupted\n")
+
+
+# Real processes
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts the program, its temporary files in a folder of their own."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    running = []
+
+    def begin(*words):
+        command = [sys.executable, "-m", "solah.cli.main", *map(str, words)]
+        environment = {**os.environ, "TMPDIR": str(temporary), "JOBLIB_TEMP_FOLDER": str(temporary)}
+        running.append(
+            subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+        )
+        return running[-1]
+
+    yield begin
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+def children_of(pid):
+    """Return the processes that were started by one, and by those."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(entry.parent.name)] = (int(fields[1]), fields[0])
+    found = {pid}
+    while more := {child for child, (parent, _) in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def wait_until(is_so, process):
+    end = time.monotonic() + 120
+    while not is_so():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def is_alive(pid):
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def end_in_order(process, folder):
+    """Send SIGTERM; see that nothing runs or lies around behind it, and return what was said."""
+    workers = children_of(process.pid)
+    process.terminate()
+    said = process.communicate(timeout=120)[1]
+    end = time.monotonic() + 60
+    while left := [pid for pid in workers if is_alive(pid)]:
+        assert time.monotonic() < end, f"{len(left)} of {len(workers)} processes are left"
+        time.sleep(0.02)
+    files = [path for path in (folder / "tmp").rglob("*") if "dask-scratch" not in str(path)]
+    assert files == []
+    assert list(folder.glob("**/*.part")) == []
+    return said
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
+
+
+@needs_proc
+def test_a_spool_goes_with_its_process(start, tmp_path):
+    rows = "".join(f"{i % 7},{i % 11},{'ab'[i % 2]}\n" for i in range(50_000))
+    (tmp_path / "rows.csv").write_text(f"x,y,z\n{rows}", encoding="utf-8")
+    words = (
+        "fit",
+        tmp_path / "rows.csv",
+        "-t",
+        "z",
+        "--memory",
+        "300MB",
+        "-o",
+        tmp_path / "m.json",
+    )
+    process = start(*words)
+    wait_until(lambda: any((tmp_path / "tmp").iterdir()), process)
+    assert end_in_order(process, tmp_path) == "solah: interrupted\n"
+    assert process.returncode == 143
+    assert not (tmp_path / "m.json").exists()
+
+
+@needs_proc
+def test_workers_and_what_they_share_go_with_their_process(start, tmp_path):
+    words = ("--model", "genetic", "--jobs", "2", "--generations", "500", "--folds", "2")
+    process = start("evaluate", "wine", *words)
+    wait_until(lambda: len(children_of(process.pid)) >= 3, process)
+    assert end_in_order(process, tmp_path) == "solah: interrupted\n"
+    assert process.returncode == 143
+
+
+@needs_proc
+@pytest.mark.slow
+def test_a_cluster_goes_with_its_process(start, tmp_path):
+    pytest.importorskip("distributed")
+    rows = "".join(f"{i % 7},{i % 11},{'ab'[i % 2]}\n" for i in range(50_000))
+    (tmp_path / "rows.csv").write_text(f"x,y,z\n{rows}", encoding="utf-8")
+    words = ("fit", tmp_path / "rows.csv", "-t", "z", "--dask", "local", "-o", tmp_path / "m.json")
+    process = start(*words)
+    wait_until(lambda: len(children_of(process.pid)) >= 2, process)
+    assert "Traceback" not in end_in_order(process, tmp_path)
+    assert process.returncode == 143
