@@ -62,6 +62,19 @@ def test_a_checkpoint_is_used_again_and_bound_to_its_run(run, days, tmp_path):
     other.check_error("is of another run", "parameters", "take another folder")
 
 
+@pytest.mark.filterwarnings("default")
+def test_a_checkpoint_that_was_altered_is_said_in_one_line(run, days, tmp_path):
+    words = ("fit", days, "-t", "fault", "--drop", "id", "--checkpoint", tmp_path / "run", *TREE)
+    assert run(*words, "-o", tmp_path / "one.json").code == 0
+    kept = sorted((tmp_path / "run").glob("*.npz"))[1]
+    kept.write_bytes(kept.read_bytes()[:-1])
+    done = run(*words, "-o", tmp_path / "other.json")
+    assert done.code == 0
+    assert done.err.startswith(f"solah: warning: {kept} was altered or cut short")
+    assert done.err.count("\n") == 1
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "other.json").read_bytes()
+
+
 def test_attributes_are_screened(run, days, tmp_path):
     words = ("fit", days, "-t", "fault", "--drop", "id", "--screen", "2", "--fusion", "tree")
     done = run(*words, "--labels", "3", "--min-support", "0.1", "-o", tmp_path / "m.json")

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -110,31 +111,69 @@ def test_what_is_cut_short_is_found_anew(rows, passes, tmp_path, left):
         content = kept[number].read_bytes()
         kept[number].write_bytes(content[:left])
         passes.clear()
-        assert fitted(TREE, rows, tmp_path) == whole
+        with pytest.warns(UserWarning, match="altered or cut short"):
+            assert fitted(TREE, rows, tmp_path) == whole
         assert len(passes) == 1
-        np.testing.assert_equal(arrays(kept[number]), arrays_in(content, tmp_path))
+        assert kept[number].read_bytes() == content
 
 
-def arrays(path):
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
+def test_no_file_that_was_altered_makes_another_model(rows, tmp_path):
+    for number, frame in enumerate(rows):
+        frame.to_csv(tmp_path / f"{number}.csv", index=False)
+    folder, pattern = tmp_path / "kept", str(tmp_path / "*.csv")
+    whole = fitted(TREE, pattern, folder)
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    assert {path.suffix for path in files} == {".json", ".npz", ".parquet"}
+    before = {path: path.read_bytes() for path in files}
+    for path, content in before.items():
+        for at in np.linspace(0, len(content) - 1, 5).astype(int):
+            path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", ".*altered")
+                found = fitted_or_refused(pattern, folder)
+            assert found == whole or (found is None and path.name == "task.json"), (path, at)
+            path.write_bytes(content)
 
 
-def arrays_in(content, folder):
-    path = folder / "before"
-    path.write_bytes(content)
-    return arrays(path)
+def fitted_or_refused(pattern, folder):
+    try:
+        return fitted(TREE, pattern, folder)
+    except ParameterError:
+        return None
 
 
-def test_a_byte_that_turned_is_noticed(rows, passes, tmp_path):
+def test_a_pass_in_the_place_of_another_is_not_believed(rows, passes, tmp_path):
     whole = fitted(TREE, rows, tmp_path)
-    place = sorted(tmp_path.glob("*.npz"))[1]
-    content = bytearray(place.read_bytes())
-    content[300] ^= 1
-    place.write_bytes(content)
+    first, *_, last = sorted(tmp_path.glob("*.npz"))
+    last.write_bytes(first.read_bytes())
     passes.clear()
-    assert fitted(TREE, rows, tmp_path) == whole
+    with pytest.warns(UserWarning, match=f"{last.name} was altered"):
+        assert fitted(TREE, rows, tmp_path) == whole
     assert len(passes) == 1
+
+
+def test_passes_of_another_task_are_not_believed(rows, tmp_path):
+    other = clone(TREE).set_params(max_depth=2)
+    whole = document(clone(other), rows, "y")
+    fitted(TREE, rows, tmp_path)
+    (tmp_path / "task.json").unlink()
+    with pytest.warns(UserWarning, match="altered"):
+        assert fitted(other, rows, tmp_path) == whole
+
+
+def test_equal_settings_in_another_order_are_the_same_task(rows, passes, tmp_path):
+    kinds, weights = {"s4": "ordinal", "place": "categorical"}, {"hot": 2, "cold": 1.5}
+    one = clone(TREE).set_params(kinds=kinds, class_weight=weights, n_labels={"s1": 4, "s0": 5})
+    whole = fitted(one, rows, tmp_path)
+    passes.clear()
+    other = clone(TREE).set_params(
+        kinds=dict(reversed(kinds.items())),
+        class_weight={"cold": np.float64(1.5), "hot": 2.0},
+        n_labels={"s0": 5, "s1": np.int64(4)},
+        max_depth=np.int64(3),
+    )
+    assert fitted(other, rows, tmp_path) == whole
+    assert passes == []
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Annotated, TextIO
 
 import typer
@@ -107,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("PYTHONSAFEPATH", "1")
     flags: dict[str, bool] = {}
     words = list(sys.argv[1:] if arguments is None else arguments)
-    with sigterm_as_interrupt() as has_come:
+    with sigterm_as_interrupt() as has_come, _warnings_in_one_line():
         code = _attempt(lambda: _run(words or ["--help"], flags), flags)
         # What is still on its way to a pipe may fail too, and must not do so at the end.
         code = _attempt(sys.stdout.flush, flags) or code
@@ -157,6 +158,16 @@ def _message(error: Exception) -> str | None:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     is_parameter = type(error).__module__ == "sklearn.utils._param_validation"
     return str(error) if is_parameter or isinstance(error, (SolahError, OSError)) else None
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Say what Python warns of as everything else is said, without lines of source."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: print(
+            f"solah: warning: {_LINE_BREAK.sub(' ', str(message))}", file=sys.stderr
+        )
+        yield
 
 
 def _prepare_streams() -> None:

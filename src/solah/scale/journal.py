@@ -2,21 +2,19 @@
 
 Training is decided by the statistics of its passes alone. So it is enough to keep these: a run that
 begins again takes the same decisions from the statistics that are there, and passes over the rows
-only for those that are missing. The model that comes out is the same, bit for bit.
+only for those that are missing, or that were altered since. The model that comes out is the same,
+bit for bit.
 """
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from solah.atomic import write_whole
 from solah.exceptions import ParameterError
+from solah.scale.sealed import read_sealed, write_sealed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,14 +47,14 @@ class Journal:
         place = self.folder / TASK_FILE
         task = dict(self.task)
         if not place.exists():
-            write_whole(place, json.dumps(task, indent=2, ensure_ascii=False) + "\n")
+            write_whole(place, _spelt(task))
             return
         known = _read_task(place)
         for name in sorted({*known, *task}):
             if known.get(name) != task.get(name):
                 raise ParameterError(
                     f"the checkpoint {self.folder} is of another run, which differs in its {name}; "
-                    "take another folder, or remove this one to begin anew"
+                    "take another folder, or remove this one to begin again"
                 )
 
     @property
@@ -67,12 +65,17 @@ class Journal:
     def run(self, one: Pass[Any]) -> Statistics:
         """Return what a pass found before; else take it, and keep what it finds."""
         self._n_passes += 1
-        place = self.folder / f"{self._n_passes:04d}-{one.key.replace(' ', '-')}.npz"
-        kept = _read(place)
+        name = f"{self._n_passes:04d}-{one.key.replace(' ', '-')}"
+        place, of = self.folder / f"{name}.npz", f"{name} of {_spelt(self.task)}"
+        kept = read_sealed(place, of)
         if kept is None:
             kept = self.engine.run(one)
-            write_whole(place, _as_bytes(kept))
+            write_sealed(place, kept, of)
         return kept
+
+
+def _spelt(task: Mapping[str, str]) -> str:
+    return json.dumps(dict(task), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _make(folder: Path) -> None:
@@ -94,18 +97,3 @@ def _read_task(place: Path) -> dict[str, Any]:
             f"{place} is not what a checkpoint begins with; take another folder for the checkpoint"
         )
     return task
-
-
-def _read(place: Path) -> Statistics | None:
-    """Read statistics; None where there are none that can be read, so that they are found anew."""
-    try:
-        with place.open("rb") as file, np.load(file, allow_pickle=False) as kept:
-            return {name: kept[name] for name in kept.files}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        return None
-
-
-def _as_bytes(statistics: Statistics) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **statistics)
-    return buffer.getvalue()

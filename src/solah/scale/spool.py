@@ -10,8 +10,10 @@ import json
 import shutil
 import tempfile
 import time
+import warnings
 from contextlib import contextmanager
 from dataclasses import asdict
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,7 +33,8 @@ _PURPOSE = "keeping rows on disk"
 _ROW_GROUP_CELLS = 2**21  # 16 MB of float64
 _MOST_GROUP_ROWS = 2**18
 _RECORD = "spool.json"
-_VERSION = 1
+_VERSION = 2
+_BLOCK_BYTES = 2**20
 _ABANDONED_SECONDS = 3_600.0
 
 
@@ -115,8 +118,8 @@ def kept_spool(home: Path) -> Iterator[Path]:
 def write_record(folder: Path, fingerprint: str, forms: Mapping[str, Form | None]) -> None:
     """Write down what a kept spool holds."""
     columns = {name: asdict(form) for name, form in forms.items() if form is not None}
-    made_of = _made_of(folder, fingerprint)
-    write_whole(folder / _RECORD, json.dumps({"made_of": made_of, "columns": columns}))
+    record: dict[str, Any] = {"version": _VERSION, "fingerprint": fingerprint, "columns": columns}
+    write_whole(folder / _RECORD, json.dumps({**record, "checksum": _checksum(folder, record)}))
 
 
 def read_record(folder: Path, fingerprint: str) -> dict[str, Form | None] | None:
@@ -125,7 +128,14 @@ def read_record(folder: Path, fingerprint: str) -> dict[str, Form | None] | None
         record = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if not isinstance(record, dict) or record.get("made_of") != _made_of(folder, fingerprint):
+    current = {"version": _VERSION, "fingerprint": fingerprint}
+    if not isinstance(record, dict) or not current.items() <= record.items():
+        return None
+    if record.pop("checksum", None) != _checksum(folder, record):
+        warnings.warn(
+            f"the rows kept in {folder} were altered since they were written; they are read again",
+            stacklevel=2,
+        )
         return None
     return {name: _form(one) for name, one in record["columns"].items()}
 
@@ -143,9 +153,15 @@ def open_spool(
     return ParquetSource(name, files, forms, fingerprint, None if is_kept else folder)
 
 
-def _made_of(folder: Path, fingerprint: str) -> dict[str, Any]:
-    sizes = {file.name: file.stat().st_size for file in _row_files(folder)}
-    return {"version": _VERSION, "fingerprint": fingerprint, "sizes": sizes}
+def _checksum(folder: Path, record: Mapping[str, Any]) -> str:
+    """Digest a record and the rows that it is of."""
+    digest = blake2b(json.dumps(record, sort_keys=True).encode(), digest_size=32)
+    for path in _row_files(folder):
+        with path.open("rb") as file:
+            digest.update(f"\n{path.name} {path.stat().st_size}\n".encode())
+            while block := file.read(_BLOCK_BYTES):
+                digest.update(block)
+    return digest.hexdigest()
 
 
 def _row_files(folder: Path) -> list[Path]:

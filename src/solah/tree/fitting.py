@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from solah.scale.facts import Facts
 
 
+_IN_ORDER = ("hierarchy", "initial")
+
+
 def fit_distant(estimator: Any, data: Any, target: Any, sample_weight: Any) -> None:
     """Fit an estimator to rows in files, frames or a cluster.
 
@@ -38,7 +43,7 @@ def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
     wish = _wish_for(rows.names, target, sample_weight, estimator.class_weight)
     task = {
         "estimator": type(estimator).__name__,
-        "parameters": repr(sorted(_of_result(estimator).items())),
+        "parameters": spell_parameters(_of_result(estimator)),
         "target": wish.target,
         "weight": repr(wish.weight),
     }
@@ -87,6 +92,44 @@ def _of_result(estimator: Any) -> dict[str, Any]:
     return {
         name: value for name, value in estimator.get_params(deep=False).items() if name not in idle
     }
+
+
+def spell_parameters(parameters: Mapping[str, Any]) -> str:
+    """Spell parameters as JSON, those that are equal alike.
+
+    A mapping of columns or classes is equal to one in another order; in a hierarchy, and in what
+    such a mapping holds, the order may matter and is kept.
+
+    Examples
+    --------
+    >>> one = {"kinds": {"age": "ordinal", "sex": "binary"}, "penalty": 2}
+    >>> other = {"penalty": np.float64(2.0), "kinds": {"sex": "binary", "age": "ordinal"}}
+    >>> spell_parameters(one) == spell_parameters(other)
+    True
+    """
+    plain = {name: _plain(value) for name, value in parameters.items()}
+    for name, value in plain.items():
+        if isinstance(parameters[name], Mapping) and name not in _IN_ORDER:
+            value["mapping"].sort(key=json.dumps)
+    return json.dumps(plain, sort_keys=True, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    """Turn a parameter into what JSON has, such that different ones stay different."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | str):
+        return value if value is None or isinstance(value, bool) else str(value)
+    if isinstance(value, int | float):
+        return int(value) if float(value).is_integer() else float(value)
+    if isinstance(value, Mapping):
+        return {"mapping": [[_plain(name), _plain(one)] for name, one in value.items()]}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if hasattr(value, "get_params"):
+        kind = f"{type(value).__module__}.{type(value).__qualname__}"
+        return {kind: spell_parameters(value.get_params(deep=False))}
+    return {"other": repr(value)}
 
 
 def _gathered(rows: Scan, wish: Wish, facts: Facts) -> tuple[Table, Column, Any]:

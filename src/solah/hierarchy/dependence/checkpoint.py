@@ -6,8 +6,6 @@ phrase that says to people what that was.
 
 from __future__ import annotations
 
-import io
-import zipfile
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -15,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.atomic import write_whole
 from solah.exceptions import ParameterError
 from solah.kernels.choose import kernel
+from solah.scale.sealed import read_sealed, write_sealed
 
 if TYPE_CHECKING:
     import os
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 
 # To be raised whenever the same columns and settings would give other values or other tiles.
 _FORMAT = 1
-# What a damaged archive may raise, depending on which of its bytes changed.
-_DAMAGED = (zipfile.BadZipFile, ValueError, KeyError, EOFError, RuntimeError, OverflowError)
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ class Checkpoint:
         return checkpoint
 
     def load(self, tile: Tile) -> Float | None:
-        """Return the values of a tile; None where they are not there, or damaged."""
+        """Return the values of a tile; None where they are not there, or altered."""
         found = _read(self._path(tile))
         if found is None or found.fingerprint != self.fingerprint:
             return None
@@ -64,9 +60,8 @@ class Checkpoint:
 
     def keep(self, tile: Tile, values: Float) -> None:
         """Write the values of a tile, whole or not at all."""
-        content = io.BytesIO()
-        np.savez(content, fingerprint=self.fingerprint, about=self.about, values=values)
-        write_whole(self._path(tile), content.getvalue())
+        about = {"fingerprint": np.array(self.fingerprint), "about": np.array(self.about)}
+        write_sealed(self._path(tile), {**about, "values": values}, tile.name)
 
     def _path(self, tile: Tile) -> Path:
         return self.folder / f"{tile.name}.npz"
@@ -78,7 +73,7 @@ class Checkpoint:
                 raise ParameterError(
                     f"the checkpoint {str(self.folder)!r} is of other data or settings: "
                     f"{path.name} is of {found.about}, and this is {self.about}; give another "
-                    f"folder, or delete its files tile-*.npz to begin anew"
+                    f"folder, or delete its files tile-*.npz to begin again"
                 )
 
 
@@ -118,13 +113,8 @@ def _made_folder(folder: str | os.PathLike[str]) -> Path:
 
 
 def _read(path: Path) -> _Kept | None:
-    """Read a file whose checksums hold; None where it is not there, or damaged."""
-    try:
-        content = path.read_bytes()
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if archive.testzip() is not None:
-                return None
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            return _Kept(str(arrays["fingerprint"]), str(arrays["about"]), arrays["values"])
-    except (FileNotFoundError, *_DAMAGED):
+    """Read a file that is as it was written; None where it is not there, or altered."""
+    found = read_sealed(path, path.stem)
+    if found is None:
         return None
+    return _Kept(str(found["fingerprint"]), str(found["about"]), found["values"])
