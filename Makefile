@@ -5,7 +5,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml README.md LICENSE $(shell find src native -type f -not -name '*.pyc')
 
-.PHONY: demo test test-system bench reproduce lint clean
+EXTRAS := broker,dask,datasets,mqtt,parquet,plot,web,yaml
+OLDEST := .venv-oldest
+# Where what we need of others is used most; OLDEST_TESTS=tests runs all.
+OLDEST_TESTS ?= tests/test_sklearn_contract.py tests/test_package.py tests/data tests/datasets \
+	tests/labels tests/model tests/network/test_web.py tests/plot tests/runtime tests/scale tests/stream
+
+.PHONY: demo test test-oldest test-system bench reproduce lint clean
 
 demo: $(VENV)/.installed
 	$(BIN)/solah demo --output demo
@@ -16,6 +22,11 @@ test: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto
+
+# The oldest versions that pyproject.toml allows, in an environment of their own. Old packages warn
+# of what new ones no longer have, and scikit-learn 1.7 does so under pytest 9.
+test-oldest: $(OLDEST)/.dev
+	$(OLDEST)/bin/python -m pytest -n auto -m 'not slow' -W ignore::DeprecationWarning $(OLDEST_TESTS)
 
 # What some tests need beside Python packages; without it they are skipped and say why.
 test-system:
@@ -42,5 +53,13 @@ $(VENV)/.dev: $(SOURCES) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --group dev '.[broker,dask,datasets,mqtt,parquet,plot,web]'
 	@touch $@ $(VENV)/.installed
 
+$(OLDEST)/.dev: $(SOURCES) tests/oldest.py
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
+	$(OLDEST)/bin/python tests/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt \
+		'pytest<9' pytest-xdist hypothesis httpx jsonschema 'pandas<3' polars '.[$(EXTRAS)]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) $(OLDEST) build dist demo

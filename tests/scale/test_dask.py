@@ -112,6 +112,8 @@ def test_workers_read_what_is_scanned(client, rows, expected, tmp_path, way):
     assert client.status == "running"
 
 
+# Older versions of Dask warn of it, since the tests beside this one have a client.
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
 def test_without_a_client_partitions_are_read_here(rows, expected):
     frame = dask_frame.from_pandas(rows, npartitions=3)
     with pytest.MonkeyPatch.context() as patch:
