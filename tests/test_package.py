@@ -1,10 +1,15 @@
 """The package as a whole: its public names, its cost to import, its rooms."""
 
+import ast
+import builtins
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import solah
+from solah import exceptions
 from solah.data import MAX_CATEGORIES
 from solah.kernels.arrays import MAX_FOCAL_SETS
 
@@ -68,3 +73,49 @@ def test_a_saved_model_predicts_without_scikit_learn(tmp_path):
     heavy, beliefs = run(code)
     assert heavy == []
     assert beliefs == tree.predict_proba(X[:5]).tolist()
+
+
+SOURCES = sorted(Path(solah.__file__).parent.rglob("*.py"))
+DRAWN = re.compile(r"^(?P<stem>[│ ]*[├└]── |)(?P<name>\w+Error)(?: \((?P<built_in>\w+)\))?(?: |$)")
+
+
+def drawn():
+    """Read the tree of exceptions from its drawing: each with its bases."""
+    bases, line_of = {}, {}
+    for line in exceptions.__doc__.splitlines():
+        if found := DRAWN.match(line.removeprefix("    ")):
+            depth = len(found["stem"]) // 4
+            line_of[depth] = found["name"]
+            above = line_of[depth - 1] if depth else "Exception"
+            bases[found["name"]] = {above, found["built_in"]} - {None}
+    return bases
+
+
+def test_all_exceptions_are_drawn_where_they_are_looked_for():
+    there = {
+        node.name: {base.id for base in node.bases}
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Error") and node.name[0] != "_"
+    }
+    assert drawn() == there
+    built_in = {base for bases in there.values() for base in bases} - set(there)
+    assert all(issubclass(getattr(builtins, name), Exception) for name in built_in)
+
+
+def test_private_names_of_scikit_learn_stand_in_one_file():
+    private = re.compile(r"sklearn[\w.]*\._\w|from sklearn[\w.]* import [^\n]*\b_\w")
+    found = [path.name for path in SOURCES if private.search(path.read_text(encoding="utf-8"))]
+    assert found == ["sklearn_private.py"]
+
+
+def test_type_checkers_know_every_public_name():
+    tree = ast.parse(Path(solah.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    known = {
+        alias.name
+        for node in ast.walk(block)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert known == set(PUBLIC)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from solah.model.structure import Hierarchy
     from solah.paper import PAPER
     from solah.runtime import load_model
+    from solah.scale import scan
     from solah.tree import LinguisticTreeClassifier, LinguisticTreeRegressor
 
     __version__: str

@@ -1,5 +1,7 @@
 """Every error that solah raises on purpose, and every warning of its own.
 
+Errors of devices and networks stand in their packages.
+
 .. code-block:: text
 
     SolahError
@@ -8,11 +10,20 @@
     │   └── FileFormatError               a file that cannot be read as a table
     ├── DatasetError (LookupError)        a named data set that is unknown or not at hand
     ├── ParameterError (ValueError)       a parameter that makes no sense
+    │   └── TooManyCombinationsError      a table of combinations of words that would be too large
     ├── ModelFormatError (ValueError)     a model document that is broken
     │   └── ModelVersionError             a model document from another age
     ├── AgreementError (ValueError)       an export that does not decide as its model does
     ├── ForeignNodeError (AttributeError) what only a hierarchy of linguistic nodes has
-    └── MissingExtraError (ImportError)   an optional package that is not installed
+    ├── MissingExtraError (ImportError)   an optional package that is not installed
+    │                                     in solah.export.targets.errors:
+    ├── MissingToolError (FileNotFoundError)  a compiler or emulator that is not installed
+    ├── BuildError                        C that does not compile or does not fit its target
+    ├── RunError                          a program that failed, crashed or did not end
+    │                                     in solah.network.messages, .bundle and .client:
+    ├── MessageError (ValueError)         a message of a node that cannot be read
+    ├── BundleError (ValueError)          a plan that is broken, or that nobody vouches for
+    └── BrokerError (ConnectionError)     a broker that cannot be reached, or refuses
 
     UnseenStateWarning (UserWarning)      readings that are states which no training row had
 

@@ -175,6 +175,28 @@ def test_one_class_alone_is_an_event_and_not_the_end():
     assert (events[1].kind, events[1].row) == (EventKind.SWAPPED, 120)
 
 
+@pytest.mark.parametrize("error", [ValueError, TypeError, ParameterError])
+def test_what_is_no_fault_of_the_rows_is_not_hidden_in_an_event(monkeypatch, error):
+    def fit(*_, **__):
+        raise error("operands could not be broadcast together")
+
+    monkeypatch.setattr(LinguisticTreeClassifier, "fit", fit)
+    X, y = turning(100, 100)
+    with pytest.raises(error, match="broadcast"):
+        learner().learn(X, y)
+
+
+def test_what_the_rows_are_at_fault_for_is_an_event(monkeypatch):
+    def fit(*_, **__):
+        raise DataError("column 'x0' has an infinite value")
+
+    monkeypatch.setattr(LinguisticTreeClassifier, "fit", fit)
+    X, y = turning(100, 100)
+    (event,) = learner().learn(X, y)
+    assert event.kind is EventKind.FAILED
+    assert "could not be learnt: column 'x0' has an infinite value" in event.message
+
+
 def test_a_new_class_is_taken_up():
     X, y = turning(400, 400)
     X[300:] += 6

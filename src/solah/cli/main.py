@@ -149,14 +149,14 @@ def _attempt(work: Callable[[], int | None], flags: dict[str, bool]) -> int:
 
 def _message(error: Exception) -> str | None:
     """Say what the user can do about an error; None for those that are our own fault."""
-    # Known by their looks: Typer has renamed the first, and importing the last takes a second.
+    # Known by their looks: Typer has renamed the first, and importing scikit-learn takes a second.
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
         hint = f" (see '{context.command_path} --help')" if context else ""
         return str(error.format_message()).replace("Value error, ", "") + hint
     if isinstance(error, OSError) and not isinstance(error, SolahError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    is_parameter = type(error).__module__ == "sklearn.utils._param_validation"
+    is_parameter = type(error).__name__ == "InvalidParameterError"
     return str(error) if is_parameter or isinstance(error, (SolahError, OSError)) else None
 
 

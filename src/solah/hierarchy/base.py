@@ -6,7 +6,6 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from solah.exceptions import ForeignNodeError, ParameterError
@@ -32,6 +31,7 @@ from solah.model import Fusion, Model, Tree
 from solah.model.attributes import BELIEF_WORDS
 from solah.model.encode import warn_of_unseen
 from solah.scale import is_dask, predict_partitions
+from solah.sklearn_private import HasMethods, Interval, StrOptions
 from solah.tree.base import LinguisticClassifier
 from solah.tree.classifier import LinguisticTreeClassifier
 

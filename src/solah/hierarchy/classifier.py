@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from sklearn.base import _fit_context
-
 from solah.exceptions import ColumnError, ParameterError
 from solah.hierarchy.base import FUSION_CONSTRAINTS, HIERARCHY_CONSTRAINTS, HierarchyClassifier
 from solah.hierarchy.training import TrainingSet
@@ -14,6 +12,7 @@ from solah.hierarchy.weighing import WeighSettings
 from solah.labels.inputs import read_features
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
 from solah.scale import is_scan
+from solah.sklearn_private import fit_context
 from solah.tree.fitting import fit_distant
 from solah.tree.goals import read_class_goal
 
@@ -145,7 +144,7 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         self.rule_cost = rule_cost
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the words, then the trees from bottom to top.
 

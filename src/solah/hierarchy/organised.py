@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from rich.console import Console
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from threadpoolctl import threadpool_limits
 
 from solah.data import Kind
@@ -38,6 +36,7 @@ from solah.kernels.choose import count_threads
 from solah.labels.inputs import read_features
 from solah.progress import show_progress
 from solah.scale import is_scan
+from solah.sklearn_private import Interval, RealNotInt, StrOptions, fit_context
 from solah.tree.fitting import fit_distant
 from solah.tree.goals import read_class_goal
 
@@ -295,7 +294,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         self.thresholds = thresholds
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Measure dependence, cluster, wire, and learn the trees from bottom to top.
 

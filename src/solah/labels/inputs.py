@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from solah.data import Column, Table, as_array, as_column, from_array, from_frame, is_frame
 from solah.exceptions import DataError
+from solah.sklearn_private import check_sample_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +46,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
 def read_weights(sample_weight: Any, n_rows: int) -> Float:
     """Read sample weights: one a row, or none for ones."""
     rows = np.empty((n_rows, 1))
-    weights: Float = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+    weights: Float = check_sample_weight(sample_weight, rows, dtype=np.float64)
     return weights
 
 
@@ -54,7 +55,10 @@ def read_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, ND
     classes = _read_goal(estimator, y, n_rows)
     if classes.dtype == object:
         _refuse_missing(as_column("y", classes).missing())
-    check_classification_targets(classes)
+    try:
+        check_classification_targets(classes)
+    except ValueError as error:
+        raise DataError(str(error)) from None
     return _goal_name(y, "class"), classes
 
 

@@ -7,8 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from solah.exceptions import ColumnError, DataError
@@ -19,6 +18,7 @@ from solah.labels.rows import integer_weights
 from solah.labels.words import MAX_WORDS
 from solah.model.attributes import flatten
 from solah.model.encode import encode
+from solah.sklearn_private import Interval, StrOptions, fit_context
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.words = words
         self.kinds = kinds
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
         self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> LinguisticLabeller:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from solah.exceptions import ForeignNodeError, ParameterError, shorten
+from solah.exceptions import DataError, shorten
 from solah.stream.dependence import find_shift
 from solah.stream.drift import make_detector
 from solah.stream.events import Cause, Event, EventKind
@@ -185,9 +185,7 @@ class Course:
     def _organise(self, now: int, cause: Cause) -> None:
         try:
             event = self._begin() if self.decider is None else self._compare(now, cause)
-        except (ParameterError, ForeignNodeError):
-            raise  # the estimator itself is wrong, and more rows will not mend it
-        except ValueError as error:
+        except DataError as error:  # of other errors more rows would not make a model
             event = Event(0, EventKind.FAILED, cause, f"a new model could not be learnt: {error}")
         self.newcomers.clear()
         self.compared_with = self.kept.recent(self.settings.window)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from solah.explain import attribute_importances, rules_of
@@ -24,6 +23,7 @@ from solah.model.encode import encode, warn_of_unseen
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
 from solah.scale import is_dask, is_scan, predict_partitions
+from solah.sklearn_private import Interval, StrOptions
 from solah.tree.goals import read_known_classes, refuse_absent_classes, settle_thresholds
 from solah.tree.growth import TreeSettings
 from solah.tree.learn import learn_tree

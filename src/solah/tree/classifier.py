@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from solah.labels.inputs import read_features
 from solah.model import Model
 from solah.model.structure import fresh_name
 from solah.scale import is_dask, is_scan, predict_partitions
+from solah.sklearn_private import StrOptions, fit_context
 from solah.tree.base import LEAF_CONSTRAINTS, TREE_CONSTRAINTS, LinguisticClassifier, LinguisticTree
 from solah.tree.distant import DistantSet
 from solah.tree.fitting import fit_distant
@@ -153,7 +152,7 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         self.rule_cost = rule_cost
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the words and the tree.
 

@@ -6,8 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.base import RegressorMixin
 
 from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import kernel
@@ -16,6 +15,7 @@ from solah.labels.placement import NumbersAtHand, check_span, place_peaks
 from solah.labels.rows import integer_weights, split_weights
 from solah.labels.words import MAX_WORDS, default_names
 from solah.model import Goal
+from solah.sklearn_private import Interval, fit_context
 from solah.tree.base import TREE_CONSTRAINTS, LinguisticTree
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
         self.rule_cost = rule_cost
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the words and the tree.
 

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from solah.exceptions import ParameterError, shorten
 from solah.hierarchy.base import HIERARCHY_CONSTRAINTS, HierarchyClassifier
@@ -28,6 +26,7 @@ from solah.hierarchy.training import NODE_KINDS, TrainingSet
 from solah.labels.inputs import read_features
 from solah.model.structure import Hierarchy
 from solah.scale import is_scan
+from solah.sklearn_private import HasMethods, Interval, StrOptions, fit_context
 from solah.tree.fitting import fit_distant
 from solah.tree.goals import read_class_goal
 
@@ -219,7 +218,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         self.rule_cost = rule_cost
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Search for the best hierarchy, and learn its trees from all rows.
 
