@@ -186,6 +186,26 @@ def test_equal_words_share_one_string(write: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("data", "encoding", "name", "said"),
+    [
+        (b"a,b\n1,2\n", "utf-16", "data.csv", "is not UTF-16 text: .*does not start with BOM"),
+        (b"a,b\n1,2\n", "punycode", "data.csv", "is not PUNYCODE text: .*code point"),
+        (
+            gzip.compress(b"a,b\n\xfc,2\n" * 9)[:-9],
+            None,
+            "data.csv.gz",
+            "not UTF-8|not a whole gzip",
+        ),
+    ],
+)
+def test_what_cannot_be_decoded_is_one_sentence(
+    write: Any, data: bytes, encoding: str | None, name: str, said: str
+) -> None:
+    with pytest.raises(FileFormatError, match=said):
+        read(write(data, name), encoding=encoding)
+
+
+@pytest.mark.parametrize(
     ("data", "encoding"),
     [
         ("größe\n1\n".encode(), None),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from solah.data import iter_tables, read_table
@@ -119,3 +122,51 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         MissingExtraError, match=r"reading Parquet files needs .*: pip install 'solah\[parquet\]'"
     ):
         read_table(path)
+
+
+@pytest.fixture
+def inflated(tmp_path: Path) -> Path:
+    """Write a file of a few kilobytes that holds sixty million rows."""
+    rows = pa.table({"a": np.zeros(2_000_000), "y": pa.array(["x"]).take(np.zeros(2_000_000, int))})
+    path = tmp_path / "inflated.parquet"
+    with pq.ParquetWriter(path, rows.schema) as writer:
+        for _ in range(30):
+            writer.write_table(rows)
+    return path
+
+
+def test_a_parquet_file_that_would_fill_the_memory_is_refused(inflated: Path) -> None:
+    assert inflated.stat().st_size < 1e6
+    with pytest.raises(
+        FileFormatError, match=r"has 60,000,000 rows of 2 columns, about 4.8 GB"
+    ) as e:
+        read_table(inflated)
+    assert "solah fit --memory 1GB" in str(e.value)
+    assert next(iter_tables(inflated, rows=100)).n_rows == 100
+
+
+def test_what_is_free_decides_on_large_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, memory = tmp_path / "data.parquet", tmp_path / "meminfo"
+    pq.write_table(pa.table({"a": np.random.default_rng(0).normal(size=1_000)}), path)
+    monkeypatch.setattr("solah.data.parquet._SMALL", 0)
+    monkeypatch.setattr("solah.data.parquet._MEMORY", memory)
+    assert read_table(path).n_rows == 1_000  # nobody tells what is free
+    memory.write_text("MemTotal: 99 kB\nMemAvailable:      16 kB\n", encoding="ascii")
+    assert read_table(path).n_rows == 1_000
+    memory.write_text("MemTotal: 99 kB\nMemAvailable:      15 kB\n", encoding="ascii")
+    with pytest.raises(FileFormatError, match="GB are free; pass over it instead"):
+        read_table(path)
+
+
+def test_a_damaged_parquet_file_is_said_to_be(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    texts, words = ["a", "ü", None] * 20, pa.array(["x", "yß"] * 30).dictionary_encode()
+    pq.write_table(pa.table({"größe": [1.5, 2.5, None] * 20, "s": texts, "c": words}), path)
+    content = path.read_bytes()
+    for at in range(0, len(content), 3):
+        path.write_bytes(content[:at] + bytes([content[at] ^ 0x81]) + content[at + 1 :])
+        for read in (read_table, lambda file: list(iter_tables(file, rows=7))):
+            with suppress(DataError):  # FileFormatError, or a table that is another
+                read(path)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MAX_LINE = 1 << 24
 
 _BLOCK = 1 << 20
+_BROKEN_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 # The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -59,9 +60,9 @@ def open_text(path: Path, encoding: str | None) -> Iterator[TextIO]:
     try:
         with _open_bytes(path) as raw:
             yield io.TextIOWrapper(raw, _choose_encoding(raw, encoding), newline="")
-    except UnicodeError:
-        raise _undecodable(path, encoding) from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except UnicodeError as error:
+        raise _undecodable(path, encoding, error) from None
+    except _BROKEN_GZIP as error:
         raise FileFormatError(f"{path} is not a whole gzip file: {error}") from error
     except OSError as error:
         raise FileFormatError(f"{path} cannot be read: {error.strerror or error}") from error
@@ -96,19 +97,24 @@ def _choose_encoding(raw: io.BufferedReader, encoding: str | None) -> str:
     return next((name for mark, name in _MARKS if start.startswith(mark)), "utf-8-sig")
 
 
-def _undecodable(path: Path, encoding: str | None) -> FileFormatError:
-    """Find the first byte that cannot be decoded, which the error itself tells only by block."""
-    with _open_bytes(path) as raw:
-        # Without -sig: that decoder counts from behind the mark.
-        name = _choose_encoding(raw, encoding).removesuffix("-sig")
-        position, byte = _first_bad_byte(raw, name)
+def _undecodable(path: Path, encoding: str | None, error: UnicodeError) -> FileFormatError:
+    """Say what is wrong, with the first byte that cannot be decoded where it can be found."""
+    try:
+        with _open_bytes(path) as raw:
+            # Without -sig: that decoder counts from behind the mark.
+            name = _choose_encoding(raw, encoding).removesuffix("-sig")
+            position, byte = _first_bad_byte(raw, name)
+        found = f"the byte at position {position} is 0x{byte:02x}"
+    except (*_BROKEN_GZIP, OSError, LookupError, UnicodeError):  # it has no mark, or no position
+        name, found = encoding or "utf-8", str(error)
     return FileFormatError(
-        f"{path} is not {name.upper()} text: the byte at position {position} is 0x{byte:02x}; "
+        f"{path} is not {name.upper()} text: {found}; "
         f"say which encoding it has, for example --encoding latin-1"
     )
 
 
 def _first_bad_byte(raw: IO[bytes], encoding: str) -> tuple[int, int]:
+    """Find the byte, which an error tells only within its block."""
     decoder = codecs.getincrementaldecoder(encoding)()
     position, block = 0, b"-"
     while block:
@@ -119,4 +125,4 @@ def _first_bad_byte(raw: IO[bytes], encoding: str) -> tuple[int, int]:
         except UnicodeDecodeError as error:
             return position - pending + error.start, error.object[error.start]
         position += len(block)
-    return position, 0
+    raise LookupError("all bytes can be decoded")
