@@ -1,4 +1,4 @@
-"""Distance correlations of wide data: time, memory, growth, a run that is killed, and screening.
+"""Wide data, their distance correlations and a model of them: time, memory, growth, and going on.
 
     python benchmarks/wide.py [--columns 2000] [--rows 50000] [--keep 100] [--jobs 2]
 
@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from timing import seconds
 
+from solah import SelfOrganisedHierarchyClassifier
 from solah.data import from_array, settle
 from solah.hierarchy.dependence import (
     dependence_of,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 GROUP = 10
 PEER_COLUMNS = 4
+MODEL_ROWS = 200
 
 
 def wide_data(n_rows: int, n_columns: int) -> np.ndarray:
@@ -102,6 +104,14 @@ def run_screening(options: argparse.Namespace) -> Cost:
     found: list[Screening] = []
     cost = _timed(lambda: found.append(_screen(table, kinds, goal_of(X), options)))
     return replace(cost, found=str(found[0]))
+
+
+def run_model(options: argparse.Namespace) -> Cost:
+    X = wide_data(MODEL_ROWS, options.columns)
+    table, goal = from_array(X, [f"x{j}" for j in range(X.shape[1])]), goal_of(X)
+    model = SelfOrganisedHierarchyClassifier(n_jobs=options.jobs)
+    cost = _timed(lambda: model.fit(table, goal))
+    return replace(cost, found=f"{model.n_rules_:,} rules; {model.selection_reason_}")
 
 
 def _matrix(X: np.ndarray, options: argparse.Namespace) -> np.ndarray:
@@ -240,6 +250,13 @@ def show_screening(runs: Runs) -> None:
     print(f"  {cost}\n  {cost.found}")
 
 
+def show_model(runs: Runs) -> None:
+    """Print what it costs to learn the default model, which tries several settings, of few rows."""
+    print(f"the default model of {runs.options.columns:,} columns, {MODEL_ROWS} rows", flush=True)
+    cost = runs.cost("model", "model", runs.options.columns)
+    print(f"  {cost}\n  {cost.found}")
+
+
 def read_options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--columns", type=int, default=2_000)
@@ -254,7 +271,7 @@ def read_options(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     options = read_options(arguments)
     if options.run is not None:
-        cost = {"matrix": run_matrix, "screening": run_screening}[options.run](options)
+        cost = RUNS[options.run](options)
         print(json.dumps(vars(cost)))
         return
     warnings.simplefilter("ignore")  # dcor's, about the methods it falls back on
@@ -265,7 +282,10 @@ def main(arguments: list[str] | None = None) -> None:
         show_peer(options, mine)
         show_resuming(runs)
         show_screening(runs)
+        show_model(runs)
 
+
+RUNS = {"matrix": run_matrix, "screening": run_screening, "model": run_model}
 
 if __name__ == "__main__":
     main()

@@ -431,3 +431,17 @@ SOLAH_EXPORT void solah_point_products(const int32_t *code_a, int32_t n_a, const
         pair[0] = total_a + total_b - w * w + both;
     }
 }
+
+/* The products of many pairs of columns, one after another; work is that of the largest. */
+SOLAH_EXPORT void solah_many_products(const int32_t *const *code_a, const int32_t *n_a,
+                                      const double *const *value_a, const double *const *row_a,
+                                      const int32_t *const *code_b, const int32_t *n_b,
+                                      const double *const *value_b, const double *const *row_b,
+                                      const int32_t *const *order, int64_t n_pairs,
+                                      const int64_t *weight, int64_t n, void *work, double *pairs)
+{
+    for (int64_t k = 0; k < n_pairs; k++) {
+        solah_point_products(code_a[k], n_a[k], value_a[k], row_a[k], code_b[k], n_b[k], value_b[k],
+                             row_b[k], order[k], weight, n, work, pairs + 2 * k);
+    }
+}

@@ -176,3 +176,15 @@ def test_a_continuous_column_is_not_sorted() -> None:
     start = time.process_time()
     np.sort(values)
     assert looking < time.process_time() - start
+
+
+def test_declared_kinds_are_not_looked_for_one_by_one() -> None:
+    class Names(tuple):  # type: ignore[type-arg]
+        def __contains__(self, _: object) -> bool:
+            raise AssertionError("a search through all names for each of them")
+
+    names = [f"x{j}" for j in range(50)]
+    table = Table(tuple(Column(name, np.arange(9.0)) for name in names), 9)
+    table.__dict__["names"] = Names(names)
+    _, kinds = settle(table, dict.fromkeys(names, "continuous"))
+    assert set(kinds) == {Kind.CONTINUOUS}

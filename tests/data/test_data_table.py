@@ -25,6 +25,10 @@ def test_columns_are_found_by_name(table: Table) -> None:
     assert table.column("größe").values[2] == "L"
 
 
+def test_names_are_gathered_once(table: Table) -> None:
+    assert table.names is table.names
+
+
 def test_unknown_column_suggests_the_near_one(table: Table) -> None:
     with pytest.raises(ColumnError, match="no column 'agee'; did you mean 'age'"):
         table.column("agee")

@@ -9,10 +9,11 @@ from sklearn.naive_bayes import GaussianNB
 
 from solah import SelfOrganisedHierarchyClassifier
 from solah.exceptions import ParameterError
-from solah.hierarchy import choosing, training
+from solah.hierarchy import choosing, organising, training
 from solah.hierarchy.choosing import TREE_SETTING, WEIGH_SETTING
 from solah.hierarchy.folds import piecewise_folds
 from solah.model.format import to_json
+from solah.tree import base
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,29 @@ def test_every_stage_starts_from_the_best_so_far(chosen):
     varied = [t.setting for t in chosen.selection_ if t.stage == "rules"]
     assert {s.rule_cost for s in varied} == set(choosing.RULE_COSTS)
     assert all((s.n_clusters, s.penalty) == (best.n_clusters, best.penalty) for s in varied)
+
+
+def test_nothing_is_found_twice(wine, monkeypatch):
+    grouped, described = [], []
+    group, describe = organising.group_attributes, base.describe_table
+
+    def group_once(matrix, n_clusters="auto"):
+        grouped.append(n_clusters)
+        return group(matrix, n_clusters)
+
+    def describe_once(table, settings, weights, n_threads=1):
+        described.append((settings.n_labels, settings.placement, weights.tobytes()))
+        return describe(table, settings, weights, n_threads)
+
+    monkeypatch.setattr(organising, "group_attributes", group_once)
+    monkeypatch.setattr(base, "describe_table", describe_once)
+    model = SelfOrganisedHierarchyClassifier(n_jobs=1).fit(*wine)
+    assert len({trial.setting.n_clusters for trial in model.selection_}) > 2
+    assert len(grouped) == len(set(grouped))
+    stages = [trial.setting for trial in model.selection_ if trial.stage == "structure"]
+    assert len({setting.n_labels for setting in stages}) == 1
+    of_first = [one for one in described if one[0] == stages[0].n_labels]
+    assert len(of_first) <= 2 * len(set(of_first))  # once before the others, once behind them
 
 
 def test_the_reason_is_given_in_words(chosen):

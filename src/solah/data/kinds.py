@@ -85,8 +85,9 @@ def settle(table: Table, declared: Declared | None = None) -> tuple[Table, tuple
     ('ordinal', ('S', 'M', 'L'))
     """
     wanted = dict(declared or {})
+    known = set(table.names)
     for name in wanted:
-        if name not in table.names:
+        if name not in known:
             raise ColumnError.unknown(name, table.names)
     settled = [_settle_column(column, wanted.get(column.name)) for column in table.columns]
     columns = tuple(column for column, _ in settled)

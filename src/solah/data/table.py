@@ -86,7 +86,7 @@ class Table:
                     f"where the table has {self.n_rows} rows"
                 )
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns' names, in order."""
         return tuple(column.name for column in self.columns)

@@ -380,6 +380,7 @@ class _Fold:
         self.unseen = dealt[self.tested]
         self.goal = replace(goal, weights=goal.weights - dealt)
         self._grown: dict[str, tuple[Choir, SpokenRows, SpokenRows]] = {}
+        self._described: dict[str, Description] = {}
 
     def losses(self, setting: Setting, penalties: Sequence[float]) -> list[tuple[Float, int]]:
         """Return the log-losses of the tested rows, and the number of rules, for each penalty."""
@@ -435,9 +436,16 @@ class _Fold:
         n_rules = sum(node.tree.n_rules for node in nodes if isinstance(node, TreeNode))
         return surprise(likelihood), n_rules
 
+    def _describe(self, setting: Setting) -> Description:
+        """Describe the rows, unless the trial before did so with the same words."""
+        key = repr((setting.n_labels, setting.placement))
+        if key not in self._described:
+            described = self.search.describe(setting, self.table, self.goal.weights)
+            self._described = {key: described}
+        return self._described[key]
+
     def _task(self, setting: Setting) -> tuple[TrainingSet, Hierarchy, TreeSettings]:
         search, goal = self.search, self.goal
-        described = search.describe(setting, self.table, goal.weights)
-        data = TrainingSet.prepare(described, goal, search.cross_fit)
+        data = TrainingSet.prepare(self._describe(setting), goal, search.cross_fit)
         growth = search.growth(setting, goal.weights, goal.weight_unit)
         return data, search.wire(setting), growth

@@ -87,7 +87,7 @@ class Level:
         goal = self.data.goal
         return input_attributes(
             node,
-            self.data.attributes,
+            {attribute.name: attribute for attribute in self.data.attributes},
             goal.goal,
             goal.prior,
             self._heard,

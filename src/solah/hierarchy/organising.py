@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from solah.exceptions import ColumnError, ParameterError
@@ -40,9 +40,17 @@ class Organiser:
     goal: str
     top: Literal["fuse", "merge"] = "fuse"
     by_hand: Sequence[Sequence[str]] | None = None
+    # A search asks for the same again with every fold and every setting that changes neither.
+    _clusters: dict[int | str, ClusterPlaces] = field(default_factory=dict, init=False)
+    _wired: dict[tuple[object, ...], Hierarchy] = field(default_factory=dict, init=False)
 
     def clusters(self, setting: Setting) -> ClusterPlaces:
         """Cluster the columns, as their places."""
+        if setting.n_clusters not in self._clusters:
+            self._clusters[setting.n_clusters] = self._found_clusters(setting)
+        return self._clusters[setting.n_clusters]
+
+    def _found_clusters(self, setting: Setting) -> ClusterPlaces:
         if self.by_hand is not None:
             return _clusters_by_hand(self.by_hand, self.names)
         if setting.n_clusters == "each":
@@ -69,8 +77,12 @@ class Organiser:
 
     def wired(self, setting: Setting) -> Hierarchy:
         """Wire the clusters as they are trained: what is weighed is fed by nodes only."""
-        hierarchy = self.hierarchy(setting)
-        return with_fusions(hierarchy, self.names) if setting.fusion == "weigh" else hierarchy
+        key = setting.fusion, setting.n_clusters, setting.level_gap
+        if key not in self._wired:
+            hierarchy = self.hierarchy(setting)
+            is_weighed = setting.fusion == "weigh"
+            self._wired[key] = with_fusions(hierarchy, self.names) if is_weighed else hierarchy
+        return self._wired[key]
 
     def admits(self, setting: Setting, max_inputs: int | None) -> bool:
         """Whether no tree of a setting's hierarchy has too many inputs."""

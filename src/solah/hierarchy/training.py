@@ -104,7 +104,7 @@ class TrainingSet:
 
     def only(self, names: Sequence[str]) -> TrainingSet:
         """Return the same rows with some of their columns."""
-        places = [self.names.index(name) for name in names]
+        places = [self.described.places[name] for name in names]
         described = Description(
             self.table.select(names),
             tuple(self.attributes[j] for j in places),
@@ -317,7 +317,7 @@ def _checked_kind(kind: Any) -> Any:
 
 def input_attributes(
     node: HierarchyNode,
-    attributes: Sequence[Attribute],
+    attributes: Mapping[str, Attribute],
     goal: Goal,
     prior: tuple[float, ...],
     heard: Collection[str],
@@ -328,22 +328,21 @@ def input_attributes(
     Parameters
     ----------
     node : HierarchyNode
-    attributes : all columns, described
+    attributes : all columns, described, by their names
     goal : Goal
     prior : the share of each class
     heard : the names of the nodes below
     belief_labels : how many words describe a belief; None takes it as masses
     """
-    described = {attribute.name: attribute for attribute in attributes}
     inputs: list[Attribute] = []
     for name in node.inputs:
         if name not in heard:
-            inputs.append(described[name])
+            inputs.append(attributes[name])
         elif belief_labels is None:
             inputs.append(belief_attribute(name, goal.states, prior))
         else:
             for words in belief_words(name, goal.states, belief_labels):
-                inputs.append(replace(words, name=fresh_name(words.name, described)))
+                inputs.append(replace(words, name=fresh_name(words.name, attributes)))
     return tuple(inputs)
 
 
@@ -354,10 +353,9 @@ def describe_inputs(
 ) -> Described:
     """Describe rows by the inputs of a node, given what the nodes below believe of each."""
     columns = _Columns(len(described.labels))
-    places = {attribute.name: j for j, attribute in enumerate(described.attributes)}
     for one in inputs:
         if one.origin not in outputs:
-            columns.add(described.labels[:, places[one.name]])
+            columns.add(described.labels[:, described.places[one.name]])
         elif one.tree is None:
             columns.add_masses(outputs[one.name])
         else:
@@ -385,7 +383,7 @@ class _NodeRows:
     ) -> _NodeRows:
         goal = data.goal
         attributes = input_attributes(
-            node, data.attributes, goal.goal, goal.prior, outputs, belief_labels
+            node, data.described.by_name, goal.goal, goal.prior, outputs, belief_labels
         )
         inputs = describe_inputs(attributes, data.described, outputs)
         settled = tuple(

@@ -248,12 +248,11 @@ def bottom_nodes(hierarchy: Hierarchy) -> list[HierarchyNode]:
 
 def spoken_rows(trees: Sequence[Tree], data: TrainingSet, n_threads: int = 1) -> SpokenRows:
     """Walk the training rows through trees."""
-    places = {attribute.name: j for j, attribute in enumerate(data.attributes)}
     goal = data.goal
     return SpokenRows.gather(
         trees,
         data.described.labels,
-        places,
+        data.described.places,
         goal.codes,
         goal.weights,
         goal.weight_unit,

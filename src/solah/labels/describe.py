@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +67,16 @@ class Description:
     table: Table
     attributes: tuple[Attribute, ...]
     labels: Labels
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each attribute stands, by its name."""
+        return {attribute.name: place for place, attribute in enumerate(self.attributes)}
+
+    @cached_property
+    def by_name(self) -> dict[str, Attribute]:
+        """The attributes by their names."""
+        return {attribute.name: attribute for attribute in self.attributes}
 
 
 def describe_table(

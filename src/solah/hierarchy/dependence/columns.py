@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -67,6 +67,27 @@ class Coded:
     def order(self) -> Int32:
         """The rows sorted by their level."""
         return np.argsort(self.codes, kind="stable").astype(np.int32)
+
+    # Where arrays stand, asked once: for C there is a pair of columns for every two of them.
+
+    @cached_property
+    def wide_codes_at(self) -> int:
+        """Where the codes as 32-bit integers stand."""
+        return self.wide_codes.ctypes.data
+
+    @cached_property
+    def values_at(self) -> int:
+        """Where the values stand; 0 for names."""
+        return 0 if self.values is None else self.values.ctypes.data
+
+    @cached_property
+    def order_at(self) -> int:
+        """Where the order of the rows stands."""
+        return self.order.ctypes.data
+
+
+Side: TypeAlias = tuple[Coded, "Float"]
+"""A column of a pair, and its levels' sums of distances over the rows that have both values."""
 
 
 def code_column(column: Column, kind: Kind, weights: Int64 | None, *, binned: bool) -> Coded:

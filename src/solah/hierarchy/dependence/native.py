@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.hierarchy.dependence.columns import Coded
+    from solah.hierarchy.dependence.columns import Coded, Side
     from solah.kernels.arrays import Float, Int64
 
 _P = ctypes.c_void_p
@@ -28,7 +28,7 @@ _SIGNATURES = {
     "solah_count_sums": [_P, _I32, _P, _I32, _P, _P],
     "solah_pair_sums": [_P, _P, _P, _P, _P, _P, _I64, _P, _I64, _P, _P],
     "solah_margins": [_P, _I32, _P, _P, _I32, _P, _I64, _P, _P, _P],
-    "solah_point_products": [_P, _I32, _P, _P, _P, _I32, _P, _P, _P, _P, _I64, _P, _P],
+    "solah_many_products": [_P, _P, _P, _P, _P, _P, _P, _P, _P, _I64, _P, _I64, _P, _P],
 }
 
 
@@ -82,27 +82,31 @@ def margins(a: Coded, b: Coded, weights: Int64 | None, work: Float) -> tuple[Flo
     return rows, sums
 
 
-def point_products(
-    a: Coded, rows_a: Float, b: Coded, rows_b: Float, weights: Int64 | None, work: Float
-) -> Float:
-    """Compute the products from the rows; names come first, fewer levels before more."""
-    pair = np.empty(2)
-    _library().solah_point_products(
-        _at(a.wide_codes),
-        a.n_levels,
-        _at(a.values),
-        _at(rows_a),
-        _at(b.wide_codes),
-        b.n_levels,
-        _at(b.values),
-        _at(rows_b),
-        _at(a.order),
+def point_products(pairs: Sequence[tuple[Side, Side]], weights: Int64 | None, work: Float) -> Float:
+    """Compute the products of pairs from the rows; names come first, fewer levels before more."""
+    products = np.empty((len(pairs), 2))
+    first, second = zip(*pairs, strict=True)
+    order = np.array([a.order_at for a, _ in first], dtype=np.uintp)
+    described = [*_described_points(first), *_described_points(second), order]
+    _library().solah_many_products(
+        *map(_at, described),
+        len(pairs),
         _at(weights),
-        len(a.codes),
+        len(first[0][0].codes),
         _at(work),
-        _at(pair),
+        _at(products),
     )
-    return pair
+    return products
+
+
+def _described_points(sides: Sequence[Side]) -> tuple[NDArray[Any], ...]:
+    """Return where codes stand, how many levels there are, where values and rows stand."""
+    return (
+        np.array([column.wide_codes_at for column, _ in sides], dtype=np.uintp),
+        np.array([column.n_levels for column, _ in sides], dtype=np.int32),
+        np.array([column.values_at for column, _ in sides], dtype=np.uintp),
+        np.array([_at(rows) for _, rows in sides], dtype=np.uintp),
+    )
 
 
 @cache

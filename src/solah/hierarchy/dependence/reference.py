@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from solah.hierarchy.dependence.columns import Coded
+    from solah.hierarchy.dependence.columns import Coded, Side
     from solah.kernels.arrays import Float, Int64
 
 
@@ -88,10 +88,14 @@ def margins(a: Coded, b: Coded, weights: Int64 | None, work: Float) -> tuple[Flo
     return rows, _margins(a.values, level_weights, rows)
 
 
-def point_products(
-    a: Coded, rows_a: Float, b: Coded, rows_b: Float, weights: Int64 | None, work: Float
-) -> Float:
-    """Compute the products from the rows; names come first, fewer levels before more."""
+def point_products(pairs: Sequence[tuple[Side, Side]], weights: Int64 | None, work: Float) -> Float:
+    """Compute the products of pairs from the rows; names come first, fewer levels before more."""
+    return np.array([_point_products(*first, *second, weights) for first, second in pairs])
+
+
+def _point_products(
+    a: Coded, rows_a: Float, b: Coded, rows_b: Float, weights: Int64 | None
+) -> tuple[float, float]:
     codes_a, codes_b, w = _points(a, b, weights)
     at_a, at_b = rows_a[codes_a], rows_b[codes_b]
     if a.values is not None and b.values is not None:
@@ -100,7 +104,7 @@ def point_products(
         product = float(w @ at_b) - _within_names(b.values[codes_b], w, codes_a)
     else:
         product = float(w @ at_a + w @ at_b - w.sum() ** 2 + w @ w)
-    return np.array([product, w @ (at_a * at_b)])
+    return product, float(w @ (at_a * at_b))
 
 
 def _points(a: Coded, b: Coded, weights: Int64 | None) -> tuple[Int64, Int64, Float]:

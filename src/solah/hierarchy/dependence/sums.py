@@ -17,7 +17,7 @@ from solah.hierarchy.dependence.statistics import N_SUMS, nine_sums
 from solah.kernels.choose import kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from types import ModuleType
 
     from solah.hierarchy.dependence.columns import Coded
@@ -57,9 +57,7 @@ class PairSums:
             tables = [self._names_first(*pairs[at]) for at in np.flatnonzero(by_table)]
             sums[by_table] = implementation().pair_sums(tables, self.weights)
         if not by_table.all():
-            work = self._workspace()
-            for at in np.flatnonzero(~by_table):
-                sums[at] = self._by_points(*pairs[at], work)
+            sums[~by_table] = self._by_points([pairs[at] for at in np.flatnonzero(~by_table)])
         return sums
 
     def _suits_table(self, first: int, second: int) -> bool:
@@ -75,15 +73,21 @@ class PairSums:
         n_rows = max(len(column.codes) for column in self.columns.values())
         return np.empty(8 * max(n_rows, n_levels) + 2 * n_levels + 1)
 
-    def _by_points(self, first: int, second: int, work: Float) -> Float:
-        a, b = self.columns[first], self.columns[second]
-        if (b.values is not None, b.n_levels) < (a.values is not None, a.n_levels):
-            first, second, a, b = second, first, b, a
-        complete = a.is_complete and b.is_complete
-        rows_a, margins_a = self._own(first) if complete else self._common(a, b, work)
-        rows_b, margins_b = self._own(second) if complete else self._common(b, a, work)
-        pair = implementation().point_products(a, rows_a, b, rows_b, self.weights, work)
-        return nine_sums(margins_a, margins_b, pair)
+    def _by_points(self, pairs: Sequence[tuple[int, int]]) -> Float:
+        work = self._workspace()
+        sides, margins = [], []
+        for first, second in pairs:
+            a, b = self.columns[first], self.columns[second]
+            if (b.values is not None, b.n_levels) < (a.values is not None, a.n_levels):
+                first, second, a, b = second, first, b, a
+            complete = a.is_complete and b.is_complete
+            rows_a, margins_a = self._own(first) if complete else self._common(a, b, work)
+            rows_b, margins_b = self._own(second) if complete else self._common(b, a, work)
+            sides.append(((a, rows_a), (b, rows_b)))
+            margins.append((margins_a, margins_b))
+        of_a, of_b = np.array(margins).swapaxes(0, 1)
+        products = implementation().point_products(sides, self.weights, work)
+        return nine_sums(of_a.T, of_b.T, products.T).T
 
     def _own(self, column: int) -> tuple[Float, Float]:
         if column not in self._margins:
