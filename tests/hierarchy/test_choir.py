@@ -9,10 +9,10 @@ from sklearn.metrics import log_loss
 from solah import LinguisticHierarchyClassifier, LinguisticLabeller, LinguisticTreeClassifier
 from solah.hierarchy.choir import Choir, leaf_conditions
 from solah.hierarchy.organising import Organiser
-from solah.hierarchy.training import TrainingSet
 from solah.hierarchy.weighing import grow_trees, spoken_rows
 from solah.kernels.arrays import SLOPE_SCALE
 from solah.labels.inputs import read_features
+from solah.learn.memory import MemoryRows
 from solah.tree.goals import read_class_goal
 
 
@@ -21,7 +21,7 @@ def sing(X, y, weights=None, **settings):
     model = LinguisticTreeClassifier(**settings)
     table = read_features(model, X, reset=True)
     goal = read_class_goal(model, y, weights, table.n_rows)
-    data = TrainingSet(model._describe(table, goal.weights), goal)
+    data = MemoryRows(model._describe(table, goal.weights), goal)
     clusters = [(j,) for j in range(len(table.names))]
     hierarchy = Organiser(None, table.names, "y")._flat(clusters)
     growth = model._tree_settings(goal.weights, goal.weight_unit)

@@ -9,9 +9,10 @@ from sklearn.naive_bayes import GaussianNB
 
 from solah import SelfOrganisedHierarchyClassifier
 from solah.exceptions import ParameterError
-from solah.hierarchy import choosing, organising, training
+from solah.hierarchy import choosing, organising
 from solah.hierarchy.choosing import TREE_SETTING, WEIGH_SETTING
-from solah.hierarchy.folds import piecewise_folds
+from solah.learn import memory
+from solah.learn.folds import piecewise_folds
 from solah.model.format import to_json
 from solah.tree import base
 
@@ -234,14 +235,14 @@ def test_weight_is_dealt_out_whole_and_evenly(seed, n_folds):
 def drawn_few(monkeypatch):
     """Draw few rows to choose by, and note them."""
     drawn = []
-    draw = training.TrainingSet.draw
+    draw = memory.MemoryRows.draw
 
     def draw_and_note(self, n_rows=None):
         drawn.append(draw(self, n_rows))
         return drawn[-1]
 
     monkeypatch.setattr(choosing, "MOST_ROWS", 30)
-    monkeypatch.setattr(training.TrainingSet, "draw", draw_and_note)
+    monkeypatch.setattr(memory.MemoryRows, "draw", draw_and_note)
     return drawn
 
 

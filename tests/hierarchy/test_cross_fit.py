@@ -13,7 +13,7 @@ from solah import (
     GeneticHierarchyClassifier,
     LinguisticHierarchyClassifier,
 )
-from solah.hierarchy.folds import content_folds
+from solah.learn.folds import content_folds
 from solah.model.format import to_json
 
 WIRING = "z <- x0, x1, x2, x3; y <- z, x4"

@@ -13,8 +13,8 @@ from solah import Hierarchy, LinguisticHierarchyClassifier
 from solah.exceptions import DataError, ParameterError
 from solah.hierarchy import fitness as fitness_module
 from solah.hierarchy.fitness import Memory
-from solah.hierarchy.training import TrainingSet
 from solah.labels.inputs import read_features
+from solah.learn.memory import MemoryRows
 from solah.tree.goals import read_class_goal
 
 WIRINGS = [
@@ -30,7 +30,7 @@ def prepare(scoring, X=None, y=None, sample_weight=None, n_folds=4):
     model = LinguisticHierarchyClassifier()
     table = read_features(model, X, reset=True)
     goal = read_class_goal(model, y, sample_weight, table.n_rows)
-    data = TrainingSet(model._describe(table, goal.weights), goal)
+    data = MemoryRows(model._describe(table, goal.weights), goal)
     return model._fitness(data, scoring, n_folds)
 
 
@@ -74,12 +74,13 @@ def test_what_was_learnt_before_does_not_change_a_score():
 
 def test_a_shared_part_is_learnt_once(monkeypatch):
     learnt = []
-    train = fitness_module.train_node
-    monkeypatch.setattr(
-        fitness_module,
-        "train_node",
-        lambda node, *rest: learnt.append(node.name) or train(node, *rest),
-    )
+    train = fitness_module.train_level
+
+    def noted(nodes, *rows, **settings):
+        learnt.extend(node.name for node in nodes)
+        return train(nodes, *rows, **settings)
+
+    monkeypatch.setattr(fitness_module, "train_level", noted)
     fitness = prepare("auc")
     fitness.score(WIRINGS[0])
     assert learnt == ["z1", "y"] * 4
@@ -157,9 +158,7 @@ def test_what_stands_below_a_part_counts_with_it():
         model = LinguisticHierarchyClassifier(node={"z1": "cmac"})
         table = read_features(model, X, reset=True)
         goal = read_class_goal(model, y, None, table.n_rows)
-        return model._fitness(
-            TrainingSet(model._describe(table, goal.weights), goal), "log_loss", 3
-        )
+        return model._fitness(MemoryRows(model._describe(table, goal.weights), goal), "log_loss", 3)
 
     shared = fitness()
     assert [shared.score(h) for h in (one, other)] == [fitness().score(h) for h in (one, other)]

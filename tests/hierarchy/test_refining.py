@@ -1,7 +1,7 @@
 """Voices that are fitted on a sample, and corrected by all rows, are those of all rows."""
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -11,10 +11,10 @@ from solah import LinguisticHierarchyClassifier, SelfOrganisedHierarchyClassifie
 from solah.hierarchy import refining, weighing
 from solah.hierarchy.choir import Choir
 from solah.hierarchy.refining import MAX_ROUNDS, NEAR_ENOUGH, refine
-from solah.hierarchy.training import TrainingSet
-from solah.hierarchy.weighing import RowsAtHand, spoken_rows
+from solah.hierarchy.weighing import spoken_rows
 from solah.labels.describe import LabelSettings, describe_table
 from solah.labels.inputs import read_features
+from solah.learn.memory import MemoryRows
 from solah.model.format import to_json
 from solah.model.structure import Hierarchy
 from solah.tree.goals import read_class_goal
@@ -43,7 +43,7 @@ def trained(n_classes=2, weighted=False):
     table = read_features(estimator, X, reset=False)
     goal = read_class_goal(estimator, y, weights, N_ROWS)
     described = describe_table(table, LabelSettings(2, "quantile", None, None), goal.weights)
-    data = TrainingSet(described, goal)
+    data = MemoryRows(described, goal)
     trees = weighing.grow_trees(
         Hierarchy.parse(WIRING),
         data,
@@ -53,21 +53,21 @@ def trained(n_classes=2, weighted=False):
     return data, trees
 
 
-class Counting:
-    """All rows at hand; counts the passes over them."""
+class Counting(MemoryRows):
+    """Rows in memory that remember the voices of each pass over them."""
 
-    def __init__(self, data, n_threads=1):
-        self.rows, self.voices = RowsAtHand(data, n_threads), []
-        self.weight, self.one_row = self.rows.weight, self.rows.one_row
+    def run(self, one):
+        self.voices.append(one.voices)
+        return super().run(one)
 
-    def surprise(self, choir, voices):
-        self.voices.append(voices)
-        return self.rows.surprise(choir, voices)
+    @cached_property
+    def voices(self):
+        return []
 
 
 def refined(data, trees, n_sample=N_SAMPLE, n_threads=1, **limits):
-    rows = Counting(data, n_threads)
-    few = spoken_rows(trees, data.draw(n_sample), n_threads)
+    rows = Counting(data.described, data.goal, n_threads)
+    few = spoken_rows(trees, rows.draw(n_sample))
     choir, parameters = refine(Choir.of(trees), few, rows, data.goal.goal.size, PENALTY, **limits)
     return choir, choir.voices(parameters), rows
 
@@ -147,10 +147,9 @@ def test_a_poor_sample_does_no_harm():
 def test_weight_counts_as_rows_do():
     data, trees = trained()
     goal = data.goal
-    doubled = TrainingSet(data.described, replace(goal, weight_unit=2 * goal.weight_unit))
+    doubled = MemoryRows(data.described, replace(goal, weight_unit=2 * goal.weight_unit))
     _, once, _ = refined(data, trees)
-    _, twice, rows = refined(doubled, trees)
-    assert rows.one_row == Counting(data).one_row / 2
+    _, twice, _ = refined(doubled, trees)
     spread = [np.abs(centred(one)).mean() for one in (once, twice)]
     assert spread[1] > spread[0]  # of more rows, less is held back by the penalty
 
@@ -160,7 +159,7 @@ def test_a_model_of_many_rows_is_as_good_as_one_of_few(monkeypatch, n_jobs):
     X, y = some_rows(3_000, 2)
     settings = {"n_labels": 3, "penalty": 2.0, "n_jobs": n_jobs}
     few = SelfOrganisedHierarchyClassifier("each", **settings).fit(X, y)
-    monkeypatch.setattr(weighing, "MANY_ROWS", 1_000)
+    monkeypatch.setattr("solah.learn.memory.MANY_ROWS", 1_000)
     monkeypatch.setattr("solah.labels.drawing.SAMPLE_ROWS", 512)
     monkeypatch.setattr("solah.labels.drawing.ROWS_TO_GAUGE", 64)
     many = SelfOrganisedHierarchyClassifier("each", **settings).fit(X, y)

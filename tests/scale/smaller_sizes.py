@@ -4,8 +4,7 @@ import pytest
 
 SMALLER = {
     "solah.labels.drawing.MANY_ROWS": 100,
-    "solah.hierarchy.training.MANY_ROWS": 100,
-    "solah.hierarchy.weighing.MANY_ROWS": 100,
+    "solah.learn.memory.MANY_ROWS": 100,
     "solah.tree.fitting.MANY_ROWS": 100,
     "solah.hierarchy.dependence.settings.MAX_EXACT_ROWS": 100,
     "solah.labels.drawing.SAMPLE_ROWS": 256,

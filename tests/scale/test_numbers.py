@@ -11,8 +11,8 @@ from scale_rows import partitions
 from solah.data import Column, Kind, Table
 from solah.labels import sketches as sketches_module
 from solah.labels.placement import weighted_quantiles
-from solah.labels.rows import integer_weights
 from solah.labels.sketches import FineCounts, Sketch
+from solah.labels.weights import integer_weights
 from solah.model.attributes import Attribute
 from solah.scale import numbers as numbers_module
 from solah.scale.engines import statistics_of

@@ -9,8 +9,8 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from solah import PAPER, LinguisticTreeClassifier
 from solah.kernels import native
+from solah.learn import growth
 from solah.model.format import to_json
-from solah.tree import growth
 
 
 def assert_same_tree(tree, node, oracle):

@@ -10,15 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from solah.exceptions import ForeignNodeError, ParameterError
 from solah.hierarchy.choosing import rows_to_choose_by
-from solah.hierarchy.distant import DistantTrainingSet
 from solah.hierarchy.fitness import Fitness
-from solah.hierarchy.nodes import EstimatorNode, TreeNode
-from solah.hierarchy.training import (
-    NODE_KINDS,
-    TrainingSet,
-    linguistic_kinds,
-    node_kinds,
-)
 from solah.hierarchy.weighing import (
     WeighSettings,
     kinds_of_trees,
@@ -26,7 +18,12 @@ from solah.hierarchy.weighing import (
     with_fusions,
 )
 from solah.kernels.choose import count_threads
+from solah.labels.describe import describe_table
 from solah.labels.inputs import read_features
+from solah.learn.levels import NODE_KINDS, linguistic_kinds, node_kinds, train_nodes
+from solah.learn.memory import MemoryRows, is_large
+from solah.learn.nodes import EstimatorNode, TreeNode
+from solah.learn.passed import PassedRows
 from solah.model import Fusion, Model, Tree
 from solah.model.attributes import BELIEF_WORDS
 from solah.model.encode import warn_of_unseen
@@ -40,14 +37,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from solah.hierarchy.distant import LearningSet
+    from solah.data import Table
     from solah.hierarchy.fitness import Scoring
-    from solah.hierarchy.nodes import NodeModel
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import LabelSettings
+    from solah.learn.goals import ClassGoal
+    from solah.learn.growth import TreeSettings
+    from solah.learn.nodes import NodeModel
+    from solah.learn.passed import Profile
+    from solah.learn.rows import Rows
     from solah.model.structure import Hierarchy
-    from solah.tree.distant import DistantRows
-    from solah.tree.growth import TreeSettings
 
 HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
     **LinguisticTreeClassifier._parameter_constraints,
@@ -78,12 +77,12 @@ class HierarchyClassifier(LinguisticClassifier):
 
     nodes_: tuple[NodeModel | Fusion, ...]
     hierarchy_: Hierarchy
-    _learn_from: Callable[[LearningSet], None]  # a method: learn from rows, wherever they are
+    _learn_from: Callable[[Rows], None]  # a method: learn from rows, wherever they are
 
     def _train_fused(
         self,
         hierarchy: Hierarchy,
-        data: LearningSet,
+        data: Rows,
         growth: TreeSettings,
         settings: WeighSettings | None,
     ) -> None:
@@ -93,17 +92,17 @@ class HierarchyClassifier(LinguisticClassifier):
         else:
             self._train(hierarchy, data, growth)
 
-    def _train(self, hierarchy: Hierarchy, data: LearningSet, growth: TreeSettings) -> None:
+    def _train(self, hierarchy: Hierarchy, data: Rows, growth: TreeSettings) -> None:
         """Train a hierarchy whose trees hear what others believe."""
-        goal = data.goal
+        goal = data.facts
         if self.max_rules is not None and self.max_rules < len(hierarchy.nodes):
             raise ParameterError(
                 f"max_rules={self.max_rules} is less than the {len(hierarchy.nodes)} trees of the "
                 "hierarchy, which have a rule each at least; allow more rules, or use fewer trees"
             )
         kinds = node_kinds(self.node, hierarchy)
-        n_threads = count_threads(self.n_jobs)
-        nodes = data.train_nodes(hierarchy, kinds, growth, self.cross_fit, n_threads)
+        rows = data if self.cross_fit is None else data.with_folds(self.cross_fit)
+        nodes = train_nodes(hierarchy, rows, kinds, growth)
         self.__dict__.pop("model_", None)
         if all(isinstance(node, TreeNode) for node in nodes):
             used = set(hierarchy.attributes)
@@ -116,21 +115,16 @@ class HierarchyClassifier(LinguisticClassifier):
     def _train_weighed(
         self,
         hierarchy: Hierarchy,
-        data: LearningSet,
+        data: Rows,
         growth: TreeSettings,
         settings: WeighSettings,
     ) -> None:
         """Train a hierarchy whose junctions weigh evidence."""
         wired = with_fusions(hierarchy, data.names)
         kinds = kinds_of_trees(linguistic_kinds(self.node, hierarchy), wired)
-        n_threads = count_threads(self.n_jobs)
-        if isinstance(data, TrainingSet):
-            model = train_weighed(wired, data, kinds, growth, settings, n_threads)
-        else:
-            model = data.train_weighed(wired, kinds, growth, settings, n_threads)
-        self._take(model)
-        self.hierarchy_, self.classes_ = self.model_.hierarchy, data.goal.classes
-        self.goal_ = data.goal.goal
+        self._take(train_weighed(wired, data, kinds, growth, settings))
+        self.hierarchy_, self.classes_ = self.model_.hierarchy, data.facts.classes
+        self.goal_ = data.facts.goal
 
     def _take(self, model: Model) -> None:
         super()._take(model)
@@ -153,21 +147,29 @@ class HierarchyClassifier(LinguisticClassifier):
         settings = super()._tree_settings(weights, weight_unit)
         return replace(settings, belief_labels=self.belief_labels)
 
-    def _fit_distant(self, rows: DistantRows) -> None:
-        self._learn_from(DistantTrainingSet.describe(rows, self._first_words()))
+    def _rows(self, table: Table, goal: ClassGoal) -> MemoryRows:
+        """Describe rows in memory with the first words."""
+        n_threads = count_threads(self.n_jobs)
+        described = describe_table(table, self._first_words(), goal.weights, n_threads)
+        is_threaded = is_large(table.n_rows, len(table.columns))
+        return MemoryRows(described, goal, n_threads if is_threaded else 1)
+
+    def _fit_distant(self, profile: Profile) -> None:
+        n_threads = count_threads(self.n_jobs)
+        self._learn_from(PassedRows.describe(profile, self._first_words(), n_threads))
 
     def _first_words(self) -> LabelSettings:
         """Return the words to describe rows with at first."""
         return self._label_settings()
 
-    def _fitness(self, data: LearningSet, scoring: Scoring, n_folds: int) -> Fitness | None:
+    def _fitness(self, data: Rows, scoring: Scoring, n_folds: int) -> Fitness | None:
         """Prepare to compare hierarchies on unseen rows; None where there are too few rows.
 
         Of very many rows, a sample is compared on.
         """
         if data.is_many:
-            data = data.draw(rows_to_choose_by(len(data.names), data.goal.goal.size))
-        assert isinstance(data, TrainingSet)
+            data = data.draw(rows_to_choose_by(len(data.names), data.facts.goal.size))
+        assert isinstance(data, MemoryRows)
         return Fitness.prepare(
             data.described,
             data.goal,

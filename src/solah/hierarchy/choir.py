@@ -33,6 +33,7 @@ from solah.kernels.arrays import (
     TreeShape,
 )
 from solah.kernels.choose import kernel, map_slices
+from solah.learn.passes import BlockPass
 from solah.model.attributes import flatten
 from solah.model.joining import JoinedTree, join_branches, voice_cost
 
@@ -42,7 +43,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float, Int64, Labels
+    from solah.learn.blocks import RowBlock
+    from solah.learn.rows import Rows
     from solah.model import Attribute, Tree
+    from solah.scale.passes import Statistics
 
 # How much more the voice of a combination of words is penalised than that of a word.
 _COMBINATION = 3.0
@@ -51,6 +55,7 @@ _ROUGHLY, _EXACTLY = 1e-6, 1e-13
 _JOINS_A_ROUND = 0.3
 # Branches that were joined in an earlier round differ by rounding only.
 _ALIKE = 1e-12
+_LIMB = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,29 +402,44 @@ class Choir:
         return choir, parameters
 
 
-@dataclass(frozen=True, eq=False)
-class Speaking:
-    """Trees and what they say, to any rows."""
+class EvidenceLoss(BlockPass):
+    """Finds how likely voices make rows' classes, and how to change them."""
 
-    forest: Forest
-    voices: Float
+    name = "weighing evidence"
 
-    def surprise(self, labels: Labels, codes: Int64, weights: Int64) -> tuple[Int64, Int64]:
-        """Return the sum of rows' losses, as ``exact_sum`` has it, and how it grows."""
+    def __init__(self, choir: Choir, voices: Float, attributes: Sequence[Attribute]) -> None:
+        asked = {one.name for tree in choir.trees for one in tree.inputs}
+        self.attributes = tuple(one for one in attributes if one.name in asked)
+        self.inputs = [self.attributes]
+        self.forest, self.voices = choir.forest(self.attributes), voices
+
+    def begin(self) -> Statistics:
+        """Return the sums of no rows; slopes are parted in two, so that they never overflow."""
+        shape = (2, *self.voices.shape)
+        return {"loss": np.zeros(2, dtype=np.int64), "slope": np.zeros(shape, dtype=np.int64)}
+
+    def add(self, sums: Statistics, block: RowBlock) -> None:
+        """Add the losses of a block of rows."""
+        labels = block.inputs(self.attributes).labels
         likelihood = np.empty(len(labels))
         slope = np.zeros(self.voices.shape, dtype=np.int64)
-        kernel().speak(self.forest, labels, codes, weights, self.voices, likelihood, slope)
-        return loss_of(likelihood, weights), slope
+        kernel().speak(
+            self.forest, labels, block.codes, block.weights, self.voices, likelihood, slope
+        )
+        sums["loss"] += loss_of(likelihood, block.weights)
+        sums["slope"] += np.array([slope >> _LIMB, slope & ((1 << _LIMB) - 1)])
+
+
+def evidence_loss(choir: Choir, voices: Float, rows: Rows) -> tuple[Int64, Float]:
+    """Return the sum of all rows' losses, as ``exact_sum`` has it, and how it grows."""
+    found = rows.run(EvidenceLoss(choir, voices, rows.attributes))
+    high, low = found["slope"].astype(np.float64)
+    return found["loss"], high * 2.0**_LIMB + low
 
 
 def loss_of(likelihood: Float, weights: Int64) -> Int64:
     """Sum the losses of rows whose classes are so likely, as ``exact_sum`` does."""
     return exact_sum(-np.log(np.maximum(likelihood, 1e-300)) * weights.astype(np.float64))
-
-
-def sum_up(parts: Sequence[Int64]) -> Int64:
-    """Add up sums of integers."""
-    return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
 
 def leaf_conditions(tree: Tree) -> dict[int, tuple[tuple[int, int], ...]]:

@@ -18,10 +18,11 @@ from joblib import Parallel, delayed
 from solah.evaluation.scores import surprise
 from solah.exceptions import TooManyCombinationsError
 from solah.hierarchy.choir import Choir, SpokenRows
-from solah.hierarchy.folds import piecewise_folds
-from solah.hierarchy.nodes import TreeNode
-from solah.hierarchy.training import TrainingSet, is_large, train_nodes
 from solah.hierarchy.weighing import grow_trees, spoken_rows
+from solah.learn.folds import piecewise_folds
+from solah.learn.levels import train_nodes
+from solah.learn.memory import MemoryRows, is_large
+from solah.learn.nodes import TreeNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import Description
     from solah.labels.placement import Placement
+    from solah.learn.goals import ClassGoal
+    from solah.learn.growth import TreeSettings
     from solah.model.structure import Hierarchy
-    from solah.tree.goals import ClassGoal
-    from solah.tree.growth import TreeSettings
 
     Describe = Callable[["Setting", Table, Int64], Description]
     Wire = Callable[["Setting"], Hierarchy]
@@ -148,7 +149,7 @@ class Search:
         self,
         given: Sequence[Setting],
         open_: frozenset[str],
-        data: TrainingSet,
+        data: MemoryRows,
         tried: Callable[[Trial], None],
     ) -> Choice:
         """Vary what is open, starting from the given settings, and choose.
@@ -158,7 +159,7 @@ class Search:
         given : sequence of Setting
         open_ : frozenset of str
             The names of the settings that may vary.
-        data : TrainingSet
+        data : MemoryRows
             The rows, as the first setting describes them.
         tried : callable
             Told of every trial.
@@ -192,12 +193,12 @@ class Search:
                         raise  # what others cannot hold is just no choice
         return comparison.settle()
 
-    def _folds(self, data: TrainingSet) -> list[_Fold]:
+    def _folds(self, data: MemoryRows) -> list[_Fold]:
         """Put rows into folds by what they say; none where they cannot be compared."""
         data = _enough_rows(data)
         goal = data.goal
         plain = goal.plain_weights / goal.weight_unit
-        labels = data.described.labels
+        labels = data.labels
         dealt = piecewise_folds(labels, goal.codes, goal.weights, plain, self.n_folds)
         if dealt is None:
             return []
@@ -209,19 +210,12 @@ def rows_to_choose_by(n_attributes: int, n_classes: int) -> int:
     return min(MOST_ROWS, max(MOST_VALUES // (n_attributes * n_classes), LEAST_ROWS))
 
 
-def _enough_rows(data: TrainingSet) -> TrainingSet:
+def _enough_rows(data: MemoryRows) -> MemoryRows:
     """Take the rows that have weight; of very many, some, whatever order they stand in."""
-    goal = data.goal
-    used = np.flatnonzero(goal.weights)
-    enough = rows_to_choose_by(len(data.attributes), goal.goal.size)
-    if len(used) > enough:
+    enough = rows_to_choose_by(len(data.attributes), data.goal.goal.size)
+    if np.count_nonzero(data.goal.weights) > enough:
         return data.draw(enough)
-    if len(used) == len(goal.codes):
-        return data
-    described = replace(
-        data.described, table=data.table.take(used), labels=data.described.labels[used]
-    )
-    return TrainingSet(described, replace(goal, codes=goal.codes[used], weights=goal.weights[used]))
+    return data.used()
 
 
 @dataclass(frozen=True)
@@ -409,24 +403,20 @@ class _Fold:
         if key not in self._grown:
             data, hierarchy, growth = self._task(setting)
             trees = grow_trees(hierarchy, data, self.search.kinds(setting, hierarchy), growth)
-            unseen = replace(
-                data.described,
-                table=data.table.take(self.tested),
-                labels=data.described.labels[self.tested],
-            )
             goal = replace(self.goal, codes=self.goal.codes[self.tested], weights=self.unseen)
+            unseen = MemoryRows(data.described.take(self.tested), goal)
             self._grown = {
                 key: (
                     Choir.of(trees),
                     spoken_rows(trees, data),
-                    spoken_rows(trees, TrainingSet(unseen, goal)),
+                    spoken_rows(trees, unseen),
                 )
             }
         return self._grown[key]
 
     def _tree_losses(self, setting: Setting) -> tuple[Float, int]:
         data, hierarchy, growth = self._task(setting)
-        nodes = train_nodes(hierarchy, data, self.search.kinds(setting, hierarchy), growth, 1)
+        nodes = train_nodes(hierarchy, data, self.search.kinds(setting, hierarchy), growth)
         unseen = data.table.take(self.tested)
         beliefs: dict[str, Float] = {}
         for node in nodes:
@@ -444,8 +434,10 @@ class _Fold:
             self._described = {key: described}
         return self._described[key]
 
-    def _task(self, setting: Setting) -> tuple[TrainingSet, Hierarchy, TreeSettings]:
+    def _task(self, setting: Setting) -> tuple[MemoryRows, Hierarchy, TreeSettings]:
         search, goal = self.search, self.goal
-        data = TrainingSet.prepare(self._describe(setting), goal, search.cross_fit)
+        data = MemoryRows(self._describe(setting), goal)
+        if search.cross_fit is not None:
+            data = data.with_folds(search.cross_fit)
         growth = search.growth(setting, goal.weights, goal.weight_unit)
         return data, search.wire(setting), growth

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from solah.exceptions import ColumnError, ParameterError
 from solah.hierarchy.base import FUSION_CONSTRAINTS, HIERARCHY_CONSTRAINTS, HierarchyClassifier
-from solah.hierarchy.training import TrainingSet
 from solah.hierarchy.weighing import WeighSettings
 from solah.labels.inputs import read_features
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
@@ -21,11 +20,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from solah.hierarchy.distant import LearningSet
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
-    from solah.tree.growth import Criterion, NullBranch
-    from solah.tree.leaves import Leaves
+    from solah.learn.growth import Criterion, Leaves, NullBranch
+    from solah.learn.rows import Rows
 
 
 class LinguisticHierarchyClassifier(HierarchyClassifier):
@@ -166,10 +164,10 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
             return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
-        self._learn_from(TrainingSet(self._describe(table, goal.weights), goal))
+        self._learn_from(self._rows(table, goal))
         return self
 
-    def _learn_from(self, data: LearningSet) -> None:
+    def _learn_from(self, data: Rows) -> None:
         goal = data.facts
         hierarchy = settle_hierarchy(self.hierarchy, data.names, goal.goal.name)
         growth = self._tree_settings(goal.sums, goal.weight_unit)

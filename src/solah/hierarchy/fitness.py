@@ -13,14 +13,9 @@ from uuid import uuid4
 import numpy as np
 
 from solah.evaluation.scores import accuracy, log_loss, rank_auc
-from solah.hierarchy.folds import stratified_folds
-from solah.hierarchy.training import (
-    TrainingSet,
-    node_kinds,
-    share_rules,
-    train_node,
-    what_goes_up,
-)
+from solah.learn.folds import stratified_folds
+from solah.learn.levels import node_kinds, share_rules, train_level
+from solah.learn.memory import MemoryRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +25,9 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.kernels.arrays import Float
     from solah.labels.describe import Description
+    from solah.learn.goals import ClassGoal
+    from solah.learn.growth import TreeSettings
     from solah.model.structure import Hierarchy, HierarchyNode
-    from solah.tree.goals import ClassGoal
-    from solah.tree.growth import TreeSettings
 
     Describe = Callable[[Table, NDArray[np.int64]], Description]
     Growth = Callable[[NDArray[np.int64], float], TreeSettings]
@@ -92,7 +87,9 @@ class Fitness:
             weights = goal.weights.copy()
             weights[tested] = 0
             known = replace(goal, weights=weights)
-            data = TrainingSet.prepare(describe(described.table, weights), known, cross_fit)
+            data = MemoryRows(describe(described.table, weights), known)
+            if cross_fit is not None:
+                data = data.with_folds(cross_fit)
             memory = Memory(_MEMORY_BYTES // n_folds)
             folds.append(FoldRows(data, growth(weights, goal.weight_unit), tested, memory))
         return cls(tuple(folds), goal, node, scoring)
@@ -125,7 +122,7 @@ class FoldRows:
     memory : what parts of hierarchies believe, once they are learnt
     """
 
-    data: TrainingSet
+    data: MemoryRows
     growth: TreeSettings
     tested: NDArray[np.intp]
     memory: Memory
@@ -157,10 +154,12 @@ class FoldRows:
         *,
         is_top: bool,
     ) -> Float:
-        model = train_node(node, self.data, outputs, kind, growth)
+        train = partial(train_level, [node], kinds={node.name: kind}, growth=growth)
+        data = replace(self.data, outputs=outputs)
+        models = train(data)
         if is_top:
-            return model.beliefs(self.data.table, outputs, 1)
-        return what_goes_up(model, node, self.data, outputs, kind, growth)
+            return models[0].beliefs(data.table, outputs, 1)
+        return data.beliefs_of(models, train)[node.name]
 
 
 class Memory:

@@ -28,12 +28,12 @@ from solah.hierarchy.choosing import (
 )
 from solah.hierarchy.dependence import screen_attributes
 from solah.hierarchy.fitness import SCORINGS
-from solah.hierarchy.nodes import EstimatorNode, TreeNode
 from solah.hierarchy.organising import Organiser
-from solah.hierarchy.training import TrainingSet, linguistic_kinds, node_kinds
 from solah.hierarchy.weighing import WeighSettings, kinds_of_trees
-from solah.kernels.choose import count_threads
 from solah.labels.inputs import read_features
+from solah.learn.levels import linguistic_kinds, node_kinds
+from solah.learn.memory import MemoryRows
+from solah.learn.nodes import EstimatorNode, TreeNode
 from solah.progress import show_progress
 from solah.scale import is_scan
 from solah.sklearn_private import Interval, RealNotInt, StrOptions, fit_context
@@ -45,16 +45,15 @@ if TYPE_CHECKING:
 
     from solah.hierarchy.choosing import Setting, Trial
     from solah.hierarchy.dependence import Screening
-    from solah.hierarchy.distant import LearningSet
     from solah.hierarchy.fitness import Scoring
     from solah.hierarchy.organising import ClusterPlaces
     from solah.labels.describe import LabelSettings
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
+    from solah.learn.growth import Criterion, Leaves, NullBranch
+    from solah.learn.rows import Rows
     from solah.model import Attribute
     from solah.model.structure import Hierarchy
-    from solah.tree.growth import Criterion, NullBranch
-    from solah.tree.leaves import Leaves
 
 Auto = Literal["auto"]
 NumberOfClusters = int | Literal["auto", "each"]
@@ -326,8 +325,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
             return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
-        described = self._with(self._first_setting())._describe(table, goal.weights)
-        self._learn_from(TrainingSet(described, goal))
+        self._learn_from(self._rows(table, goal))
         return self
 
     def _first_words(self) -> LabelSettings:
@@ -338,15 +336,15 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         kept = None if self.screening_ is None else self.screening_.kept
         return settings if kept is None else settings.only(kept)
 
-    def _learn_from(self, data: LearningSet) -> None:
+    def _learn_from(self, data: Rows) -> None:
         names = data.names
         if self.screen is not None:
-            relevance = data.relevance(bias_corrected=self.bias_corrected, n_jobs=self.n_jobs)
+            relevance = data.relevance(bias_corrected=self.bias_corrected)
             self.screening_ = screen_attributes(relevance.tolist(), names, self.screen)
             data = data.only(self.screening_.kept)
         first = self._first_setting()
-        dependence = data.dependence(bias_corrected=self.bias_corrected, n_jobs=self.n_jobs)
-        organiser = Organiser(dependence, data.names, data.goal.goal.name, self.top, self.clusters)
+        dependence = data.dependence(bias_corrected=self.bias_corrected)
+        organiser = Organiser(dependence, data.names, data.facts.goal.name, self.top, self.clusters)
         start = perf_counter()
         choice = self._choose(organiser, first, data)
         self.selection_seconds_ = perf_counter() - start if choice.trials else 0.0
@@ -406,7 +404,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
             return frozenset(names if names - {"n_clusters", "level_gap"} else ())
         return frozenset(names - {"level_gap"})
 
-    def _choose(self, organiser: Organiser, first: Setting, data: LearningSet) -> Choice:
+    def _choose(self, organiser: Organiser, first: Setting, data: Rows) -> Choice:
         """Choose what is open, and the best of several k and theta."""
         open_ = self._open()
         settings = organiser.distinct(
@@ -430,8 +428,8 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         describing = copy(self)
         if data.is_many:  # a sample must not be taken for something else than all rows are
             describing.kinds = {one.name: _declared_kind(one) for one in data.attributes}
-            data = data.draw(rows_to_choose_by(len(data.names), data.goal.goal.size))
-        assert isinstance(data, TrainingSet)
+            data = data.draw(rows_to_choose_by(len(data.names), data.facts.goal.size))
+        assert isinstance(data, MemoryRows)
         search = Search(
             describe=lambda setting, *rows: describing._with(setting, n_jobs=1)._describe(*rows),
             wire=organiser.wired,
@@ -455,9 +453,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
             return node_kinds(self.node, wired)
         return kinds_of_trees(linguistic_kinds(self.node, wired), wired)
 
-    def _select(
-        self, organiser: Organiser, settings: Sequence[Setting], data: LearningSet
-    ) -> Choice:
+    def _select(self, organiser: Organiser, settings: Sequence[Setting], data: Rows) -> Choice:
         """Choose the best of several hierarchies on unseen rows, the first of equals."""
         fitness = None
         if len(settings) > 1:
@@ -479,12 +475,12 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         reason = f"it has the best {self.scoring} of {len(scored)} hierarchies on unseen rows"
         return Choice(settings[best], scored, reason)
 
-    def _learn(self, hierarchy: Hierarchy, data: LearningSet, first: Setting) -> None:
+    def _learn(self, hierarchy: Hierarchy, data: Rows, first: Setting) -> None:
         """Learn with the settings that were chosen, from rows described as at first."""
         setting, goal = self.settings_, data.facts
         twin = self._with(setting)
         if (setting.n_labels, setting.placement) != (first.n_labels, first.placement):
-            data = data.described_as(twin._label_settings(), count_threads(self.n_jobs))
+            data = data.described_as(twin._label_settings())
         growth = twin._tree_settings(goal.sums, goal.weight_unit)
         settings = WeighSettings(setting.penalty, self.max_rules, setting.rule_cost)
         is_weighing = setting.fusion == "weigh"

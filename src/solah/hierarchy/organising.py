@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from solah.hierarchy.choosing import Setting
     from solah.hierarchy.dependence import Dependence
-    from solah.hierarchy.distant import LearningSet
+    from solah.learn.rows import Rows
 
 ClusterPlaces = tuple[tuple[int, ...], ...]
 
@@ -105,14 +105,14 @@ class Organiser:
         return Hierarchy((*trees, HierarchyNode(root, tuple(names))))
 
 
-def organise(data: LearningSet, n_jobs: int | None = None) -> Hierarchy:
+def organise(data: Rows) -> Hierarchy:
     """Wire a hierarchy from the data, with k and theta chosen by their rules of thumb."""
-    dependence = data.dependence(n_jobs=n_jobs)
+    dependence = data.dependence()
     return wire_hierarchy(
         dependence.relevance.tolist(),
         group_attributes(dependence.matrix),
         data.names,
-        goal=data.goal.goal.name,
+        goal=data.facts.goal.name,
     )
 
 

@@ -14,7 +14,7 @@ out is fitted to all rows; the sample only saves passes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -23,13 +23,15 @@ from scipy.sparse import csr_array, vstack
 from threadpoolctl import threadpool_limits
 
 from solah.evaluation.sums import whole_and_parts
+from solah.hierarchy.choir import evidence_loss
 from solah.kernels.arrays import SLOPE_SCALE, WEIGHT_ONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from solah.hierarchy.choir import Choir, SpokenRows
-    from solah.kernels.arrays import Float, Int64
+    from solah.kernels.arrays import Float
+    from solah.learn.rows import Rows
 
 MAX_ROUNDS = 6
 """No more passes than this are made over all rows."""
@@ -40,25 +42,10 @@ _ROWS_OF_CURVATURE = 8_192
 _MOST_PARAMETERS = 3_000
 
 
-class AllRows(Protocol):
-    """Whoever can pass over all rows."""
-
-    @property
-    def weight(self) -> float:
-        """What all rows count for."""
-
-    @property
-    def one_row(self) -> float:
-        """What a row without a weight of its own counts for."""
-
-    def surprise(self, choir: Choir, voices: Float) -> tuple[Int64, Float]:
-        """Return the sum of rows' losses, as ``exact_sum`` has it, and how it grows."""
-
-
 def refine(
     choir: Choir,
     few: SpokenRows,
-    rows: AllRows,
+    rows: Rows,
     n_classes: int,
     penalty: float,
     *,
@@ -72,7 +59,7 @@ def refine(
     choir : Choir
     few : SpokenRows
         The sample.
-    rows : AllRows
+    rows : Rows
     n_classes : int
     penalty : float
         What a voice of 1 costs, in rows.
@@ -100,10 +87,11 @@ class _StandIn:
     """A sample that stands in for all rows."""
 
     def __init__(
-        self, choir: Choir, few: SpokenRows, rows: AllRows, n_classes: int, penalty: float
+        self, choir: Choir, few: SpokenRows, rows: Rows, n_classes: int, penalty: float
     ) -> None:
-        per_row = penalty * rows.one_row / rows.weight
         self.choir, self.rows = choir, rows
+        self.weight = float(rows.facts.sums.sum())
+        per_row = penalty * (1 / rows.facts.weight_unit) / self.weight
         self.makeup, ridge = choir.makeup
         self.back = self.makeup.T.tocsr()
         self.few = few.through(choir.places)
@@ -138,10 +126,10 @@ class _StandIn:
         return best[1]
 
     def _of_all(self, parameters: Float) -> tuple[float, Float]:
-        summed, slope = self.rows.surprise(self.choir, self.choir.voices(parameters))
-        loss = whole_and_parts(summed) / self.rows.weight
+        summed, slope = evidence_loss(self.choir, self.choir.voices(parameters), self.rows)
+        loss = whole_and_parts(summed) / self.weight
         penalty = 0.5 * float((self.pull * parameters**2).sum())
-        return loss + penalty, (self.back @ slope) / (self.rows.weight * SLOPE_SCALE)
+        return loss + penalty, (self.back @ slope) / (self.weight * SLOPE_SCALE)
 
     def _of_few(self, parameters: Float) -> tuple[float, Float]:
         summed, slope = self.few.surprise(self.choir.voices(parameters))

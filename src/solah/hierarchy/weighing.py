@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.hierarchy.choir import Choir, Speaking, SpokenRows, sum_up
-from solah.hierarchy.nodes import TreeNode
+from solah.hierarchy.choir import Choir, SpokenRows
 from solah.hierarchy.refining import refine
-from solah.hierarchy.training import is_large, train_node
-from solah.kernels.choose import map_slices
 from solah.kernels.reference import softmax
-from solah.labels.drawing import MANY_ROWS
+from solah.learn.growth import COUNTED
+from solah.learn.levels import train_level
+from solah.learn.memory import MemoryRows
+from solah.learn.nodes import TreeNode
 from solah.model import Fusion, Model
 from solah.model.joining import with_leaves
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
-from solah.tree.leaves import COUNTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from solah.hierarchy.refining import AllRows
-    from solah.hierarchy.training import TrainingSet
-    from solah.kernels.arrays import Float, Int64
+    from solah.kernels.arrays import Float
+    from solah.learn.growth import TreeSettings
+    from solah.learn.rows import Rows
     from solah.model import Node, Tree
     from solah.model.joining import JoinedTree
-    from solah.tree.growth import TreeSettings
 
 # What a tree says in the choir, over what it would say alone, is looked for between these.
 _SOFTEST, _LOUDEST = 0.002, 8.0
@@ -59,11 +56,10 @@ class WeighSettings:
 
 def train_weighed(
     hierarchy: Hierarchy,
-    data: TrainingSet,
+    rows: Rows,
     kinds: Mapping[str, str],
     growth: TreeSettings,
     settings: WeighSettings,
-    n_threads: int = 1,
 ) -> Model:
     """Train the trees of a hierarchy whose junctions weigh evidence.
 
@@ -71,117 +67,56 @@ def train_weighed(
     ----------
     hierarchy : Hierarchy
         As ``with_fusions`` returns it: nodes are fed by attributes or by nodes, not by both.
-    data : TrainingSet
+    rows : Rows
     kinds : mapping of node name to ``"tree"`` or ``"cmac"``
     growth : TreeSettings
     settings : WeighSettings
-    n_threads : int, default=1
 
     Returns
     -------
     model : Model
         Without the trees that have nothing to say.
     """
-    goal = data.goal
-    if not is_large(len(goal.codes), len(data.attributes)):
-        n_threads = 1
-    trees = grow_trees(hierarchy, data, kinds, growth, n_threads)
-    if len(goal.codes) > MANY_ROWS:
-        rows = RowsAtHand(data, n_threads)
-        return weigh_many(hierarchy, trees, data.draw(), rows, goal.prior, settings, n_threads)
-    spoken = spoken_rows(trees, data, n_threads)
-    choir, parameters = Choir.of(trees).fit_joined(
-        spoken,
-        goal.goal.size,
-        settings.penalty,
-        max_rules=settings.max_rules,
-        rule_cost=settings.rule_cost,
-    )
-    return _fused(hierarchy, choir, parameters, spoken, data, goal.prior)
-
-
-def weigh_many(
-    hierarchy: Hierarchy,
-    trees: Sequence[Tree],
-    few: TrainingSet,
-    rows: AllRows,
-    prior: Sequence[float],
-    settings: WeighSettings,
-    n_threads: int = 1,
-) -> Model:
-    """Weigh what trees say to very many rows, of which a few are at hand.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        As ``with_fusions`` returns it.
-    trees : sequence of Tree
-        The trees at its bottom.
-    few : TrainingSet
-        A sample of the rows.
-    rows : AllRows
-        Whoever can pass over all of them.
-    prior : the share of each class in all rows
-    settings : WeighSettings
-    n_threads : int, default=1
-    """
-    choir, parameters = refine(
-        Choir.of(trees),
-        spoken_rows(trees, few, n_threads),
-        rows,
-        few.goal.goal.size,
-        settings.penalty,
-        max_rules=settings.max_rules,
-        rule_cost=settings.rule_cost,
-    )
-    # How loudly trees are heard parts what they say into evidence and weight, to two digits.
-    fewer = spoken_rows(trees, few.draw(_ROWS_OF_LOUDNESS), n_threads)
-    return _fused(hierarchy, choir, parameters, fewer, few, prior)
-
-
-@dataclass(frozen=True, eq=False)
-class RowsAtHand:
-    """All rows, where they are in memory."""
-
-    data: TrainingSet
-    n_threads: int = 1
-
-    @property
-    def weight(self) -> float:
-        """What all rows count for."""
-        return float(self.data.goal.weights.sum())
-
-    @property
-    def one_row(self) -> float:
-        """What a row without a weight of its own counts for."""
-        return 1 / self.data.goal.weight_unit
-
-    def surprise(self, choir: Choir, voices: Float) -> tuple[Int64, Float]:
-        """Return the sum of rows' losses, as ``exact_sum`` has it, and how it grows."""
-        goal, labels = self.data.goal, self.data.described.labels
-        speaking = Speaking(choir.forest(self.data.attributes), voices)
-
-        def listen(rows: slice) -> tuple[Int64, Int64]:
-            return speaking.surprise(labels[rows], goal.codes[rows], goal.weights[rows])
-
-        parts = map_slices(listen, len(labels), self.n_threads)
-        losses, slopes = zip(*parts, strict=True)
-        return sum_up(losses), sum_up(slopes).astype(np.float64)
+    trees = grow_trees(hierarchy, rows, kinds, growth)
+    choir, n_classes = Choir.of(trees), rows.facts.goal.size
+    sample = rows if isinstance(rows, MemoryRows) and not rows.is_many else rows.draw()
+    spoken = spoken_rows(trees, sample)
+    if not rows.is_many:
+        choir, parameters = choir.fit_joined(
+            spoken,
+            n_classes,
+            settings.penalty,
+            max_rules=settings.max_rules,
+            rule_cost=settings.rule_cost,
+        )
+    else:
+        choir, parameters = refine(
+            choir,
+            spoken,
+            rows,
+            n_classes,
+            settings.penalty,
+            max_rules=settings.max_rules,
+            rule_cost=settings.rule_cost,
+        )
+        # The weights of trees part their scores into evidence and weight, to two digits.
+        spoken = spoken_rows(trees, sample.draw(_ROWS_OF_LOUDNESS))
+    return _fused(hierarchy, choir, parameters, spoken, rows)
 
 
 def _fused(
     hierarchy: Hierarchy,
     choir: Choir,
     parameters: Float,
-    rows: SpokenRows,
-    data: TrainingSet,
-    prior: Sequence[float],
+    spoken: SpokenRows,
+    rows: Rows,
 ) -> Model:
     """Make a model of fitted voices, without the trees that say nothing."""
-    nodes = _Fusing(hierarchy, choir, choir.voices(parameters), rows, np.array(prior)).nodes()
+    prior = np.array(rows.facts.prior)
+    nodes = _Fusing(hierarchy, choir, choir.voices(parameters), spoken, prior).nodes()
     used = {name for node in nodes for name in node.origins}
-    attributes = tuple(a for a in data.attributes if a.name in used)
-    return Model(data.goal.goal, attributes, nodes)
+    attributes = tuple(a for a in rows.attributes if a.name in used)
+    return Model(rows.facts.goal, attributes, nodes)
 
 
 def with_fusions(hierarchy: Hierarchy, attributes: Sequence[str]) -> Hierarchy:
@@ -216,47 +151,26 @@ def kinds_of_trees(kinds: Mapping[str, str], wired: Hierarchy) -> dict[str, str]
 
 
 def grow_trees(
-    hierarchy: Hierarchy,
-    data: TrainingSet,
-    kinds: Mapping[str, str],
-    growth: TreeSettings,
-    n_threads: int = 1,
+    hierarchy: Hierarchy, rows: Rows, kinds: Mapping[str, str], growth: TreeSettings
 ) -> tuple[Tree, ...]:
-    """Grow the trees at the bottom of a hierarchy, in parallel; their voices are fitted later."""
-    growth, bottom = grown_settings(growth), bottom_nodes(hierarchy)
-
-    def grow(node: HierarchyNode) -> Tree:
-        trained = train_node(node, data, {}, kinds[node.name], growth)
-        assert isinstance(trained, TreeNode)
-        return trained.tree
-
-    if n_threads == 1:
-        return tuple(map(grow, bottom))
-    with ThreadPoolExecutor(n_threads) as pool:
-        return tuple(pool.map(grow, bottom))
+    """Grow the trees at the bottom of a hierarchy; their voices are fitted later."""
+    growth = replace(growth, leaves=COUNTED, max_rules=None, rule_cost=0.0)
+    bottom = [node for node in hierarchy.nodes if not hierarchy.children(node.name)]
+    trained = train_level(bottom, rows, kinds=kinds, growth=growth)
+    return tuple(node.tree for node in trained if isinstance(node, TreeNode))
 
 
-def grown_settings(growth: TreeSettings) -> TreeSettings:
-    """Return how trees grow whose voices are fitted later."""
-    return replace(growth, leaves=COUNTED, max_rules=None, rule_cost=0.0)
-
-
-def bottom_nodes(hierarchy: Hierarchy) -> list[HierarchyNode]:
-    """Return the nodes that are trees: those that no node feeds."""
-    return [node for node in hierarchy.nodes if not hierarchy.children(node.name)]
-
-
-def spoken_rows(trees: Sequence[Tree], data: TrainingSet, n_threads: int = 1) -> SpokenRows:
+def spoken_rows(trees: Sequence[Tree], rows: MemoryRows) -> SpokenRows:
     """Walk the training rows through trees."""
-    goal = data.goal
+    goal = rows.goal
     return SpokenRows.gather(
         trees,
-        data.described.labels,
-        data.described.places,
+        rows.labels,
+        rows.described.places,
         goal.codes,
         goal.weights,
         goal.weight_unit,
-        n_threads,
+        rows.n_threads,
     )
 
 

@@ -15,7 +15,6 @@ from solah.exceptions import DataError, shorten
 from solah.kernels.arrays import Described, TreeShape
 from solah.kernels.choose import kernel, map_slices
 from solah.labels.placement import NumbersAtHand, check_span, place_peaks, uniform_peaks
-from solah.labels.rows import LabelledRows
 from solah.labels.words import default_names, plan_words
 from solah.model.attributes import Attribute, discrete_attribute, flatten
 from solah.model.encode import encode
@@ -23,6 +22,8 @@ from solah.model.limits import what_states_must_be
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
 
     from solah.data import State
     from solah.data.table import Column, Table
@@ -73,10 +74,9 @@ class Description:
         """Where each attribute stands, by its name."""
         return {attribute.name: place for place, attribute in enumerate(self.attributes)}
 
-    @cached_property
-    def by_name(self) -> dict[str, Attribute]:
-        """The attributes by their names."""
-        return {attribute.name: attribute for attribute in self.attributes}
+    def take(self, rows: NDArray[np.intp]) -> Description:
+        """Return some of the rows."""
+        return replace(self, table=self.table.take(rows), labels=self.labels[rows])
 
 
 def describe_table(
@@ -178,11 +178,17 @@ def _with_ignorance(
 ) -> tuple[Attribute, ...]:
     """Give each attribute the mean masses of its known training values."""
     sets = flatten(attributes)
-    no_goal = np.zeros(len(labels), dtype=np.uint32)
-    inputs = Described.plain(labels)
-    rows = LabelledRows(inputs, no_goal, weights, sets, n_goals=1, n_threads=n_threads)
-    counts = rows.count(TreeShape.stump(), np.zeros(1, dtype=np.int32))[0, :, 0]
-    return with_mean_masses(attributes, counts)
+    root, slot = TreeShape.stump(), np.zeros(1, dtype=np.int32)
+
+    def count(rows: slice) -> Int64:
+        counts = np.zeros((1, int(sets.bins[-1]), 1), dtype=np.int64)
+        no_goal = np.zeros(rows.stop - rows.start, dtype=np.uint32)
+        inputs = Described.plain(labels[rows])
+        kernel().accumulate(inputs, no_goal, weights[rows], sets, root, slot, counts)
+        return counts[0, :, 0]
+
+    counts = map_slices(count, len(labels), n_threads)
+    return with_mean_masses(attributes, np.sum(counts, axis=0, dtype=np.int64))
 
 
 def with_mean_masses(attributes: Sequence[Attribute], counts: Int64) -> tuple[Attribute, ...]:

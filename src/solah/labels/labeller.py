@@ -14,7 +14,7 @@ from solah.exceptions import ColumnError, DataError
 from solah.kernels.reference import masses
 from solah.labels.describe import LabelSettings, describe_table
 from solah.labels.inputs import read_features, read_weights
-from solah.labels.rows import integer_weights
+from solah.labels.weights import integer_weights
 from solah.labels.words import MAX_WORDS
 from solah.model.attributes import flatten
 from solah.model.encode import encode

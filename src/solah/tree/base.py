@@ -16,18 +16,16 @@ from solah.kernels.choose import count_threads
 from solah.labels.describe import LabelSettings, describe_table, label_table
 from solah.labels.inputs import known_names, read_features
 from solah.labels.labeller import LABEL_CONSTRAINTS, tolerant_tags
-from solah.labels.rows import LabelledRows
+from solah.learn.growth import LEAVES, LeafSettings, TreeSettings
+from solah.learn.memory import MemoryRows
+from solah.learn.trees import TreeTask, learn_trees
 from solah.model import Model, save_document
-from solah.model.attributes import flatten
 from solah.model.encode import encode, warn_of_unseen
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
 from solah.scale import is_dask, is_scan, predict_partitions
 from solah.sklearn_private import Interval, StrOptions
 from solah.tree.goals import read_known_classes, refuse_absent_classes, settle_thresholds
-from solah.tree.growth import TreeSettings
-from solah.tree.learn import learn_tree
-from solah.tree.leaves import LEAVES, LeafSettings
 from solah.tree.paths import branch_shares
 from solah.tree.scoring import score_rows
 
@@ -41,8 +39,10 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.explain import Explanation, Semantics
     from solah.explain.rule_list import Rules
-    from solah.kernels.arrays import Float, Int64, Labels
+    from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import Description
+    from solah.learn.goals import ClassGoal
+    from solah.learn.rows import Rows
     from solah.model import Goal
 
 TREE_CONSTRAINTS: dict[str, list[Any]] = {
@@ -366,18 +366,18 @@ def _deciding_by(thresholds: tuple[float, ...], decider: Model | Goal) -> Model 
 class LinguisticTree(LinguisticEstimator):
     """Base of the tree estimators; not for use by itself."""
 
-    def _learn(
-        self, table: Table, goal: Goal, goals: Labels, weights: Int64, weight_unit: float
-    ) -> None:
-        """Describe, grow, and keep the result as a model document."""
-        described = self._describe(table, weights)
-        inputs, sets = Described.plain(described.labels), flatten(described.attributes)
-        n_threads = count_threads(self.n_jobs)
-        rows = LabelledRows(inputs, goals, weights, sets, goal.size, n_threads)
-        name = fresh_name(goal.name, table.names)
-        settings = self._tree_settings(weights, weight_unit)
-        tree = learn_tree(name, described.attributes, rows, weight_unit, settings)
-        self.model_ = Model(goal, described.attributes, (tree,))
+    def _learn(self, table: Table, goal: ClassGoal) -> None:
+        """Describe rows in memory, and learn from them."""
+        described = self._describe(table, goal.weights)
+        self._learn_from(MemoryRows(described, goal, count_threads(self.n_jobs)))
+
+    def _learn_from(self, rows: Rows) -> None:
+        """Grow a tree, and keep it as a model document."""
+        facts = rows.facts
+        name = fresh_name(facts.goal.name, rows.names)
+        settings = self._tree_settings(facts.sums, facts.weight_unit)
+        (tree,) = learn_trees([TreeTask(name, rows.attributes, settings)], rows)
+        self.model_ = Model(facts.goal, rows.attributes, (tree,))
 
     def decision_path(self, X: ArrayLike) -> csr_array:
         """Return the branches that rows take, and how much of each row takes them.

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from solah.kernels.choose import count_threads
 from solah.labels.inputs import read_features
-from solah.model import Model
-from solah.model.structure import fresh_name
+from solah.learn.passed import PassedRows
 from solah.scale import is_dask, is_scan, predict_partitions
 from solah.sklearn_private import StrOptions, fit_context
 from solah.tree.base import LEAF_CONSTRAINTS, TREE_CONSTRAINTS, LinguisticClassifier, LinguisticTree
-from solah.tree.distant import DistantSet
 from solah.tree.fitting import fit_distant
 from solah.tree.goals import read_class_goal
 
@@ -24,9 +23,8 @@ if TYPE_CHECKING:
 
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
-    from solah.tree.distant import DistantRows
-    from solah.tree.growth import Criterion, NullBranch
-    from solah.tree.leaves import Leaves
+    from solah.learn.growth import Criterion, Leaves, NullBranch
+    from solah.learn.passed import Profile
 
 
 class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
@@ -173,17 +171,14 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
             return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
-        self._learn(table, goal.goal, goal.labels, goal.weights, goal.weight_unit)
+        self._learn(table, goal)
         self.classes_ = goal.classes
         return self
 
-    def _fit_distant(self, rows: DistantRows) -> None:
-        data = DistantSet.describe(rows, self._label_settings())
-        goal = data.goal
-        settings = self._tree_settings(goal.sums, goal.weight_unit)
-        tree = data.learn_tree(fresh_name(goal.goal.name, data.names), settings)
-        self.model_ = Model(goal.goal, data.attributes, (tree,))
-        self.classes_ = goal.classes
+    def _fit_distant(self, profile: Profile) -> None:
+        n_threads = count_threads(self.n_jobs)
+        self._learn_from(PassedRows.describe(profile, self._label_settings(), n_threads))
+        self.classes_ = profile.goal.classes
 
     def predict_proba(self, X: ArrayLike) -> Any:
         """Return the belief in each class.

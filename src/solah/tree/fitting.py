@@ -13,10 +13,11 @@ from solah.data.spelling import spell
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.kernels.choose import count_threads
 from solah.labels.drawing import MANY_ROWS
+from solah.learn.passed import Profile
 from solah.model.encode import encode_states
 from solah.scale import Scan, scan
 from solah.scale.facts import Survey, Wish
-from solah.tree.distant import DistantRows
+from solah.tree.goals import class_goal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +54,8 @@ def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
     if facts.n_rows <= MANY_ROWS:
         estimator.fit(*_gathered(rows, wish, facts))
     else:
-        estimator._fit_distant(DistantRows.open(estimator, engine, wish, facts))
+        goal = class_goal(estimator, wish.target, np.array(list(facts.classes)))
+        estimator._fit_distant(Profile.open(engine, wish, facts, goal, estimator.class_weight))
         estimator.feature_names_in_ = np.array(wish.attributes, dtype=object)
         estimator.n_features_in_ = len(wish.attributes)
     if rows.is_nameless:

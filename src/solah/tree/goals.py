@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import compute_sample_weight
 
-from solah.data.digests import digest_texts
-from solah.data.spelling import plain, spell
+from solah.data.spelling import plain
 from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
-from solah.kernels.arrays import MASS_BITS, MAX_FOCAL_SETS
+from solah.kernels.arrays import MAX_FOCAL_SETS
 from solah.labels.inputs import read_classes, read_weights
-from solah.labels.rows import integer_weights
+from solah.labels.weights import integer_weights
+from solah.learn.goals import ClassGoal
 from solah.model import Goal
 from solah.model.limits import LEAST_THRESHOLD, what_classes_must_be
 
@@ -24,91 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
     from sklearn.base import BaseEstimator
-
-    from solah.data.digests import UInt64
-    from solah.kernels.arrays import Float, Int64, Labels
-
-
-@dataclass(frozen=True, eq=False)
-class ClassFacts:
-    """The goal of a classifier, and what all rows weigh together.
-
-    Attributes
-    ----------
-    goal : its name and states
-    classes : (n_classes,) the classes as the user gave them
-    sums : (n_classes,) the weight of each class in all rows, in integers
-    weight_unit : how much one of them weighs
-    plain_weights : (n_classes,) what a row of each class weighs without a weight of its own
-    """
-
-    goal: Goal
-    classes: NDArray[Any]
-    sums: Int64
-    weight_unit: float
-    plain_weights: Float
-
-    @property
-    def prior(self) -> tuple[float, ...]:
-        """The share of each class in the weights."""
-        shares: list[float] = (self.sums.astype(np.float64) / float(self.sums.sum())).tolist()
-        return tuple(shares)
-
-
-@dataclass(frozen=True, eq=False)
-class ClassGoal:
-    """The goal of a classifier, ready for growth.
-
-    Attributes
-    ----------
-    goal : its name and states
-    classes : (n_classes,) the classes as the user gave them
-    codes : (n_rows,) each row's place among the classes
-    weights : (n_rows,) integers of at most ``WEIGHT_ONE``
-    weight_unit : how much one of them weighs
-    plain_weights : (n_classes,) what a row of each class weighs without a weight of its own
-    """
-
-    goal: Goal
-    classes: NDArray[Any]
-    codes: NDArray[np.intp]
-    weights: Int64
-    weight_unit: float
-    plain_weights: Float
-
-    @property
-    def facts(self) -> ClassFacts:
-        """What all rows weigh together."""
-        sums = np.zeros(len(self.classes), dtype=np.int64)
-        np.add.at(sums, self.codes, self.weights)
-        return ClassFacts(self.goal, self.classes, sums, self.weight_unit, self.plain_weights)
-
-    @property
-    def prior(self) -> tuple[float, ...]:
-        """The share of each class in the weights."""
-        return self.facts.prior
-
-    @property
-    def labels(self) -> Labels:
-        """The goal of each row, labelled like a reading."""
-        return np.asarray(self.codes << MASS_BITS, dtype=np.uint32)
-
-    @property
-    def digests(self) -> UInt64:
-        """What each row's class is, as a number that looks random."""
-        return digest_classes(self.goal)[self.codes]
-
-    def take(self, rows: NDArray[np.intp], weights: Int64) -> ClassGoal:
-        """Return the goal of some rows, which have other weights in the same unit."""
-        integers, unit = integer_weights(weights.astype(np.float64) * self.weight_unit)
-        return replace(self, codes=self.codes[rows], weights=integers, weight_unit=unit)
-
-
-def digest_classes(goal: Goal) -> UInt64:
-    """Digest the classes of a goal."""
-    states = np.empty(goal.size, dtype=object)
-    states[:] = [spell(state) for state in goal.states]
-    return digest_texts(states)
 
 
 def read_class_goal(

@@ -12,8 +12,9 @@ from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import kernel
 from solah.labels.inputs import read_features, read_numbers, read_weights
 from solah.labels.placement import NumbersAtHand, check_span, place_peaks
-from solah.labels.rows import integer_weights, split_weights
+from solah.labels.weights import integer_weights, split_weights
 from solah.labels.words import MAX_WORDS, default_names
+from solah.learn.goals import NumberGoal
 from solah.model import Goal
 from solah.sklearn_private import Interval, fit_context
 from solah.tree.base import TREE_CONSTRAINTS, LinguisticTree
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
-    from solah.tree.growth import Criterion, NullBranch
+    from solah.learn.growth import Criterion, NullBranch
 
 
 class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[misc]
@@ -128,7 +129,7 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
             peaks=peaks,
             centres=_centres(goals, weights, peaks),
         )
-        self._learn(table, goal, goals, weights, unit)
+        self._learn(table, NumberGoal.of(goal, goals, weights, unit))
         return self
 
     def predict(self, X: ArrayLike) -> Float:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.kernels.arrays import Float, Int64
+    from solah.learn.passed import Profile
     from solah.model import Attribute
     from solah.scale.reading import Reader
-    from solah.tree.distant import DistantRows
 
     Pair = tuple[int, int]
     Codes = NDArray[np.uint8]
@@ -36,7 +36,7 @@ _BYTES_A_CELL = 8
 
 
 def distant_dependence(
-    rows: DistantRows, *, bias_corrected: bool = False, n_threads: int = 1
+    rows: Profile, *, bias_corrected: bool = False, n_threads: int = 1
 ) -> Dependence:
     """Measure how attributes depend on each other and on the goal, as ``dependence_of`` does.
 
@@ -55,7 +55,7 @@ def distant_dependence(
     return Dependence(names=rows.names, matrix=between, relevance=relevance, method="binned")
 
 
-def distant_relevance(rows: DistantRows, *, bias_corrected: bool = False) -> Float:
+def distant_relevance(rows: Profile, *, bias_corrected: bool = False) -> Float:
     """Measure how far attributes depend on the goal, as ``relevance_of`` does."""
     n = len(rows.names)
     return _Coding.of(rows, bias_corrected=bias_corrected).measure([(j, n) for j in range(n)])
@@ -65,13 +65,13 @@ def distant_relevance(rows: DistantRows, *, bias_corrected: bool = False) -> Flo
 class _Coding:
     """How all columns of distant rows are coded; the goal is the column behind the last."""
 
-    rows: DistantRows
+    rows: Profile
     coders: Sequence[Coder]
     is_weighed: bool
     bias_corrected: bool
 
     @classmethod
-    def of(cls, rows: DistantRows, *, bias_corrected: bool) -> _Coding:
+    def of(cls, rows: Profile, *, bias_corrected: bool) -> _Coding:
         reader = rows.reader
         coders = [Coder.of(one, rows) for one in reader.attributes]
         coders.append(Coder(None, None, len(rows.goal.classes)))
@@ -127,7 +127,7 @@ class Coder:
     n_levels: int
 
     @classmethod
-    def of(cls, attribute: Attribute, rows: DistantRows) -> Coder:
+    def of(cls, attribute: Attribute, rows: Profile) -> Coder:
         """Settle how an attribute is coded, as ``code_column`` does for rows in memory."""
         states = attribute.states
         if not attribute.is_coded:

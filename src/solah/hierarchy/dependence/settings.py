@@ -14,7 +14,7 @@ from solah.hierarchy.dependence.matrix import MatrixWork
 from solah.hierarchy.dependence.pairs import map_threads, sums_of_pairs
 from solah.hierarchy.dependence.statistics import correlations
 from solah.kernels.choose import count_threads
-from solah.labels.rows import integer_weights
+from solah.labels.weights import integer_weights
 
 if TYPE_CHECKING:
     import os

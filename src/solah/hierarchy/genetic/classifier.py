@@ -22,8 +22,8 @@ from solah.hierarchy.genetic.genome import Genome
 from solah.hierarchy.genetic.search import Search, SearchSettings
 from solah.hierarchy.genetic.variation import Variation
 from solah.hierarchy.organising import organise
-from solah.hierarchy.training import NODE_KINDS, TrainingSet
 from solah.labels.inputs import read_features
+from solah.learn.levels import NODE_KINDS
 from solah.model.structure import Hierarchy
 from solah.scale import is_scan
 from solah.sklearn_private import HasMethods, Interval, StrOptions, fit_context
@@ -35,14 +35,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from solah.hierarchy.distant import LearningSet
     from solah.hierarchy.fitness import Fitness, Scoring
     from solah.hierarchy.genetic.search import Generation, Scores
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
+    from solah.learn.growth import Criterion, Leaves, NullBranch
+    from solah.learn.rows import Rows
     from solah.progress import Advance
-    from solah.tree.growth import Criterion, NullBranch
-    from solah.tree.leaves import Leaves
 
 
 class GeneticHierarchyClassifier(HierarchyClassifier):
@@ -244,17 +243,17 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
             return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
-        self._learn_from(TrainingSet(self._describe(table, goal.weights), goal))
+        self._learn_from(self._rows(table, goal))
         return self
 
-    def _learn_from(self, data: LearningSet) -> None:
+    def _learn_from(self, data: Rows) -> None:
         fitness = self._fitness(data, self.scoring, self.n_folds)
         growth = self._tree_settings(data.facts.sums, data.facts.weight_unit)
         self._train(self._search(data, fitness), data, growth)
 
-    def _search(self, data: LearningSet, fitness: Fitness | None) -> Hierarchy:
+    def _search(self, data: Rows, fitness: Fitness | None) -> Hierarchy:
         """Return the best hierarchy, and keep how it was found."""
-        names, goal = data.names, data.goal.goal.name
+        names, goal = data.names, data.facts.goal.name
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         variation = Variation(len(names), self.max_inputs, self.cascade)
         start = [variation.chained(Genome.of(one, names)) for one in self._start(data)]
@@ -293,11 +292,11 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
             time_budget=self.time_budget,
         )
 
-    def _start(self, data: LearningSet) -> list[Hierarchy]:
+    def _start(self, data: Rows) -> list[Hierarchy]:
         """Return the hierarchies that the search starts from."""
-        names, goal = data.names, data.goal.goal.name
+        names, goal = data.names, data.facts.goal.name
         if self.initial == "organised":
-            return [organise(data, self.n_jobs)]
+            return [organise(data)]
         if self.initial == "random":
             return []
         for one in self.initial:

@@ -1,4 +1,4 @@
-"""LID3: counts in, a tree out, level by level.
+"""LID3: a tree grows from counts, level by level.
 
 Growth never sees a row. It asks for the counts of the branches at the frontier, chooses how to
 extend them, and asks again; whoever counts may hold the rows in memory, in files or on a cluster.
@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from solah.kernels.arrays import MAX_DEPTH, TreeShape
-from solah.tree.leaves import COUNTED, LeafSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 
 Criterion = Literal["information_gain", "gain_ratio", "in_order"]
 NullBranch = Literal["parent", "uniform"]
+Leaves = Literal["counted", "refitted"]
+LEAVES: tuple[Leaves, ...] = get_args(Leaves)
 
 # Gains that differ by less are ties: rounding must not choose an attribute.
 _GAIN_GRAIN = 2.0**-40
@@ -56,11 +57,25 @@ class Question:
 Growth = Generator[Question, "Int64", "GrownTree"]
 
 
-class Counter(Protocol):
-    """Whoever can count rows at the leaves of a growing tree."""
+@dataclass(frozen=True)
+class LeafSettings:
+    """How the beliefs of leaves come from the rows.
 
-    def count(self, tree: TreeShape, slots: Int32) -> Int64:
-        """Sum the weights at the leaves that have a slot: ``(slot, attribute's bin, goal)``."""
+    Attributes
+    ----------
+    leaves : ``"counted"``, or ``"refitted"`` by maximum likelihood
+    shrinkage : how many rows of its parent's belief a branch takes on
+    prior_weight : how many rows the counted belief weighs when leaves are refitted
+    n_rounds : how often refitted leaves are updated
+    """
+
+    leaves: Leaves = "counted"
+    shrinkage: float = 0.0
+    prior_weight: float = 2.0
+    n_rounds: int = 30
+
+
+COUNTED = LeafSettings()
 
 
 @dataclass(frozen=True)
@@ -92,20 +107,6 @@ class GrownTree:
     shape: TreeShape
     weight: Float
     belief: Float
-
-
-def grow(
-    counter: Counter, sets: FocalSets, goal_weights: Int64, settings: TreeSettings
-) -> GrownTree:
-    """Grow a tree from the counts of rows with the given total weight by goal."""
-    growth = growing(sets, goal_weights, settings)
-    try:
-        question = next(growth)
-        while True:
-            question = growth.send(counter.count(question.tree, question.slots))
-    except StopIteration as end:
-        grown: GrownTree = end.value
-        return grown
 
 
 def growing(sets: FocalSets, goal_weights: Int64, settings: TreeSettings) -> Growth:

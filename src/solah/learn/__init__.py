@@ -1,0 +1,1 @@
+"""Learning: described rows in, trees, hierarchies and their evidence out."""

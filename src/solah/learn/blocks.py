@@ -1,0 +1,136 @@
+"""Blocks of rows as trees see them: readings described with words, and beliefs of trees below."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from solah.kernels.arrays import MASS_BITS, MASS_ONE, SPREAD, WEIGHT_ONE, Described
+from solah.kernels.choose import kernel
+from solah.model.attributes import flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+    from solah.kernels.arrays import Float, Int64, Labels, Routes
+    from solah.model import Attribute, Tree
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """Some of the rows.
+
+    Attributes
+    ----------
+    attributes : the columns that are described
+    labels : (n_rows, n_attributes) each reading described
+    goals : (n_rows,) the goal, labelled like a reading
+    weights : (n_rows,) at most ``WEIGHT_ONE``
+    outputs : the beliefs of the nodes below, by name
+    cache : what was computed of these rows before; None where they are read for one pass only
+    """
+
+    attributes: tuple[Attribute, ...]
+    labels: Labels
+    goals: Labels
+    weights: Int64
+    outputs: Mapping[str, Float] = field(default_factory=dict)
+    cache: dict[Hashable, object] | None = None
+
+    @property
+    def codes(self) -> Int64:
+        """The place of each row's class."""
+        return (self.goals >> MASS_BITS).astype(np.int64)
+
+    def inputs(self, attributes: Sequence[Attribute]) -> Described:
+        """Describe the rows by the inputs of a node: attributes, and beliefs below."""
+        names = tuple(one.name for one in attributes)
+        if names == tuple(one.name for one in self.attributes):
+            return Described.plain(self.labels)
+        return self._remembered(("inputs", names), lambda: self._gathered(attributes))
+
+    def routes(self, tree: Tree) -> Routes:
+        """Find the leaves that the rows with weight reach, and how much of each row does."""
+
+        def walk() -> tuple[object, Routes]:
+            whole = np.where(self.weights > 0, WEIGHT_ONE, 0)
+            found = kernel().route(self.inputs(tree.inputs), whole, tree.sets, tree.shape)
+            return tree.split, found
+
+        # The splits stay in the cache with the routes, so that no later tree can have their id.
+        return self._remembered(("routes", id(tree.split)), walk)[1]
+
+    def _gathered(self, attributes: Sequence[Attribute]) -> Described:
+        places = {attribute.name: j for j, attribute in enumerate(self.attributes)}
+        columns = _Columns(len(self.labels))
+        for one in attributes:
+            if one.origin not in self.outputs:
+                columns.add(self.labels[:, places[one.name]])
+            elif one.tree is None:
+                columns.add_masses(self.outputs[one.name])
+            else:
+                beliefs = self.outputs[one.tree][:, one.place]
+                columns.add(label_readings(beliefs[:, None], [one])[:, 0])
+        return columns.described()
+
+    def _remembered(self, key: Hashable, make: Callable[[], _T]) -> _T:
+        if self.cache is None:
+            return make()
+        if key not in self.cache:
+            self.cache[key] = make()
+        return self.cache[key]  # type: ignore[return-value]
+
+
+class _Columns:
+    """Described columns, put side by side one after another."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._labels: list[Labels] = []
+        self._spread = [np.empty((n_rows, 0), dtype=np.uint32)]
+        self._offsets: list[int] = []
+
+    def add(self, labels: Labels, offset: int = -1) -> None:
+        """Add a column that has labels."""
+        self._labels.append(labels)
+        self._offsets.append(offset)
+
+    def add_masses(self, beliefs: Float) -> None:
+        """Add a column whose masses on its focal sets are given."""
+        if beliefs.shape[1] == 2:
+            # Two states are neighbours: the label of a reading holds their masses.
+            self.add(np.rint(beliefs[:, 1] * MASS_ONE).astype(np.uint32))
+            return
+        offset = sum(part.shape[1] for part in self._spread)
+        self.add(np.full(len(beliefs), SPREAD << MASS_BITS, dtype=np.uint32), offset)
+        self._spread.append(_cumulated(beliefs))
+
+    def described(self) -> Described:
+        """Return the columns side by side."""
+        return Described(
+            np.column_stack(self._labels).astype(np.uint32, copy=False),
+            np.ascontiguousarray(np.hstack(self._spread)),
+            np.array(self._offsets, dtype=np.int32),
+        )
+
+
+def _cumulated(beliefs: Float) -> Labels:
+    sums = np.zeros((len(beliefs), beliefs.shape[1] + 1))
+    np.cumsum(beliefs, axis=1, out=sums[:, 1:])
+    sums[:, -1] = 1.0
+    return np.asarray(np.rint(np.minimum(sums, 1.0) * MASS_ONE), dtype=np.uint32)
+
+
+def label_readings(readings: Float, attributes: Sequence[Attribute]) -> Labels:
+    """Describe readings ``(n_rows, n_attributes)`` by the focal sets of attributes."""
+    labels = np.empty(readings.shape, dtype=np.uint32)
+    kernel().label(np.ascontiguousarray(readings), flatten(attributes), labels)
+    return labels
+
+
+def joined_routes(routes: Routes, heads: Int64) -> Routes:
+    """Let leaves that are one branch be one: the first of them."""
+    return replace(routes, leaves=heads[routes.leaves].astype(np.int32))

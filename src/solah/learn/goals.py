@@ -1,0 +1,131 @@
+"""Goals of learning: the classes or numbers of all rows, labelled, with their weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data.digests import digest_texts
+from solah.data.spelling import spell
+from solah.kernels.arrays import MASS_BITS
+from solah.labels.weights import integer_weights, split_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from solah.data.digests import UInt64
+    from solah.kernels.arrays import Float, Int64, Labels
+    from solah.model import Goal
+
+
+@dataclass(frozen=True, eq=False)
+class GoalFacts:
+    """The goal, and what all rows weigh together.
+
+    Attributes
+    ----------
+    goal : its name and states
+    classes : (n_classes,) the classes as the user gave them
+    sums : (n_classes,) the weight of each class in all rows, in integers
+    weight_unit : how much one of them weighs
+    plain_weights : (n_classes,) what a row of each class weighs without a weight of its own
+    """
+
+    goal: Goal
+    classes: NDArray[Any]
+    sums: Int64
+    weight_unit: float
+    plain_weights: Float
+
+    @property
+    def prior(self) -> tuple[float, ...]:
+        """The share of each class in the weights."""
+        shares: list[float] = (self.sums.astype(np.float64) / float(self.sums.sum())).tolist()
+        return tuple(shares)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassGoal:
+    """The classes of rows, and their weights.
+
+    Attributes
+    ----------
+    goal : its name and states
+    classes : (n_classes,) the classes as the user gave them
+    codes : (n_rows,) each row's place among the classes
+    weights : (n_rows,) integers of at most ``WEIGHT_ONE``
+    weight_unit : how much one of them weighs
+    plain_weights : (n_classes,) what a row of each class weighs without a weight of its own
+    """
+
+    goal: Goal
+    classes: NDArray[Any]
+    codes: NDArray[np.intp]
+    weights: Int64
+    weight_unit: float
+    plain_weights: Float
+
+    @cached_property
+    def facts(self) -> GoalFacts:
+        """What all rows weigh together."""
+        sums = np.zeros(len(self.classes), dtype=np.int64)
+        np.add.at(sums, self.codes, self.weights)
+        return GoalFacts(self.goal, self.classes, sums, self.weight_unit, self.plain_weights)
+
+    @property
+    def labels(self) -> Labels:
+        """The goal of each row, labelled like a reading."""
+        return np.asarray(self.codes << MASS_BITS, dtype=np.uint32)
+
+    @property
+    def digests(self) -> UInt64:
+        """What each row's class is, as a number that looks random."""
+        return digest_classes(self.goal)[self.codes]
+
+    def take(self, rows: NDArray[np.intp], weights: Int64) -> ClassGoal:
+        """Return the goal of some rows, which have other weights in the same unit."""
+        integers, unit = integer_weights(weights.astype(np.float64) * self.weight_unit)
+        return replace(self, codes=self.codes[rows], weights=integers, weight_unit=unit)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberGoal(ClassGoal):
+    """The numbers of rows, described with words; their classes are focal sets.
+
+    Attributes
+    ----------
+    described : (n_rows,) each row's number, labelled like a reading
+    """
+
+    described: Labels
+
+    @classmethod
+    def of(cls, goal: Goal, labels: Labels, weights: Int64, weight_unit: float) -> NumberGoal:
+        """Take each number's lower focal set for its class."""
+        sets = np.arange(goal.size)
+        codes = (labels >> MASS_BITS).astype(np.intp)
+        return cls(goal, sets, codes, weights, weight_unit, np.ones(goal.size), labels)
+
+    @property
+    def labels(self) -> Labels:
+        """The goal of each row, labelled like a reading."""
+        return self.described
+
+    @cached_property
+    def facts(self) -> GoalFacts:
+        """What all rows weigh together."""
+        lower, shares = split_weights(self.described, self.weights)
+        sums = np.zeros(self.goal.size + 1, dtype=np.int64)
+        for place, share in enumerate(shares):
+            np.add.at(sums, lower + place, share)
+        return GoalFacts(self.goal, self.classes, sums[:-1], self.weight_unit, self.plain_weights)
+
+
+def digest_classes(goal: Goal) -> UInt64:
+    """Digest the classes of a goal."""
+    states = np.empty(goal.size, dtype=object)
+    states[:] = [spell(state) for state in goal.states]
+    return digest_texts(states)

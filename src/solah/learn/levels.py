@@ -1,0 +1,238 @@
+"""Levels of a hierarchy: nodes are trained bottom-up, each with the goal as its target.
+
+What goes up is a node's whole distribution: the node above takes it as masses on the goal's states,
+or describes it with words of belief. With cross-fitting, the node above learns from what nodes
+believe of rows that they have not learnt from, as it will be in use.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from solah.exceptions import ParameterError, TooManyCombinationsError, did_you_mean
+from solah.kernels.arrays import TreeShape
+from solah.labels.describe import with_mean_masses
+from solah.learn.growth import LeafSettings, Question, TreeSettings
+from solah.learn.memory import MemoryRows
+from solah.learn.nodes import EstimatorNode, TreeNode, estimator_features, reading_means
+from solah.learn.trees import TreeTask, learn_trees
+from solah.model.attributes import belief_attribute, belief_words
+from solah.model.structure import fresh_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from solah.learn.nodes import NodeModel
+    from solah.learn.rows import Rows
+    from solah.model import Attribute
+    from solah.model.structure import Hierarchy, HierarchyNode
+
+NODE_KINDS = ("tree", "cmac")
+MAX_CMAC_CELLS = 400_000
+
+
+def train_nodes(
+    hierarchy: Hierarchy, rows: Rows, kinds: Mapping[str, Any], growth: TreeSettings
+) -> tuple[NodeModel, ...]:
+    """Train the nodes of a hierarchy, level by level.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+    rows : Rows
+    kinds : mapping of node name to its kind
+        ``"tree"``, ``"cmac"``, or a scikit-learn classifier.
+    growth : TreeSettings
+        How the trees grow.
+
+    Returns
+    -------
+    nodes : tuple of NodeModel
+        In the order of ``hierarchy.nodes``.
+    """
+    growth = share_rules(growth, hierarchy)
+    trained: dict[str, NodeModel] = {}
+    for level in hierarchy.levels:
+        nodes = [hierarchy.node(name) for name in level]
+        train = partial(train_level, nodes, kinds=kinds, growth=growth)
+        models = train(rows)
+        trained |= {model.name: model for model in models}
+        if hierarchy.root not in trained:
+            rows = rows.above(models, train)
+    return tuple(trained[node.name] for node in hierarchy.nodes)
+
+
+def train_level(
+    nodes: Sequence[HierarchyNode], rows: Rows, *, kinds: Mapping[str, Any], growth: TreeSettings
+) -> list[NodeModel]:
+    """Train nodes side by side, on rows that know what the nodes below believe."""
+    linguistic = [node for node in nodes if is_linguistic(kinds[node.name])]
+    words = growth.belief_labels
+    inputs = [node_inputs(node, rows, words) for node in linguistic]
+    if words is not None:
+        inputs = _with_mean_beliefs(inputs, rows)
+    tasks = [
+        TreeTask(node.name, of_node, _settings(node.name, kinds[node.name], of_node, growth))
+        for node, of_node in zip(linguistic, inputs, strict=True)
+    ]
+    trees = {tree.name: TreeNode(tree) for tree in learn_trees(tasks, rows)}
+    others = [node for node in nodes if node.name not in trees]
+    estimators = {one.name: one for one in _train_estimators(others, rows, kinds)}
+    trained: dict[str, NodeModel] = {**trees, **estimators}
+    return [trained[node.name] for node in nodes]
+
+
+def is_linguistic(kind: Any) -> bool:
+    """Whether a node of this kind is a tree of words."""
+    return isinstance(kind, str) and kind in NODE_KINDS
+
+
+def node_inputs(
+    node: HierarchyNode, rows: Rows, belief_labels: int | None
+) -> tuple[Attribute, ...]:
+    """Describe what feeds a node: attributes, and the beliefs of nodes below.
+
+    Parameters
+    ----------
+    node : HierarchyNode
+    rows : Rows
+    belief_labels : how many words describe a belief; None takes it as masses
+    """
+    described = {attribute.name: attribute for attribute in rows.attributes}
+    goal, prior = rows.facts.goal, rows.facts.prior
+    inputs: list[Attribute] = []
+    for name in node.inputs:
+        if name not in rows.below:
+            inputs.append(described[name])
+        elif belief_labels is None:
+            inputs.append(belief_attribute(name, goal.states, prior))
+        else:
+            for words in belief_words(name, goal.states, belief_labels):
+                inputs.append(replace(words, name=fresh_name(words.name, described)))
+    return tuple(inputs)
+
+
+def _with_mean_beliefs(
+    inputs: Sequence[tuple[Attribute, ...]], rows: Rows
+) -> list[tuple[Attribute, ...]]:
+    """Let an unknown belief be what the training rows believe on average, in one pass."""
+    if not any(one.tree is not None for of_node in inputs for one in of_node):
+        return list(inputs)
+    root = Question(TreeShape.stump(), np.zeros(1, dtype=np.int32))
+    counts = rows.count(inputs, [root] * len(inputs))
+    return [
+        tuple(
+            one if one.tree is None else mean
+            for one, mean in zip(
+                of_node, with_mean_masses(of_node, found[0].sum(axis=1)), strict=True
+            )
+        )
+        for of_node, found in zip(inputs, counts, strict=True)
+    ]
+
+
+def _settings(
+    name: str, kind: str, inputs: Sequence[Attribute], growth: TreeSettings
+) -> TreeSettings:
+    return growth if kind == "tree" else _cell_settings(name, inputs)
+
+
+def _cell_settings(name: str, inputs: Sequence[Attribute]) -> TreeSettings:
+    """Return how a node tabulates all combinations of words, and learns each cell's belief.
+
+    The table is a tree that takes its inputs in their order, whatever they gain.
+    """
+    n_cells = prod(attribute.n_focal_sets for attribute in inputs)
+    if n_cells > MAX_CMAC_CELLS:
+        raise TooManyCombinationsError(
+            f"node {name!r} has {len(inputs)} inputs whose words make {n_cells:,} "
+            f"combinations, and a CMAC tabulates at most {MAX_CMAC_CELLS:,}; make the clusters "
+            "smaller, use fewer words, or use node='tree' there"
+        )
+    return TreeSettings(
+        criterion="in_order",
+        purity=np.inf,
+        min_gain=None,
+        leaves=LeafSettings("refitted"),
+    )
+
+
+def _train_estimators(
+    nodes: Sequence[HierarchyNode], rows: Rows, kinds: Mapping[str, Any]
+) -> list[EstimatorNode]:
+    """Train the nodes that are classifiers of scikit-learn."""
+    if not nodes:
+        return []
+    if not isinstance(rows, MemoryRows):
+        raise ParameterError(
+            f"node {nodes[0].name!r} is a {type(kinds[nodes[0].name]).__name__}, which learns "
+            "from rows in memory only; use node='tree', or read the rows into memory"
+        )
+    train = partial(_train_estimator, rows=rows, kinds=kinds)
+    with ThreadPoolExecutor(min(len(nodes), rows.n_threads)) as pool:
+        return list(pool.map(train, nodes))
+
+
+def _train_estimator(
+    node: HierarchyNode, rows: MemoryRows, kinds: Mapping[str, Any]
+) -> EstimatorNode:
+    inputs, goal = node_inputs(node, rows, None), rows.goal
+    means = reading_means(inputs, rows.table, goal.weights)
+    features = estimator_features(inputs, rows.table, rows.outputs, means)
+    used = goal.weights > 0
+    weights = {}
+    if has_fit_parameter(kinds[node.name], "sample_weight"):
+        weights["sample_weight"] = goal.weights[used] * goal.weight_unit
+    estimator = clone(kinds[node.name]).fit(features[used], goal.codes[used], **weights)
+    return EstimatorNode(node.name, inputs, estimator, means, goal.goal.size)
+
+
+def node_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, Any]:
+    """Settle the kind of every node: one for all, or a mapping of node name to kind."""
+    names = [one.name for one in hierarchy.nodes]
+    if not isinstance(node, dict):
+        return dict.fromkeys(names, _checked_kind(node))
+    for name in node:
+        if name not in names:
+            raise ParameterError(
+                f"'node' names {name!r}, which is no node{did_you_mean(name, names)}"
+            )
+    return {name: _checked_kind(node.get(name, "tree")) for name in names}
+
+
+def linguistic_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, str]:
+    """Settle the kind of every node, where all of them must be trees."""
+    kinds = node_kinds(node, hierarchy)
+    for name, kind in kinds.items():
+        if not isinstance(kind, str):
+            raise ParameterError(
+                f"fusion='weigh' adds up the evidence of trees, and node {name!r} is a "
+                f"{type(kind).__name__}; use fusion='tree' with it"
+            )
+    return kinds
+
+
+def _checked_kind(kind: Any) -> Any:
+    methods = ("fit", "predict_proba", "get_params")
+    is_estimator = not isinstance(kind, type) and all(hasattr(kind, name) for name in methods)
+    if kind in NODE_KINDS if isinstance(kind, str) else is_estimator:
+        return kind
+    raise ParameterError(
+        "'node' must be 'tree', 'cmac', or a scikit-learn classifier with predict_proba. "
+        f"Got {kind!r}."
+    )
+
+
+def share_rules(growth: TreeSettings, hierarchy: Hierarchy) -> TreeSettings:
+    """Divide the rules that a model may have among its trees, one each at the least."""
+    if growth.max_rules is None:
+        return growth
+    return replace(growth, max_rules=max(1, growth.max_rules // len(hierarchy.nodes)))

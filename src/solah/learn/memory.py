@@ -1,0 +1,227 @@
+"""Rows in memory: one part, described once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from solah.hierarchy.dependence import dependence_of, relevance_of
+from solah.kernels.choose import map_slices
+from solah.labels.describe import Description, describe_table
+from solah.labels.drawing import (
+    MANY_ROWS,
+    digest_rows,
+    draw_rows,
+    keep_smallest,
+    sample_bound,
+)
+from solah.learn.blocks import RowBlock
+from solah.learn.folds import content_folds
+from solah.learn.rows import Rows
+from solah.scale.passes import add_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from solah.data import Table
+    from solah.data.digests import UInt64
+    from solah.hierarchy.dependence import Dependence
+    from solah.kernels.arrays import Float, Int64, Labels
+    from solah.labels.describe import LabelSettings
+    from solah.learn.goals import ClassGoal, GoalFacts
+    from solah.learn.nodes import NodeModel
+    from solah.learn.passes import BlockPass
+    from solah.model import Attribute
+    from solah.scale.passes import Statistics
+
+_T = TypeVar("_T")
+_LARGE = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryRows(Rows):
+    """Rows in memory.
+
+    Attributes
+    ----------
+    described : the columns, and each reading described
+    goal : each row's goal and weight
+    n_threads : how many threads sum up
+    digests : (n_rows,) numbers by which rows are drawn, where they speak of columns that were
+        left out, too
+    folds : (n_rows,) with cross-fitting, the fold of each row
+    outputs : the beliefs of the nodes below, by name
+    """
+
+    described: Description
+    goal: ClassGoal
+    n_threads: int = 1
+    digests: UInt64 | None = None
+    folds: Int64 | None = None
+    outputs: Mapping[str, Float] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Table:
+        """The rows as numbers and states."""
+        return self.described.table
+
+    @property
+    def labels(self) -> Labels:
+        """Each reading described."""
+        return self.described.labels
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The columns, described."""
+        return self.described.attributes
+
+    @property
+    def facts(self) -> GoalFacts:
+        """The goal, and what all rows weigh together."""
+        return self.goal.facts
+
+    @property
+    def is_many(self) -> bool:
+        """Whether a sample stands in for the rows where they would be walked through often."""
+        return self.table.n_rows > MANY_ROWS
+
+    @property
+    def below(self) -> frozenset[str]:
+        """The names of the nodes below."""
+        return frozenset(self.outputs)
+
+    @cached_property
+    def blocks(self) -> list[RowBlock]:
+        """The rows, one block for each thread."""
+        goals = self.goal.labels
+
+        def block(rows: slice) -> RowBlock:
+            below = {name: beliefs[rows] for name, beliefs in self.outputs.items()}
+            weights = self.goal.weights[rows]
+            return RowBlock(self.attributes, self.labels[rows], goals[rows], weights, below, {})
+
+        return map_slices(block, len(goals), self.n_threads)
+
+    def run(self, one: BlockPass) -> Statistics:
+        """Sum up all rows."""
+
+        def summed(block: RowBlock) -> Statistics:
+            sums = one.begin()
+            one.add(sums, block)
+            return sums
+
+        if len(self.blocks) == 1:
+            return summed(self.blocks[0])
+        with ThreadPoolExecutor(len(self.blocks)) as pool:
+            return reduce(add_up, pool.map(summed, self.blocks))
+
+    def draw(self, n_rows: int | None = None) -> MemoryRows:
+        """Draw different rows by their content; each has the weight of all that are equal to it.
+
+        Without a number, about ``SAMPLE_ROWS`` are drawn.
+        """
+        digests = self._digests()
+        weights = self.goal.weights
+        if n_rows is None:
+            bound = sample_bound(keep_smallest(digests[weights > 0]))
+            weights = np.where(digests <= np.uint64(bound), weights, 0)
+            n_rows = len(weights)
+        rows, weights, drawn = draw_rows(digests, weights, n_rows)
+        return replace(
+            self,
+            described=self.described.take(rows),
+            goal=self.goal.take(rows, weights),
+            digests=drawn,
+            folds=None,
+        )
+
+    def used(self) -> MemoryRows:
+        """Return the rows that have weight."""
+        used = np.flatnonzero(self.goal.weights)
+        if len(used) == len(self.goal.weights):
+            return self
+        goal = replace(self.goal, codes=self.goal.codes[used], weights=self.goal.weights[used])
+        return replace(self, described=self.described.take(used), goal=goal, digests=None)
+
+    def only(self, names: Sequence[str]) -> MemoryRows:
+        """Return the same rows with some of their columns."""
+        places = [self.names.index(name) for name in names]
+        described = Description(
+            self.table.select(names),
+            tuple(self.attributes[j] for j in places),
+            np.ascontiguousarray(self.labels[:, places]),
+        )
+        return replace(self, described=described, digests=self._digests() if self.is_many else None)
+
+    def described_as(self, settings: LabelSettings) -> MemoryRows:
+        """Describe the same rows with other words."""
+        described = describe_table(self.table, settings, self.goal.weights, self.n_threads)
+        return replace(self, described=described)
+
+    def dependence(self, *, bias_corrected: bool = False) -> Dependence:
+        """Measure how far attributes depend on each other and on the goal."""
+        return self._measured(dependence_of, bias_corrected)
+
+    def relevance(self, *, bias_corrected: bool = False) -> Float:
+        """Measure how far attributes depend on the goal."""
+        return self._measured(relevance_of, bias_corrected)
+
+    def with_folds(self, n_folds: int) -> MemoryRows:
+        """Let the nodes above learn from beliefs about rows that were not learnt from."""
+        return replace(self, folds=content_folds(self.labels, self.goal.codes, n_folds))
+
+    def above(
+        self, models: Sequence[NodeModel], train: Callable[[MemoryRows], Sequence[NodeModel]]
+    ) -> MemoryRows:
+        """Return the same rows with what these models believe of them."""
+        return replace(self, outputs={**self.outputs, **self.beliefs_of(models, train)})
+
+    def beliefs_of(
+        self, models: Sequence[NodeModel], train: Callable[[MemoryRows], Sequence[NodeModel]]
+    ) -> dict[str, Float]:
+        """Return what models believe of each row, for the nodes above to learn from.
+
+        With folds, the rows of a fold are judged by models that were trained on the others; rows
+        without weight are judged by the models themselves, as in use.
+        """
+        beliefs = {
+            model.name: model.beliefs(self.table, self.outputs, self.n_threads) for model in models
+        }
+        weights = self.goal.weights
+        for fold in [] if self.folds is None else np.unique(self.folds):
+            rows = np.flatnonzero((self.folds == fold) & (weights > 0))
+            others = weights.copy()
+            others[rows] = 0
+            if len(rows) and others.any():
+                unseen = self.table.take(rows)
+                below = {name: output[rows] for name, output in self.outputs.items()}
+                for model in train(replace(self, goal=replace(self.goal, weights=others))):
+                    beliefs[model.name][rows] = model.beliefs(unseen, below, self.n_threads)
+        return beliefs
+
+    def _digests(self) -> UInt64:
+        if self.digests is not None:
+            return self.digests
+        return digest_rows(self.table, self.goal.digests)
+
+    def _measured(self, measure: Callable[..., _T], bias_corrected: bool) -> _T:
+        """Measure dependence, with weights where rows have some."""
+        weights = self.goal.weights.astype(np.float64) * self.goal.weight_unit
+        return measure(
+            self.table,
+            [attribute.kind for attribute in self.attributes],
+            self.goal.codes,
+            nominal_goal=True,
+            bias_corrected=bias_corrected,
+            sample_weight=None if (weights == 1.0).all() else weights,
+            n_jobs=self.n_threads,
+        )
+
+
+def is_large(n_rows: int, n_attributes: int) -> bool:
+    """Whether there is enough to do for threads to pay."""
+    return n_rows * n_attributes >= _LARGE
