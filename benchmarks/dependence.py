@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from timing import seconds
 
-from solah.hierarchy.dependence import distance_correlation, distance_correlation_matrix
+from solah.dependence import distance_correlation, distance_correlation_matrix
 from solah.kernels.choose import available_threads, kernel
 
 try:

@@ -30,21 +30,21 @@ from timing import seconds
 
 from solah import SelfOrganisedHierarchyClassifier
 from solah.data import from_array, settle
-from solah.hierarchy.dependence import (
+from solah.dependence import (
     dependence_of,
     distance_correlation,
     distance_correlation_matrix,
     relevance_of,
     screen_attributes,
 )
-from solah.hierarchy.dependence.tiles import tile_width, tiles_of
+from solah.dependence.tiles import tile_width, tiles_of
 from solah.kernels.choose import available_threads, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from solah.data import Kind, Table
-    from solah.hierarchy.dependence import Screening
+    from solah.dependence import Screening
 
 GROUP = 10
 PEER_COLUMNS = 4

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from solah import datasets
-    from solah.exceptions import UnseenStateWarning
-    from solah.hierarchy import (
+    from solah.dependence import distance_correlation, distance_correlation_matrix
+    from solah.estimators import (
         GeneticHierarchyClassifier,
         LinguisticHierarchyClassifier,
+        LinguisticLabeller,
+        LinguisticTreeClassifier,
+        LinguisticTreeRegressor,
         SelfOrganisedHierarchyClassifier,
-        distance_correlation,
-        distance_correlation_matrix,
     )
-    from solah.labels import LinguisticLabeller
+    from solah.exceptions import UnseenStateWarning
     from solah.model.structure import Hierarchy
     from solah.paper import PAPER
     from solah.runtime import load_model
     from solah.scale import scan
-    from solah.tree import LinguisticTreeClassifier, LinguisticTreeRegressor
 
     __version__: str
 
@@ -42,18 +42,18 @@ __all__ = [
 ]
 
 # Names are imported when they are first used: scikit-learn alone takes longer than a decision.
-_ROOM_OF = {
+_HOME_OF = {
     "PAPER": "solah.paper",
-    "GeneticHierarchyClassifier": "solah.hierarchy",
+    "GeneticHierarchyClassifier": "solah.estimators",
     "Hierarchy": "solah.model.structure",
-    "LinguisticHierarchyClassifier": "solah.hierarchy",
-    "LinguisticLabeller": "solah.labels",
-    "LinguisticTreeClassifier": "solah.tree",
-    "LinguisticTreeRegressor": "solah.tree",
-    "SelfOrganisedHierarchyClassifier": "solah.hierarchy",
+    "LinguisticHierarchyClassifier": "solah.estimators",
+    "LinguisticLabeller": "solah.estimators",
+    "LinguisticTreeClassifier": "solah.estimators",
+    "LinguisticTreeRegressor": "solah.estimators",
+    "SelfOrganisedHierarchyClassifier": "solah.estimators",
     "UnseenStateWarning": "solah.exceptions",
-    "distance_correlation": "solah.hierarchy",
-    "distance_correlation_matrix": "solah.hierarchy",
+    "distance_correlation": "solah.dependence",
+    "distance_correlation_matrix": "solah.dependence",
     "load_model": "solah.runtime",
     "scan": "solah.scale",
 }
@@ -64,9 +64,9 @@ def __getattr__(name: str) -> Any:
         return import_module("solah.datasets")
     if name == "__version__":
         return import_module("importlib.metadata").version("solah")
-    if name not in _ROOM_OF:
+    if name not in _HOME_OF:
         raise AttributeError(f"module 'solah' has no attribute {name!r}")
-    return getattr(import_module(_ROOM_OF[name]), name)
+    return getattr(import_module(_HOME_OF[name]), name)
 
 
 def __dir__() -> list[str]:

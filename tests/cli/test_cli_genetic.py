@@ -54,7 +54,7 @@ def test_a_population_of_one_is_refused(run):
 
 
 def test_an_interrupted_search_writes_the_best_so_far(run, tmp_path, monkeypatch):
-    from solah.hierarchy.fitness import Fitness
+    from solah.learn.fitness import Fitness
 
     score, scored = Fitness.score, []
 

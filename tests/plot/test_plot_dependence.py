@@ -14,7 +14,7 @@ from solah import (
     distance_correlation_matrix,
 )
 from solah.exceptions import ColumnError, DataError, ParameterError
-from solah.hierarchy.grouping import group_attributes
+from solah.learn.grouping import group_attributes
 from solah.plot import DependenceDisplay
 
 

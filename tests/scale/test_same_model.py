@@ -15,9 +15,9 @@ from solah import (
     SelfOrganisedHierarchyClassifier,
     scan,
 )
+from solah.estimators import fitting
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.kernels import native
-from solah.tree import fitting
 
 TREES = {
     "tree": LinguisticTreeClassifier(max_depth=3),

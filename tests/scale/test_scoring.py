@@ -6,9 +6,9 @@ import pytest
 from sklearn.metrics import confusion_matrix
 
 from solah import LinguisticTreeClassifier, scan
+from solah.estimators.scoring import score_rows
 from solah.evaluation.scores import score_beliefs
 from solah.exceptions import ColumnError, DataError, ParameterError
-from solah.tree.scoring import score_rows
 
 
 @pytest.fixture(scope="module")

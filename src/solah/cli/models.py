@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from solah.cli.model_options import AUTO, MODELS
-from solah.exceptions import DataError, ParameterError
-from solah.hierarchy import (
+from solah.estimators import (
     GeneticHierarchyClassifier,
     LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
     SelfOrganisedHierarchyClassifier,
 )
+from solah.exceptions import DataError, ParameterError
 from solah.kernels.choose import available_threads
 from solah.model import Task
 from solah.model.structure import Hierarchy
 from solah.paper import PAPER
-from solah.tree import LinguisticTreeClassifier, LinguisticTreeRegressor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import mean_absolute_error, r2_score, roc_auc_score
 
+from solah.kernels.sums import negative_log
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -22,7 +24,7 @@ class ClassScores:
     ----------
     accuracy : the share of rows whose class was decided for
     auc : the rank AUC; for several classes the mean over one class against the others
-    log_loss : the mean surprise, in nats; lower is better
+    log_loss : the mean negative log-likelihood, in nats; lower is better
     brier : half the mean squared distance of beliefs to the truth; lower is better
     """
 
@@ -137,10 +139,10 @@ def rank_auc(
 def log_loss(
     truth: NDArray[Any], beliefs: Float, classes: NDArray[Any], weights: Float | None = None
 ) -> float:
-    """Return the mean surprise; a class that was thought impossible costs a finite amount."""
+    """Return the mean negative log-likelihood, which is finite for impossible classes too."""
     in_truth = beliefs[np.arange(len(truth)), np.searchsorted(classes, truth)]
     # Sums of many branches may end a rounding error above 1, which scikit-learn refuses.
-    return float(np.average(surprise(in_truth), weights=weights))
+    return float(np.average(negative_log(in_truth), weights=weights))
 
 
 def brier_score(
@@ -152,8 +154,3 @@ def brier_score(
     """
     distances = ((beliefs - (truth[:, None] == classes[None, :])) ** 2).sum(axis=1)
     return float(np.average(distances, weights=weights) / 2)
-
-
-def surprise(likelihood: Float) -> Float:
-    """Return the negative logarithm of how likely something was; finite for the impossible."""
-    return np.asarray(-np.log(np.clip(likelihood, np.finfo(np.float64).eps, 1.0)))

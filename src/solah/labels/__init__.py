@@ -1,5 +1,1 @@
-"""A table in, words and labels out: what a value is called, and how much."""
-
-from solah.labels.labeller import LinguisticLabeller
-
-__all__ = ["LinguisticLabeller"]
+"""Words: what a value is called, and to what degree."""

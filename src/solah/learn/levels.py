@@ -14,10 +14,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
-from solah.exceptions import ParameterError, TooManyCombinationsError, did_you_mean
+from solah.exceptions import ParameterError, TooManyCombinationsError
 from solah.kernels.arrays import TreeShape
 from solah.labels.describe import with_mean_masses
 from solah.learn.growth import LeafSettings, Question, TreeSettings
@@ -49,7 +47,7 @@ def train_nodes(
     hierarchy : Hierarchy
     rows : Rows
     kinds : mapping of node name to its kind
-        ``"tree"``, ``"cmac"``, or a scikit-learn classifier.
+        ``"tree"``, ``"cmac"``, or a ``NodeLearner``.
     growth : TreeSettings
         How the trees grow.
 
@@ -168,12 +166,12 @@ def _cell_settings(name: str, inputs: Sequence[Attribute]) -> TreeSettings:
 def _train_estimators(
     nodes: Sequence[HierarchyNode], rows: Rows, kinds: Mapping[str, Any]
 ) -> list[EstimatorNode]:
-    """Train the nodes that are classifiers of scikit-learn."""
+    """Train the nodes that are other classifiers."""
     if not nodes:
         return []
     if not isinstance(rows, MemoryRows):
         raise ParameterError(
-            f"node {nodes[0].name!r} is a {type(kinds[nodes[0].name]).__name__}, which learns "
+            f"node {nodes[0].name!r} is a {kinds[nodes[0].name]}, which learns "
             "from rows in memory only; use node='tree', or read the rows into memory"
         )
     train = partial(_train_estimator, rows=rows, kinds=kinds)
@@ -188,47 +186,9 @@ def _train_estimator(
     means = reading_means(inputs, rows.table, goal.weights)
     features = estimator_features(inputs, rows.table, rows.outputs, means)
     used = goal.weights > 0
-    weights = {}
-    if has_fit_parameter(kinds[node.name], "sample_weight"):
-        weights["sample_weight"] = goal.weights[used] * goal.weight_unit
-    estimator = clone(kinds[node.name]).fit(features[used], goal.codes[used], **weights)
+    weights = goal.weights[used] * goal.weight_unit
+    estimator = kinds[node.name].fit(features[used], goal.codes[used], weights)
     return EstimatorNode(node.name, inputs, estimator, means, goal.goal.size)
-
-
-def node_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, Any]:
-    """Settle the kind of every node: one for all, or a mapping of node name to kind."""
-    names = [one.name for one in hierarchy.nodes]
-    if not isinstance(node, dict):
-        return dict.fromkeys(names, _checked_kind(node))
-    for name in node:
-        if name not in names:
-            raise ParameterError(
-                f"'node' names {name!r}, which is no node{did_you_mean(name, names)}"
-            )
-    return {name: _checked_kind(node.get(name, "tree")) for name in names}
-
-
-def linguistic_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, str]:
-    """Settle the kind of every node, where all of them must be trees."""
-    kinds = node_kinds(node, hierarchy)
-    for name, kind in kinds.items():
-        if not isinstance(kind, str):
-            raise ParameterError(
-                f"fusion='weigh' adds up the evidence of trees, and node {name!r} is a "
-                f"{type(kind).__name__}; use fusion='tree' with it"
-            )
-    return kinds
-
-
-def _checked_kind(kind: Any) -> Any:
-    methods = ("fit", "predict_proba", "get_params")
-    is_estimator = not isinstance(kind, type) and all(hasattr(kind, name) for name in methods)
-    if kind in NODE_KINDS if isinstance(kind, str) else is_estimator:
-        return kind
-    raise ParameterError(
-        "'node' must be 'tree', 'cmac', or a scikit-learn classifier with predict_proba. "
-        f"Got {kind!r}."
-    )
 
 
 def share_rules(growth: TreeSettings, hierarchy: Hierarchy) -> TreeSettings:

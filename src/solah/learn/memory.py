@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from solah.hierarchy.dependence import dependence_of, relevance_of
+from solah.dependence import dependence_of, relevance_of
 from solah.kernels.choose import map_slices
 from solah.labels.describe import Description, describe_table
 from solah.labels.drawing import (
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.data.digests import UInt64
-    from solah.hierarchy.dependence import Dependence
+    from solah.dependence import Dependence
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.describe import LabelSettings
-    from solah.learn.goals import ClassGoal, GoalFacts
+    from solah.labels.goals import ClassGoal, GoalFacts
     from solah.learn.nodes import NodeModel
     from solah.learn.passes import BlockPass
     from solah.model import Attribute

@@ -15,9 +15,18 @@ from solah.model.encode import encode_column
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from solah.data import Table
     from solah.kernels.arrays import Float, Int64
     from solah.model import Attribute, Tree
+
+
+class NodeLearner(Protocol):
+    """Learns a classifier for a node from numbers, such as any of scikit-learn."""
+
+    def fit(self, features: Float, codes: NDArray[Any], weights: Float) -> Any:
+        """Return a fitted classifier with ``classes_`` and ``predict_proba``."""
 
 
 class NodeModel(Protocol):
@@ -58,7 +67,7 @@ class TreeNode:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorNode:
-    """Any scikit-learn classifier at a node.
+    """Any other classifier at a node.
 
     It sees numbers as they are (their training mean where they are missing), a column of 0 and 1
     a state (the states' frequencies where it is missing), and beliefs as probabilities.

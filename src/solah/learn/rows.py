@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from solah.hierarchy.dependence import Dependence
+    from solah.dependence import Dependence
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import LabelSettings
-    from solah.learn.goals import GoalFacts
+    from solah.labels.goals import GoalFacts
     from solah.learn.growth import Question
     from solah.learn.memory import MemoryRows
     from solah.learn.nodes import NodeModel

@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from solah.data import Table, from_frame, is_frame
+from solah.dependence import distance_correlation_matrix
+from solah.estimators import SelfOrganisedHierarchyClassifier
+from solah.estimators.inputs import known_names
 from solah.exceptions import ColumnError, DataError, ParameterError, shorten
-from solah.hierarchy import SelfOrganisedHierarchyClassifier, distance_correlation_matrix
-from solah.hierarchy.grouping import group_attributes
-from solah.labels.inputs import known_names
+from solah.learn.grouping import group_attributes
 from solah.plot.canvas import INK, PLAIN, RUST, Display, inches, points, shown
 
 if TYPE_CHECKING:

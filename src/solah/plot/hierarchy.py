@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from solah.data.spelling import count
+from solah.estimators.hierarchy_base import HierarchyClassifier
 from solah.explain import attribute_importances
-from solah.hierarchy.base import HierarchyClassifier
 from solah.plot.canvas import (
     BLUE,
     GREY,

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from solah.data.spelling import count
+from solah.estimators.inputs import known_names
 from solah.exceptions import ParameterError, shorten
 from solah.explain import attribute_importances
-from solah.labels.inputs import known_names
 from solah.plot.canvas import BLUE, GREY, PALE, PLAIN, Display, inches, percent, points, shown, tidy
 from solah.plot.subjects import model_of
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from solah.estimators import GeneticHierarchyClassifier
 from solah.exceptions import DataError, ParameterError, shorten
-from solah.hierarchy import GeneticHierarchyClassifier
 from solah.plot.canvas import BLUE, OLIVE, Display, add_legend, tidy
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from solah.data import Table, from_frame, is_frame
+from solah.estimators import LinguisticLabeller
+from solah.estimators.base import LinguisticEstimator
+from solah.estimators.inputs import read_features
 from solah.exceptions import ColumnError, DataError, ParameterError, shorten
-from solah.labels import LinguisticLabeller
-from solah.labels.inputs import read_features
 from solah.model import Model, Task
 from solah.model.encode import encode_column
 from solah.runtime import Evaluator
-from solah.tree.base import LinguisticEstimator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -71,7 +71,7 @@ def _by_tree(model: Model) -> tuple[list[int], list[dict[str, Any]]]:
 
 def _matrix(model: Model, readings: Float) -> Float:
     """Compare the attributes that have readings; the others depend on nothing."""
-    from solah.hierarchy import distance_correlation_matrix  # which needs scikit-learn
+    from solah.dependence import distance_correlation_matrix
 
     known = np.flatnonzero(~np.isnan(readings).all(axis=0)).tolist()
     whole = np.eye(len(model.attributes))

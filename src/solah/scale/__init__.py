@@ -1,17 +1,14 @@
-"""Training on more rows than fit into memory, on more machines than one.
+"""Rows in files, frames and on clusters: read part by part, summed up in passes.
 
-sources.py      files, frames             -> parts that are read again and again
-passes.py       one way through the rows: tables -> statistics that can be merged
-engines.py      a pass                    -> its statistics, by threads of this process
-dask_engine.py  a pass                    -> its statistics, by a Dask cluster
-dask_predict.py a Dask collection         -> decisions, partition by partition
-journal.py      statistics                -> files, so that a stopped run goes on
-memory.py       a limit of memory         -> how much is read at a time
-facts.py, numbers.py                      the first passes: what the columns are
-scanning.py     all of these              -> what an estimator's fit takes
-
-The other passes stand beside what they count for: trees in ``solah.tree.passes``, dependence,
-hierarchies and voices in ``solah.hierarchy``.
+sources.py      opens files and frames as parts that can be read again and again
+passes.py       what is asked of all rows at once: statistics that can be merged
+engines.py      takes passes with threads of this process; dask_engine.py with a Dask cluster
+dask_predict.py decides on a Dask collection, partition by partition
+journal.py      keeps statistics in files, so that a stopped run goes on
+memory.py       keeps to a limit of memory
+facts.py        the first pass: what the columns are; numbers.py their quantiles, and a sample
+profile.py      all that is known of rows before they are described
+scanning.py     what an estimator's ``fit`` takes
 """
 
 from solah.scale.dask_engine import is_dask

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data import settle
+from solah.dependence import dependence_of
 from solah.exceptions import DataError
-from solah.hierarchy.dependence import dependence_of
 from solah.stream.values import as_goal, as_table
 
 if TYPE_CHECKING:

@@ -9,16 +9,16 @@ import numpy as np
 from sklearn.base import clone
 
 from solah.data import Column
+from solah.estimators import SelfOrganisedHierarchyClassifier
+from solah.estimators.base import LinguisticClassifier
+from solah.estimators.inputs import read_features
 from solah.exceptions import DataError, ParameterError
-from solah.hierarchy import SelfOrganisedHierarchyClassifier
-from solah.labels.inputs import read_features
 from solah.runtime import Evaluator
 from solah.stream.course import Course, drifts_by
 from solah.stream.events import Cause, EventKind, Metrics
 from solah.stream.organising import Workshop
 from solah.stream.settings import Settings
 from solah.stream.values import read_labels
-from solah.tree.base import LinguisticClassifier
 
 if TYPE_CHECKING:
     import os

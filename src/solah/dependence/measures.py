@@ -1,0 +1,299 @@
+"""Arrays, frames and tables in, distance correlations out: what people and hierarchies call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data import Column, Kind, Table, as_array, as_column, from_array, from_frame, is_frame
+from solah.data import settle as settle_kinds
+from solah.dependence.settings import read_settings
+from solah.exceptions import DataError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from solah.data import Declared
+    from solah.dependence.pairs import Progress
+    from solah.dependence.settings import Method
+    from solah.kernels.arrays import Float
+
+_COLUMNS_AT_ONCE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """How attributes depend on each other and on a goal.
+
+    Attributes
+    ----------
+    names : the attributes
+    matrix : (n_attributes, n_attributes) distance correlations, symmetric, ones on the diagonal
+    relevance : (n_attributes,) distance correlations with the goal
+    method : "exact" or "binned", as it was computed
+    """
+
+    names: tuple[str, ...]
+    matrix: Float
+    relevance: Float
+    method: str
+
+
+def distance_correlation(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    nominal_x: bool = False,
+    nominal_y: bool = False,
+    bias_corrected: bool = False,
+    sample_weight: ArrayLike | None = None,
+    method: Method = "auto",
+) -> float:
+    """Measure how far two columns depend on each other, in any way, linear or not.
+
+    Distance correlation is 0 only for independent columns and 1 for those that are the same up to
+    a shift, a scale and a reflection. Numbers have the distance of their values; names have the
+    distance 0 when they are equal and 1 when not. For two columns of two values each it is the
+    absolute value of their correlation (phi). A constant column has 0.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_rows,)
+        Numbers, truth values or strings (names). Rows in which one of both is missing (NaN or
+        None) are left out.
+    nominal_x, nominal_y : bool, default=False
+        Whether numbers are mere names, such as codes of classes.
+    bias_corrected : bool, default=False
+        The plain statistic (V-statistic) of a few rows is well above 0 even for independent
+        columns. The corrected one (U-statistic; Székely and Rizzo, 2014) is 0 for them on average,
+        so it may fall below: what is returned is the root of the square's size, with the square's
+        sign. It is 0 for fewer than four rows.
+    sample_weight : array-like of shape (n_rows,), default=None
+        How often each row counts: a row of weight two counts like two rows.
+    method : {"auto", "exact", "binned"}, default="auto"
+        "exact" takes time n log n. "binned" first puts a column of numbers into at most 160 bins,
+        which errs by less than 0.002 in our benchmark, then takes time n. "auto" is "exact" up to
+        20,000 rows.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, or with ``bias_corrected`` between -1 and 1; a multiple of 2^-40, so that
+        it does not depend on the order of the rows.
+
+    Raises
+    ------
+    DataError
+        If the columns are not of one dimension and one length, are empty, or have infinite values,
+        or if the weights cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(-1, 1, 201)
+    >>> bool(abs(np.corrcoef(x, x**2)[0, 1]) < 1e-12)
+    True
+    >>> round(distance_correlation(x, x**2), 3)
+    0.491
+    >>> distance_correlation(["a", "a", "b", "b"], [1, 1, 5, 5])
+    1.0
+    """
+    columns = [_read_column("x", x, nominal_x), _read_column("y", y, nominal_y)]
+    n_rows, n_others = (len(column.values) for column, _ in columns)
+    if n_rows != n_others:
+        raise DataError(f"x and y must have the same length. Got {n_rows} and {n_others} values.")
+    settings = read_settings(n_rows, sample_weight, method, bias_corrected)
+    return float(settings.correlate(settings.code(columns), [(0, 1)])[0])
+
+
+def distance_correlation_matrix(
+    X: ArrayLike | Table | Any,
+    *,
+    kinds: Declared | None = None,
+    bias_corrected: bool = False,
+    sample_weight: ArrayLike | None = None,
+    method: Method = "auto",
+    n_jobs: int | None = None,
+    on_progress: Progress | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> Float:
+    """Compute the distance correlations of all pairs of columns.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_columns), data frame or Table
+        What each column is, is settled as for the estimators: text that spells no numbers is
+        categorical, so it has 0-1 distances; ordinal text counts by the place of its state.
+    kinds : mapping, default=None
+        From a column's name (``x0``, ``x1``, … in an array) to its kind, or to its states in
+        order, where that is not right.
+    bias_corrected, sample_weight, method
+        As in :func:`distance_correlation`.
+    n_jobs : int, default=None
+        How many threads compute; None is one, -1 all processors.
+    on_progress : callable, default=None
+        Called with the number of pairs that are done, and of all pairs.
+    checkpoint : path, default=None
+        A folder in which parts of the matrix are kept as they are done, for wide data that take
+        long: a run that was stopped goes on from there when it is called again with the same data
+        and settings, and ends with the same matrix, bit for bit. The folder is made where there
+        is none, and stays when all is done. ``n_jobs`` may differ from run to run.
+
+    Returns
+    -------
+    array of shape (n_columns, n_columns)
+        Symmetric, with ones on the diagonal; a constant column has 0 with all others.
+
+    Raises
+    ------
+    DataError
+        If the data or the weights cannot be used as they are.
+    ParameterError
+        If ``checkpoint`` is of other data or settings.
+
+    Examples
+    --------
+    >>> X = [[1.0, 2.0, "red"], [2.0, 4.0, "blue"], [3.0, 6.0, "red"], [4.0, 8.0, "blue"]]
+    >>> distance_correlation_matrix(X).round(2)
+    array([[1.  , 1.  , 0.53],
+           [1.  , 1.  , 0.53],
+           [0.53, 0.53, 1.  ]])
+    """
+    table, settled = settle_kinds(_read_table(X), kinds)
+    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs)
+    coded = settings.code(list(zip(table.columns, settled, strict=True)))
+    return settings.correlate_all(coded, checkpoint, on_progress)
+
+
+def dependence_of(
+    table: Table,
+    kinds: Sequence[Kind],
+    goal: ArrayLike,
+    *,
+    nominal_goal: bool,
+    bias_corrected: bool = False,
+    sample_weight: ArrayLike | None = None,
+    method: Method = "auto",
+    n_jobs: int | None = None,
+    on_progress: Progress | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> Dependence:
+    """Measure how attributes depend on each other and on a goal, in one go.
+
+    Parameters
+    ----------
+    table : Table
+        Settled attributes.
+    kinds : sequence of Kind
+        What each attribute is: categorical ones have 0-1 distances, all others those of numbers.
+    goal : array-like of shape (n_rows,)
+        Classes or their codes (``nominal_goal``), or numbers.
+    nominal_goal : bool
+        Whether the goal's values are names.
+    bias_corrected, sample_weight, method, n_jobs, on_progress, checkpoint
+        As in :func:`distance_correlation_matrix`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solah.data import Column, Kind, Table
+    >>> table = Table((Column("a", np.arange(4.0)), Column("b", np.array([0.0, 1, 1, 0]))), 4)
+    >>> kinds = [Kind.CONTINUOUS, Kind.BINARY]
+    >>> found = dependence_of(table, kinds, ["n", "y", "y", "n"], nominal_goal=True)
+    >>> found.relevance.round(2), found.method
+    (array([0.53, 1.  ]), 'exact')
+    """
+    goal_column = _read_goal(goal, nominal_goal, table.n_rows)
+    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs)
+    coded = settings.code([*zip(table.columns, kinds, strict=True), goal_column])
+    matrix = settings.correlate_all(coded, checkpoint, on_progress)
+    return Dependence(
+        names=table.names,
+        matrix=matrix[:-1, :-1].copy(),
+        relevance=matrix[:-1, -1].copy(),
+        method=settings.method,
+    )
+
+
+def relevance_of(
+    table: Table,
+    kinds: Sequence[Kind],
+    goal: ArrayLike,
+    *,
+    nominal_goal: bool,
+    bias_corrected: bool = False,
+    sample_weight: ArrayLike | None = None,
+    method: Method = "auto",
+    n_jobs: int | None = None,
+    on_progress: Progress | None = None,
+) -> Float:
+    """Measure how far attributes depend on a goal, and nothing between themselves.
+
+    These are the ``relevance`` of :func:`dependence_of` for the price of one pair an attribute, so
+    that few of many attributes can be chosen
+    (:func:`~solah.dependence.screening.screen_attributes`) before all pairs are measured.
+
+    Parameters
+    ----------
+    table, kinds, goal, nominal_goal, bias_corrected, sample_weight, method, n_jobs, on_progress
+        As in :func:`dependence_of`.
+
+    Returns
+    -------
+    array of shape (n_attributes,)
+        Distance correlations with the goal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solah.data import Column, Kind, Table
+    >>> table = Table((Column("a", np.arange(4.0)), Column("b", np.array([0.0, 1, 1, 0]))), 4)
+    >>> kinds = [Kind.CONTINUOUS, Kind.BINARY]
+    >>> relevance_of(table, kinds, ["n", "y", "y", "n"], nominal_goal=True).round(2)
+    array([0.53, 1.  ])
+    """
+    goal_column = _read_goal(goal, nominal_goal, table.n_rows)
+    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs)
+    (coded_goal,) = settings.code([goal_column])
+    columns = list(zip(table.columns, kinds, strict=True))
+    relevance = np.empty(len(columns))
+    # The codes of one run of columns go before those of the next one come.
+    for start in range(0, len(columns), _COLUMNS_AT_ONCE):
+        coded = settings.code(columns[start : start + _COLUMNS_AT_ONCE])
+        stop = start + len(coded)
+        with_goal = [(at, len(coded)) for at in range(len(coded))]
+        relevance[start:stop] = settings.correlate([*coded, coded_goal], with_goal)
+        if on_progress is not None:
+            on_progress(stop, len(columns))
+    return relevance
+
+
+def _read_goal(goal: ArrayLike, nominal: bool, n_rows: int) -> tuple[Column, Kind]:
+    column, kind = _read_column("y", goal, nominal)
+    if len(column.values) != n_rows:
+        raise DataError(f"y has {len(column.values)} values where the table has {n_rows} rows")
+    return column, kind
+
+
+def _read_column(name: str, values: ArrayLike, nominal: bool) -> tuple[Column, Kind]:
+    array = as_array(values)
+    if array.ndim != 1:
+        raise DataError(f"{name} must have one dimension. Got an array of shape {array.shape}.")
+    column = as_column(name, array)
+    return column, Kind.CATEGORICAL if nominal or column.is_text else Kind.CONTINUOUS
+
+
+def _read_table(X: ArrayLike | Table | Any) -> Table:
+    if isinstance(X, Table):
+        return X
+    if is_frame(X):
+        return from_frame(X)
+    array = as_array(X)
+    if array.ndim != 2:
+        raise DataError(f"X must have two dimensions. Got an array of shape {array.shape}.")
+    return from_array(array, [f"x{j}" for j in range(array.shape[1])])

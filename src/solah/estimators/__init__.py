@@ -1,0 +1,17 @@
+"""The estimators: scikit-learn's interface to learning, explaining and running models."""
+
+from solah.estimators.genetic import GeneticHierarchyClassifier
+from solah.estimators.hierarchy import LinguisticHierarchyClassifier
+from solah.estimators.labeller import LinguisticLabeller
+from solah.estimators.self_organised import SelfOrganisedHierarchyClassifier
+from solah.estimators.tree_classifier import LinguisticTreeClassifier
+from solah.estimators.tree_regressor import LinguisticTreeRegressor
+
+__all__ = [
+    "GeneticHierarchyClassifier",
+    "LinguisticHierarchyClassifier",
+    "LinguisticLabeller",
+    "LinguisticTreeClassifier",
+    "LinguisticTreeRegressor",
+    "SelfOrganisedHierarchyClassifier",
+]

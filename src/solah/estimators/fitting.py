@@ -1,0 +1,155 @@
+"""An estimator and rows that need not be in memory in, the estimator fitted out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data import Column, Table
+from solah.data.spelling import spell
+from solah.estimators.goals import class_goal
+from solah.exceptions import ColumnError, DataError, ParameterError
+from solah.kernels.choose import count_threads
+from solah.labels.drawing import MANY_ROWS
+from solah.model.encode import encode_states
+from solah.scale import Scan, scan
+from solah.scale.facts import Survey, Wish
+from solah.scale.profile import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solah.scale.facts import Facts
+
+
+_IN_ORDER = ("hierarchy", "initial")
+
+
+def fit_distant(estimator: Any, data: Any, target: Any, sample_weight: Any) -> None:
+    """Fit an estimator to rows in files, frames or a cluster.
+
+    A few rows are read into memory, and fitted as if they had been there.
+    """
+    if isinstance(data, Scan):
+        _fit(estimator, data, target, sample_weight)
+        return
+    with scan(data, None if isinstance(target, str) else target) as rows:
+        _fit(estimator, rows, rows.target or target, sample_weight)
+
+
+def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
+    wish = _wish_for(rows.names, target, sample_weight, estimator.class_weight)
+    task = {
+        "estimator": type(estimator).__name__,
+        "parameters": spell_parameters(_of_result(estimator)),
+        "target": wish.target,
+        "weight": repr(wish.weight),
+    }
+    engine = rows.engine(count_threads(estimator.n_jobs), task)
+    survey = Survey(wish)
+    facts = survey.facts(engine.run(survey), estimator.kinds)
+    if facts.n_rows <= MANY_ROWS:
+        estimator.fit(*_gathered(rows, wish, facts))
+    else:
+        goal = class_goal(estimator, wish.target, np.array(list(facts.classes)))
+        estimator._fit_distant(Profile.open(engine, wish, facts, goal, estimator.class_weight))
+        estimator.feature_names_in_ = np.array(wish.attributes, dtype=object)
+        estimator.n_features_in_ = len(wish.attributes)
+    if rows.is_nameless:
+        del estimator.feature_names_in_
+
+
+def _wish_for(
+    names: Sequence[str], target: object, sample_weight: object, class_weight: Any
+) -> Wish:
+    """Settle which columns of a source are meant for what."""
+    if not isinstance(target, str):
+        raise ParameterError(
+            "rows that come from files, frames or a cluster are learnt from with y as the name of "
+            f"the column of classes. Got {type(target).__name__}."
+        )
+    if sample_weight is not None and not isinstance(sample_weight, str):
+        raise ParameterError(
+            "the weights of rows that come from files, frames or a cluster stand in one of their "
+            f"columns; give its name. Got {type(sample_weight).__name__}."
+        )
+    for name in filter(None, (target, sample_weight)):
+        if name not in names:
+            raise ColumnError.unknown(name, names)
+    attributes = tuple(name for name in names if name not in (target, sample_weight))
+    if not attributes:
+        raise DataError(f"no column is left to decide {target!r} with")
+    of_classes = {}
+    if class_weight is not None and not isinstance(class_weight, str):
+        of_classes = {spell(name): float(weight) for name, weight in class_weight.items()}
+    return Wish(attributes, target, sample_weight, of_classes)
+
+
+def _of_result(estimator: Any) -> dict[str, Any]:
+    """Return the parameters that the model depends on."""
+    idle = ("n_jobs", "verbose")
+    return {
+        name: value for name, value in estimator.get_params(deep=False).items() if name not in idle
+    }
+
+
+def spell_parameters(parameters: Mapping[str, Any]) -> str:
+    """Spell parameters as JSON, those that are equal alike.
+
+    A mapping of columns or classes is equal to one in another order; in a hierarchy, and in what
+    such a mapping holds, the order may matter and is kept.
+
+    Examples
+    --------
+    >>> one = {"kinds": {"age": "ordinal", "sex": "binary"}, "penalty": 2}
+    >>> other = {"penalty": np.float64(2.0), "kinds": {"sex": "binary", "age": "ordinal"}}
+    >>> spell_parameters(one) == spell_parameters(other)
+    True
+    """
+    plain = {name: _plain(value) for name, value in parameters.items()}
+    for name, value in plain.items():
+        if isinstance(parameters[name], Mapping) and name not in _IN_ORDER:
+            value["mapping"].sort(key=json.dumps)
+    return json.dumps(plain, sort_keys=True, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    """Turn a parameter into what JSON has, such that different ones stay different."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | str):
+        return value if value is None or isinstance(value, bool) else str(value)
+    if isinstance(value, int | float):
+        return int(value) if float(value).is_integer() else float(value)
+    if isinstance(value, Mapping):
+        return {"mapping": [[_plain(name), _plain(one)] for name, one in value.items()]}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if hasattr(value, "get_params"):
+        kind = f"{type(value).__module__}.{type(value).__qualname__}"
+        return {kind: spell_parameters(value.get_params(deep=False))}
+    return {"other": repr(value)}
+
+
+def _gathered(rows: Scan, wish: Wish, facts: Facts) -> tuple[Table, Column, Any]:
+    """Read all rows into memory: attributes, classes and weights."""
+    parts = rows.source.parts(MANY_ROWS)
+    tables = [table for part in parts for table in part.tables(wish.columns, MANY_ROWS)]
+    columns = {
+        name: Column(
+            name,
+            np.concatenate([table.column(name).values for table in tables]),
+            tables[0].column(name).order,
+            tables[0].column(name).nominal,
+        )
+        for name in wish.columns
+    }
+    n_rows = sum(table.n_rows for table in tables)
+    states = np.array(list(facts.classes))
+    codes = encode_states(columns[wish.target], tuple(facts.classes)).astype(np.intp)
+    table = Table(tuple(columns[name] for name in wish.attributes), n_rows)
+    weights = None if wish.weight is None else columns[wish.weight].values
+    return table, Column(wish.target, states[codes]), weights

@@ -1,0 +1,150 @@
+"""Classes and weights as users give them in, labelled goals and integer weights out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import compute_sample_weight
+
+from solah.data.spelling import plain
+from solah.estimators.inputs import read_classes, read_weights
+from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
+from solah.kernels.arrays import MAX_FOCAL_SETS
+from solah.labels.goals import ClassGoal
+from solah.labels.weights import integer_weights
+from solah.model import Goal
+from solah.model.limits import LEAST_THRESHOLD, what_classes_must_be
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.base import BaseEstimator
+
+
+def read_class_goal(
+    estimator: BaseEstimator,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    n_rows: int,
+) -> ClassGoal:
+    """Read the classes and the weights of the rows, as an estimator's parameters say."""
+    name, classes = read_classes(estimator, y, n_rows)
+    states, codes = np.unique(classes, return_inverse=True)
+    goal = class_goal(estimator, name, states)
+    of_classes = compute_sample_weight(estimator.class_weight, classes)
+    weights = read_weights(sample_weight, n_rows) * of_classes
+    integers, unit = integer_weights(weights)
+    plain = of_classes[np.unique(codes, return_index=True)[1]]
+    return ClassGoal(goal, states, codes, integers, unit, plain)
+
+
+def class_goal(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> Goal:
+    """Name the goal and its classes, as an estimator's parameters say."""
+    if len(states) > MAX_FOCAL_SETS:
+        raise DataError(
+            f"the goal {name!r} has {len(states)} classes, and solah tells at most "
+            f"{MAX_FOCAL_SETS} apart; if it is a number, use LinguisticTreeRegressor "
+            "(--task regression)"
+        )
+    named = tuple(map(_as_state, states.tolist()))
+    wish = what_classes_must_be(named)
+    if wish is not None:
+        raise DataError(f"the classes of {name!r} must be {wish}. Got {shorten(named)}.")
+    return Goal(
+        name,
+        states=named,
+        thresholds=settle_thresholds(estimator.thresholds, states.tolist()),
+    )
+
+
+def read_known_classes(estimator: BaseEstimator, y: ArrayLike, n_rows: int) -> NDArray[np.intp]:
+    """Return the place of each row's class among those that an estimator knows."""
+    name, observed = read_classes(estimator, y, n_rows)
+    places = {each: place for place, each in enumerate(estimator.classes_.tolist())}
+    codes = [places.get(each, -1) for each in observed.tolist()]
+    if -1 in codes:
+        row = codes.index(-1)
+        raise DataError(
+            f"row {row + 1} of {name!r} is {shorten(observed[row])}, which no row was when the "
+            "model was fitted; a new class needs a new fit"
+        )
+    return np.array(codes, dtype=np.intp)
+
+
+def refuse_absent_classes(classes: ArrayLike, y: ArrayLike) -> None:
+    """See that the first rows have all classes that are to come."""
+    absent = sorted(set(np.asarray(classes).tolist()) - set(np.asarray(y).tolist()))
+    if absent:
+        raise DataError(
+            f"'classes' has {shorten(absent[0])}, and the first rows have none of it; words and "
+            "trees are learnt from the first rows, so give rows of all classes"
+        )
+
+
+def settle_thresholds(
+    thresholds: Mapping[Any, float] | None, classes: Sequence[Any]
+) -> tuple[float, ...]:
+    """Complete the thresholds of some classes: the others share what is left of 1.
+
+    Examples
+    --------
+    >>> settle_thresholds({"sick": 0.2}, ["sick", "well"])
+    (0.2, 0.8)
+    """
+    if thresholds is not None and not isinstance(thresholds, Mapping):
+        raise ParameterError(
+            f"'thresholds' must be a mapping of classes to numbers. Got {shorten(thresholds)}."
+        )
+    if not thresholds or len(classes) == 1:
+        return ()
+    given: dict[int, float] = {}
+    for name, threshold in thresholds.items():
+        place = _place_of(name, classes)
+        if place in given:
+            raise ParameterError(f"'thresholds' names the class {shorten(name)} twice")
+        if not isinstance(threshold, Real) or not 0 < threshold < 1:
+            raise ParameterError(
+                f"the threshold of class {shorten(name)} must be above 0 and below 1. "
+                f"Got {threshold!r} instead."
+            )
+        given[place] = float(threshold)
+    n_others = len(classes) - len(given)
+    left = 1 - sum(given.values())
+    if n_others and left <= 0:
+        raise ParameterError(
+            "the thresholds must sum to less than 1, for the other classes share the rest. "
+            f"Got {sum(given.values()):g}."
+        )
+    if not n_others and abs(left) > 1e-9:
+        raise ParameterError(
+            "the thresholds of all classes must sum to 1; leave one class out, and it gets the rest"
+        )
+    settled = tuple(given.get(place, left / max(n_others, 1)) for place in range(len(classes)))
+    if min(settled) < LEAST_THRESHOLD:
+        raise ParameterError(
+            f"every threshold must be {LEAST_THRESHOLD:g} at least, also what is left for the "
+            f"classes without one. Got {min(settled):g}."
+        )
+    return settled
+
+
+def _place_of(name: Any, classes: Sequence[Any]) -> int:
+    """Find a class by its value, or by how it is spelt."""
+    for place, each in enumerate(classes):
+        if each == name or str(each) == str(name):
+            return place
+    known = did_you_mean(str(name), [str(each) for each in classes])
+    raise ParameterError(
+        f"'thresholds' names the class {shorten(name)}, which the rows do not have{known}"
+    )
+
+
+def _as_state(value: Any) -> str | int | float | bool:
+    """Name a class; a whole number is one, however it was stored."""
+    state: str | int | float | bool
+    state = plain(value) if isinstance(value, str | int | float | bool) else str(value)
+    return state

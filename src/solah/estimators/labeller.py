@@ -1,0 +1,174 @@
+"""Readings in, masses on focal sets out: the transformer that speaks of attributes in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from solah.estimators.inputs import read_features, read_weights
+from solah.exceptions import ColumnError, DataError
+from solah.kernels.reference import masses
+from solah.labels.describe import LabelSettings, describe_table
+from solah.labels.weights import integer_weights
+from solah.labels.words import MAX_WORDS
+from solah.model.attributes import flatten
+from solah.model.encode import encode
+from solah.sklearn_private import Interval, StrOptions, fit_context
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from solah.kernels.arrays import Float
+    from solah.labels.placement import Placement
+    from solah.labels.words import WordsByHand
+    from solah.model.attributes import WordRange
+
+LABEL_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_labels": [Interval(Integral, 2, MAX_WORDS, closed="both"), Mapping],
+    "placement": [StrOptions({"uniform", "quantile"})],
+    "words": [Mapping, None],
+    "kinds": [Mapping, None],
+}
+
+
+class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Describe attributes with overlapping words.
+
+    A value becomes masses on *focal sets* (sets of words that all and only describe it): at
+    most two neighbouring ones have any, and they sum to 1.
+
+    Parameters
+    ----------
+    n_labels : int or mapping of column name to int, default=3
+        How many words describe a continuous attribute.
+    placement : {"quantile", "uniform"}, default="quantile"
+        Where the words peak: at equal shares of the rows, or at equal distances over the range.
+    words : mapping of column name to words, default=None
+        Words by hand: their names (``["cold", "mild", "hot"]``), names with their peaks
+        (``{"cold": 5, "mild": 15, "hot": 30}``), or names with the peaks of all focal sets
+        (``(["cold", "mild", "hot"], [0, 8, 15, 22, 30])``).
+    kinds : mapping of column name to kind, default=None
+        Columns that are not what they seem: ``"continuous"``, ``"binary"``, ``"categorical"``,
+        ``"ordinal"``, or a list of states in their order.
+
+    Attributes
+    ----------
+    attributes_ : tuple of Attribute
+        The described attributes.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> from solah import LinguisticLabeller
+    >>> labeller = LinguisticLabeller(n_labels=2, placement="uniform").fit([[0.5], [10.5], [20.5]])
+    >>> print(*labeller.describe("x0"), sep="\n")
+    low: fully up to 10.5, partly up to 20.5
+    high: fully from 10.5, partly from 0.5
+    >>> labeller.transform([[5.5]])
+    array([[0.5, 0.5, 0. ]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = LABEL_CONSTRAINTS
+
+    def __init__(
+        self,
+        n_labels: int | Mapping[str, int] = 3,
+        *,
+        placement: Placement = "quantile",
+        words: Mapping[str, WordsByHand] | None = None,
+        kinds: Mapping[str, str | Sequence[str]] | None = None,
+    ) -> None:
+        self.n_labels = n_labels
+        self.placement = placement
+        self.words = words
+        self.kinds = kinds
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> LinguisticLabeller:
+        """Learn each attribute's words.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+        y : ignored
+        sample_weight : array of shape (n_rows,), default=None
+
+        Returns
+        -------
+        self
+        """
+        table = read_features(self, X, reset=True)
+        weights, _ = integer_weights(read_weights(sample_weight, table.n_rows))
+        settings = LabelSettings(self.n_labels, self.placement, self.words, self.kinds)
+        self.attributes_ = describe_table(table, settings, weights).attributes
+        return self
+
+    def transform(self, X: ArrayLike) -> Float:
+        """Return the mass of every value on every focal set.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        masses : ndarray of shape (n_rows, total number of focal sets)
+        """
+        check_is_fitted(self)
+        table = read_features(self, X, reset=False)
+        readings, sets = encode(table, self.attributes_), flatten(self.attributes_)
+        return np.hstack([masses(readings[:, a], sets, a) for a in range(sets.n_attributes)])
+
+    def describe(self, attribute: str) -> tuple[WordRange, ...]:
+        """Say where each word of a continuous attribute applies, fully and partly.
+
+        Parameters
+        ----------
+        attribute : str
+            The column's name.
+
+        Returns
+        -------
+        ranges : tuple of WordRange
+        """
+        check_is_fitted(self)
+        by_name = {known.name: known for known in self.attributes_}
+        if attribute not in by_name:
+            raise ColumnError.unknown(attribute, by_name, "the labeller")
+        if not by_name[attribute].is_continuous:
+            raise DataError(
+                f"column {attribute!r} is {by_name[attribute].kind.value}: each of its states "
+                f"({', '.join(by_name[attribute].words)}) is a word of its own"
+            )
+        return by_name[attribute].word_ranges()
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Name the columns of ``transform``: ``"alcohol is medium-or-high"``."""
+        check_is_fitted(self)
+        names = [
+            f"{attribute.name} is {'-or-'.join(words)}"
+            for attribute in self.attributes_
+            for words in attribute.focal_sets
+        ]
+        return np.array(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        return tolerant_tags(super().__sklearn_tags__())
+
+
+def tolerant_tags(tags: Any) -> Any:
+    """Tell scikit-learn that missing values, strings and categories are welcome."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.string = True
+    tags.input_tags.categorical = True
+    return tags
