@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ABI_VERSION 5
+#define ABI_VERSION 6
 #define MASS_BITS 24
 #define MASS_ONE ((uint32_t)1 << MASS_BITS)
 #define MASS_MASK (MASS_ONE - 1)
@@ -255,11 +255,11 @@ SOLAH_EXPORT int32_t solah_route(const uint32_t *labels, const int64_t *weights,
 }
 
 /* Share each row's weight among the leaves it reaches, by how much each of them made the row's
- * class likely, and add it to credit[leaf, class]. */
-SOLAH_EXPORT void solah_credit(const int64_t *row_start, const int32_t *leaves,
+ * class likely, and add it to shares[leaf, class]. */
+SOLAH_EXPORT void solah_share_weights(const int64_t *row_start, const int32_t *leaves,
                                const int64_t *leaf_weights, int64_t n_rows, const int64_t *classes,
                                const int64_t *weights, const double *belief, int32_t n_goals,
-                               int64_t *credit)
+                               int64_t *shares)
 {
     for (int64_t i = 0; i < n_rows; i++) {
         double likelihood = 0.0;
@@ -273,7 +273,7 @@ SOLAH_EXPORT void solah_credit(const int64_t *row_start, const int32_t *leaves,
         const double per_unit = (double)weights[i] / likelihood;
         for (int64_t e = row_start[i]; e < row_start[i + 1]; e++) {
             const int64_t cell = (int64_t)leaves[e] * n_goals + classes[i];
-            credit[cell] += (int64_t)((double)leaf_weights[e] * belief[cell] * per_unit + 0.5);
+            shares[cell] += (int64_t)((double)leaf_weights[e] * belief[cell] * per_unit + 0.5);
         }
     }
 }
@@ -319,22 +319,22 @@ static void softmax(double *evidence, int32_t n_goals)
     }
 }
 
-/* Add up what leaves say to one row, voice[leaf, goal]; return how likely that makes its class,
+/* Add up the scores of the leaves that one row reaches, score[leaf, goal]; return how likely that makes its class,
  * and add to slope[leaf, goal] how the negative logarithm of that, times the row's weight, grows
- * with the voices, in units of 1 / SLOPE_SCALE of a weight. */
+ * with the scores, in units of 1 / SLOPE_SCALE of a weight. */
 static inline double weigh_some(const int32_t *leaves, const int64_t *leaf_weights,
                                 int64_t n_leaves, int64_t class_, int64_t weight,
-                                const double *voice, const int32_t n_goals, double *belief,
+                                const double *score, const int32_t n_goals, double *belief,
                                 int64_t *slope)
 {
     for (int32_t g = 0; g < n_goals; g++) {
         belief[g] = 0.0;
     }
     for (int64_t e = 0; e < n_leaves; e++) {
-        const double *said = voice + (int64_t)leaves[e] * n_goals;
+        const double *of_leaf = score + (int64_t)leaves[e] * n_goals;
         const double part = (double)leaf_weights[e] * (1.0 / WEIGHT_ONE);
         for (int32_t g = 0; g < n_goals; g++) {
-            belief[g] += part * said[g];
+            belief[g] += part * of_leaf[g];
         }
     }
     softmax(belief, n_goals);
@@ -353,21 +353,21 @@ static inline double weigh_some(const int32_t *leaves, const int64_t *leaf_weigh
 
 /* The same; two goals, which are the most common, are not counted in loops. */
 static double weigh_row(const int32_t *leaves, const int64_t *leaf_weights, int64_t n_leaves,
-                        int64_t class_, int64_t weight, const double *voice, int32_t n_goals,
+                        int64_t class_, int64_t weight, const double *score, int32_t n_goals,
                         double *belief, int64_t *slope)
 {
     if (n_goals == 2) {
-        return weigh_some(leaves, leaf_weights, n_leaves, class_, weight, voice, 2, belief, slope);
+        return weigh_some(leaves, leaf_weights, n_leaves, class_, weight, score, 2, belief, slope);
     }
-    return weigh_some(leaves, leaf_weights, n_leaves, class_, weight, voice, n_goals, belief,
+    return weigh_some(leaves, leaf_weights, n_leaves, class_, weight, score, n_goals, belief,
                       slope);
 }
 
 /* Weigh rows whose leaves are known; see weigh_row. */
-SOLAH_EXPORT int32_t solah_weigh(const int64_t *row_start, const int32_t *leaves,
+SOLAH_EXPORT int32_t solah_score_routes(const int64_t *row_start, const int32_t *leaves,
                                  const int64_t *leaf_weights, int64_t n_rows,
                                  const int64_t *classes, const int64_t *weights,
-                                 const double *voice, int32_t n_goals, double *likelihood,
+                                 const double *score, int32_t n_goals, double *likelihood,
                                  int64_t *slope)
 {
     double *belief = malloc((size_t)n_goals * sizeof *belief);
@@ -377,7 +377,7 @@ SOLAH_EXPORT int32_t solah_weigh(const int64_t *row_start, const int32_t *leaves
     for (int64_t i = 0; i < n_rows; i++) {
         const int64_t first = row_start[i];
         likelihood[i] = weigh_row(leaves + first, leaf_weights + first, row_start[i + 1] - first,
-                                  classes[i], weights[i], voice, n_goals, belief, slope);
+                                  classes[i], weights[i], score, n_goals, belief, slope);
     }
     free(belief);
     return OK;
@@ -428,14 +428,14 @@ static char has_leaves_only(const walk_tree *tree, int32_t node)
     return 1;
 }
 
-/* Walk rows through trees that stand in one table, and weigh what their leaves say, the one at
+/* Walk rows through trees that stand in one table, and add up the scores of their leaves, the one at
  * places[leaf], and the bias behind them; see weigh_row. Rows without weight are left out. */
-SOLAH_EXPORT int32_t solah_speak(const uint32_t *labels, const int64_t *classes,
+SOLAH_EXPORT int32_t solah_score_labels(const uint32_t *labels, const int64_t *classes,
                                  const int64_t *weights, int64_t n_rows, int32_t n_attributes,
                                  const int32_t *offset, const uint32_t *ignorance,
                                  const int32_t *attribute, const int32_t *first_child,
                                  int32_t depth_limit, const int32_t *roots, int32_t n_trees,
-                                 const int32_t *places, int32_t bias_place, const double *voice,
+                                 const int32_t *places, int32_t bias_place, const double *score,
                                  int32_t n_goals, double *likelihood, int64_t *slope)
 {
     const walk_tree tree = {ignorance, offset, attribute, first_child};
@@ -479,7 +479,7 @@ SOLAH_EXPORT int32_t solah_speak(const uint32_t *labels, const int64_t *classes,
         }
         if (status == OK) {
             likelihood[i] = weigh_row(reached.leaves, reached.weights, reached.count, classes[i],
-                                      weights[i], voice, n_goals, belief, slope);
+                                      weights[i], score, n_goals, belief, slope);
         }
     }
     free(reached.leaves);
@@ -503,9 +503,9 @@ static inline void evaluate(const double *x, const solah_sets *sets, const solah
     }
     solah_begin(steps);
     while ((leaf = solah_next_branch(x, sets, tree, runs, steps, &depth)) >= 0) {
-        const double *said = belief + (int64_t)leaf * n_goals;
+        const double *of_leaf = belief + (int64_t)leaf * n_goals;
         for (int32_t g = 0; g < n_goals; g++) {
-            out[g] += steps[depth].weight * said[g];
+            out[g] += steps[depth].weight * of_leaf[g];
         }
     }
 }

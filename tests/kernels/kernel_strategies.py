@@ -95,8 +95,8 @@ def training_rows(draw, max_rows=40):
 
 
 @st.composite
-def spoken_rows(draw, max_rows=40):
-    """Return a forest, labels, classes, weights and voices."""
+def routed_rows(draw, max_rows=40):
+    """Return a forest, labels, classes, weights and scores."""
     sets = draw(focal_sets())
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     trees = [random_tree(sets, rng, 20) for _ in range(draw(st.integers(1, 4)))]
@@ -104,15 +104,15 @@ def spoken_rows(draw, max_rows=40):
     labels = np.empty((n_rows, sets.n_attributes), dtype=np.uint32)
     label(random_values(sets, rng, n_rows), sets, labels)
     n_voices = draw(st.integers(1, 30))
-    voices = rng.normal(size=(n_voices + 1, n_classes)) * rng.choice([1.0, 30.0, 2000.0])
+    scores = rng.normal(size=(n_voices + 1, n_classes)) * rng.choice([1.0, 30.0, 2000.0])
     weights = rng.integers(0, WEIGHT_ONE, n_rows, endpoint=True)
     weights[rng.random(n_rows) < 0.2] = 0
     forest = side_by_side(sets, trees, rng.integers(0, n_voices, 999).astype(np.int32), n_voices)
-    return forest, labels, rng.integers(0, n_classes, n_rows), weights, voices
+    return forest, labels, rng.integers(0, n_classes, n_rows), weights, scores
 
 
 def side_by_side(sets, trees, places, bias_place):
-    """Put trees into one table, with voices at these places."""
+    """Put trees into one table, with scores at these places."""
     roots = np.cumsum([0, *(len(tree.attribute) for tree in trees)]).astype(np.int32)
     children = [t.first_child + root for t, root in zip(trees, roots, strict=False)]
     table = TreeShape(

@@ -14,16 +14,16 @@ int32_t solah_accumulate(const uint32_t *, const uint32_t *, const int64_t *, in
 int32_t solah_route(const uint32_t *, const int64_t *, int64_t, int32_t, const uint32_t *,
                     const int32_t *, int32_t, const int32_t *, const uint32_t *, const int32_t *,
                     const int32_t *, int32_t, int64_t *, int32_t *, int64_t *);
-int32_t solah_weigh(const int64_t *, const int32_t *, const int64_t *, int64_t, const int64_t *,
+int32_t solah_score_routes(const int64_t *, const int32_t *, const int64_t *, int64_t, const int64_t *,
                     const int64_t *, const double *, int32_t, double *, int64_t *);
-int32_t solah_speak(const uint32_t *, const int64_t *, const int64_t *, int64_t, int32_t,
+int32_t solah_score_labels(const uint32_t *, const int64_t *, const int64_t *, int64_t, int32_t,
                     const int32_t *, const uint32_t *, const int32_t *, const int32_t *, int32_t,
                     const int32_t *, int32_t, const int32_t *, int32_t, const double *, int32_t,
                     double *, int64_t *);
 void solah_find(const double *, int64_t, int64_t, const double *, int64_t, int32_t *);
 void solah_fine_count(const double *, int64_t, int64_t, const int64_t *, const double *,
                       const double *, int64_t, int64_t *, int64_t *);
-void solah_credit(const int64_t *, const int32_t *, const int64_t *, int64_t, const int64_t *,
+void solah_share_weights(const int64_t *, const int32_t *, const int64_t *, int64_t, const int64_t *,
                   const int64_t *, const double *, int32_t, int64_t *);
 int32_t solah_predict(const double *, int64_t, int32_t, const double *, const int32_t *, int32_t,
                       const double *, const double *, const int32_t *, const int32_t *,
@@ -102,9 +102,9 @@ int main(void)
     for (int i = 0; i < ROWS; i++) {
         classes[i] = i % GOALS;
     }
-    solah_credit(starts, leaves, leaf_weights, ROWS, classes, w, b, GOALS, credit);
+    solah_share_weights(starts, leaves, leaf_weights, ROWS, classes, w, b, GOALS, credit);
     double *likelihood = malloc(ROWS * sizeof *likelihood);
-    status |= solah_weigh(starts, leaves, leaf_weights, ROWS, classes, w, b, GOALS, likelihood, credit);
+    status |= solah_score_routes(starts, leaves, leaf_weights, ROWS, classes, w, b, GOALS, likelihood, credit);
     /* The same tree again and again, so that rows reach more leaves than the list has room for. */
     enum { TREES = 200, FEW = 3 };
     int32_t *all_roots = malloc(TREES * sizeof *all_roots);
@@ -117,8 +117,8 @@ int main(void)
         places[n] = n % (NODES - 1);
     }
     solah_label(x, ROWS, ATTRIBUTES, p, off, plain);
-    status |= solah_speak(plain, classes, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, all_roots, FEW, places, NODES - 1, b, GOALS, likelihood, credit);
-    status |= solah_speak(plain, classes, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, all_roots, TREES, places, NODES - 1, b, GOALS, likelihood, credit);
+    status |= solah_score_labels(plain, classes, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, all_roots, FEW, places, NODES - 1, b, GOALS, likelihood, credit);
+    status |= solah_score_labels(plain, classes, w, ROWS, ATTRIBUTES, off, cum, att, first, 2, all_roots, TREES, places, NODES - 1, b, GOALS, likelihood, credit);
     /* Every other number of a table, in bins; the first edge is below all. */
     static const double begin[3] = {-2.0, 0.25, 1.5}, scaling[3] = {10.0, 0.0, 1.0};
     double *edges = HEAP(begin), *scales = HEAP(scaling);

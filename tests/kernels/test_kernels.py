@@ -9,7 +9,7 @@ from kernel_strategies import (
     focal_sets,
     random_readings,
     random_tree,
-    spoken_rows,
+    routed_rows,
     training_rows,
 )
 
@@ -97,16 +97,16 @@ def test_predictions_are_distributions(kernels, sets, seed):
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
-@given(case=spoken_rows())
+@given(case=routed_rows())
 def test_speaking_is_walking_and_weighing(kernels, case):
-    forest, labels, classes, weights, voices = case
-    slopes = [np.zeros(voices.shape, dtype=np.int64) for _ in range(2)]
+    forest, labels, classes, weights, scores = case
+    slopes = [np.zeros(scores.shape, dtype=np.int64) for _ in range(2)]
     likelihoods = [np.ones(len(classes)) for _ in range(2)]
-    kernels.speak(forest, labels, classes, weights, voices, likelihoods[0], slopes[0])
+    kernels.score_labels(forest, labels, classes, weights, scores, likelihoods[0], slopes[0])
     used = np.flatnonzero(weights)
     heard = np.empty(len(used))
     routes = routes_of(kernels, forest, labels[used])
-    kernels.weigh(routes, classes[used], weights[used], voices, heard, slopes[1])
+    kernels.score_routes(routes, classes[used], weights[used], scores, heard, slopes[1])
     likelihoods[1][used] = heard
     np.testing.assert_array_equal(*likelihoods)
     np.testing.assert_array_equal(*slopes)

@@ -10,7 +10,7 @@ from kernel_strategies import (
     random_readings,
     random_tree,
     random_values,
-    spoken_rows,
+    routed_rows,
     training_rows,
 )
 
@@ -61,8 +61,8 @@ def test_credits_are_equal(case, seed):
     classes = (goals >> 24).astype(np.int64)
     routes = reference.route(labels, weights, sets, tree)
     ours, oracle = (np.zeros(beliefs.shape, dtype=np.int64) for _ in range(2))
-    native.credit(routes, classes, weights, beliefs, ours)
-    reference.credit(routes, classes, weights, beliefs, oracle)
+    native.share_weights(routes, classes, weights, beliefs, ours)
+    reference.share_weights(routes, classes, weights, beliefs, oracle)
     np.testing.assert_array_equal(ours, oracle)
 
 
@@ -70,24 +70,24 @@ def test_credits_are_equal(case, seed):
 def test_weighings_are_equal(case, seed):
     sets, labels, goals, weights, tree, n_goals = case
     rng = np.random.default_rng(seed)
-    voices = rng.normal(size=(len(tree.attribute), n_goals)) * rng.choice([1.0, 30.0, 2000.0])
+    scores = rng.normal(size=(len(tree.attribute), n_goals)) * rng.choice([1.0, 30.0, 2000.0])
     classes = (goals >> 24).astype(np.int64)
     routes = reference.route(labels, np.full(len(labels), WEIGHT_ONE), sets, tree)
-    slopes = [np.zeros(voices.shape, dtype=np.int64) for _ in range(2)]
+    slopes = [np.zeros(scores.shape, dtype=np.int64) for _ in range(2)]
     likelihoods = [np.empty(len(classes)) for _ in range(2)]
-    native.weigh(routes, classes, weights, voices, likelihoods[0], slopes[0])
-    reference.weigh(routes, classes, weights, voices, likelihoods[1], slopes[1])
+    native.score_routes(routes, classes, weights, scores, likelihoods[0], slopes[0])
+    reference.score_routes(routes, classes, weights, scores, likelihoods[1], slopes[1])
     np.testing.assert_array_equal(*likelihoods)
     np.testing.assert_array_equal(*slopes)
 
 
-@given(spoken_rows())
+@given(routed_rows())
 def test_what_is_spoken_is_equal(case):
-    forest, labels, classes, weights, voices = case
-    slopes = [np.zeros(voices.shape, dtype=np.int64) for _ in range(2)]
+    forest, labels, classes, weights, scores = case
+    slopes = [np.zeros(scores.shape, dtype=np.int64) for _ in range(2)]
     likelihoods = [np.empty(len(classes)) for _ in range(2)]
-    native.speak(forest, labels, classes, weights, voices, likelihoods[0], slopes[0])
-    reference.speak(forest, labels, classes, weights, voices, likelihoods[1], slopes[1])
+    native.score_labels(forest, labels, classes, weights, scores, likelihoods[0], slopes[0])
+    reference.score_labels(forest, labels, classes, weights, scores, likelihoods[1], slopes[1])
     np.testing.assert_array_equal(*likelihoods)
     np.testing.assert_array_equal(*slopes)
 

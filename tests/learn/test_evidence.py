@@ -1,4 +1,4 @@
-"""Trees that speak together: voices fitted to make rows' classes most likely."""
+"""Trees that speak together: scores fitted to make rows' classes most likely."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ from solah import LinguisticHierarchyClassifier, LinguisticLabeller, LinguisticT
 from solah.estimators.goals import read_class_goal
 from solah.estimators.inputs import read_features
 from solah.kernels.arrays import SLOPE_SCALE
-from solah.learn.evidence import Choir, leaf_conditions
-from solah.learn.fusion import grow_trees, spoken_rows
+from solah.learn.evidence import EvidenceModel, leaf_conditions
+from solah.learn.fusion import grow_trees, routed_rows
 from solah.learn.memory import MemoryRows
 from solah.learn.organising import Organiser
 
@@ -27,7 +27,7 @@ def sing(X, y, weights=None, **settings):
     growth = model._tree_settings(goal.weights, goal.weight_unit)
     kinds = dict.fromkeys((node.name for node in hierarchy.nodes), "tree")
     trees = grow_trees(hierarchy, data, kinds, growth)
-    return Choir.of(trees), spoken_rows(trees, data), goal.goal.size
+    return EvidenceModel.of(trees), routed_rows(trees, data), goal.goal.size
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +39,12 @@ def cancer():
 @pytest.mark.parametrize("penalty", [0.5, 2.0, 20.0])
 def test_voices_of_single_words_are_a_logistic_regression_on_masses(cancer, penalty):
     X, y = cancer
-    choir, rows, n_classes = sing(X, y)
-    likelihood, _ = rows.through(choir.places).weigh(
-        choir.voices(choir.fit(rows, n_classes, penalty))
+    model, rows, n_classes = sing(X, y)
+    likelihood, _ = rows.through(model.places).likelihood(
+        model.scores(model.fit(rows, n_classes, penalty))
     )
     masses = LinguisticLabeller().fit(X).transform(X)
-    # Two classes with a voice each: a difference of d costs d²/4.
+    # Two classes with a score each: a difference of d costs d²/4.
     peer = LogisticRegression(C=2 / penalty, max_iter=10_000, tol=1e-8).fit(masses, y)
     beliefs = peer.predict_proba(masses)[np.arange(len(y)), y]
     np.testing.assert_allclose(likelihood, beliefs, atol=2e-3)
@@ -52,20 +52,20 @@ def test_voices_of_single_words_are_a_logistic_regression_on_masses(cancer, pena
 
 def test_slopes_are_those_of_the_loss(cancer):
     X, y = cancer
-    choir, rows, n_classes = sing(X, y)
-    heard = rows.through(choir.places)
+    model, rows, n_classes = sing(X, y)
+    routed = rows.through(model.places)
     rng = np.random.default_rng(0)
-    voices = rng.normal(size=(choir.n_branches + 1, n_classes))
-    _, slope = heard.weigh(voices)
+    scores = rng.normal(size=(model.n_branches + 1, n_classes))
+    _, slope = routed.likelihood(scores)
 
-    def loss(voices):
-        likelihood, _ = heard.weigh(voices)
+    def loss(scores):
+        likelihood, _ = routed.likelihood(scores)
         return -np.log(likelihood).sum()
 
-    for branch, goal in [(1, 0), (7, 1), (choir.n_branches, 1)]:
-        step = np.zeros_like(voices)
+    for branch, goal in [(1, 0), (7, 1), (model.n_branches, 1)]:
+        step = np.zeros_like(scores)
         step[branch, goal] = 1e-5
-        numeric = (loss(voices + step) - loss(voices - step)) / 2e-5
+        numeric = (loss(scores + step) - loss(scores - step)) / 2e-5
         assert slope[branch, goal] / (SLOPE_SCALE * rows.one_row) == pytest.approx(
             numeric, abs=1e-4
         )
@@ -74,8 +74,8 @@ def test_slopes_are_those_of_the_loss(cancer):
 def test_order_and_threads_leave_no_trace(cancer, monkeypatch):
     X, y = cancer
     order = np.random.default_rng(0).permutation(len(y))
-    choir, rows, n_classes = sing(X, y)
-    one = choir.fit(rows, n_classes, 2.0)
+    model, rows, n_classes = sing(X, y)
+    one = model.fit(rows, n_classes, 2.0)
     other, rows, _ = sing(X[order], y[order])
     np.testing.assert_array_equal(other.fit(rows, n_classes, 2.0), one)
     monkeypatch.setenv("SOLAH_KERNEL", "reference")
@@ -87,31 +87,31 @@ def test_a_row_of_weight_two_is_two_rows(cancer):
     weights = np.arange(len(y)) % 3
     weighted = sing(X, y, weights, n_labels=2)
     repeated = sing(np.repeat(X, weights, axis=0), np.repeat(y, weights), n_labels=2)
-    fits = [choir.fit(rows, size, 2.0) for choir, rows, size in (weighted, repeated)]
+    fits = [model.fit(rows, size, 2.0) for model, rows, size in (weighted, repeated)]
     np.testing.assert_allclose(fits[0], fits[1], atol=1e-5)
 
 
 def test_a_larger_penalty_makes_for_softer_voices(cancer):
-    choir, rows, n_classes = sing(*cancer)
-    loudness = [np.abs(choir.fit(rows, n_classes, p)[:-1]).sum() for p in (0.5, 5.0, 50.0)]
-    assert loudness == sorted(loudness, reverse=True)
+    model, rows, n_classes = sing(*cancer)
+    strength = [np.abs(model.fit(rows, n_classes, p)[:-1]).sum() for p in (0.5, 5.0, 50.0)]
+    assert strength == sorted(strength, reverse=True)
 
 
 def test_what_is_left_after_joining_still_decides(cancer):
-    choir, rows, n_classes = sing(*cancer)
-    whole = rows.through(choir.places).weigh(choir.voices(choir.fit(rows, n_classes, 2.0)))[0]
+    model, rows, n_classes = sing(*cancer)
+    whole = rows.through(model.places).likelihood(model.scores(model.fit(rows, n_classes, 2.0)))[0]
     for max_rules in (20, 10, 4):
-        fewer, parameters = choir.fit_joined(rows, n_classes, 2.0, max_rules=max_rules)
+        fewer, parameters = model.fit_joined(rows, n_classes, 2.0, max_rules=max_rules)
         assert fewer.n_rules <= max_rules
-        likelihood = rows.through(fewer.places).weigh(fewer.voices(parameters))[0]
+        likelihood = rows.through(fewer.places).likelihood(fewer.scores(parameters))[0]
         assert np.log(likelihood).mean() > np.log(whole).mean() - 0.15
 
 
 def test_a_tree_with_one_branch_left_says_nothing(cancer):
-    choir, rows, n_classes = sing(*cancer)
-    fewer, parameters = choir.fit_joined(rows, n_classes, 2.0, max_rules=1)
+    model, rows, n_classes = sing(*cancer)
+    fewer, parameters = model.fit_joined(rows, n_classes, 2.0, max_rules=1)
     assert fewer.n_rules == 0
-    likelihood, _ = rows.through(fewer.places).weigh(fewer.voices(parameters))
+    likelihood, _ = rows.through(fewer.places).likelihood(fewer.scores(parameters))
     shares = np.bincount(cancer[1]) / len(cancer[1])
     np.testing.assert_allclose(likelihood, shares[cancer[1]], atol=1e-4)
 
@@ -138,7 +138,9 @@ def test_conditions_of_leaves_are_their_words():
 
 
 def test_the_fit_is_better_than_the_prior(cancer):
-    choir, rows, n_classes = sing(*cancer)
-    likelihood, _ = rows.through(choir.places).weigh(choir.voices(choir.fit(rows, n_classes, 2.0)))
+    model, rows, n_classes = sing(*cancer)
+    likelihood, _ = rows.through(model.places).likelihood(
+        model.scores(model.fit(rows, n_classes, 2.0))
+    )
     prior = np.tile(np.bincount(cancer[1]) / len(cancer[1]), (len(cancer[1]), 1))
     assert -np.log(likelihood).mean() < 0.5 * log_loss(cancer[1], prior)

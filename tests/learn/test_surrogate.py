@@ -1,4 +1,4 @@
-"""Voices that are fitted on a sample, and corrected by all rows, are those of all rows."""
+"""Scores that are fitted on a sample, and corrected by all rows, are those of all rows."""
 
 from dataclasses import replace
 from functools import cache, cached_property
@@ -12,8 +12,8 @@ from solah.estimators.goals import read_class_goal
 from solah.estimators.inputs import read_features
 from solah.labels.describe import LabelSettings, describe_table
 from solah.learn import fusion, surrogate
-from solah.learn.evidence import Choir
-from solah.learn.fusion import spoken_rows
+from solah.learn.evidence import EvidenceModel
+from solah.learn.fusion import routed_rows
 from solah.learn.memory import MemoryRows
 from solah.learn.surrogate import MAX_ROUNDS, NEAR_ENOUGH, refine
 from solah.model.format import to_json
@@ -54,46 +54,48 @@ def trained(n_classes=2, weighted=False):
 
 
 class Counting(MemoryRows):
-    """Rows in memory that remember the voices of each pass over them."""
+    """Rows in memory that remember the scores of each pass over them."""
 
     def run(self, one):
-        self.voices.append(one.voices)
+        self.scores.append(one.scores)
         return super().run(one)
 
     @cached_property
-    def voices(self):
+    def scores(self):
         return []
 
 
 def refined(data, trees, n_sample=N_SAMPLE, n_threads=1, **limits):
     rows = Counting(data.described, data.goal, n_threads)
-    few = spoken_rows(trees, rows.draw(n_sample))
-    choir, parameters = refine(Choir.of(trees), few, rows, data.goal.goal.size, PENALTY, **limits)
-    return choir, choir.voices(parameters), rows
+    few = routed_rows(trees, rows.draw(n_sample))
+    model, parameters = refine(
+        EvidenceModel.of(trees), few, rows, data.goal.goal.size, PENALTY, **limits
+    )
+    return model, model.scores(parameters), rows
 
 
-def centred(voices):
-    """Return what voices say for each class over the others."""
-    return voices - voices.mean(axis=1, keepdims=True)
+def centred(scores):
+    """Return what scores say for each class over the others."""
+    return scores - scores.mean(axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize(("n_classes", "weighted"), [(2, False), (3, False), (2, True)])
 def test_voices_are_those_fitted_to_all_rows(n_classes, weighted):
     data, trees = trained(n_classes, weighted)
-    choir, voices, rows = refined(data, trees)
-    everything = spoken_rows(trees, data)
-    fitted = choir.voices(choir.fit(everything, n_classes, PENALTY))
-    of_sample = choir.fit(spoken_rows(trees, data.draw(N_SAMPLE)), n_classes, PENALTY)
-    error = np.abs(centred(voices) - centred(fitted)).max()
+    model, scores, rows = refined(data, trees)
+    everything = routed_rows(trees, data)
+    fitted = model.scores(model.fit(everything, n_classes, PENALTY))
+    of_sample = model.fit(routed_rows(trees, data.draw(N_SAMPLE)), n_classes, PENALTY)
+    error = np.abs(centred(scores) - centred(fitted)).max()
     assert error < 1e-3
-    assert np.abs(centred(choir.voices(of_sample)) - centred(fitted)).max() > 50 * error
-    assert len(rows.voices) <= MAX_ROUNDS
+    assert np.abs(centred(model.scores(of_sample)) - centred(fitted)).max() > 50 * error
+    assert len(rows.scores) <= MAX_ROUNDS
 
 
 def test_every_round_comes_nearer():
     data, trees = trained()
-    _, voices, rows = refined(data, trees)
-    away = [np.abs(centred(one) - centred(voices)).max() for one in rows.voices]
+    _, scores, rows = refined(data, trees)
+    away = [np.abs(centred(one) - centred(scores)).max() for one in rows.scores]
     assert all(after < before / 2 for before, after in pairwise(away))
     assert away[-1] < 10 * NEAR_ENOUGH
 
@@ -101,18 +103,18 @@ def test_every_round_comes_nearer():
 def test_a_sample_of_all_rows_takes_no_corrections():
     data, trees = trained()
     _, _, rows = refined(data, trees, N_ROWS)
-    assert len(rows.voices) <= 2
+    assert len(rows.scores) <= 2
 
 
 @pytest.mark.parametrize("limits", [{"max_rules": 6}, {"rule_cost": 20.0}])
 def test_few_rules_stay_where_few_are_wanted(limits):
     data, trees = trained()
     every, _, _ = refined(data, trees)
-    choir, voices, _ = refined(data, trees, **limits)
-    assert choir.n_rules < every.n_rules
-    assert choir.n_rules <= limits.get("max_rules", every.n_rules)
-    fitted = choir.voices(choir.fit(spoken_rows(trees, data), 2, PENALTY))
-    np.testing.assert_allclose(centred(voices), centred(fitted), atol=1e-3)
+    model, scores, _ = refined(data, trees, **limits)
+    assert model.n_rules < every.n_rules
+    assert model.n_rules <= limits.get("max_rules", every.n_rules)
+    fitted = model.scores(model.fit(routed_rows(trees, data), 2, PENALTY))
+    np.testing.assert_allclose(centred(scores), centred(fitted), atol=1e-3)
 
 
 @pytest.mark.parametrize("n_threads", [2, 3])
@@ -135,13 +137,13 @@ def test_a_scale_changes_the_way_and_not_the_end(monkeypatch):
 
 def test_a_poor_sample_does_no_harm():
     data, trees = trained()
-    everything = spoken_rows(trees, data)
-    choir, voices, rows = refined(data, trees, n_sample=8)
-    heard = everything.through(choir.places)
-    losses = [int(heard.surprise(one)[0][0]) for one in rows.voices]
+    everything = routed_rows(trees, data)
+    model, scores, rows = refined(data, trees, n_sample=8)
+    routed = everything.through(model.places)
+    losses = [int(routed.loss(one)[0][0]) for one in rows.scores]
     assert max(losses) > losses[0]  # for such a sample leads far astray
-    assert int(heard.surprise(voices)[0][0]) == min(losses)
-    assert len(rows.voices) == MAX_ROUNDS
+    assert int(routed.loss(scores)[0][0]) == min(losses)
+    assert len(rows.scores) == MAX_ROUNDS
 
 
 def test_weight_counts_as_rows_do():

@@ -18,7 +18,7 @@ from solah import (
 from solah.data import Kind
 from solah.model.attributes import discrete_attribute
 from solah.model.beliefs import root_beliefs
-from solah.model.joining import count_cost, join_branches, simplify_tree, voice_cost
+from solah.model.joining import count_cost, join_branches, score_cost, simplify_tree
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_order_and_threads_leave_no_trace():
     assert LinguisticTreeClassifier(max_rules=12, n_jobs=3).fit(X, y).model_ == one
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.sampled_from([count_cost, voice_cost]))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.sampled_from([count_cost, score_cost]))
 def test_every_row_still_finds_its_branch(tree, seed, max_rules, cost):
     """Rows that reach a leaf reach the branch it went into, with the same weight."""
     rng = np.random.default_rng(seed)
@@ -135,7 +135,7 @@ def test_every_row_still_finds_its_branch(tree, seed, max_rules, cost):
     )
 
 
-@pytest.mark.parametrize("cost", [count_cost, voice_cost])
+@pytest.mark.parametrize("cost", [count_cost, score_cost])
 def test_joining_costs_nothing_only_where_nothing_differs(tree, cost):
     same = np.tile(tree.belief[0], (len(tree.split), 1))
     (joined,) = join_branches([tree], [same], cost, rule_cost=1e-9)

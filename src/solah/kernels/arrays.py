@@ -100,15 +100,15 @@ class TreeShape:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees over the same attributes, their nodes in one table, and the voices of their leaves.
+    """Trees over the same attributes, their nodes in one table, and the scores of their leaves.
 
     Attributes
     ----------
     sets : the focal sets of all attributes
     trees : the table; ``first_child`` counts through it
     roots : (n_trees,) where each tree begins
-    places : (n_nodes,) the number of each leaf's voice
-    bias_place : the number of the voice that all rows hear
+    places : (n_nodes,) the number of each leaf's score
+    bias_place : the number of the score that all rows add
     """
 
     sets: FocalSets
@@ -205,7 +205,7 @@ class Kernel(Protocol):
     def route(self, rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> Routes:
         """Find the leaves that rows reach, and with which weight."""
 
-    def credit(
+    def share_weights(
         self, routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: Int64
     ) -> None:
         """Share rows' weights among their leaves by how likely each made the row's class.
@@ -214,34 +214,34 @@ class Kernel(Protocol):
         gives nothing.
         """
 
-    def weigh(
+    def score_routes(
         self,
         routes: Routes,
         classes: Int64,
         weights: Int64,
-        voices: Float,
+        scores: Float,
         likelihood: Float,
         out: Int64,
     ) -> None:
-        """Say how likely voices make rows' classes, and how to change them.
+        """Find how likely scores make rows' classes, and how to change them.
 
-        The ``voices`` ``(leaf, class)`` of the leaves that a row reaches are added up and turned
+        The ``scores`` ``(leaf, class)`` of the leaves that a row reaches are added up and turned
         into shares of belief; ``likelihood`` gets the share of the row's class. How its negative
-        logarithm, times the row's weight, grows with the voices is added to ``out[leaf, class]``,
+        logarithm, times the row's weight, grows with the scores is added to ``out[leaf, class]``,
         in units of ``1 / SLOPE_SCALE`` of a weight.
         """
 
-    def speak(
+    def score_labels(
         self,
         forest: Forest,
         labels: Labels,
         classes: Int64,
         weights: Int64,
-        voices: Float,
+        scores: Float,
         likelihood: Float,
         out: Int64,
     ) -> None:
-        """Walk rows through all trees, and weigh what these say as ``weigh`` does.
+        """Walk rows through all trees, and score them as ``score_routes`` does.
 
         Rows without weight are left out.
         """

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 name = "native"
 
-ABI_VERSION = 5
+ABI_VERSION = 6
 _FILE_NAMES = ("_native.so", "_native.dylib", "_native.dll")
 
 _P = ctypes.c_void_p
@@ -41,9 +41,9 @@ _SIGNATURES = {
     "solah_label": [_P, _I64, _I32, _P, _P, _P],
     "solah_accumulate": [_P, _P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _I32, _P],
     "solah_route": [_P, _P, _I64, _I32, *_ROWS, *_TREE, _P, _P, _P],
-    "solah_credit": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P],
-    "solah_weigh": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P, _P],
-    "solah_speak": [*[_P] * 3, _I64, _I32, *_TREE, _P, _I32, _P, _I32, _P, _I32, _P, _P],
+    "solah_share_weights": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P],
+    "solah_score_routes": [_P, _P, _P, _I64, _P, _P, _P, _I32, _P, _P],
+    "solah_score_labels": [*[_P] * 3, _I64, _I32, *_TREE, _P, _I32, _P, _I32, _P, _I32, _P, _P],
     "solah_find": [_P, _I64, _I64, _P, _I64, _P],
     "solah_fine_count": [_P, _I64, _I64, _P, _P, _P, _I64, _P, _P],
     "solah_predict": [_P, _I64, _I32, *_ROWS, _P, *_TREE, _P, _I32, _P],
@@ -73,7 +73,7 @@ def load() -> ctypes.CDLL | None:
     for function, arguments in _SIGNATURES.items():
         getattr(library, function).argtypes = arguments
     library.solah_label.restype = None
-    library.solah_credit.restype = None
+    library.solah_share_weights.restype = None
     library.solah_find.restype = None
     library.solah_fine_count.restype = None
     return library
@@ -134,9 +134,11 @@ def route(rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> 
     return Routes(starts, leaves, leaf_weights)
 
 
-def credit(routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: Int64) -> None:
+def share_weights(
+    routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: Int64
+) -> None:
     """Share rows' weights among their leaves by how likely each made the class."""
-    _library().solah_credit(
+    _library().solah_share_weights(
         *_entries(routes),
         len(classes),
         _at(classes),
@@ -147,35 +149,35 @@ def credit(routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: 
     )
 
 
-def weigh(
-    routes: Routes, classes: Int64, weights: Int64, voices: Float, likelihood: Float, out: Int64
+def score_routes(
+    routes: Routes, classes: Int64, weights: Int64, scores: Float, likelihood: Float, out: Int64
 ) -> None:
-    """Say how likely voices make rows' classes, and how to change them."""
-    status = _library().solah_weigh(
+    """Find how likely scores make rows' classes, and how to change them."""
+    status = _library().solah_score_routes(
         *_entries(routes),
         len(classes),
         _at(classes),
         _at(weights),
-        _at(voices),
-        voices.shape[1],
+        _at(scores),
+        scores.shape[1],
         _at(likelihood),
         _at(out),
     )
     _check(status)
 
 
-def speak(
+def score_labels(
     forest: Forest,
     labels: Labels,
     classes: Int64,
     weights: Int64,
-    voices: Float,
+    scores: Float,
     likelihood: Float,
     out: Int64,
 ) -> None:
-    """Walk rows through all trees, and weigh what these say as ``weigh`` does."""
+    """Walk rows through all trees, and score them as ``score_routes`` does."""
     sets = forest.sets
-    status = _library().solah_speak(
+    status = _library().solah_score_labels(
         _at(labels),
         _at(classes),
         _at(weights),
@@ -188,8 +190,8 @@ def speak(
         len(forest.roots),
         _at(forest.places),
         forest.bias_place,
-        _at(voices),
-        voices.shape[1],
+        _at(scores),
+        scores.shape[1],
         _at(likelihood),
         _at(out),
     )

@@ -83,7 +83,9 @@ def route(rows: Described, weights: Int64, sets: FocalSets, tree: TreeShape) -> 
     return Routes(starts.astype(np.int64), leaves[by_row].astype(np.int32), shares[by_row])
 
 
-def credit(routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: Int64) -> None:
+def share_weights(
+    routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: Int64
+) -> None:
     """Share rows' weights among their leaves by how likely each made the class."""
     row = np.repeat(np.arange(len(classes)), np.diff(routes.starts))
     goal = classes[row]
@@ -94,31 +96,31 @@ def credit(routes: Routes, classes: Int64, weights: Int64, beliefs: Float, out: 
     np.add.at(out, (routes.leaves, goal), (support * per_unit[row] + 0.5).astype(np.int64))
 
 
-def weigh(
-    routes: Routes, classes: Int64, weights: Int64, voices: Float, likelihood: Float, out: Int64
+def score_routes(
+    routes: Routes, classes: Int64, weights: Int64, scores: Float, likelihood: Float, out: Int64
 ) -> None:
-    """Say how likely voices make rows' classes, and how to change them."""
+    """Find how likely scores make rows' classes, and how to change them."""
     n_rows = len(classes)
     row = np.repeat(np.arange(n_rows), np.diff(routes.starts))
     part = routes.weights.astype(np.float64) * (1.0 / WEIGHT_ONE)
-    said = part[:, None] * voices[routes.leaves]
-    sums = [np.bincount(row, of_class, n_rows) for of_class in said.T]
+    added = part[:, None] * scores[routes.leaves]
+    sums = [np.bincount(row, of_class, n_rows) for of_class in added.T]
     evidence = np.column_stack(sums).astype(np.float64)
     excess, weight = _excess(evidence, classes, weights, likelihood)
     change = (routes.weights * weight[row])[:, None] * excess[row]
     np.add.at(out, routes.leaves, change.astype(np.int64))
 
 
-def speak(
+def score_labels(
     forest: Forest,
     labels: Labels,
     classes: Int64,
     weights: Int64,
-    voices: Float,
+    scores: Float,
     likelihood: Float,
     out: Int64,
 ) -> None:
-    """Walk rows through all trees, and weigh what these say as ``weigh`` does."""
+    """Walk rows through all trees, and score them as ``score_routes`` does."""
     rows, whole = Described.plain(labels), np.where(weights > 0, WEIGHT_ONE, 0)
     here = np.flatnonzero(whole)
     walks = [
@@ -126,22 +128,23 @@ def speak(
         for root in forest.roots.tolist()
         for walk in _walk(rows, whole, forest.sets, forest.trees, root)
     ]
-    spoken = [(forest.places[node], heard, weight) for node, heard, weight in walks]
-    spoken.append((forest.bias_place, here, whole[here]))
-    evidence = np.zeros((len(labels), voices.shape[1]))
-    for place, heard, weight in spoken:
-        evidence[heard] += (weight.astype(np.float64) * (1.0 / WEIGHT_ONE))[:, None] * voices[place]
+    reached = [(forest.places[node], taking, weight) for node, taking, weight in walks]
+    reached.append((forest.bias_place, here, whole[here]))
+    evidence = np.zeros((len(labels), scores.shape[1]))
+    for place, taking, weight in reached:
+        part = weight.astype(np.float64) * (1.0 / WEIGHT_ONE)
+        evidence[taking] += part[:, None] * scores[place]
     excess, units = _excess(evidence, classes, weights, likelihood)
     likelihood[whole == 0] = 1.0
-    for place, heard, weight in spoken:
-        change = (weight * units[heard])[:, None] * excess[heard]
+    for place, taking, weight in reached:
+        change = (weight * units[taking])[:, None] * excess[taking]
         out[place] += change.astype(np.int64).sum(axis=0)
 
 
 def _excess(
     evidence: Float, classes: Int64, weights: Int64, likelihood: Float
 ) -> tuple[Float, Float]:
-    """Say how likely evidence makes classes; return what is believed too much, and its units."""
+    """Find how likely evidence makes classes; return what is believed too much, and its units."""
     rows = np.arange(len(classes))
     excess = softmax(evidence)
     likelihood[:] = excess[rows, classes]

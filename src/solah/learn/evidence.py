@@ -1,14 +1,14 @@
-"""Trees that speak together: what their branches say, fitted to make rows' classes most likely.
+"""A penalised multinomial logistic model on the branches of trees.
 
-Every branch B of every tree t has a voice v_tB, one number a class. Rows hear the branches they
-take, and what they hear is added up::
+Every branch B of every tree t has scores s_tB, one for each class: its evidence, in log-odds. A
+row adds up the scores of the branches it takes, by its membership w in each::
 
-    P(c|x) = softmax_c( bias(c) + sum_t sum_B w_tB(x) v_tB(c) )
+    P(c|x) = softmax_c( bias(c) + sum_t sum_B w_tB(x) s_tB(c) )
 
-All voices are fitted at once, with a penalty on their squares, so that trees which know the same
-share the work instead of saying it twice. In trees with several conditions a branch, its voice is
-the sum of one voice a condition and one of its own, which is penalised more: words speak for
-themselves first, and combinations only where the data ask for it.
+All scores are fitted at once, with a penalty on their squares, so that trees with the same
+information share it. In trees with several conditions per branch, the score of a branch is the sum
+of one score for each condition and one of its own, which is penalised more: single words count
+first, and combinations only where the data ask for them.
 
 The sums over rows are of integers: neither their order nor the number of threads leaves a trace.
 """
@@ -35,7 +35,7 @@ from solah.kernels.choose import kernel, map_slices
 from solah.kernels.sums import exact_sum, whole_and_parts
 from solah.learn.passes import BlockPass
 from solah.model.attributes import flatten
-from solah.model.joining import JoinedTree, join_branches, voice_cost
+from solah.model.joining import JoinedTree, join_branches, score_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from solah.model import Attribute, Tree
     from solah.scale.passes import Statistics
 
-# How much more the voice of a combination of words is penalised than that of a word.
+# How much more the score of a combination of words is penalised than that of a word.
 _COMBINATION = 3.0
 _MAX_STEPS = 300
 _ROUGHLY, _EXACTLY = 1e-6, 1e-13
@@ -59,7 +59,7 @@ _LIMB = 32
 
 
 @dataclass(frozen=True, eq=False)
-class SpokenRows:
+class RoutedRows:
     """Rows and the branches of all trees that they take.
 
     Attributes
@@ -88,7 +88,7 @@ class SpokenRows:
         weights: Int64,
         weight_unit: float,
         n_threads: int = 1,
-    ) -> SpokenRows:
+    ) -> RoutedRows:
         """Walk rows, described in ``labels`` with columns at ``places``, through all trees."""
         whole = np.where(weights > 0, WEIGHT_ONE, 0)
         route = kernel().route
@@ -110,45 +110,45 @@ class SpokenRows:
             one_row=1 / weight_unit,
         )
 
-    def through(self, places: NDArray[np.int32]) -> SpokenRows:
+    def through(self, places: NDArray[np.int32]) -> RoutedRows:
         """Return the same rows with other numbers for leaves: ``places[leaf]``."""
         routes = [replace(one, leaves=places[one.leaves]) for one in self.routes]
         return replace(self, routes=tuple(routes))
 
-    def only(self, heard: NDArray[np.bool_]) -> SpokenRows:
-        """Return the same rows, which hear some leaves only."""
+    def only(self, wanted: NDArray[np.bool_]) -> RoutedRows:
+        """Return the same rows without the leaves that are not wanted."""
         routes = []
         for one in self.routes:
-            kept = heard[one.leaves]
+            kept = wanted[one.leaves]
             starts = np.concatenate([[0], np.cumsum(kept)])[one.starts]
             routes.append(Routes(starts, one.leaves[kept], one.weights[kept]))
         return replace(self, routes=tuple(routes))
 
-    def surprise(self, voices: Float) -> tuple[Int64, Int64]:
+    def loss(self, scores: Float) -> tuple[Int64, Int64]:
         """Return the sum of rows' losses, as ``exact_sum`` has it, and how it grows."""
-        likelihood, slope = self.weigh(voices)
+        likelihood, slope = self.likelihood(scores)
         return loss_of(likelihood, self.weights), slope
 
-    def weigh(self, voices: Float) -> tuple[Float, Int64]:
-        """Return how likely voices make each row's class, and how its loss grows with them."""
+    def likelihood(self, scores: Float) -> tuple[Float, Int64]:
+        """Return how likely scores make each row's class, and how its loss grows with them."""
         use = kernel()
         likelihood = np.empty(len(self.codes))
 
-        def weigh_part(number: int) -> Int64:
+        def of_slice(number: int) -> Int64:
             part = self.slices[number]
-            slope = np.zeros(voices.shape, dtype=np.int64)
-            use.weigh(
+            slope = np.zeros(scores.shape, dtype=np.int64)
+            use.score_routes(
                 self.routes[number],
                 self.codes[part],
                 self.weights[part],
-                voices,
+                scores,
                 likelihood[part],
                 slope,
             )
             return slope
 
         n_parts = len(self.slices)
-        first, *others = map_slices(lambda some: weigh_part(some.start), n_parts, n_parts)
+        first, *others = map_slices(lambda some: of_slice(some.start), n_parts, n_parts)
         for slope in others:
             first += slope
         return likelihood, first
@@ -181,8 +181,8 @@ def _side_by_side(parts: Sequence[Routes], sizes: Sequence[int], whole: Int64) -
 
 
 @dataclass(frozen=True, eq=False)
-class Choir:
-    """Trees, which of their leaves are one branch, and how the voices of branches are made up.
+class EvidenceModel:
+    """Trees, which of their leaves are one branch, and how the scores of branches are made up.
 
     Attributes
     ----------
@@ -194,14 +194,14 @@ class Choir:
     joined: tuple[JoinedTree, ...]
 
     @classmethod
-    def of(cls, trees: Sequence[Tree]) -> Choir:
+    def of(cls, trees: Sequence[Tree]) -> EvidenceModel:
         """Let every leaf of every tree be a branch."""
         return cls(tuple(trees), tuple(map(JoinedTree.unchanged, trees)))
 
     @cached_property
     def numbers(self) -> list[NDArray[np.intp]]:
         """For each tree the numbers of its branches, at their first leaves; 0 elsewhere."""
-        branches, n_branches = [], 1  # the first is that of trees which say nothing
+        branches, n_branches = [], 1  # the first is that of trees without branches
         for joined in self.joined:
             heads = np.unique(joined.heads[joined.split < 0])
             numbers = np.zeros(len(joined.split), dtype=np.intp)
@@ -213,18 +213,18 @@ class Choir:
 
     @cached_property
     def places(self) -> NDArray[np.int32]:
-        """The number of each leaf's branch, leaves numbered as in ``SpokenRows``."""
+        """The number of each leaf's branch, leaves numbered as in ``RoutedRows``."""
         homes = [numbers[j.homes] for numbers, j in zip(self.numbers, self.joined, strict=True)]
         return np.concatenate([*homes, [self.n_branches]]).astype(np.int32)
 
     @property
     def n_branches(self) -> int:
-        """How many branches there are; number 0 stands for trees that say nothing."""
+        """How many branches there are; number 0 stands for trees that have one only."""
         return 1 + max((int(numbers.max()) for numbers in self.numbers), default=0)
 
     @property
     def n_rules(self) -> int:
-        """The branches with weight, of trees that say something."""
+        """The branches with weight, of trees that have several."""
         n_rules = 0
         for tree, joined in zip(self.trees, self.joined, strict=True):
             leaf = (joined.split < 0) & (tree.support[joined.kept] > 0)
@@ -233,8 +233,8 @@ class Choir:
         return n_rules
 
     @cached_property
-    def makeup(self) -> tuple[csr_array, Float]:
-        """How voices are made of parameters, ``(n_branches + 1, n_parameters)``, and penalties.
+    def design(self) -> tuple[csr_array, Float]:
+        """How scores are made of parameters, ``(n_branches + 1, n_parameters)``, and penalties.
 
         The last row is the bias, which has no penalty.
         """
@@ -276,7 +276,7 @@ class Choir:
 
     def fit(
         self,
-        rows: SpokenRows,
+        rows: RoutedRows,
         n_classes: int,
         penalty: float,
         start: Float | None = None,
@@ -287,26 +287,26 @@ class Choir:
 
         Parameters
         ----------
-        rows : SpokenRows
+        rows : RoutedRows
         n_classes : int
         penalty : float
-            What a voice of 1 costs, in rows.
+            What a score of 1 costs, in rows.
         start : ndarray, default=None
             Where to begin, such as the parameters for another penalty.
         is_rough : bool, default=False
             Whether it is only to compare with others.
         """
-        makeup, ridge = self.makeup
-        back = makeup.T.tocsr()
-        heard = rows.through(self.places)
+        design, ridge = self.design
+        back = design.T.tocsr()
+        routed = rows.through(self.places)
         whole = float(rows.weights.sum())
         per_row = penalty * rows.one_row / whole
         shape = (len(ridge), n_classes)
 
         def objective(flat: Float) -> tuple[float, Float]:
             parameters = flat.reshape(shape)
-            surprise, slope = heard.surprise(makeup @ parameters)
-            loss = whole_and_parts(surprise) / whole
+            summed, slope = routed.loss(design @ parameters)
+            loss = whole_and_parts(summed) / whole
             pull = per_row * ridge[:, None] * parameters
             gradient = (back @ slope.astype(np.float64)) / (whole * SLOPE_SCALE) + pull
             return loss + 0.5 * float((pull * parameters).sum()), gradient.ravel()
@@ -325,14 +325,14 @@ class Choir:
         )
         return np.asarray(found.x).reshape(shape)
 
-    def voices(self, parameters: Float) -> Float:
-        """Return what branches say, ``(n_branches + 1, n_classes)``, with the bias behind."""
-        return np.asarray(self.makeup[0] @ parameters)
+    def scores(self, parameters: Float) -> Float:
+        """Return the scores of branches, ``(n_branches + 1, n_classes)``; the bias is last."""
+        return np.asarray(self.design[0] @ parameters)
 
-    def spoken(self, voices: Float) -> list[Float]:
-        """Return what the nodes of each tree, as it was grown, say; inner nodes say nothing."""
+    def leaf_scores(self, scores: Float) -> list[Float]:
+        """Return the scores of each tree's nodes, as it was grown; inner nodes have 0."""
         return [
-            np.where((tree.split < 0)[:, None], voices[numbers[joined.homes]], 0.0)
+            np.where((tree.split < 0)[:, None], scores[numbers[joined.homes]], 0.0)
             for tree, joined, numbers in zip(self.trees, self.joined, self.numbers, strict=True)
         ]
 
@@ -356,7 +356,7 @@ class Choir:
 
     def fit_joined(
         self,
-        rows: SpokenRows,
+        rows: RoutedRows,
         n_classes: int,
         penalty: float,
         *,
@@ -364,75 +364,77 @@ class Choir:
         rule_cost: float = 0.0,
         start: Float | None = None,
         is_rough: bool = False,
-    ) -> tuple[Choir, Float]:
-        """Fit voices, join branches that say nearly the same, and fit what is left."""
+    ) -> tuple[EvidenceModel, Float]:
+        """Fit scores, join branches with nearly the same ones, and fit what is left."""
         return self.joined_by(
-            lambda choir: choir.fit(
-                rows, n_classes, penalty, start if choir is self else None, is_rough=is_rough
+            lambda model: model.fit(
+                rows, n_classes, penalty, start if model is self else None, is_rough=is_rough
             ),
             max_rules,
             rule_cost,
         )
 
     def joined_by(
-        self, fit: Callable[[Choir], Float], max_rules: int | None, rule_cost: float
-    ) -> tuple[Choir, Float]:
-        """Join branches that say nearly the same, given what fits the voices of a choir.
+        self, fit: Callable[[EvidenceModel], Float], max_rules: int | None, rule_cost: float
+    ) -> tuple[EvidenceModel, Float]:
+        """Join branches with nearly the same scores, given what fits the scores of a model.
 
-        Where many are to go, they go in rounds, for what is left speaks differently afterwards.
+        Where many are to go, they go in rounds, for joining changes the scores of the others.
         """
-        choir, parameters = self, fit(self)
+        model, parameters = self, fit(self)
         is_joining = max_rules is not None or rule_cost > 0
         while is_joining:
-            limit = max(max_rules or 0, int(choir.n_rules * (1 - _JOINS_A_ROUND)))
+            limit = max(max_rules or 0, int(model.n_rules * (1 - _JOINS_A_ROUND)))
             joined = join_branches(
-                choir.trees,
-                choir.spoken(choir.voices(parameters)),
-                voice_cost,
+                model.trees,
+                model.leaf_scores(model.scores(parameters)),
+                score_cost,
                 max_rules=None if max_rules is None else limit,
                 rule_cost=max(rule_cost, _ALIKE),
-                is_choir=True,
+                is_additive=True,
             )
-            fewer = Choir(choir.trees, tuple(joined))
-            if np.array_equal(fewer.places, choir.places):
+            fewer = EvidenceModel(model.trees, tuple(joined))
+            if np.array_equal(fewer.places, model.places):
                 break
-            is_joining = fewer.n_rules < choir.n_rules
+            is_joining = fewer.n_rules < model.n_rules
             parameters = fit(fewer)
-            choir = fewer
-        return choir, parameters
+            model = fewer
+        return model, parameters
 
 
 class EvidenceLoss(BlockPass):
-    """Finds how likely voices make rows' classes, and how to change them."""
+    """Sums up how likely scores make rows' classes, and the gradient."""
 
     name = "weighing evidence"
 
-    def __init__(self, choir: Choir, voices: Float, attributes: Sequence[Attribute]) -> None:
-        asked = {one.name for tree in choir.trees for one in tree.inputs}
+    def __init__(
+        self, model: EvidenceModel, scores: Float, attributes: Sequence[Attribute]
+    ) -> None:
+        asked = {one.name for tree in model.trees for one in tree.inputs}
         self.attributes = tuple(one for one in attributes if one.name in asked)
         self.inputs = [self.attributes]
-        self.forest, self.voices = choir.forest(self.attributes), voices
+        self.forest, self.scores = model.forest(self.attributes), scores
 
     def begin(self) -> Statistics:
         """Return the sums of no rows; slopes are parted in two, so that they never overflow."""
-        shape = (2, *self.voices.shape)
+        shape = (2, *self.scores.shape)
         return {"loss": np.zeros(2, dtype=np.int64), "slope": np.zeros(shape, dtype=np.int64)}
 
     def add(self, sums: Statistics, block: RowBlock) -> None:
         """Add the losses of a block of rows."""
         labels = block.inputs(self.attributes).labels
         likelihood = np.empty(len(labels))
-        slope = np.zeros(self.voices.shape, dtype=np.int64)
-        kernel().speak(
-            self.forest, labels, block.codes, block.weights, self.voices, likelihood, slope
+        slope = np.zeros(self.scores.shape, dtype=np.int64)
+        kernel().score_labels(
+            self.forest, labels, block.codes, block.weights, self.scores, likelihood, slope
         )
         sums["loss"] += loss_of(likelihood, block.weights)
         sums["slope"] += np.array([slope >> _LIMB, slope & ((1 << _LIMB) - 1)])
 
 
-def evidence_loss(choir: Choir, voices: Float, rows: Rows) -> tuple[Int64, Float]:
+def evidence_loss(model: EvidenceModel, scores: Float, rows: Rows) -> tuple[Int64, Float]:
     """Return the sum of all rows' losses, as ``exact_sum`` has it, and how it grows."""
-    found = rows.run(EvidenceLoss(choir, voices, rows.attributes))
+    found = rows.run(EvidenceLoss(model, scores, rows.attributes))
     high, low = found["slope"].astype(np.float64)
     return found["loss"], high * 2.0**_LIMB + low
 

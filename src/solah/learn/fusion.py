@@ -1,4 +1,4 @@
-"""A wiring and rows in, trees and the fusions that weigh them out."""
+"""Trees whose evidence is added up, each with a weight."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.kernels.reference import softmax
-from solah.learn.evidence import Choir, SpokenRows
+from solah.learn.evidence import EvidenceModel, RoutedRows
 from solah.learn.growth import COUNTED
 from solah.learn.levels import train_level
 from solah.learn.memory import MemoryRows
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from solah.model import Node, Tree
     from solah.model.joining import JoinedTree
 
-# What a tree says in the choir, over what it would say alone, is looked for between these.
-_SOFTEST, _LOUDEST = 0.002, 8.0
+# The evidence of a tree in the model, over what it would be alone, is looked for between these.
+_WEAKEST, _STRONGEST = 0.002, 8.0
 _HALVINGS = 14
-# Rows that can be told apart for sure would have all voices louder without end; a penalty that
-# makes them less than half as loud as they should be is not believed.
-_SOFTEST_OF_ALL = 0.5
-_ROWS_OF_LOUDNESS = 8_192
+# Scores of rows that can be told apart for sure would grow without end; a penalty that makes them
+# less than half as large as they should be is not believed.
+_WEAKEST_OF_ALL = 0.5
+_ROWS_OF_STRENGTH = 8_192
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class WeighSettings:
 
     Attributes
     ----------
-    penalty : what a voice of 1 costs, in rows
+    penalty : what a score of 1 costs, in rows
     max_rules : the most rules in all trees together
     rule_cost : how many nats a rule must be worth to stay
     """
@@ -75,24 +75,24 @@ def train_weighed(
     Returns
     -------
     model : Model
-        Without the trees that have nothing to say.
+        Without the trees that have no evidence.
     """
     trees = grow_trees(hierarchy, rows, kinds, growth)
-    choir, n_classes = Choir.of(trees), rows.facts.goal.size
+    model, n_classes = EvidenceModel.of(trees), rows.facts.goal.size
     sample = rows if isinstance(rows, MemoryRows) and not rows.is_many else rows.draw()
-    spoken = spoken_rows(trees, sample)
+    routed = routed_rows(trees, sample)
     if not rows.is_many:
-        choir, parameters = choir.fit_joined(
-            spoken,
+        model, parameters = model.fit_joined(
+            routed,
             n_classes,
             settings.penalty,
             max_rules=settings.max_rules,
             rule_cost=settings.rule_cost,
         )
     else:
-        choir, parameters = refine(
-            choir,
-            spoken,
+        model, parameters = refine(
+            model,
+            routed,
             rows,
             n_classes,
             settings.penalty,
@@ -100,20 +100,20 @@ def train_weighed(
             rule_cost=settings.rule_cost,
         )
         # The weights of trees part their scores into evidence and weight, to two digits.
-        spoken = spoken_rows(trees, sample.draw(_ROWS_OF_LOUDNESS))
-    return _fused(hierarchy, choir, parameters, spoken, rows)
+        routed = routed_rows(trees, sample.draw(_ROWS_OF_STRENGTH))
+    return _fused(hierarchy, model, parameters, routed, rows)
 
 
 def _fused(
     hierarchy: Hierarchy,
-    choir: Choir,
+    model: EvidenceModel,
     parameters: Float,
-    spoken: SpokenRows,
+    routed: RoutedRows,
     rows: Rows,
 ) -> Model:
-    """Make a model of fitted voices, without the trees that say nothing."""
+    """Make a model of fitted scores, without the trees that have no evidence."""
     prior = np.array(rows.facts.prior)
-    nodes = _Fusing(hierarchy, choir, choir.voices(parameters), spoken, prior).nodes()
+    nodes = _Fusing(hierarchy, model, model.scores(parameters), routed, prior).nodes()
     used = {name for node in nodes for name in node.origins}
     attributes = tuple(a for a in rows.attributes if a.name in used)
     return Model(rows.facts.goal, attributes, nodes)
@@ -153,17 +153,17 @@ def kinds_of_trees(kinds: Mapping[str, str], wired: Hierarchy) -> dict[str, str]
 def grow_trees(
     hierarchy: Hierarchy, rows: Rows, kinds: Mapping[str, str], growth: TreeSettings
 ) -> tuple[Tree, ...]:
-    """Grow the trees at the bottom of a hierarchy; their voices are fitted later."""
+    """Grow the trees at the bottom of a hierarchy; their scores are fitted later."""
     growth = replace(growth, leaves=COUNTED, max_rules=None, rule_cost=0.0)
     bottom = [node for node in hierarchy.nodes if not hierarchy.children(node.name)]
     trained = train_level(bottom, rows, kinds=kinds, growth=growth)
     return tuple(node.tree for node in trained if isinstance(node, TreeNode))
 
 
-def spoken_rows(trees: Sequence[Tree], rows: MemoryRows) -> SpokenRows:
+def routed_rows(trees: Sequence[Tree], rows: MemoryRows) -> RoutedRows:
     """Walk the training rows through trees."""
     goal = rows.goal
-    return SpokenRows.gather(
+    return RoutedRows.gather(
         trees,
         rows.labels,
         rows.described.places,
@@ -175,65 +175,72 @@ def spoken_rows(trees: Sequence[Tree], rows: MemoryRows) -> SpokenRows:
 
 
 class _Fusing:
-    """Turns fitted voices into beliefs of trees and weights of fusions.
+    """Turns fitted scores into beliefs of trees and weights of fusions.
 
-    What a branch says is its belief over the prior, in logarithms, times the weight with which
-    its tree is heard. That weight is chosen so that the tree's beliefs suit the tree alone, as far
-    as all voices together suit the rows: one that is heard with less than 1 says in part what
-    others say too, and a tree that is alone has the weight 1.
+    The score of a branch is its belief over the prior, in logarithms, times the weight of its tree.
+    That weight is chosen so that the tree's beliefs suit the tree alone, as far as all scores
+    together suit the rows: a tree with a weight below 1 shares its information with others, and a
+    tree that is alone has the weight 1.
     """
 
     def __init__(
-        self, hierarchy: Hierarchy, choir: Choir, voices: Float, rows: SpokenRows, prior: Float
+        self,
+        hierarchy: Hierarchy,
+        model: EvidenceModel,
+        scores: Float,
+        rows: RoutedRows,
+        prior: Float,
     ) -> None:
-        self.hierarchy, self.choir = hierarchy, choir
-        self.rows = rows.through(choir.places)
+        self.hierarchy, self.model = hierarchy, model
+        self.rows = rows.through(model.places)
         self.start = np.log(np.maximum(prior, 1e-300))
         self.start -= self.start.mean()
         self.numbers = {
-            tree.name: numbers for tree, numbers in zip(choir.trees, choir.numbers, strict=True)
+            tree.name: numbers for tree, numbers in zip(model.trees, model.numbers, strict=True)
         }
-        self.voices = self._centred(voices)
+        self.scores = self._centred(scores)
         self.branches = self._branches_below()
-        self.loudness_of_all = max(self._loudness(hierarchy.root), _SOFTEST_OF_ALL)
+        self.strength_of_all = max(self._strength(hierarchy.root), _WEAKEST_OF_ALL)
 
     def nodes(self) -> tuple[Node, ...]:
-        """Return trees and fusions, from bottom to top, without those that say nothing."""
+        """Return trees and fusions, from bottom to top, without those that have no evidence."""
         trees = {
             tree.name: (tree, joined)
-            for tree, joined in zip(self.choir.trees, self.choir.joined, strict=True)
+            for tree, joined in zip(self.model.trees, self.model.joined, strict=True)
         }
-        loudness = {self.hierarchy.root: 1.0}
+        strength = {self.hierarchy.root: 1.0}
         nodes: list[Node] = []
         for node in reversed(self.hierarchy.nodes):
-            if node.name not in loudness:
+            if node.name not in strength:
                 continue
             if node.name in trees:
-                nodes.append(self._tree(*trees[node.name], loudness[node.name]))
+                nodes.append(self._tree(*trees[node.name], strength[node.name]))
                 continue
             origins = [name for name in node.inputs if len(self.branches[name])]
-            weights = [self._weight(name, loudness[node.name]) for name in origins]
+            weights = [self._weight(name, strength[node.name]) for name in origins]
             for name, weight in zip(origins, weights, strict=True):
-                loudness[name] = loudness[node.name] * weight
+                strength[name] = strength[node.name] * weight
             is_root = node.name == self.hierarchy.root
-            bias = self.voices[-1] - self.voices[-1].mean() if is_root else self.start
+            bias = self.scores[-1] - self.scores[-1].mean() if is_root else self.start
             nodes.append(Fusion(node.name, tuple(origins), tuple(weights), tuple(bias.tolist())))
         return tuple(reversed(nodes))
 
-    def _centred(self, voices: Float) -> Float:
-        """Let each tree say nothing on average over the training rows, and the bias the rest."""
-        centred = voices.copy()
-        spoken = self.choir.spoken(voices)
-        for tree, numbers, said in zip(self.choir.trees, self.choir.numbers, spoken, strict=True):
+    def _centred(self, scores: Float) -> Float:
+        """Let each tree's evidence be 0 on average over the rows; the bias takes the rest."""
+        centred = scores.copy()
+        leaf_scores = self.model.leaf_scores(scores)
+        for tree, numbers, of_tree in zip(
+            self.model.trees, self.model.numbers, leaf_scores, strict=True
+        ):
             weight = tree.support[tree.leaves]
-            mean = (weight @ said[tree.leaves]) / max(float(weight.sum()), 1e-300)
+            mean = (weight @ of_tree[tree.leaves]) / max(float(weight.sum()), 1e-300)
             centred[numbers[numbers > 0]] -= mean
             centred[-1] += mean
         centred[0] = 0.0
         return centred
 
     def _branches_below(self) -> dict[str, NDArray[np.intp]]:
-        """Find the branches that speak through each node; where none does, let one tree stay."""
+        """Find the branches below each node; where there are none at all, let one tree stay."""
         branches = {name: numbers[numbers > 0] for name, numbers in self.numbers.items()}
         if not any(map(len, branches.values())):
             branches[next(iter(branches))] = np.zeros(1, dtype=np.intp)
@@ -242,42 +249,42 @@ class _Fusing:
                 branches[node.name] = np.concatenate([branches[name] for name in node.inputs])
         return branches
 
-    def _weight(self, name: str, loudness_above: float) -> float:
-        """Find how loudly to hear a node, to two digits, given how loudly its parent is heard."""
-        speaks_for_all = len(self.branches[name]) == len(self.branches[self.hierarchy.root])
-        loudness = 1.0 if speaks_for_all else self._loudness(name) / self.loudness_of_all
-        return max(round(loudness / loudness_above, 2), 0.01)
+    def _weight(self, name: str, strength_above: float) -> float:
+        """Find the weight of a node, to two digits, given the strength of its parent."""
+        is_all = len(self.branches[name]) == len(self.branches[self.hierarchy.root])
+        strength = 1.0 if is_all else self._strength(name) / self.strength_of_all
+        return max(round(strength / strength_above, 2), 0.01)
 
-    def _loudness(self, name: str) -> float:
-        """Return what a node says, over what would suit the training rows if it were alone.
+    def _strength(self, name: str) -> float:
+        """Return a node's evidence over what would suit the training rows if it were alone.
 
-        Its evidence suits them if a bit more or less of it makes their classes no more likely. All
-        voices together are softer than that, for they are penalised.
+        It suits them if a bit more or less of it makes their classes no more likely. All scores
+        together are smaller than that, for they are penalised.
         """
-        alone = np.zeros_like(self.voices)
-        alone[self.branches[name]] = self.voices[self.branches[name]]
+        alone = np.zeros_like(self.scores)
+        alone[self.branches[name]] = self.scores[self.branches[name]]
         if not alone.any():
             return 1.0
-        heard = np.zeros(len(alone), dtype=bool)
-        heard[self.branches[name]] = heard[-1] = True
-        rows = self.rows.only(heard)
-        soft, loud = np.log(_SOFTEST), np.log(_LOUDEST)
+        wanted = np.zeros(len(alone), dtype=bool)
+        wanted[self.branches[name]] = wanted[-1] = True
+        rows = self.rows.only(wanted)
+        weak, strong = np.log(_WEAKEST), np.log(_STRONGEST)
         for _ in range(_HALVINGS):
-            middle = (soft + loud) / 2
-            softer = alone * np.exp(-middle)
-            softer[-1] = self.start
-            _, slope = rows.weigh(softer)
-            # Where more evidence would be better, the voices are those of a softer tree.
+            middle = (weak + strong) / 2
+            scaled = alone * np.exp(-middle)
+            scaled[-1] = self.start
+            _, slope = rows.likelihood(scaled)
+            # Where more evidence would be better, the scores are those of a weaker tree.
             if float((slope * alone).sum()) < 0:
-                loud = middle
+                strong = middle
             else:
-                soft = middle
-        return float(np.exp((soft + loud) / 2))
+                weak = middle
+        return float(np.exp((weak + strong) / 2))
 
-    def _tree(self, tree: Tree, joined: JoinedTree, loudness: float) -> Tree:
-        voices = self.voices[self.numbers[tree.name]] / loudness
-        prior = np.tile(np.exp(self.start), (len(voices), 1))
-        belief = softmax(voices + np.log(prior))
+    def _tree(self, tree: Tree, joined: JoinedTree, strength: float) -> Tree:
+        scores = self.scores[self.numbers[tree.name]] / strength
+        prior = np.tile(np.exp(self.start), (len(scores), 1))
+        belief = softmax(scores + np.log(prior))
         named = with_leaves(tree, joined, belief)
         # Evidence is told from the root's belief, which therefore is the prior itself.
         named.belief[0] = prior[0] / prior[0].sum()

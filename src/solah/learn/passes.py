@@ -108,7 +108,7 @@ class ShareWeights(BlockPass):
         codes = block.codes
         for number, (tree, heads) in enumerate(zip(self.trees, self.heads, strict=True)):
             routes = joined_routes(block.routes(tree), heads)
-            kernel().credit(routes, codes, block.weights, tree.belief, sums[str(number)])
+            kernel().share_weights(routes, codes, block.weights, tree.belief, sums[str(number)])
 
 
 class TablePass(SummingPass):

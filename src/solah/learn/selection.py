@@ -17,9 +17,9 @@ from joblib import Parallel, delayed
 
 from solah.exceptions import TooManyCombinationsError
 from solah.kernels.sums import negative_log
-from solah.learn.evidence import Choir, SpokenRows
+from solah.learn.evidence import EvidenceModel, RoutedRows
 from solah.learn.folds import piecewise_folds
-from solah.learn.fusion import grow_trees, spoken_rows
+from solah.learn.fusion import grow_trees, routed_rows
 from solah.learn.levels import train_nodes
 from solah.learn.memory import MemoryRows, is_large
 from solah.learn.nodes import TreeNode
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 
 AUTO: Literal["auto"] = "auto"
 PENALTIES = (0.5, 2.0, 8.0)
-"""What voices may cost, from bold to cautious."""
+"""What scores may cost, from bold to cautious."""
 PENALTIES_OF_MANY = (0.02, 0.1, 0.5, 2.0)
 """The same where there are many rows, which can bear bolder ones."""
 RULE_COSTS = (0.25, 0.5, 1.0)
 """What rules may have to be worth, in nats."""
 MANY_ROWS = 2_000
-"""From so many rows on, more than three words are tried, and bolder voices."""
+"""From so many rows on, more than three words are tried, and bolder scores."""
 MOST_ROWS, MOST_VALUES = 5_000, 2_000_000
 LEAST_ROWS = 500
 """So many rows, and values in them (times classes), are enough to choose by."""
@@ -373,19 +373,19 @@ class _Fold:
         self.tested = np.flatnonzero(dealt)
         self.unseen = dealt[self.tested]
         self.goal = replace(goal, weights=goal.weights - dealt)
-        self._grown: dict[str, tuple[Choir, SpokenRows, SpokenRows]] = {}
+        self._grown: dict[str, tuple[EvidenceModel, RoutedRows, RoutedRows]] = {}
         self._described: dict[str, Description] = {}
 
     def losses(self, setting: Setting, penalties: Sequence[float]) -> list[tuple[Float, int]]:
         """Return the log-losses of the tested rows, and the number of rules, for each penalty."""
         if setting.fusion == "tree":
             return [self._tree_losses(setting)]
-        choir, rows, unseen = self._choir(setting)
+        model, rows, unseen = self._choir(setting)
         n_classes = self.goal.goal.size
         found: dict[float, tuple[Float, int]] = {}
         fitted = None
         for penalty in sorted(penalties, reverse=True):  # from cautious to bold
-            fewer, fitted = choir.fit_joined(
+            fewer, fitted = model.fit_joined(
                 rows,
                 n_classes,
                 penalty,
@@ -393,11 +393,11 @@ class _Fold:
                 start=None if setting.rule_cost else fitted,
                 is_rough=True,
             )
-            likelihood, _ = unseen.through(fewer.places).weigh(fewer.voices(fitted))
+            likelihood, _ = unseen.through(fewer.places).likelihood(fewer.scores(fitted))
             found[penalty] = negative_log(likelihood), fewer.n_rules
         return [found[penalty] for penalty in penalties]
 
-    def _choir(self, setting: Setting) -> tuple[Choir, SpokenRows, SpokenRows]:
+    def _choir(self, setting: Setting) -> tuple[EvidenceModel, RoutedRows, RoutedRows]:
         """Grow trees, and walk all rows through them."""
         key = repr(replace(setting, penalty=0.0, rule_cost=0.0))
         if key not in self._grown:
@@ -407,9 +407,9 @@ class _Fold:
             unseen = MemoryRows(data.described.take(self.tested), goal)
             self._grown = {
                 key: (
-                    Choir.of(trees),
-                    spoken_rows(trees, data),
-                    spoken_rows(trees, unseen),
+                    EvidenceModel.of(trees),
+                    routed_rows(trees, data),
+                    routed_rows(trees, unseen),
                 )
             }
         return self._grown[key]

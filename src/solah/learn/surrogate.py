@@ -1,12 +1,12 @@
-"""Voices that suit few rows in, voices that suit all rows out, in a few passes over them.
+"""Scores fitted to very many rows, in a few passes over them.
 
-Where rows are many, fitting voices by walking through all of them again and again would take
+Where rows are many, fitting scores by walking through all of them again and again would take
 hundreds of passes. A sample of the rows stands in for them instead, corrected by the slope of the
 loss of all rows (the surrogate likelihood of Jordan, Lee and Yang, 2019)::
 
     minimise  loss of the sample(v) + < slope of all(v_k) - slope of the sample(v_k), v > + penalty
 
-Every round takes one pass, for the slope of all rows, and brings the voices nearer to those that
+Every round takes one pass, for the slope of all rows, and brings the scores nearer to those that
 suit all rows by as much as the sample's curvature is near to theirs, about twentyfold. What comes
 out is fitted to all rows; the sample only saves passes.
 """
@@ -30,39 +30,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from solah.kernels.arrays import Float
-    from solah.learn.evidence import Choir, SpokenRows
+    from solah.learn.evidence import EvidenceModel, RoutedRows
     from solah.learn.rows import Rows
 
 MAX_ROUNDS = 6
 """No more passes than this are made over all rows."""
 NEAR_ENOUGH = 1e-3
-"""Voices that a round moved by no more are done: another would move them by a twentieth of it."""
+"""Scores that a round moved by no more are done: another would move them by a twentieth of it."""
 _MAX_STEPS = 200
 _ROWS_OF_CURVATURE = 8_192
 _MOST_PARAMETERS = 3_000
 
 
 def refine(
-    choir: Choir,
-    few: SpokenRows,
+    model: EvidenceModel,
+    few: RoutedRows,
     rows: Rows,
     n_classes: int,
     penalty: float,
     *,
     max_rules: int | None = None,
     rule_cost: float = 0.0,
-) -> tuple[Choir, Float]:
-    """Fit voices to all rows, and join branches that say nearly the same.
+) -> tuple[EvidenceModel, Float]:
+    """Fit scores to all rows, and join branches with nearly the same scores.
 
     Parameters
     ----------
-    choir : Choir
-    few : SpokenRows
+    model : EvidenceModel
+    few : RoutedRows
         The sample.
     rows : Rows
     n_classes : int
     penalty : float
-        What a voice of 1 costs, in rows.
+        What a score of 1 costs, in rows.
     max_rules : int, default=None
         The most rules that may be left.
     rule_cost : float, default=0.0
@@ -70,35 +70,35 @@ def refine(
 
     Returns
     -------
-    choir : Choir
+    model : EvidenceModel
         With the branches that are left.
     parameters : ndarray of shape (n_parameters, n_classes)
     """
 
-    def stand_in(choir: Choir) -> _StandIn:
-        return _StandIn(choir, few, rows, n_classes, penalty)
+    def stand_in(model: EvidenceModel) -> _StandIn:
+        return _StandIn(model, few, rows, n_classes, penalty)
 
     with threadpool_limits(1, user_api="blas"):  # whose sums would differ in their last bits
-        choir, found = choir.joined_by(lambda one: stand_in(one).of_sample(), max_rules, rule_cost)
-        return choir, stand_in(choir).of_all(found)
+        model, found = model.joined_by(lambda one: stand_in(one).of_sample(), max_rules, rule_cost)
+        return model, stand_in(model).of_all(found)
 
 
 class _StandIn:
     """A sample that stands in for all rows."""
 
     def __init__(
-        self, choir: Choir, few: SpokenRows, rows: Rows, n_classes: int, penalty: float
+        self, model: EvidenceModel, few: RoutedRows, rows: Rows, n_classes: int, penalty: float
     ) -> None:
-        self.choir, self.rows = choir, rows
+        self.model, self.rows = model, rows
         self.weight = float(rows.facts.sums.sum())
         per_row = penalty * (1 / rows.facts.weight_unit) / self.weight
-        self.makeup, ridge = choir.makeup
-        self.back = self.makeup.T.tocsr()
-        self.few = few.through(choir.places)
+        self.design, ridge = model.design
+        self.back = self.design.T.tocsr()
+        self.few = few.through(model.places)
         self.few_weight = float(few.weights.sum())
         self.pull = per_row * ridge[:, None]
         self.shape = (len(ridge), n_classes)
-        self.scale = _Scale.of(self.few, self.makeup, self.pull[:, 0])
+        self.scale = _Scale.of(self.few, self.design, self.pull[:, 0])
 
     def of_sample(self) -> Float:
         """Return the parameters that suit the sample."""
@@ -118,7 +118,7 @@ class _StandIn:
                 continue
             best = loss, start
             there = self._fit(start, slope - self._of_few(start)[1])
-            moved = float(np.abs(self.choir.voices(there - start)).max())
+            moved = float(np.abs(self.model.scores(there - start)).max())
             if moved < NEAR_ENOUGH:
                 return there
             start = there
@@ -126,13 +126,13 @@ class _StandIn:
         return best[1]
 
     def _of_all(self, parameters: Float) -> tuple[float, Float]:
-        summed, slope = evidence_loss(self.choir, self.choir.voices(parameters), self.rows)
+        summed, slope = evidence_loss(self.model, self.model.scores(parameters), self.rows)
         loss = whole_and_parts(summed) / self.weight
         penalty = 0.5 * float((self.pull * parameters**2).sum())
         return loss + penalty, (self.back @ slope) / (self.weight * SLOPE_SCALE)
 
     def _of_few(self, parameters: Float) -> tuple[float, Float]:
-        summed, slope = self.few.surprise(self.choir.voices(parameters))
+        summed, slope = self.few.loss(self.model.scores(parameters))
         gradient = (self.back @ slope.astype(np.float64)) / (self.few_weight * SLOPE_SCALE)
         return whole_and_parts(summed) / self.few_weight, gradient
 
@@ -165,14 +165,14 @@ class _Scale:
     back: Callable[[Float], Float]
 
     @classmethod
-    def of(cls, rows: SpokenRows, makeup: csr_array, pull: Float) -> _Scale:
+    def of(cls, rows: RoutedRows, design: csr_array, pull: Float) -> _Scale:
         """Measure how the loss bends on some of the rows; leave very many parameters alone."""
-        n_parameters = makeup.shape[1]
+        n_parameters = design.shape[1]
         if n_parameters > _MOST_PARAMETERS:
             return cls(lambda x: x, lambda x: x, lambda x: x)
-        heard = _masses(rows, makeup.shape[0]) @ makeup
-        weight = float(rows.weights[: heard.shape[0]].sum())
-        bend = (heard.T @ heard).toarray() * (0.25 / weight)
+        memberships = _masses(rows, design.shape[0]) @ design
+        weight = float(rows.weights[: memberships.shape[0]].sum())
+        bend = (memberships.T @ memberships).toarray() * (0.25 / weight)
         factor = cholesky(bend + np.diag(pull + 1e-9), lower=True)
         return cls(
             into=lambda x: factor.T @ x,
@@ -181,7 +181,7 @@ class _Scale:
         )
 
 
-def _masses(rows: SpokenRows, n_branches: int) -> csr_array:
+def _masses(rows: RoutedRows, n_branches: int) -> csr_array:
     """Lay out how far some rows take each branch, a row of each, by the root of their weights."""
     wanted, parts = _ROWS_OF_CURVATURE, []
     for routes, part in zip(rows.routes, rows.slices, strict=True):

@@ -88,8 +88,8 @@ def _log_likelihood(counts: Iterable[float]) -> float:
     return sum(one * math.log(one) for one in known) - (whole * math.log(whole) if whole else 0.0)
 
 
-def voice_cost(first: Branch, second: Branch) -> float:
-    """Return about how much log-likelihood is lost when two branches speak with their mean voice.
+def score_cost(first: Branch, second: Branch) -> float:
+    """Return about how much log-likelihood is lost when two branches speak with their mean score.
 
     That of a row is at most half the square of how far its evidence moves, over four.
     """
@@ -111,7 +111,7 @@ def join_branches(
     *,
     max_rules: int | None = None,
     rule_cost: float = 0.0,
-    is_choir: bool = False,
+    is_additive: bool = False,
 ) -> list[JoinedTree]:
     """Join branches while that costs little, or while there are too many.
 
@@ -125,14 +125,14 @@ def join_branches(
         Go on until there are at most so many branches with weight in all trees together.
     rule_cost : float, default=0.0
         What a branch must be worth to stay.
-    is_choir : bool, default=False
+    is_additive : bool, default=False
         Whether a tree with a single branch says nothing, and so counts as no rule.
 
     Returns
     -------
     joined : list of JoinedTree
     """
-    return _Joiner(trees, said, cost, is_choir).join(max_rules, rule_cost)
+    return _Joiner(trees, said, cost, is_additive).join(max_rules, rule_cost)
 
 
 @dataclass(eq=False)
@@ -149,9 +149,9 @@ class _Family:
 
 class _Joiner:
     def __init__(
-        self, trees: Sequence[Tree], said: Sequence[Float], cost: JoinCost, is_choir: bool
+        self, trees: Sequence[Tree], said: Sequence[Float], cost: JoinCost, is_additive: bool
     ) -> None:
-        self.trees, self.cost, self.is_choir = trees, cost, is_choir
+        self.trees, self.cost, self.is_additive = trees, cost, is_additive
         self.families: list[dict[int, _Family]] = [
             self._families(t, tree, says)
             for t, (tree, says) in enumerate(zip(trees, said, strict=True))
@@ -193,7 +193,7 @@ class _Joiner:
         return list(map(_rebuild, self.trees, self.families))
 
     def _count(self) -> int:
-        if not self.is_choir:
+        if not self.is_additive:
             return sum(self.n_rules)
         return sum(n_rules for n_rules in self.n_rules if n_rules > 1)
 
