@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from solah.dependence import distance_correlation, distance_correlation_matrix
 from solah.dependence.columns import N_BINS, code_numbers
-from solah.dependence.settings import MAX_EXACT_ROWS
 from solah.dependence.statistics import correlations
 from solah.dependence.sums import joint_counts, table_sums
 from solah.kernels.coded import MAX_SMALL, Coded
+from solah.labels.limits import LIMITS
 from solah.labels.sketches import Sketch
 
 
@@ -49,7 +49,7 @@ def test_few_values_stay_exact():
 
 def test_auto_takes_bins_for_many_rows():
     rng = np.random.default_rng(0)
-    x, y = rng.standard_normal((2, MAX_EXACT_ROWS + 1))
+    x, y = rng.standard_normal((2, LIMITS.exact_rows + 1))
     assert distance_correlation(x, y) == distance_correlation(x, y, method="binned")
     x, y = x[1:], y[1:]
     assert distance_correlation(x, y) == distance_correlation(x, y, method="exact")
@@ -60,7 +60,7 @@ def test_bins_keep_the_order_and_the_mean(n, seed, weighted):
     rng = np.random.default_rng(seed)
     values = rng.standard_t(1.5, n)
     weights = rng.integers(1, 5, n) if weighted else None
-    coded = code_numbers(values, weights, binned=True)
+    coded = code_numbers(values, weights, LIMITS)
     assert coded.n_levels <= (N_BINS if n > MAX_SMALL else n)
     assert np.all(np.diff(coded.values) > 0)
     assert np.all(np.diff(coded.codes[np.argsort(values)].astype(int)) >= 0)
@@ -80,8 +80,8 @@ def test_bins_do_not_depend_on_the_order_of_rows():
     values = np.random.default_rng(0).standard_t(2, 5_000)
     order = np.random.default_rng(1).permutation(5_000)
     one, other = (
-        code_numbers(values, None, binned=True),
-        code_numbers(values[order], None, binned=True),
+        code_numbers(values, None, LIMITS),
+        code_numbers(values[order], None, LIMITS),
     )
     np.testing.assert_array_equal(one.values, other.values)
     np.testing.assert_array_equal(one.codes[order], other.codes)
@@ -98,7 +98,7 @@ def test_weighted_bins_equal_repeated_rows():
 def test_counts_of_chunks_add_up():
     X = hard_columns(5_000)
     X[::7, 0] = np.nan
-    a, b = (code_numbers(X[:, j], None, binned=True) for j in (0, 2))
+    a, b = (code_numbers(X[:, j], None, LIMITS) for j in (0, 2))
     chunks = [slice(0, 1), slice(1, 1700), slice(1700, 5_000)]
     counts = sum(
         joint_counts(*(Coded(c.codes[rows], c.n_levels, c.values) for c in (a, b)))

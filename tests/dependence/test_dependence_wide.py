@@ -240,7 +240,7 @@ def test_files_of_others_are_left_alone(X, tmp_path):
 def test_what_columns_remember_goes_with_their_tile(monkeypatch):
     monkeypatch.setenv("SOLAH_KERNEL", "native")
     rng = np.random.default_rng(0)
-    columns = [code_numbers(values, None, binned=False) for values in rng.random((80, 1_000))]
+    columns = [code_numbers(values, None) for values in rng.random((80, 1_000))]
     remembered = 80 * 1_000 * (8 + 4)
 
     def peak(width):

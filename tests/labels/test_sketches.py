@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solah.labels import sketches
+from solah.labels.limits import Limits
 from solah.labels.sketches import FineCounts, Sketch, SketchState
 
 CAPACITY = 12
@@ -20,12 +20,7 @@ some_numbers = st.lists(
 ).map(lambda values: np.array(values, dtype=np.float64))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def small_capacity():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sketches, "CAPACITY", CAPACITY)
-        patch.setattr(sketches, "_GRID", 4)
-        yield
+FEW = Limits(sketch_values=CAPACITY, sketch_grid=4)
 
 
 def told(sketch):
@@ -34,7 +29,7 @@ def told(sketch):
 
 
 def state_of(numbers):
-    state = SketchState.empty()
+    state = SketchState.empty(FEW)
     state.add(numbers)
     return state
 
@@ -42,14 +37,14 @@ def state_of(numbers):
 @given(some_numbers, st.integers(0, 2**32 - 1))
 def test_neither_order_nor_partition_matters(numbers, seed):
     rng = np.random.default_rng(seed)
-    whole = Sketch.of(numbers)
+    whole = Sketch.of(numbers, FEW)
     cuts = np.sort(rng.integers(0, len(numbers) + 1, 3))
     parts = np.split(rng.permutation(numbers), cuts)
-    one_by_one = SketchState.empty()
+    one_by_one = SketchState.empty(FEW)
     for part in parts:
         one_by_one.add(part)
     assert told(one_by_one.sketch()) == told(whole)
-    merged = SketchState.empty()
+    merged = SketchState.empty(FEW)
     for state in map(state_of, parts[::-1]):
         merged.merge(state)
     assert told(merged.sketch()) == told(whole)
@@ -64,12 +59,12 @@ def test_merging_is_associative_and_a_sketch_merged_with_itself_is_itself(a, b, 
     right.merge(inner)
     assert told(left.sketch()) == told(right.sketch())
     twice.merge(state_of(a))
-    assert told(twice.sketch()) == told(Sketch.of(a))
+    assert told(twice.sketch()) == told(Sketch.of(a, FEW))
 
 
 @given(some_numbers)
 def test_a_complete_sketch_holds_all(numbers):
-    sketch = Sketch.of(numbers)
+    sketch = Sketch.of(numbers, FEW)
     known = np.unique(numbers[~np.isnan(numbers)] + 0.0)
     assert sketch.is_complete == (len(known) <= CAPACITY)
     assert np.isin(sketch.values, known).all()
@@ -83,9 +78,7 @@ def test_a_complete_sketch_holds_all(numbers):
 
 
 def test_what_is_kept_of_very_many_is_an_even_sample():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sketches, "CAPACITY", 1024)
-        sketch = Sketch.of(np.arange(100_000.0))
+    sketch = Sketch.of(np.arange(100_000.0), Limits(sketch_values=1024))
     assert not sketch.is_complete
     in_tenths = np.histogram(sketch.values, 10, (0, 100_000))[0]
     assert in_tenths.min() > 65
@@ -93,7 +86,7 @@ def test_what_is_kept_of_very_many_is_an_even_sample():
 
 
 def test_nothing_has_no_range():
-    sketch = Sketch.of(np.array([np.nan, np.nan]))
+    sketch = Sketch.of(np.array([np.nan, np.nan]), FEW)
     assert (len(sketch.values), sketch.low, sketch.high, sketch.is_complete) == (
         0,
         np.inf,
@@ -112,7 +105,7 @@ def test_fine_bins_count_every_number_where_it_is(numbers, weighing, seed):
     rng = np.random.default_rng(seed)
     heaviest = {None: 1, "whole": 4, "heavy": 2**30}[weighing]
     weights = None if weighing is None else rng.integers(1, heaviest, len(numbers), endpoint=True)
-    sketch = Sketch.of(numbers)
+    sketch = Sketch.of(numbers, FEW)
     counts = FineCounts.of(numbers, weights, sketch)
     known = ~np.isnan(numbers)
     of_rows = np.ones(len(numbers), dtype=np.int64) if weights is None else weights
@@ -125,7 +118,7 @@ def test_fine_bins_count_every_number_where_it_is(numbers, weighing, seed):
 @given(moderate, st.integers(0, 2**32 - 1))
 def test_centres_are_the_means_of_bins(numbers, seed):
     weights = np.random.default_rng(seed).integers(1, 2**30, len(numbers))
-    sketch = Sketch.of(numbers)
+    sketch = Sketch.of(numbers, FEW)
     counts = FineCounts.of(numbers, weights, sketch)
     centres = sketch.centres(counts)
     ends = np.append(sketch.edges, np.inf)[1:]
@@ -139,7 +132,7 @@ def test_centres_are_the_means_of_bins(numbers, seed):
 
 
 def test_places_never_overflow():
-    sketch = Sketch.of(np.arange(50.0))
+    sketch = Sketch.of(np.arange(50.0), FEW)
     numbers = np.full(1000, np.nextafter(sketch.edges[1], 0.0))
     weights = np.full(1000, 2**30)
     counts = FineCounts.of(numbers, weights, sketch)

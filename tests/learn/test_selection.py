@@ -10,9 +10,10 @@ from sklearn.naive_bayes import GaussianNB
 from solah import SelfOrganisedHierarchyClassifier
 from solah.estimators import base
 from solah.exceptions import ParameterError
-from solah.learn import memory, organising, selection
+from solah.labels.limits import Limits
+from solah.learn import memory, organising
 from solah.learn.folds import piecewise_folds
-from solah.learn.selection import TREE_SETTING, WEIGH_SETTING
+from solah.learn.selection import RULE_COSTS, TREE_SETTING, WEIGH_SETTING
 from solah.model.format import to_json
 
 
@@ -44,7 +45,7 @@ def test_every_stage_starts_from_the_best_so_far(chosen):
     before = [t for t in chosen.selection_ if t.stage != "rules"]
     best = min(before, key=lambda trial: trial.log_loss).setting
     varied = [t.setting for t in chosen.selection_ if t.stage == "rules"]
-    assert {s.rule_cost for s in varied} == set(selection.RULE_COSTS)
+    assert {s.rule_cost for s in varied} == set(RULE_COSTS)
     assert all((s.n_clusters, s.penalty) == (best.n_clusters, best.penalty) for s in varied)
 
 
@@ -125,24 +126,26 @@ def test_with_too_few_rows_nothing_is_compared():
     assert model.settings_ == WEIGH_SETTING
 
 
-@pytest.mark.parametrize(("name", "number"), [("MOST_ROWS", 150), ("MOST_VALUES", 10)])
-def test_of_many_rows_some_are_enough(monkeypatch, name, number):
-    monkeypatch.setattr(selection, "LEAST_ROWS", 150)
-    monkeypatch.setattr(selection, name, number)
+def limited(**limits):
+    """Return an estimator class with other limits."""
+    return type("Limited", (SelfOrganisedHierarchyClassifier,), {"_limits": Limits(**limits)})
+
+
+@pytest.mark.parametrize("limits", [{"selection_rows": 150}, {"selection_values": 10}])
+def test_of_many_rows_some_are_enough(limits):
     X, y = load_breast_cancer(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
 
     def fitted(X, y):
-        return SelfOrganisedHierarchyClassifier(n_folds=3).fit(X, y)
+        return limited(selection_least=150, **limits)(n_folds=3).fit(X, y)
 
     one, other = fitted(X[:, :5], y), fitted(X[order, :5], y[order])
     assert one.selection_ == other.selection_
     assert to_json(one.model_) == to_json(other.model_)
 
 
-def test_more_words_are_tried_with_more_rows(monkeypatch):
-    monkeypatch.setattr(selection, "MANY_ROWS", 100)
-    model = SelfOrganisedHierarchyClassifier("each").fit(*load_iris(return_X_y=True))
+def test_more_words_are_tried_with_more_rows():
+    model = limited(bold_rows=100)("each").fit(*load_iris(return_X_y=True))
     tried = {trial.setting.n_labels for trial in model.selection_ if trial.stage == "words"}
     assert tried == {5, 7}
 
@@ -240,7 +243,8 @@ def drawn_few(monkeypatch):
         drawn.append(draw(self, n_rows))
         return drawn[-1]
 
-    monkeypatch.setattr(selection, "MOST_ROWS", 30)
+    few = Limits(selection_rows=30)
+    monkeypatch.setattr(SelfOrganisedHierarchyClassifier, "_limits", few)
     monkeypatch.setattr(memory.MemoryRows, "draw", draw_and_note)
     return drawn
 

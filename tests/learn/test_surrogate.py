@@ -11,6 +11,7 @@ from solah import LinguisticHierarchyClassifier, SelfOrganisedHierarchyClassifie
 from solah.estimators.goals import read_class_goal
 from solah.estimators.inputs import read_features
 from solah.labels.describe import LabelSettings, describe_table
+from solah.labels.limits import Limits
 from solah.learn import fusion, surrogate
 from solah.learn.evidence import EvidenceModel
 from solah.learn.fusion import routed_rows
@@ -156,14 +157,17 @@ def test_weight_counts_as_rows_do():
     assert spread[1] > spread[0]  # of more rows, less is held back by the penalty
 
 
+class Limited(SelfOrganisedHierarchyClassifier):
+    """The same, with smaller samples of fewer rows."""
+
+    _limits = Limits(many_rows=1_000, sample_rows=512, gauge_rows=64)
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_model_of_many_rows_is_as_good_as_one_of_few(monkeypatch, n_jobs):
+def test_a_model_of_many_rows_is_as_good_as_one_of_few(n_jobs):
     X, y = some_rows(3_000, 2)
     settings = {"n_labels": 3, "penalty": 2.0, "n_jobs": n_jobs}
     few = SelfOrganisedHierarchyClassifier("each", **settings).fit(X, y)
-    monkeypatch.setattr("solah.learn.memory.MANY_ROWS", 1_000)
-    monkeypatch.setattr("solah.labels.drawing.SAMPLE_ROWS", 512)
-    monkeypatch.setattr("solah.labels.drawing.ROWS_TO_GAUGE", 64)
-    many = SelfOrganisedHierarchyClassifier("each", **settings).fit(X, y)
+    many = Limited("each", **settings).fit(X, y)
     assert to_json(many.model_) != to_json(few.model_)
     np.testing.assert_allclose(many.predict_proba(X), few.predict_proba(X), atol=0.01)

@@ -6,13 +6,13 @@ from scale_rows import cut, document, document_in_memory, plant
 from sklearn.base import clone
 
 from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier
-from solah.labels.drawing import MANY_ROWS
+from solah.labels.limits import LIMITS
 from solah.scale.engines import LocalEngine, Portions
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return plant(MANY_ROWS + 1_000)
+    return plant(LIMITS.many_rows + 1_000)
 
 
 @pytest.mark.parametrize(

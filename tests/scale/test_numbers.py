@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scale_rows import partitions
 
 from solah.data import Column, Kind, Table
-from solah.labels import sketches as sketches_module
+from solah.labels.limits import Limits
 from solah.labels.placement import weighted_quantiles
 from solah.labels.sketches import FineCounts, Sketch
 from solah.labels.weights import integer_weights
@@ -45,6 +45,9 @@ class Passing:
         return first
 
 
+FEW = Limits(sketch_values=16, sketch_grid=4)
+
+
 def number(name):
     return Attribute(
         name, Kind.CONTINUOUS, words=("any",), peaks=(0.0,), ignorance=(1.0,), low=0.0, high=0.0
@@ -62,7 +65,7 @@ def quantiles_of(values, weights, places, n_parts):
     _, unit = integer_weights(np.array([weights.max()]))
     reader = Reader(wish, (number("x"),), (0,), np.ones(1), unit)
     passing = Passing(table_of(values, weights), places)
-    sketch = Sketch.of(values[weights > 0])
+    sketch = Sketch.of(values[weights > 0], FEW)
     spread = Spread(reader, {"x": sketch}, np.zeros(1, dtype=np.uint64), 0)
     counts = spread.counts(passing.run(spread))
     finder = Quantiles(passing, reader, {"x": sketch}, counts)
@@ -80,8 +83,6 @@ def expected_of(values, weights, n_parts):
 @pytest.fixture(scope="module", autouse=True)
 def small_sketches():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sketches_module, "CAPACITY", 16)
-        patch.setattr(sketches_module, "_GRID", 4)
         patch.setattr(numbers_module, "_PARTS", 16)
         patch.setattr(numbers_module, "_UNTIDY", 10)
         yield patch
@@ -208,7 +209,7 @@ def test_fine_counts_add_up(seed, data):
     rng = np.random.default_rng(seed)
     values = SHAPES["gaps"](rng, 80)
     weights = rng.integers(1, 2**30, 80)
-    sketch = Sketch.of(values)
+    sketch = Sketch.of(values, FEW)
     whole = FineCounts.of(values, weights, sketch)
     parts = [FineCounts.of(values[p], weights[p], sketch) for p in data.draw(partitions(80))]
     np.testing.assert_array_equal(sum(part.weights for part in parts), whole.weights)

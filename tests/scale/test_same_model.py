@@ -1,5 +1,7 @@
 """However rows come, in whatever parts and order: the model is that of all rows in memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scale_rows import WIRING, cut, document, document_in_memory, frames, partitions, plant
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
+from smaller_sizes import SMALLER
 
 from solah import (
     GeneticHierarchyClassifier,
@@ -15,7 +18,7 @@ from solah import (
     SelfOrganisedHierarchyClassifier,
     scan,
 )
-from solah.estimators import fitting
+from solah.estimators.base import LinguisticEstimator
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.kernels import native
 
@@ -215,7 +218,8 @@ def test_classes_keep_their_type(rows, values, kind):
 
 
 def test_few_rows_are_read_into_memory_and_fitted_there(rows, monkeypatch):
-    monkeypatch.setattr(fitting, "MANY_ROWS", 10_000)
+    limits = replace(SMALLER, many_rows=10_000)
+    monkeypatch.setattr(LinguisticEstimator, "_limits", limits)
     for name in ("refitted", "weighing"):
         assert document(EVERY[name], cut(rows, 3), "y") == document_in_memory(EVERY[name], rows)
 

@@ -24,17 +24,20 @@ if TYPE_CHECKING:
 
     from solah.data import Column
     from solah.kernels.arrays import Float, Int64
+    from solah.labels.limits import Limits
 
 # A table costs time by the square of its bins; these keep the error well below 0.002.
 N_BINS = 160
 
 
-def code_column(column: Column, kind: Kind, weights: Int64 | None, *, binned: bool) -> Coded:
+def code_column(
+    column: Column, kind: Kind, weights: Int64 | None, bins: Limits | None = None
+) -> Coded:
     """Code a settled column: categorical ones as names, others as numbers.
 
     Text that is binary or ordinal counts by the place of its state. Rows of weight zero are taken
-    as missing, so they are as good as absent. With ``binned``, numbers with more than ``MAX_SMALL``
-    distinct values are put into bins.
+    as missing, so they are as good as absent. With ``bins``, numbers with more than ``MAX_SMALL``
+    distinct values are put into bins, chosen by a sketch within these limits.
     """
     if column.is_text:
         states = states_of(column, kind)
@@ -45,7 +48,7 @@ def code_column(column: Column, kind: Kind, weights: Int64 | None, *, binned: bo
     if kind is Kind.CATEGORICAL:
         levels, codes = _distinct(values)
         return Coded(codes, len(levels), None)
-    return code_numbers(values, weights, binned=binned)
+    return code_numbers(values, weights, bins)
 
 
 def code_states(values: NDArray[Any], states: Sequence[Any], *, nominal: bool) -> Coded:
@@ -55,12 +58,12 @@ def code_states(values: NDArray[Any], states: Sequence[Any], *, nominal: bool) -
     return Coded(codes, len(states), None if nominal else standard(np.arange(len(states))))
 
 
-def code_numbers(values: Float, weights: Int64 | None, *, binned: bool) -> Coded:
+def code_numbers(values: Float, weights: Int64 | None, bins: Limits | None = None) -> Coded:
     """Code finite numbers; NaN is missing."""
-    if not binned:
+    if bins is None:
         levels, codes = _distinct(values)
         return Coded(codes, len(levels), standard(levels))
-    sketch = Sketch.of(values)
+    sketch = Sketch.of(values, bins)
     return Bins.of(sketch, FineCounts.of(values, weights, sketch)).code(values)
 
 

@@ -11,6 +11,7 @@ from solah.data import Column, Kind, Table, as_array, as_column, from_array, fro
 from solah.data import settle as settle_kinds
 from solah.dependence.settings import read_settings
 from solah.exceptions import DataError
+from solah.labels.limits import LIMITS
 
 if TYPE_CHECKING:
     import os
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from solah.dependence.pairs import Progress
     from solah.dependence.settings import Method
     from solah.kernels.arrays import Float
+    from solah.labels.limits import Limits
 
 _COLUMNS_AT_ONCE = 64
 
@@ -182,6 +184,7 @@ def dependence_of(
     n_jobs: int | None = None,
     on_progress: Progress | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    limits: Limits = LIMITS,
 ) -> Dependence:
     """Measure how attributes depend on each other and on a goal, in one go.
 
@@ -197,6 +200,8 @@ def dependence_of(
         Whether the goal's values are names.
     bias_corrected, sample_weight, method, n_jobs, on_progress, checkpoint
         As in :func:`distance_correlation_matrix`.
+    limits : Limits
+        How many rows are measured exactly.
 
     Examples
     --------
@@ -209,7 +214,7 @@ def dependence_of(
     (array([0.53, 1.  ]), 'exact')
     """
     goal_column = _read_goal(goal, nominal_goal, table.n_rows)
-    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs)
+    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs, limits)
     coded = settings.code([*zip(table.columns, kinds, strict=True), goal_column])
     matrix = settings.correlate_all(coded, checkpoint, on_progress)
     return Dependence(
@@ -231,6 +236,7 @@ def relevance_of(
     method: Method = "auto",
     n_jobs: int | None = None,
     on_progress: Progress | None = None,
+    limits: Limits = LIMITS,
 ) -> Float:
     """Measure how far attributes depend on a goal, and nothing between themselves.
 
@@ -240,7 +246,8 @@ def relevance_of(
 
     Parameters
     ----------
-    table, kinds, goal, nominal_goal, bias_corrected, sample_weight, method, n_jobs, on_progress
+    table, kinds, goal, nominal_goal, bias_corrected, sample_weight, method, n_jobs, on_progress,
+    limits
         As in :func:`dependence_of`.
 
     Returns
@@ -258,7 +265,7 @@ def relevance_of(
     array([0.53, 1.  ])
     """
     goal_column = _read_goal(goal, nominal_goal, table.n_rows)
-    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs)
+    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs, limits)
     (coded_goal,) = settings.code([goal_column])
     columns = list(zip(table.columns, kinds, strict=True))
     relevance = np.empty(len(columns))

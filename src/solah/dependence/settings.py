@@ -14,6 +14,7 @@ from solah.dependence.pairs import map_threads, sums_of_pairs
 from solah.dependence.statistics import correlations
 from solah.exceptions import DataError, ParameterError
 from solah.kernels.choose import count_threads
+from solah.labels.limits import LIMITS
 from solah.labels.weights import integer_weights
 
 if TYPE_CHECKING:
@@ -26,10 +27,9 @@ if TYPE_CHECKING:
     from solah.dependence.pairs import Progress
     from solah.kernels.arrays import Float, Int64
     from solah.kernels.coded import Coded
+    from solah.labels.limits import Limits
 
 Method: TypeAlias = Literal["auto", "exact", "binned"]
-
-MAX_EXACT_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,7 @@ class Settings:
     binned: bool
     bias_corrected: bool
     n_threads: int = 1
+    limits: Limits = LIMITS
 
     @property
     def method(self) -> str:
@@ -51,7 +52,7 @@ class Settings:
         """Code columns, several at a time."""
 
         def work(item: tuple[Column, Kind]) -> Coded:
-            return code_column(*item, self.weights, binned=self.binned)
+            return code_column(*item, self.weights, self.limits if self.binned else None)
 
         return list(map_threads(work, columns, self.n_threads))
 
@@ -96,17 +97,18 @@ def read_settings(
     method: Method,
     bias_corrected: bool,
     n_jobs: int | None = None,
+    limits: Limits = LIMITS,
 ) -> Settings:
     """Check what was asked for."""
     if method not in ("auto", "exact", "binned"):
         raise ParameterError(f"'method' must be 'auto', 'exact' or 'binned'. Got {method!r}.")
     if n_rows == 0:
         raise DataError("there are no rows to measure a dependence on")
-    binned = method == "binned" or (method == "auto" and n_rows > MAX_EXACT_ROWS)
+    binned = method == "binned" or (method == "auto" and n_rows > limits.exact_rows)
     if not binned and n_rows >= 2**31:
         raise DataError(f"{n_rows} rows are too many for method='exact'; take 'binned'")
     weights, unit = _read_weights(sample_weight, n_rows)
-    return Settings(weights, unit, binned, bias_corrected, count_threads(n_jobs))
+    return Settings(weights, unit, binned, bias_corrected, count_threads(n_jobs), limits)
 
 
 def _read_weights(sample_weight: ArrayLike | None, n_rows: int) -> tuple[Int64 | None, float]:

@@ -23,6 +23,7 @@ from solah.explain import attribute_importances, rules_of
 from solah.kernels.arrays import Described
 from solah.kernels.choose import count_threads
 from solah.labels.describe import LabelSettings, describe_table, label_table
+from solah.labels.limits import LIMITS, Limits
 from solah.learn.growth import LEAVES, LeafSettings, TreeSettings
 from solah.learn.memory import MemoryRows
 from solah.learn.trees import TreeTask, learn_trees
@@ -72,6 +73,8 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
     """Base of all estimators that learn a model document; not for use by itself."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = TREE_CONSTRAINTS
+
+    _limits: ClassVar[Limits] = LIMITS
 
     model_: Model
 
@@ -373,7 +376,9 @@ class LinguisticTree(LinguisticEstimator):
     def _learn(self, table: Table, goal: ClassGoal) -> None:
         """Describe rows in memory, and learn from them."""
         described = self._describe(table, goal.weights)
-        self._learn_from(MemoryRows(described, goal, count_threads(self.n_jobs)))
+        self._learn_from(
+            MemoryRows(described, goal, count_threads(self.n_jobs), limits=self._limits)
+        )
 
     def _learn_from(self, rows: Rows) -> None:
         """Grow a tree, and keep it as a model document."""

@@ -13,7 +13,6 @@ from solah.data.spelling import spell
 from solah.estimators.goals import class_goal
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.kernels.choose import count_threads
-from solah.labels.drawing import MANY_ROWS
 from solah.model.encode import encode_states
 from solah.scale import Scan, scan
 from solah.scale.facts import Survey, Wish
@@ -49,13 +48,15 @@ def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
         "weight": repr(wish.weight),
     }
     engine = rows.engine(count_threads(estimator.n_jobs), task)
-    survey = Survey(wish)
+    limits = estimator._limits
+    survey = Survey(wish, limits)
     facts = survey.facts(engine.run(survey), estimator.kinds)
-    if facts.n_rows <= MANY_ROWS:
+    if facts.n_rows <= limits.many_rows:
         estimator.fit(*_gathered(rows, wish, facts))
     else:
         goal = class_goal(estimator, wish.target, np.array(list(facts.classes)))
-        estimator._fit_distant(Profile.open(engine, wish, facts, goal, estimator.class_weight))
+        profile = Profile.open(engine, wish, facts, goal, estimator.class_weight, limits)
+        estimator._fit_distant(profile)
         estimator.feature_names_in_ = np.array(wish.attributes, dtype=object)
         estimator.n_features_in_ = len(wish.attributes)
     if rows.is_nameless:
@@ -136,8 +137,8 @@ def _plain(value: Any) -> Any:
 
 def _gathered(rows: Scan, wish: Wish, facts: Facts) -> tuple[Table, Column, Any]:
     """Read all rows into memory: attributes, classes and weights."""
-    parts = rows.source.parts(MANY_ROWS)
-    tables = [table for part in parts for table in part.tables(wish.columns, MANY_ROWS)]
+    parts = rows.source.parts(facts.n_rows)
+    tables = [table for part in parts for table in part.tables(wish.columns, facts.n_rows)]
     columns = {
         name: Column(
             name,

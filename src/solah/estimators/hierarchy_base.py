@@ -28,7 +28,6 @@ from solah.learn.levels import NODE_KINDS, train_nodes
 from solah.learn.memory import MemoryRows, is_large
 from solah.learn.nodes import EstimatorNode, TreeNode
 from solah.learn.passed import PassedRows
-from solah.learn.selection import rows_to_choose_by
 from solah.model import Fusion, Model, Tree
 from solah.model.attributes import BELIEF_WORDS
 from solah.model.encode import warn_of_unseen
@@ -155,7 +154,7 @@ class HierarchyClassifier(LinguisticClassifier):
         n_threads = count_threads(self.n_jobs)
         described = describe_table(table, self._first_words(), goal.weights, n_threads)
         is_threaded = is_large(table.n_rows, len(table.columns))
-        return MemoryRows(described, goal, n_threads if is_threaded else 1)
+        return MemoryRows(described, goal, n_threads if is_threaded else 1, limits=self._limits)
 
     def _fit_distant(self, profile: Profile) -> None:
         n_threads = count_threads(self.n_jobs)
@@ -171,7 +170,7 @@ class HierarchyClassifier(LinguisticClassifier):
         Of very many rows, a sample is compared on.
         """
         if data.is_many:
-            data = data.draw(rows_to_choose_by(len(data.names), data.facts.goal.size))
+            data = data.draw(data.limits.rows_to_select_by(len(data.names), data.facts.goal.size))
         assert isinstance(data, MemoryRows)
         return Fitness.prepare(
             data.described,

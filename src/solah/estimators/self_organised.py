@@ -38,7 +38,6 @@ from solah.learn.selection import (
     WEIGH_SETTING,
     Choice,
     Search,
-    rows_to_choose_by,
 )
 from solah.progress import show_progress
 from solah.scale import is_scan
@@ -432,7 +431,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         describing = copy(self)
         if data.is_many:  # a sample must not be taken for something else than all rows are
             describing.kinds = {one.name: _declared_kind(one) for one in data.attributes}
-            data = data.draw(rows_to_choose_by(len(data.names), data.facts.goal.size))
+            data = data.draw(data.limits.rows_to_select_by(len(data.names), data.facts.goal.size))
         assert isinstance(data, MemoryRows)
         search = Search(
             describe=lambda setting, *rows: describing._with(setting, n_jobs=1)._describe(*rows),

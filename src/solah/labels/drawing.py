@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data.digests import LARGEST, chain, digest_column, mix
+from solah.labels.limits import LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.data.digests import UInt64
     from solah.kernels.arrays import Int64
+    from solah.labels.limits import Limits
 
 
 def digest_rows(table: Table, of_goal: UInt64) -> UInt64:
@@ -34,34 +36,27 @@ def digest_values(of_columns: Iterable[UInt64], of_goal: UInt64) -> UInt64:
     return chain(of_columns, mix(of_goal))
 
 
-MANY_ROWS = 20_000
-"""Tables with more rows are sampled where walking through all rows many times would be slow."""
-SAMPLE_ROWS = 65_536
-"""About so many different rows then stand in for all of them."""
-ROWS_TO_GAUGE = 4_096
-"""The digests of so many rows tell how many rows there are."""
-
-
-def sample_bound(digests: UInt64) -> int:
-    """Return the digest up to which rows are taken into a sample of about ``SAMPLE_ROWS``.
+def sample_bound(digests: UInt64, limits: Limits = LIMITS) -> int:
+    """Return the digest up to which rows are taken into a sample of the wanted size.
 
     Parameters
     ----------
     digests : the smallest of different rows' digests, increasing, as ``keep_smallest`` has them
+    limits : Limits
     """
-    if len(digests) < ROWS_TO_GAUGE:
+    if len(digests) < limits.gauge_rows:
         return int(LARGEST)
-    return min(int(digests[-1]) * (SAMPLE_ROWS // ROWS_TO_GAUGE), int(LARGEST))
+    return min(int(digests[-1]) * (limits.sample_rows // limits.gauge_rows), int(LARGEST))
 
 
-def keep_smallest(digests: UInt64) -> UInt64:
+def keep_smallest(digests: UInt64, limits: Limits = LIMITS) -> UInt64:
     """Keep as many of the smallest digests, each once, as ``sample_bound`` needs."""
-    if len(digests) > 8 * ROWS_TO_GAUGE:
-        few = np.partition(digests, 4 * ROWS_TO_GAUGE)[: 4 * ROWS_TO_GAUGE]
-        kept = np.unique(few)[:ROWS_TO_GAUGE]
-        if len(kept) == ROWS_TO_GAUGE:
+    enough = limits.gauge_rows
+    if len(digests) > 8 * enough:
+        kept = np.unique(np.partition(digests, 4 * enough)[: 4 * enough])[:enough]
+        if len(kept) == enough:
             return kept
-    return np.unique(digests)[:ROWS_TO_GAUGE]
+    return np.unique(digests)[:enough]
 
 
 def draw_rows(

@@ -16,16 +16,15 @@ import numpy as np
 from solah.data.digests import LARGEST, UInt64, digest_numbers
 from solah.kernels.arrays import MASS_ONE
 from solah.kernels.choose import kernel
+from solah.labels.limits import LIMITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float, Int64
+    from solah.labels.limits import Limits
 
-CAPACITY = 1024
-"""So many distinct values are kept of a column."""
 PLACE_BITS = 16
-_GRID = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,20 +33,22 @@ class Sketch:
 
     Attributes
     ----------
-    values : at most ``CAPACITY`` distinct values, increasing
+    values : some of the distinct values, increasing
     low, high : the smallest and the largest of all; infinite where there is none
     is_complete : whether ``values`` are all that there are
+    grid : how many even distances part the range
     """
 
     values: Float
     low: float
     high: float
     is_complete: bool
+    grid: int = LIMITS.sketch_grid
 
     @classmethod
-    def of(cls, numbers: NDArray[np.floating]) -> Sketch:
+    def of(cls, numbers: NDArray[np.floating], limits: Limits = LIMITS) -> Sketch:
         """Sketch numbers; NaN does not count."""
-        state = SketchState.empty()
+        state = SketchState.empty(limits)
         state.add(np.asarray(numbers, dtype=np.float64))
         return state.sketch()
 
@@ -59,7 +60,7 @@ class Sketch:
         """
         if self.is_complete:
             return self.values
-        shares = np.arange(_GRID) / _GRID
+        shares = np.arange(self.grid) / self.grid
         grid = self.low * (1 - shares) + self.high * shares  # of any span
         return np.unique(np.concatenate([self.values, grid]))
 
@@ -91,16 +92,23 @@ class SketchState:
     """A sketch in the making."""
 
     def __init__(
-        self, values: Float, digests: UInt64, low: float, high: float, *, is_complete: bool
+        self,
+        values: Float,
+        digests: UInt64,
+        low: float,
+        high: float,
+        *,
+        is_complete: bool,
+        limits: Limits = LIMITS,
     ) -> None:
-        self.values, self.digests = values, digests
+        self.values, self.digests, self.limits = values, digests, limits
         self.low, self.high, self.is_complete = low, high, is_complete
 
     @classmethod
-    def empty(cls) -> SketchState:
+    def empty(cls, limits: Limits = LIMITS) -> SketchState:
         """Begin with no values."""
         none = np.empty(0, dtype=np.uint64)
-        return cls(np.empty(0), none, np.inf, -np.inf, is_complete=True)
+        return cls(np.empty(0), none, np.inf, -np.inf, is_complete=True, limits=limits)
 
     def add(self, numbers: Float, digests: UInt64 | None = None) -> None:
         """Take numbers in, with their digests where these are at hand; NaN does not count."""
@@ -123,15 +131,17 @@ class SketchState:
 
     def sketch(self) -> Sketch:
         """Return what was found."""
-        return Sketch(np.sort(self.values), self.low, self.high, self.is_complete)
+        values = np.sort(self.values)
+        return Sketch(values, self.low, self.high, self.is_complete, self.limits.sketch_grid)
 
     def _keep(self, values: Float, digests: UInt64) -> None:
         """Keep the distinct values with the smallest digests, in the digests' order."""
         both = np.concatenate([self.digests, digests])
         distinct, first = np.unique(both, return_index=True)
-        if len(distinct) > CAPACITY:
+        capacity = self.limits.sketch_values
+        if len(distinct) > capacity:
             self.is_complete = False
-            distinct, first = distinct[:CAPACITY], first[:CAPACITY]
+            distinct, first = distinct[:capacity], first[:capacity]
         self.values = np.concatenate([self.values, values + 0.0])[first]
         self.digests = distinct
 

@@ -35,7 +35,6 @@ _HALVINGS = 14
 # Scores of rows that can be told apart for sure would grow without end; a penalty that makes them
 # less than half as large as they should be is not believed.
 _WEAKEST_OF_ALL = 0.5
-_ROWS_OF_STRENGTH = 8_192
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def train_weighed(
             rule_cost=settings.rule_cost,
         )
         # The weights of trees part their scores into evidence and weight, to two digits.
-        routed = routed_rows(trees, sample.draw(_ROWS_OF_STRENGTH))
+        routed = routed_rows(trees, sample.draw(rows.limits.strength_rows))
     return _fused(hierarchy, model, parameters, routed, rows)
 
 

@@ -13,12 +13,12 @@ from solah.dependence import dependence_of, relevance_of
 from solah.kernels.choose import map_slices
 from solah.labels.describe import Description, describe_table
 from solah.labels.drawing import (
-    MANY_ROWS,
     digest_rows,
     draw_rows,
     keep_smallest,
     sample_bound,
 )
+from solah.labels.limits import LIMITS
 from solah.learn.blocks import RowBlock
 from solah.learn.folds import content_folds
 from solah.learn.rows import Rows
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.describe import LabelSettings
     from solah.labels.goals import ClassGoal, GoalFacts
+    from solah.labels.limits import Limits
     from solah.learn.nodes import NodeModel
     from solah.learn.passes import BlockPass
     from solah.model import Attribute
@@ -55,6 +56,7 @@ class MemoryRows(Rows):
         left out, too
     folds : (n_rows,) with cross-fitting, the fold of each row
     outputs : the beliefs of the nodes below, by name
+    limits : how many rows are many
     """
 
     described: Description
@@ -63,6 +65,7 @@ class MemoryRows(Rows):
     digests: UInt64 | None = None
     folds: Int64 | None = None
     outputs: Mapping[str, Float] = field(default_factory=dict)
+    limits: Limits = LIMITS
 
     @property
     def table(self) -> Table:
@@ -87,7 +90,7 @@ class MemoryRows(Rows):
     @property
     def is_many(self) -> bool:
         """Whether a sample stands in for the rows where they would be walked through often."""
-        return self.table.n_rows > MANY_ROWS
+        return self.table.n_rows > self.limits.many_rows
 
     @property
     def below(self) -> frozenset[str]:
@@ -122,12 +125,13 @@ class MemoryRows(Rows):
     def draw(self, n_rows: int | None = None) -> MemoryRows:
         """Draw different rows by their content; each has the weight of all that are equal to it.
 
-        Without a number, about ``SAMPLE_ROWS`` are drawn.
+        Without a number, about ``limits.sample_rows`` are drawn.
         """
         digests = self._digests()
         weights = self.goal.weights
         if n_rows is None:
-            bound = sample_bound(keep_smallest(digests[weights > 0]))
+            smallest = keep_smallest(digests[weights > 0], self.limits)
+            bound = sample_bound(smallest, self.limits)
             weights = np.where(digests <= np.uint64(bound), weights, 0)
             n_rows = len(weights)
         rows, weights, drawn = draw_rows(digests, weights, n_rows)
@@ -219,6 +223,7 @@ class MemoryRows(Rows):
             bias_corrected=bias_corrected,
             sample_weight=None if (weights == 1.0).all() else weights,
             n_jobs=self.n_threads,
+            limits=self.limits,
         )
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from solah.dependence import Dependence
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import LabelSettings
+    from solah.labels.limits import Limits
     from solah.learn.nodes import NodeModel
     from solah.learn.passes import BlockPass
     from solah.model import Attribute, Tree
@@ -67,6 +68,11 @@ class PassedRows(Rows):
         (counts,) = profile.engine.run(TablePass(one, profile.reader, attributes))["0"]
         described = with_mean_masses(attributes, counts.sum(axis=1))
         return cls(profile, described, counts, n_threads)
+
+    @property
+    def limits(self) -> Limits:  # type: ignore[override]
+        """How many rows are many."""
+        return self.profile.limits
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -111,6 +117,7 @@ class PassedRows(Rows):
             ClassGoal(goal.goal, goal.classes, sample.codes, integers, unit, goal.plain_weights),
             self.n_threads,
             digests=self.profile.sample.digests,
+            limits=self.limits,
         )
         return drawn if n_rows is None or n_rows >= table.n_rows else drawn.draw(n_rows)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, Int64
     from solah.labels.describe import LabelSettings
     from solah.labels.goals import GoalFacts
+    from solah.labels.limits import Limits
     from solah.learn.growth import Question
     from solah.learn.memory import MemoryRows
     from solah.learn.nodes import NodeModel
@@ -31,6 +32,8 @@ class Rows(ABC):
     ``MemoryRows`` are one part whose labels are kept; ``PassedRows`` are read for each pass from
     files, frames or a cluster. The same model comes out of both, bit for bit.
     """
+
+    limits: Limits
 
     @property
     @abstractmethod

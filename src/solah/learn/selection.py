@@ -46,11 +46,6 @@ PENALTIES_OF_MANY = (0.02, 0.1, 0.5, 2.0)
 """The same where there are many rows, which can bear bolder ones."""
 RULE_COSTS = (0.25, 0.5, 1.0)
 """What rules may have to be worth, in nats."""
-MANY_ROWS = 2_000
-"""From so many rows on, more than three words are tried, and bolder scores."""
-MOST_ROWS, MOST_VALUES = 5_000, 2_000_000
-LEAST_ROWS = 500
-"""So many rows, and values in them (times classes), are enough to choose by."""
 
 
 @dataclass(frozen=True)
@@ -175,9 +170,10 @@ class Search:
         if not any(attribute.is_continuous for attribute in data.attributes):
             open_ -= {"n_labels", "placement"}  # states are words by themselves
         sizes = len(folds[0].goal.codes), len(data.attributes)
-        comparison = _Comparison(folds, self.n_jobs if is_large(*sizes) else 1, tried)
+        n_jobs, bold_rows = self.n_jobs if is_large(*sizes) else 1, data.limits.bold_rows
+        comparison = _Comparison(folds, n_jobs, tried, bold_rows)
         start = perf_counter()
-        for stage, vary in _Stages(given, open_, *sizes):
+        for stage, vary in _Stages(given, open_, *sizes, bold_rows):
             for setting in vary(comparison.best or given[0]):
                 if not self.admits(setting) or comparison.knows(setting, self.wire(setting)):
                     continue
@@ -205,14 +201,9 @@ class Search:
         return [_Fold(self, data.table, goal, tested) for tested in dealt if tested.any()]
 
 
-def rows_to_choose_by(n_attributes: int, n_classes: int) -> int:
-    """Return how many different rows are enough to choose by."""
-    return min(MOST_ROWS, max(MOST_VALUES // (n_attributes * n_classes), LEAST_ROWS))
-
-
 def _enough_rows(data: MemoryRows) -> MemoryRows:
     """Take the rows that have weight; of very many, some, whatever order they stand in."""
-    enough = rows_to_choose_by(len(data.attributes), data.goal.goal.size)
+    enough = data.limits.rows_to_select_by(len(data.attributes), data.goal.goal.size)
     if np.count_nonzero(data.goal.weights) > enough:
         return data.draw(enough)
     return data.used()
@@ -227,12 +218,14 @@ class _Stages:
     given : the settings to begin with
     open_ : what may vary
     n_rows, n_attributes : how much there is to choose by
+    bold_rows : from so many rows on, more words and smaller supports are tried
     """
 
     given: Sequence[Setting]
     open_: frozenset[str]
     n_rows: int
     n_attributes: int
+    bold_rows: int
 
     def __iter__(self) -> Iterator[tuple[str, Callable[[Setting], Iterator[Setting]]]]:
         yield "structure", self._structures
@@ -263,7 +256,7 @@ class _Stages:
             yield from self._vary("level_gap", (0.05, 0.2, 1.0), best)
 
     def _words(self, best: Setting) -> Iterator[Setting]:
-        if self.n_rows >= MANY_ROWS:
+        if self.n_rows >= self.bold_rows:
             yield from self._vary("n_labels", (5, 7), best)
 
     def _placements(self, best: Setting) -> Iterator[Setting]:
@@ -272,7 +265,7 @@ class _Stages:
     def _supports(self, best: Setting) -> Iterator[Setting]:
         # Trees of one condition have nothing to stop for.
         if best.fusion == "tree" or best.n_clusters != "each":
-            values = (0.01, 0.003) if self.n_rows >= MANY_ROWS else (0.01, 0.1)
+            values = (0.01, 0.003) if self.n_rows >= self.bold_rows else (0.01, 0.1)
             others = [value for value in values if value != best.min_support]
             yield from self._vary("min_support", others, best)
 
@@ -293,9 +286,13 @@ class _Comparison:
     """Trials on the same folds."""
 
     def __init__(
-        self, folds: Sequence[_Fold], n_jobs: int | None, tried: Callable[[Trial], None]
+        self,
+        folds: Sequence[_Fold],
+        n_jobs: int | None,
+        tried: Callable[[Trial], None],
+        bold_rows: int,
     ) -> None:
-        self.folds, self.n_jobs, self.tried = folds, n_jobs, tried
+        self.folds, self.n_jobs, self.tried, self.bold_rows = folds, n_jobs, tried, bold_rows
         unit = folds[0].goal.weight_unit
         self.weights = np.concatenate([fold.unseen for fold in folds]) * unit
         self.trials: list[Trial] = []
@@ -321,7 +318,7 @@ class _Comparison:
         """Try a setting; the first of all with several penalties, where they are open."""
         penalties = [setting.penalty]
         if "penalty" in open_ and setting.fusion == "weigh" and stage == "structure":
-            is_many = len(self.weights) >= MANY_ROWS
+            is_many = len(self.weights) >= self.bold_rows
             penalties = list(PENALTIES_OF_MANY if is_many else PENALTIES)
         run = Parallel(n_jobs=self.n_jobs, prefer="threads")
         of_folds = run(delayed(fold.losses)(setting, penalties) for fold in self.folds)

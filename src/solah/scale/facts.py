@@ -17,7 +17,8 @@ from solah.data import Column, Kind, Table, settle, states_of
 from solah.data.digests import digest_column
 from solah.data.spelling import is_number, not_numbers, parse_numbers, spell, to_numbers, to_text
 from solah.exceptions import ColumnError, DataError
-from solah.labels.drawing import ROWS_TO_GAUGE, digest_values, keep_smallest
+from solah.labels.drawing import digest_values, keep_smallest
+from solah.labels.limits import LIMITS
 from solah.labels.sketches import Sketch, SketchState
 from solah.scale.passes import Pass, Statistics
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from solah.data import Declared, State
     from solah.data.digests import UInt64
     from solah.kernels.arrays import Float
+    from solah.labels.limits import Limits
 
 MAX_TEXTS = 10_000
 """A column of text with more different values is no category."""
@@ -107,8 +109,8 @@ class Survey(Pass["_Seen"]):
 
     name = "looking at the columns"
 
-    def __init__(self, wish: Wish) -> None:
-        self.wish = wish
+    def __init__(self, wish: Wish, limits: Limits = LIMITS) -> None:
+        self.wish, self.limits = wish, limits
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -117,7 +119,7 @@ class Survey(Pass["_Seen"]):
 
     def begin(self) -> _Seen:
         """Return what is gathered of no rows."""
-        return _Seen(len(self.wish.attributes))
+        return _Seen(len(self.wish.attributes), self.limits)
 
     def add(self, gathered: _Seen, table: Table) -> None:
         """Take the next rows of a part in."""
@@ -129,8 +131,8 @@ class Survey(Pass["_Seen"]):
 
     def merge(self, one: Statistics, other: Statistics) -> Statistics:
         """Merge the statistics of different rows."""
-        both = _Seen.of(one)
-        both.merge(_Seen.of(other))
+        both = _Seen.of(one, self.limits)
+        both.merge(_Seen.of(other, self.limits))
         return both.statistics()
 
     def facts(self, statistics: Statistics, declared: Declared | None) -> Facts:
@@ -138,7 +140,7 @@ class Survey(Pass["_Seen"]):
         for name in declared or ():
             if name not in self.wish.attributes:
                 raise ColumnError.unknown(name, self.wish.attributes)
-        seen = _Seen.of(statistics)
+        seen = _Seen.of(statistics, self.limits)
         if seen.n_rows == 0:
             raise DataError("there is no row to learn from: none has any weight")
         settled = [
@@ -163,9 +165,11 @@ class Survey(Pass["_Seen"]):
 class _Seen:
     """What is known of the rows so far."""
 
-    def __init__(self, n_columns: int) -> None:
-        self.columns = [_SeenColumn() for _ in range(n_columns)]
-        self.goal = _SeenColumn()
+    def __init__(self, n_columns: int, limits: Limits) -> None:
+        self.limits = limits
+        *self.columns, self.goal = (
+            _SeenColumn(SketchState.empty(limits)) for _ in range(n_columns + 1)
+        )
         self.n_rows = 0
         self.heaviest: dict[str, float] = {}
         self.digests = np.empty(0, dtype=np.uint64)
@@ -194,9 +198,9 @@ class _Seen:
             for name, seen in zip(wish.attributes, self.columns, strict=True)
         ]
         of_rows = digest_values(digests, digest_column(goal))
-        if len(self.digests) == ROWS_TO_GAUGE:
+        if len(self.digests) == self.limits.gauge_rows:
             of_rows = of_rows[of_rows <= self.digests[-1]]
-        self.digests = keep_smallest(np.concatenate([self.digests, of_rows]))
+        self.digests = keep_smallest(np.concatenate([self.digests, of_rows]), self.limits)
 
     def _weigh(self, goal: Column, weights: Float) -> None:
         """Note the heaviest row of each class."""
@@ -213,7 +217,7 @@ class _Seen:
         self.n_rows += other.n_rows
         for name, weight in other.heaviest.items():
             self.heaviest[name] = max(self.heaviest.get(name, 0.0), weight)
-        self.digests = keep_smallest(np.concatenate([self.digests, other.digests]))
+        self.digests = keep_smallest(np.concatenate([self.digests, other.digests]), self.limits)
 
     def statistics(self) -> Statistics:
         found: Statistics = {
@@ -227,11 +231,11 @@ class _Seen:
         return found
 
     @classmethod
-    def of(cls, statistics: Statistics) -> _Seen:
+    def of(cls, statistics: Statistics, limits: Limits) -> _Seen:
         n_rows, n_columns = statistics["n"].tolist()
-        seen = cls(n_columns)
+        seen = cls(n_columns, limits)
         *seen.columns, seen.goal = (
-            _SeenColumn.of({name: statistics[f"{place}/{name}"] for name in _PARTS})
+            _SeenColumn.of({name: statistics[f"{place}/{name}"] for name in _PARTS}, limits)
             for place in range(n_columns + 1)
         )
         seen.n_rows, seen.digests = n_rows, statistics["digests"]
@@ -247,7 +251,7 @@ _PARTS = ("values", "digests", "range", "flags", "texts", "counts", "order")
 class _SeenColumn:
     """What is known of a column so far."""
 
-    sketch: SketchState = field(default_factory=SketchState.empty)
+    sketch: SketchState
     texts: Counter[str] = field(default_factory=Counter)
     order: tuple[str, ...] | None = None
     is_text: bool = False
@@ -320,11 +324,16 @@ class _SeenColumn:
         }
 
     @classmethod
-    def of(cls, parts: Statistics) -> _SeenColumn:
+    def of(cls, parts: Statistics, limits: Limits) -> _SeenColumn:
         text, truth, nominal, spelt, is_complete, has_order, row = parts["flags"].tolist()
         low, high = parts["range"].tolist()
         sketch = SketchState(
-            parts["values"], parts["digests"], low, high, is_complete=bool(is_complete)
+            parts["values"],
+            parts["digests"],
+            low,
+            high,
+            is_complete=bool(is_complete),
+            limits=limits,
         )
         texts = Counter(dict(zip(parts["texts"].tolist(), parts["counts"].tolist(), strict=True)))
         order = tuple(parts["order"].tolist()) if has_order else None

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
     from solah.labels.describe import LabelSettings
+    from solah.labels.limits import Limits
     from solah.labels.sketches import FineCounts, Sketch
     from solah.model import Attribute, Goal
     from solah.scale.engines import Engine
@@ -43,6 +44,7 @@ class Profile:
     reader : reads the rows as numbers
     sketches, counts : how the numbers of continuous attributes are distributed
     sample : some of the rows
+    limits : how many rows are many
     """
 
     engine: Engine
@@ -52,10 +54,17 @@ class Profile:
     sketches: Mapping[str, Sketch]
     counts: Mapping[str, FineCounts]
     sample: Sample
+    limits: Limits
 
     @classmethod
     def open(
-        cls, engine: Engine, wish: Wish, facts: Facts, goal: Goal, class_weight: Any
+        cls,
+        engine: Engine,
+        wish: Wish,
+        facts: Facts,
+        goal: Goal,
+        class_weight: Any,
+        limits: Limits,
     ) -> Profile:
         """Count what must be known of all rows before they can be described."""
         states = np.array(list(facts.classes))
@@ -65,7 +74,7 @@ class Profile:
         attributes = plain_attributes(facts)
         reader = Reader(wish, attributes, tuple(facts.classes), of_classes, unit)
         sketches = {a.name: facts.sketches[a.name] for a in attributes if not a.is_coded}
-        bound = sample_bound(facts.digests)
+        bound = sample_bound(facts.digests, limits)
         spread = Spread(reader, sketches, digest_classes(goal), bound)
         found = engine.run(spread)
         sums = spread.class_sums(found)
@@ -77,6 +86,7 @@ class Profile:
             sketches=sketches,
             counts=spread.counts(found),
             sample=spread.sample(found),
+            limits=limits,
         )
 
     @property
