@@ -15,7 +15,7 @@ from solah.data import Column, Kind, Table, from_frame, settle, states_of
 from solah.exceptions import ColumnError, DataError
 from solah.scale import facts as facts_module
 from solah.scale.engines import statistics_of
-from solah.scale.facts import Survey, Wish
+from solah.scale.facts import ColumnRoles, Survey
 from solah.scale.sources import open_source
 
 ROWS = 7
@@ -26,7 +26,7 @@ def survey_of(pieces, declared=None, weight=None, of_classes=None):
     """Survey frames, or columns of values, as parts of one source; merge them in their order."""
     source = open_source([pd.DataFrame(piece) for piece in pieces])
     attributes = tuple(name for name in source.names if name not in ("y", weight))
-    survey = Survey(Wish(attributes, "y", weight, of_classes or {}))
+    survey = Survey(ColumnRoles(attributes, "y", weight, of_classes or {}))
     found = [statistics_of(survey, [part], ROWS) for part in source.parts(ROWS)]
     return survey.facts(reduce(survey.merge, found), declared)
 
@@ -104,7 +104,7 @@ def test_statistics_merge_in_any_order(data):
     parts = data.draw(partitions(len(frame)))
     source = open_source([frame.iloc[part] for part in parts])
     attributes = tuple(name for name in source.names if name not in ("y", weight))
-    survey = Survey(Wish(attributes, "y", weight))
+    survey = Survey(ColumnRoles(attributes, "y", weight))
     found = [statistics_of(survey, [part], ROWS) for part in source.parts(ROWS)]
     one = reduce(survey.merge, found)
     other = reduce(lambda a, b: survey.merge(b, a), data.draw(st.permutations(found)))

@@ -16,7 +16,7 @@ from solah.labels.weights import integer_weights
 from solah.model.attributes import Attribute
 from solah.scale import numbers as numbers_module
 from solah.scale.engines import statistics_of
-from solah.scale.facts import Wish
+from solah.scale.facts import ColumnRoles
 from solah.scale.numbers import Bracket, Quantiles, Spread
 from solah.scale.reading import Reader
 
@@ -61,9 +61,9 @@ def table_of(values, weights):
 
 def quantiles_of(values, weights, places, n_parts):
     """Pass over numbers, and find their quantiles; return who took the passes, too."""
-    wish = Wish(("x",), "y", "w")
+    roles = ColumnRoles(("x",), "y", "w")
     _, unit = integer_weights(np.array([weights.max()]))
-    reader = Reader(wish, (number("x"),), (0,), np.ones(1), unit)
+    reader = Reader(roles, (number("x"),), (0,), np.ones(1), unit)
     passing = Passing(table_of(values, weights), places)
     sketch = Sketch.of(values[weights > 0], FEW)
     spread = Spread(reader, {"x": sketch}, np.zeros(1, dtype=np.uint64), 0)
@@ -195,7 +195,7 @@ def test_the_sample_has_every_different_row_once(seed, data):
     weights = rng.integers(0, 3, 100).astype(float)
     weights[0] = 2.0
     places = [np.arange(100)] if data is None else data.draw(partitions(100))
-    reader = Reader(Wish(("x",), "y", "w"), (number("x"),), (0,), np.ones(1), 1.0)
+    reader = Reader(ColumnRoles(("x",), "y", "w"), (number("x"),), (0,), np.ones(1), 1.0)
     spread = Spread(reader, {}, np.zeros(1, dtype=np.uint64), 2**64 - 1)
     sample = spread.sample(Passing(table_of(values, weights), places).run(spread))
     drawn = dict(zip(sample.rows.readings[:, 0], sample.rows.weights, strict=True))

@@ -76,7 +76,7 @@ class _Coding:
         reader = rows.reader
         coders = [Coder.of(one, rows) for one in reader.attributes]
         coders.append(Coder(None, None, len(rows.goal.classes)))
-        is_weighed = reader.wish.weight is not None or bool((reader.of_classes != 1.0).any())
+        is_weighed = reader.roles.weight is not None or bool((reader.of_classes != 1.0).any())
         return cls(rows, coders, is_weighed, bias_corrected)
 
     @property

@@ -15,7 +15,7 @@ from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.kernels.choose import count_threads
 from solah.model.encode import encode_states
 from solah.scale import Scan, scan
-from solah.scale.facts import Survey, Wish
+from solah.scale.facts import ColumnRoles, Survey
 from solah.scale.profile import Profile
 
 if TYPE_CHECKING:
@@ -40,32 +40,32 @@ def fit_distant(estimator: Any, data: Any, target: Any, sample_weight: Any) -> N
 
 
 def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
-    wish = _wish_for(rows.names, target, sample_weight, estimator.class_weight)
+    roles = _column_roles(rows.names, target, sample_weight, estimator.class_weight)
     task = {
         "estimator": type(estimator).__name__,
         "parameters": spell_parameters(_of_result(estimator)),
-        "target": wish.target,
-        "weight": repr(wish.weight),
+        "target": roles.target,
+        "weight": repr(roles.weight),
     }
     engine = rows.engine(count_threads(estimator.n_jobs), task)
     limits = estimator._limits
-    survey = Survey(wish, limits)
+    survey = Survey(roles, limits)
     facts = survey.facts(engine.run(survey), estimator.kinds)
     if facts.n_rows <= limits.many_rows:
-        estimator.fit(*_gathered(rows, wish, facts))
+        estimator.fit(*_gathered(rows, roles, facts))
     else:
-        goal = class_goal(estimator, wish.target, np.array(list(facts.classes)))
-        profile = Profile.open(engine, wish, facts, goal, estimator.class_weight, limits)
+        goal = class_goal(estimator, roles.target, np.array(list(facts.classes)))
+        profile = Profile.open(engine, roles, facts, goal, estimator.class_weight, limits)
         estimator._fit_distant(profile)
-        estimator.feature_names_in_ = np.array(wish.attributes, dtype=object)
-        estimator.n_features_in_ = len(wish.attributes)
+        estimator.feature_names_in_ = np.array(roles.attributes, dtype=object)
+        estimator.n_features_in_ = len(roles.attributes)
     if rows.is_nameless:
         del estimator.feature_names_in_
 
 
-def _wish_for(
+def _column_roles(
     names: Sequence[str], target: object, sample_weight: object, class_weight: Any
-) -> Wish:
+) -> ColumnRoles:
     """Settle which columns of a source are meant for what."""
     if not isinstance(target, str):
         raise ParameterError(
@@ -86,7 +86,7 @@ def _wish_for(
     of_classes = {}
     if class_weight is not None and not isinstance(class_weight, str):
         of_classes = {spell(name): float(weight) for name, weight in class_weight.items()}
-    return Wish(attributes, target, sample_weight, of_classes)
+    return ColumnRoles(attributes, target, sample_weight, of_classes)
 
 
 def _of_result(estimator: Any) -> dict[str, Any]:
@@ -135,10 +135,10 @@ def _plain(value: Any) -> Any:
     return {"other": repr(value)}
 
 
-def _gathered(rows: Scan, wish: Wish, facts: Facts) -> tuple[Table, Column, Any]:
+def _gathered(rows: Scan, roles: ColumnRoles, facts: Facts) -> tuple[Table, Column, Any]:
     """Read all rows into memory: attributes, classes and weights."""
     parts = rows.source.parts(facts.n_rows)
-    tables = [table for part in parts for table in part.tables(wish.columns, facts.n_rows)]
+    tables = [table for part in parts for table in part.tables(roles.columns, facts.n_rows)]
     columns = {
         name: Column(
             name,
@@ -146,11 +146,11 @@ def _gathered(rows: Scan, wish: Wish, facts: Facts) -> tuple[Table, Column, Any]
             tables[0].column(name).order,
             tables[0].column(name).nominal,
         )
-        for name in wish.columns
+        for name in roles.columns
     }
     n_rows = sum(table.n_rows for table in tables)
     states = np.array(list(facts.classes))
-    codes = encode_states(columns[wish.target], tuple(facts.classes)).astype(np.intp)
-    table = Table(tuple(columns[name] for name in wish.attributes), n_rows)
-    weights = None if wish.weight is None else columns[wish.weight].values
-    return table, Column(wish.target, states[codes]), weights
+    codes = encode_states(columns[roles.target], tuple(facts.classes)).astype(np.intp)
+    table = Table(tuple(columns[name] for name in roles.attributes), n_rows)
+    weights = None if roles.weight is None else columns[roles.weight].values
+    return table, Column(roles.target, states[codes]), weights

@@ -25,16 +25,16 @@ def kernel() -> Kernel:
 
     The environment variable ``SOLAH_KERNEL`` (``native`` or ``reference``) decides otherwise.
     """
-    wish = os.environ.get(ENVIRONMENT_VARIABLE, "")
-    if wish not in ("", "native", "reference"):
-        raise SolahError(f"{ENVIRONMENT_VARIABLE} must be 'native' or 'reference'. Got {wish!r}.")
+    wanted = os.environ.get(ENVIRONMENT_VARIABLE, "")
+    if wanted not in ("", "native", "reference"):
+        raise SolahError(f"{ENVIRONMENT_VARIABLE} must be 'native' or 'reference'. Got {wanted!r}.")
     compiled = native.load() is not None
-    if wish == "native" and not compiled:
+    if wanted == "native" and not compiled:
         raise SolahError(
             f"{ENVIRONMENT_VARIABLE}=native, but solah was installed without a C compiler: "
             "install one (gcc or clang), then pip install --force-reinstall --no-deps solah"
         )
-    use_native = compiled and wish != "reference"
+    use_native = compiled and wanted != "reference"
     return cast("Kernel", native if use_native else reference)
 
 

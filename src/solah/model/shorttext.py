@@ -64,12 +64,12 @@ class ShortText:
             pass
         return self._name("the name of an input")
 
-    def _name(self, wish: str) -> str:
+    def _name(self, wanted: str) -> str:
         token = self._tokens[self._next]
         if self._took("name"):
             return token.text
         if not self._took("quoted"):
-            raise self._expected(wish)
+            raise self._expected(wanted)
         try:
             return str(json.loads(token.text, strict=False))
         except json.JSONDecodeError:
@@ -91,10 +91,10 @@ class ShortText:
             start = match.end()
         yield _Token("stop", "", start)
 
-    def _expected(self, wish: str) -> ParameterError:
+    def _expected(self, wanted: str) -> ParameterError:
         token = self._tokens[self._next]
         ends = {"stop": "the end", "line": "the end of the line"}
-        problem = f"expected {wish}, found {ends.get(token.kind) or shorten(token.text)}"
+        problem = f"expected {wanted}, found {ends.get(token.kind) or shorten(token.text)}"
         if token.kind == "name":
             problem += "; a name with spaces needs double quotes"
         return self._fail(problem, token)

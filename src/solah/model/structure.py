@@ -342,11 +342,11 @@ def node_names(n_nodes: int, attributes: Iterable[str], goal: str) -> tuple[str,
     return (*names, root)
 
 
-def fresh_name(wish: str, taken: Collection[str]) -> str:
+def fresh_name(name: str, taken: Collection[str]) -> str:
     """Return the name, with as many underscores as it takes to be a new one."""
-    while wish in taken:
-        wish += "_"
-    return wish
+    while name in taken:
+        name += "_"
+    return name
 
 
 # JSON and YAML

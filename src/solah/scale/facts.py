@@ -39,7 +39,7 @@ _ROW = re.compile(r" \(row \d+\)")
 
 
 @dataclass(frozen=True)
-class Wish:
+class ColumnRoles:
     """Which columns are meant for what.
 
     Attributes
@@ -109,21 +109,21 @@ class Survey(Pass["_Seen"]):
 
     name = "looking at the columns"
 
-    def __init__(self, wish: Wish, limits: Limits = LIMITS) -> None:
-        self.wish, self.limits = wish, limits
+    def __init__(self, roles: ColumnRoles, limits: Limits = LIMITS) -> None:
+        self.roles, self.limits = roles, limits
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that must be read."""
-        return self.wish.columns
+        return self.roles.columns
 
     def begin(self) -> _Seen:
         """Return what is gathered of no rows."""
-        return _Seen(len(self.wish.attributes), self.limits)
+        return _Seen(len(self.roles.attributes), self.limits)
 
     def add(self, gathered: _Seen, table: Table) -> None:
         """Take the next rows of a part in."""
-        gathered.add(table, self.wish)
+        gathered.add(table, self.roles)
 
     def finish(self, gathered: _Seen) -> Statistics:
         """Turn what was gathered into statistics."""
@@ -138,14 +138,14 @@ class Survey(Pass["_Seen"]):
     def facts(self, statistics: Statistics, declared: Declared | None) -> Facts:
         """Settle what the columns are."""
         for name in declared or ():
-            if name not in self.wish.attributes:
-                raise ColumnError.unknown(name, self.wish.attributes)
+            if name not in self.roles.attributes:
+                raise ColumnError.unknown(name, self.roles.attributes)
         seen = _Seen.of(statistics, self.limits)
         if seen.n_rows == 0:
             raise DataError("there is no row to learn from: none has any weight")
         settled = [
             _settled(name, one, declared)
-            for name, one in zip(self.wish.attributes, seen.columns, strict=True)
+            for name, one in zip(self.roles.attributes, seen.columns, strict=True)
         ]
         return Facts(
             n_rows=seen.n_rows,
@@ -153,10 +153,10 @@ class Survey(Pass["_Seen"]):
             kinds=tuple(kind for _, kind in settled),
             sketches={
                 name: one.sketch.sketch()
-                for name, one in zip(self.wish.attributes, seen.columns, strict=True)
+                for name, one in zip(self.roles.attributes, seen.columns, strict=True)
                 if one.is_numeric
             },
-            classes=_classes(self.wish.target, seen.goal),
+            classes=_classes(self.roles.target, seen.goal),
             heaviest=seen.heaviest,
             digests=seen.digests,
         )
@@ -174,20 +174,20 @@ class _Seen:
         self.heaviest: dict[str, float] = {}
         self.digests = np.empty(0, dtype=np.uint64)
 
-    def add(self, table: Table, wish: Wish) -> None:
-        weights = wish.weights(table)
-        goal = table.column(wish.target)
+    def add(self, table: Table, roles: ColumnRoles) -> None:
+        weights = roles.weights(table)
+        goal = table.column(roles.target)
         _refuse_missing(goal, table.first_row)
         self._weigh(goal, weights)
         self.goal.count(goal)
         if len(self.goal.texts) > MAX_CLASSES:
             raise DataError(
-                f"the target {wish.target!r} has more than {MAX_CLASSES:,} different values; "
+                f"the target {roles.target!r} has more than {MAX_CLASSES:,} different values; "
                 "it is no class"
             )
         used = np.flatnonzero(weights > 0)
-        if wish.of_classes:
-            light = {spelt for spelt, weight in wish.of_classes.items() if weight == 0}
+        if roles.of_classes:
+            light = {spelt for spelt, weight in roles.of_classes.items() if weight == 0}
             used = used[[spell(value) not in light for value in goal.values[used].tolist()]]
         rows = table.first_row + used
         if len(used) < table.n_rows:
@@ -195,7 +195,7 @@ class _Seen:
         self.n_rows += table.n_rows
         digests = [
             seen.add(table.column(name), rows)
-            for name, seen in zip(wish.attributes, self.columns, strict=True)
+            for name, seen in zip(roles.attributes, self.columns, strict=True)
         ]
         of_rows = digest_values(digests, digest_column(goal))
         if len(self.digests) == self.limits.gauge_rows:

@@ -19,10 +19,10 @@ import numpy as np
 from solah.data import Table, from_frame, is_frame
 from solah.data.spelling import count
 from solah.exceptions import DataError, require
+from solah.scale.checks import check_columns, check_rows
 from solah.scale.forms import take_forms
 from solah.scale.joining import FormJoiner
 from solah.scale.spool import SpoolWriter, new_spool, open_spool
-from solah.scale.wishes import see_columns, see_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,8 +61,8 @@ class FramesPart:
 
     def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
         """Yield the rows, in order, as tables of these columns with at most ``rows`` rows."""
-        see_columns(columns, self.forms, self.source)
-        see_rows(rows)
+        check_columns(columns, self.forms, self.source)
+        check_rows(rows)
         return self._tables(columns, rows)
 
     def _tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
@@ -120,7 +120,7 @@ class FramesSource:
 
     def parts(self, n_rows: int) -> tuple[FramesPart, ...]:
         """Return the parts as they are, whatever their size: frames are not cut."""
-        see_rows(n_rows)
+        check_rows(n_rows)
         return self._parts
 
     def close(self) -> None:

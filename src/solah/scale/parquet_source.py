@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Self
 
 from solah.data.parquet import iter_row_groups, open_parquet
 from solah.exceptions import DataError, FileFormatError
+from solah.scale.checks import check_columns, check_rows
 from solah.scale.forms import Form, join_forms, see_same_columns, take_forms
 from solah.scale.parquet_forms import column_forms
-from solah.scale.wishes import see_columns, see_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,8 +99,8 @@ class ParquetPart:
 
     def tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
         """Yield the rows, in order, as tables of these columns with at most ``rows`` rows."""
-        see_columns(columns, self.forms, self.source)
-        see_rows(rows)
+        check_columns(columns, self.forms, self.source)
+        check_rows(rows)
         return self._tables(columns, rows)
 
     def _tables(self, columns: Sequence[str], rows: int) -> Iterator[Table]:
@@ -155,7 +155,7 @@ class ParquetSource:
 
     def parts(self, n_rows: int) -> tuple[ParquetPart, ...]:
         """Cut the rows into parts of at most ``n_rows``, or of one row group that is larger."""
-        see_rows(n_rows)
+        check_rows(n_rows)
         packed: list[list[Run]] = []
         room = 0
         for run in self._row_groups():

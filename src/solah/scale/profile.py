@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from solah.labels.sketches import FineCounts, Sketch
     from solah.model import Attribute, Goal
     from solah.scale.engines import Engine
-    from solah.scale.facts import Facts, Wish
+    from solah.scale.facts import ColumnRoles, Facts
     from solah.scale.numbers import Sample
 
 
@@ -60,7 +60,7 @@ class Profile:
     def open(
         cls,
         engine: Engine,
-        wish: Wish,
+        roles: ColumnRoles,
         facts: Facts,
         goal: Goal,
         class_weight: Any,
@@ -72,7 +72,7 @@ class Profile:
         heaviest = [facts.heaviest[spell(state)] for state in facts.classes]
         _, unit = integer_weights(np.array(heaviest) * of_classes)
         attributes = plain_attributes(facts)
-        reader = Reader(wish, attributes, tuple(facts.classes), of_classes, unit)
+        reader = Reader(roles, attributes, tuple(facts.classes), of_classes, unit)
         sketches = {a.name: facts.sketches[a.name] for a in attributes if not a.is_coded}
         bound = sample_bound(facts.digests, limits)
         spread = Spread(reader, sketches, digest_classes(goal), bound)

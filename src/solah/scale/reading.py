@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from solah.data import State, Table
     from solah.data.digests import UInt64
     from solah.kernels.arrays import Float, Int64
-    from solah.scale.facts import Facts, Wish
+    from solah.scale.facts import ColumnRoles, Facts
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +46,14 @@ class Reader:
 
     Attributes
     ----------
-    wish : which columns are meant for what
+    roles : which columns are meant for what
     attributes : the columns to read, as far as it takes to read them
     classes : the target's values
     of_classes : (n_classes,) what rows of each class weigh
     weight_unit : what an integer weight of 1 weighs
     """
 
-    wish: Wish
+    roles: ColumnRoles
     attributes: tuple[Attribute, ...]
     classes: tuple[State, ...]
     of_classes: Float
@@ -62,8 +62,8 @@ class Reader:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns that must be read."""
-        last = () if self.wish.weight is None else (self.wish.weight,)
-        return (*(one.name for one in self.attributes), self.wish.target, *last)
+        last = () if self.roles.weight is None else (self.roles.weight,)
+        return (*(one.name for one in self.attributes), self.roles.target, *last)
 
     def only(self, names: Sequence[str]) -> Reader:
         """Return a reader of some of the attributes, in their order here."""
@@ -92,11 +92,11 @@ class Reader:
         return digest_rows(attributes, of_classes[codes])[used]
 
     def _codes(self, table: Table) -> Int64:
-        places = encode_states(table.column(self.wish.target), self.classes)
+        places = encode_states(table.column(self.roles.target), self.classes)
         return np.asarray(places, dtype=np.int64)
 
     def _weights(self, table: Table, codes: Int64) -> Int64:
-        weights = self.wish.weights(table) * self.of_classes[codes]
+        weights = self.roles.weights(table) * self.of_classes[codes]
         return np.rint(weights / self.weight_unit).astype(np.int64)
 
 

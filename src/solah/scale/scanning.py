@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from solah.data import ReadOptions
+from solah.scale.checks import check_columns
 from solah.scale.dask_engine import DaskEngine, connect, is_dask, open_collection
 from solah.scale.engines import UNWATCHED, LocalEngine, Portions
 from solah.scale.journal import Journal
 from solah.scale.memory import portions_within, read_size
 from solah.scale.sources import is_source, open_source
-from solah.scale.wishes import see_columns
 
 if TYPE_CHECKING:
     import os
@@ -173,7 +173,7 @@ def scan(
         source, target = open_source(data, options=options, spool=folder and folder / "rows"), None
     try:
         if columns is not None:
-            see_columns(columns, source.names, source.name)
+            check_columns(columns, source.names, source.name)
         # A cluster is started last, when nothing else can fail and leave it running.
         client, is_ours = connect(dask) if is_dask(data) or dask is not None else (None, False)
     except BaseException:

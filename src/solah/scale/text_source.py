@@ -88,8 +88,8 @@ def _tables(listing: Listing, options: ReadOptions, text: set[str]) -> Iterator[
 
 def _fingerprint(files: Sequence[Path], options: ReadOptions) -> str:
     stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    wish = replace(options, missing=frozenset())
-    return _digest((stats, wish, sorted(options.missing)))
+    roles = replace(options, missing=frozenset())
+    return _digest((stats, roles, sorted(options.missing)))
 
 
 def _place(files: Sequence[Path]) -> str:

@@ -1,4 +1,4 @@
-"""What a reader of a source asks for in; an error where it cannot be had out."""
+"""Checks of what a reader asks of a source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-def see_columns(columns: Collection[str], known: Collection[str], source: str) -> None:
+def check_columns(columns: Collection[str], known: Collection[str], source: str) -> None:
     """Refuse columns that are not there, and none at all."""
     if not columns:
         raise ParameterError(f"no column of {source} is asked for; name at least one")
@@ -19,7 +19,7 @@ def see_columns(columns: Collection[str], known: Collection[str], source: str) -
             raise ColumnError.unknown(name, known, source)
 
 
-def see_rows(rows: int) -> None:
+def check_rows(rows: int) -> None:
     """Refuse a number of rows that is none."""
     if rows < 1:
         raise ParameterError(f"a table or part must have at least one row: got {rows}")
