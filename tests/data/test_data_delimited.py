@@ -25,7 +25,7 @@ def write(tmp_path: Path) -> Any:
     def write(content: str | bytes, name: str = "data.csv") -> Path:
         path = tmp_path / name
         data = content.encode() if isinstance(content, str) else content
-        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        path.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
         return path
 
     return write
@@ -191,7 +191,7 @@ def test_equal_words_share_one_string(write: Any) -> None:
         (b"a,b\n1,2\n", "utf-16", "data.csv", "is not UTF-16 text: .*does not start with BOM"),
         (b"a,b\n1,2\n", "punycode", "data.csv", "is not PUNYCODE text: .*code point"),
         (
-            gzip.compress(b"a,b\n\xfc,2\n" * 9)[:-9],
+            gzip.compress(b"a,b\n\xfc,2\n" * 9, mtime=0)[:-9],
             None,
             "data.csv.gz",
             "not UTF-8|not a whole gzip",
@@ -354,9 +354,9 @@ def test_huge_fields(write: Any) -> None:
     "data",
     [
         b"a,b\n1,2\n",
-        gzip.compress(b"a,b\n1,2\n" * 1000)[:-20],
-        gzip.compress(b"a,b\n1,2\n")[:12] + b"garbage garbage",
-        gzip.compress(b"a,b\n1,2\n") + b"garbage",
+        gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-20],
+        gzip.compress(b"a,b\n1,2\n", mtime=0)[:12] + b"garbage garbage",
+        gzip.compress(b"a,b\n1,2\n", mtime=0) + b"garbage",
     ],
     ids=["plain", "cut off", "broken", "garbage behind"],
 )
