@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from solah.dependence import distance_correlation, distance_correlation_matrix
 from solah.dependence.columns import N_BINS, code_numbers
 from solah.dependence.statistics import correlations
-from solah.dependence.sums import joint_counts, table_sums
+from solah.dependence.sums import implementation, table_sums
 from solah.kernels.coded import MAX_SMALL, Coded
 from solah.labels.limits import LIMITS
 from solah.labels.sketches import Sketch
@@ -93,6 +93,12 @@ def test_weighted_bins_equal_repeated_rows():
     weighted = distance_correlation_matrix(X, sample_weight=weights, method="binned")
     repeated = distance_correlation_matrix(np.repeat(X, weights, axis=0), method="binned")
     np.testing.assert_allclose(weighted, repeated, atol=1e-9)
+
+
+def joint_counts(a, b):
+    counts = np.zeros((a.n_levels + 1, b.n_levels + 1), dtype=np.int64)
+    implementation().add_joint_counts(a, b, None, counts)
+    return counts
 
 
 def test_counts_of_chunks_add_up():

@@ -2,7 +2,7 @@
 
 Few levels go through a table of joint counts, many levels through sorted points; both are exact
 for the levels they are given. Counts are integers, so those of chunks of rows add up to those of
-the whole: ``sum(joint_counts(...) for chunks)``, then :func:`table_sums` once.
+the whole, which goes to :func:`table_sums` once.
 """
 
 from __future__ import annotations
@@ -102,21 +102,8 @@ class PairSums:
         return rows, margins
 
 
-def joint_counts(a: Coded, b: Coded, weights: Int64 | None = None) -> Int64:
-    """Count the rows by their two levels, both small: a pure function of its rows, additive.
-
-    Returns
-    -------
-    array of shape (a.n_levels + 1, b.n_levels + 1)
-        Sums of weights; the last row and column are for missing values.
-    """
-    counts = np.zeros((a.n_levels + 1, b.n_levels + 1), dtype=np.int64)
-    implementation().add_joint_counts(a, b, weights, counts)
-    return counts
-
-
 def table_sums(counts: Int64, a: Coded, b: Coded) -> Float:
-    """Compute the nine sums from joint counts, as :func:`joint_counts` returns them."""
+    """Compute the nine sums from joint counts, whose last row and column are for missing values."""
     first, second = _names_first(a, b)
     counts = np.ascontiguousarray(counts if first is a else counts.T, dtype=np.int64)
     # The tables in C have as many levels as a byte can number, and no room for more.

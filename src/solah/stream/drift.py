@@ -23,10 +23,6 @@ class Detector(Protocol):
     """What tells a change of the mean."""
 
     @property
-    def n_seen(self) -> int:
-        """How many values came since the last reset."""
-
-    @property
     def n_recent(self) -> int:
         """How many of the last values came after the change, as far as can be told."""
 
@@ -85,11 +81,6 @@ class PageHinkley:
         """Forget everything."""
         self._n = self._n_at_lowest = 0
         self._mean = self._excess = self._lowest = 0.0
-
-    @property
-    def n_seen(self) -> int:
-        """How many values came since the last reset."""
-        return self._n
 
     @property
     def n_recent(self) -> int:
@@ -187,11 +178,6 @@ class AdaptiveWindow:
         self._buckets: list[list[tuple[float, float]]] = [[]]
 
     @property
-    def n_seen(self) -> int:
-        """How many values came since the last reset."""
-        return self._n_seen
-
-    @property
     def n_kept(self) -> int:
         """How many values the window holds: those since the last change."""
         return self._n_kept
@@ -200,11 +186,6 @@ class AdaptiveWindow:
     def n_recent(self) -> int:
         """How many values were newer than the sharpest cut when the last change was told."""
         return self._n_recent
-
-    @property
-    def n_buckets(self) -> int:
-        """How much is kept of them."""
-        return sum(map(len, self._buckets))
 
     @property
     def mean(self) -> float:
