@@ -6,11 +6,11 @@ import distributed
 import numpy as np
 import pytest
 from joblib import parallel_config
-from organised_trees import organised
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.naive_bayes import GaussianNB
 
+from organised_trees import organised
 from solah import PAPER, GeneticHierarchyClassifier, Hierarchy, load_model
 from solah.exceptions import ColumnError, ParameterError
 from solah.learn.genetic import search as search_module

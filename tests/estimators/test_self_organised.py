@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from organised_trees import organised
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
+from organised_trees import organised
 from solah import PAPER, SelfOrganisedHierarchyClassifier, load_model
 from solah.exceptions import ColumnError, ParameterError
 from solah.model.format import to_json

@@ -5,10 +5,10 @@ import json
 import jsonschema
 import numpy as np
 import pytest
-from organised_trees import organised
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.naive_bayes import GaussianNB
 
+from organised_trees import organised
 from solah import (
     PAPER,
     GeneticHierarchyClassifier,

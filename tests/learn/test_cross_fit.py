@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from organised_trees import organised
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.naive_bayes import GaussianNB
 
+from organised_trees import organised
 from solah import (
     PAPER,
     GeneticHierarchyClassifier,

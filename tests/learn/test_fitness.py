@@ -5,10 +5,10 @@ from threading import Barrier, Thread
 
 import numpy as np
 import pytest
-from organised_trees import organised
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import roc_auc_score
 
+from organised_trees import organised
 from solah import Hierarchy, LinguisticHierarchyClassifier
 from solah.estimators.goals import read_class_goal
 from solah.estimators.inputs import read_features
