@@ -56,6 +56,7 @@ _REPEATED = 60.0  # seconds of decisions that are sent again when a broker comes
 _MOST_REPEATED = 4 * 1024 * 1024  # bytes
 _READ_AGAIN_EVERY = 1.0
 _STUCK = 60.0
+_RECEIPT = "receipt"  # of the message that was put aside before it
 
 
 @dataclass(frozen=True)
@@ -200,9 +201,10 @@ class Node:
         is_plan = topic == self._topics.model
         if len(payload) > (MOST_OF_A_PLAN if is_plan else MAX_BYTES):
             self.counters["refused_models" if is_plan else "malformed"] += 1
-            self._put(topic, (None, receipt), 0)
-            return
-        self._put(topic, (payload, receipt), len(payload))
+        else:
+            self._put(topic, payload, len(payload))
+        if receipt is not None:
+            self._put(_RECEIPT, receipt, 0)
 
     def _put(self, kind: str, content: Any, size: int) -> None:
         """Let something wait; where there is no room, the oldest goes."""
@@ -216,14 +218,14 @@ class Node:
             numbers = [row.sequence for row in content if row.sequence is not None]
             self._brought = max(self._brought, *numbers, -1)
             return
-        payload, receipt = content
-        if receipt is not None:
-            self._keeper.add(receipt)
+        if kind == _RECEIPT:
+            self._keeper.add(content)
+            return
         address = self._topics.parse(kind)
-        if address is None or payload is None:
+        if address is None:
             return
         try:
-            self._take_message(address.node, address.what, payload)
+            self._take_message(address.node, address.what, content)
         except MessageError as error:
             self.counters["malformed"] += 1
             self._complaints.add(kind, str(error), time.monotonic())
@@ -289,7 +291,7 @@ class Node:
         still trusted.
         """
         if self._options.trust is None:
-            self._take(self._topics.model, (payload, None))
+            self._take(self._topics.model, payload)
         elif self._options.allow_rollback:
             return
         elif read_bundle(payload).counter > self.core.bundle.counter:
