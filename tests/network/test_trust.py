@@ -196,7 +196,7 @@ class Site:
         log = self.told.append
         about = NodeOptions(trust=self._trust, state=self.state, log=log, **options)
         node = Node(core, find_broker("mqtt://127.0.0.1"), about)
-        node._resume_plan()
+        node._remember()
         return node
 
     def hear(self, node, bundle):
@@ -253,7 +253,7 @@ def test_a_kept_plan_whose_key_was_revoked_is_not_used(site, keys, tmp_path):
     file = tmp_path / "keys.txt"
     file.write_text(f"{line_of(keys[1])} revoked\n{line_of(other)}\n", encoding="utf-8")
     site._trust, site._key = load_trust([file]), newer
-    with pytest.raises(BundleError, match=r"gateway\.state\.plan: .* a key that was revoked"):
+    with pytest.raises(BundleError, match=r"gateway\.state\.plans: .* a key that was revoked"):
         site.node(site.plan(6))
     assert site.node(site.plan(8, starts=80)).core.bundle.starts == 80
 

@@ -295,7 +295,10 @@ class Node:
         elif self._options.allow_rollback:
             return
         elif read_bundle(payload).counter > self.core.bundle.counter:
-            self._adopt(payload)
+            try:
+                self._adopt(payload)
+            except BundleError as error:
+                raise BundleError(f"a plan kept in {self._options.state}.plans: {error}") from None
 
     def _postpone(self, payload: bytes) -> None:
         """Put a plan aside until there is room for it."""
