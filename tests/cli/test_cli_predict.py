@@ -181,10 +181,9 @@ def test_space_around_the_words_of_a_file_means_nothing(run, write, doors):
 @pytest.mark.parametrize(
     "verb", [["predict"], ["predict", "--evidence"], ["explain"], ["report"], ["stress"]]
 )
-def test_states_that_the_model_does_not_know_are_told_in_one_line(
-    run, write, doors, verb, tmp_path
-):
-    n_rows = 60 if verb[0] == "stress" else 5000
+def test_unknown_states_are_told_in_one_line(run, write, doors, verb, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "_PIECE_ROWS", 700)
+    n_rows = 60 if verb[0] == "stress" else 2000
     rows = [f"{'ajar' if i % 10 == 0 else 'open'},{i},yes" for i in range(n_rows)]
     table = write("new.csv", "door,size,occupied", *rows)
     files = ["-o", tmp_path / "page.html"] if verb[0] == "report" else []
