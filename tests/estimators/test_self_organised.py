@@ -148,7 +148,7 @@ def test_one_attribute_one_row_and_one_class_stand():
     assert SelfOrganisedHierarchyClassifier().fit([[1.5], [2.5], [9.5]], [0, 0, 1]).n_clusters_ == 1
     assert SelfOrganisedHierarchyClassifier().fit([[1.5, 2.5]], ["a"]).predict([[1, 1]]) == ["a"]
     one_class = SelfOrganisedHierarchyClassifier().fit([[1.5, 2.5], [3.5, 1.5]], ["a", "a"])
-    assert one_class.predict([[1, 1]]) == ["a"]
+    assert one_class.predict([[1.5, 1.5]]) == ["a"]
 
 
 def test_a_goal_named_like_a_column_gets_a_name_of_its_own(wine):

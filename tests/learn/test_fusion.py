@@ -221,8 +221,8 @@ def test_thresholds_decide_what_the_way_of_a_decision_ends_in(wine):
 
 def test_one_class_and_one_row_stand():
     one = LinguisticHierarchyClassifier(fusion="weigh").fit([[1.5, 2.5], [3.5, 1.5]], ["a", "a"])
-    assert one.predict([[1, 1]]).tolist() == ["a"]
-    assert one.predict_proba([[1, 1]]).tolist() == [[1.0]]
+    assert one.predict([[1.5, 1.5]]).tolist() == ["a"]
+    assert one.predict_proba([[1.5, 1.5]]).tolist() == [[1.0]]
 
 
 def test_weights_stay_readable_where_rows_can_be_told_apart_for_sure(wine):
