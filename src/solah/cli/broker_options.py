@@ -37,6 +37,7 @@ TrustFiles = Annotated[
         exists=True,
         dir_okay=False,
     ),
+    READ,
 ]
 
 

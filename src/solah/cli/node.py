@@ -48,7 +48,6 @@ AllowRollback = Annotated[
         "--allow-rollback",
         help="With --trust, take plans too that were signed before the one in use.",
     ),
-    READ,
 ]
 State = Annotated[
     Path | None,

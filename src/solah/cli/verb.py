@@ -41,8 +41,13 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
     uses = {parameter.name: _use_of(parameter.annotation) for parameter in spread}
 
     def run(**values: Any) -> None:
-        given = [(uses[name], value) for name, value in values.items() if value is not None]
-        read, written = ([value for use, value in given if use is one] for one in (READ, WRITTEN))
+        given = [
+            (uses[name], file)
+            for name, value in values.items()
+            for file in (value if isinstance(value, list) else [value])
+            if file is not None
+        ]
+        read, written = ([file for use, file in given if use is one] for one in (READ, WRITTEN))
         refuse_overwriting(written, read)
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
