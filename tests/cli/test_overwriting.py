@@ -109,15 +109,6 @@ def test_export_keeps_the_model(run, fruit_model, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fruits.h", "früchte.csv"]
 
 
-def test_reproduce_keeps_the_data(run, tmp_path):
-    data, results = tmp_path / "data", tmp_path / "results"
-    data.mkdir()
-    results.mkdir()
-    (data / "iris.csv").write_text("a,b\n", encoding="utf-8")
-    (results / "reproduction.md").symlink_to(data / "iris.csv")
-    run("reproduce", "ldt", "--data", data, "-o", results).check_error(LOST)
-
-
 def test_what_a_run_remembers_is_not_its_output(run, fruits, fruit_model, tmp_path):
     for option, name in (("--state", "state.json"), ("--checkpoint", "task.json")):
         kept = tmp_path / option.strip("-")
