@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -49,7 +50,7 @@ class RowBlock:
     def inputs(self, attributes: Sequence[Attribute]) -> Described:
         """Describe the rows by the inputs of a node: attributes, and beliefs below."""
         names = tuple(one.name for one in attributes)
-        if names == tuple(one.name for one in self.attributes):
+        if len(names) == len(self._places) and names == tuple(self._places):
             return Described.plain(self.labels)
         return self._remembered(("inputs", names), lambda: self._gathered(attributes))
 
@@ -65,17 +66,20 @@ class RowBlock:
         return self._remembered(("routes", id(tree.split)), walk)[1]
 
     def _gathered(self, attributes: Sequence[Attribute]) -> Described:
-        places = {attribute.name: j for j, attribute in enumerate(self.attributes)}
         columns = _Columns(len(self.labels))
         for one in attributes:
             if one.origin not in self.outputs:
-                columns.add(self.labels[:, places[one.name]])
+                columns.add(self.labels[:, self._places[one.name]])
             elif one.tree is None:
                 columns.add_masses(self.outputs[one.name])
             else:
                 beliefs = self.outputs[one.tree][:, one.place]
                 columns.add(label_readings(beliefs[:, None], [one])[:, 0])
         return columns.described()
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {attribute.name: place for place, attribute in enumerate(self.attributes)}
 
     def _remembered(self, key: Hashable, make: Callable[[], _T]) -> _T:
         if self.cache is None:

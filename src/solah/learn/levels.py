@@ -74,7 +74,8 @@ def train_level(
     """Train nodes side by side, on rows that know what the nodes below believe."""
     linguistic = [node for node in nodes if is_linguistic(kinds[node.name])]
     words = growth.belief_labels
-    inputs = [node_inputs(node, rows, words) for node in linguistic]
+    described = {attribute.name: attribute for attribute in rows.attributes}
+    inputs = [node_inputs(node, described, rows, words) for node in linguistic]
     if words is not None:
         inputs = _with_mean_beliefs(inputs, rows)
     tasks = [
@@ -94,17 +95,20 @@ def is_linguistic(kind: Any) -> bool:
 
 
 def node_inputs(
-    node: HierarchyNode, rows: Rows, belief_labels: int | None
+    node: HierarchyNode,
+    described: Mapping[str, Attribute],
+    rows: Rows,
+    belief_labels: int | None,
 ) -> tuple[Attribute, ...]:
     """Describe what feeds a node: attributes, and the beliefs of nodes below.
 
     Parameters
     ----------
     node : HierarchyNode
+    described : the columns, described, by name
     rows : Rows
     belief_labels : how many words describe a belief; None takes it as masses
     """
-    described = {attribute.name: attribute for attribute in rows.attributes}
     goal, prior = rows.facts.goal, rows.facts.prior
     inputs: list[Attribute] = []
     for name in node.inputs:
@@ -182,7 +186,8 @@ def _train_estimators(
 def _train_estimator(
     node: HierarchyNode, rows: MemoryRows, kinds: Mapping[str, Any]
 ) -> EstimatorNode:
-    inputs, goal = node_inputs(node, rows, None), rows.goal
+    described = {attribute.name: attribute for attribute in rows.attributes}
+    inputs, goal = node_inputs(node, described, rows, None), rows.goal
     means = reading_means(inputs, rows.table, goal.weights)
     features = estimator_features(inputs, rows.table, rows.outputs, means)
     used = goal.weights > 0

@@ -153,7 +153,7 @@ class MemoryRows(Rows):
 
     def only(self, names: Sequence[str]) -> MemoryRows:
         """Return the same rows with some of their columns."""
-        places = [self.names.index(name) for name in names]
+        places = [self.described.places[name] for name in names]
         described = Description(
             self.table.select(names),
             tuple(self.attributes[j] for j in places),

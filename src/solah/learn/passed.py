@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,7 +125,8 @@ class PassedRows(Rows):
 
     def only(self, names: Sequence[str]) -> PassedRows:
         """Return the same rows with some of their columns."""
-        attributes = tuple(self.attributes[self.names.index(name)] for name in names)
+        described = {attribute.name: attribute for attribute in self.attributes}
+        attributes = tuple(described[name] for name in names)
         return replace(
             self,
             profile=self.profile.only(names),
@@ -160,7 +163,12 @@ class PassedRows(Rows):
 
     def _counts(self, inputs: Sequence[Attribute]) -> Int64:
         """Return the counts of all rows by the words of some attributes and by class."""
-        bins = flatten(self.attributes).bins
-        place_of = {attribute.name: j for j, attribute in enumerate(self.attributes)}
-        places = [place_of[attribute.name] for attribute in inputs]
-        return np.concatenate([self.root[bins[j] : bins[j + 1]] for j in places])
+        return np.concatenate([self.root[self._bins[attribute.name]] for attribute in inputs])
+
+    @cached_property
+    def _bins(self) -> dict[str, slice]:
+        bins = flatten(self.attributes).bins.tolist()
+        return {
+            attribute.name: slice(*ends)
+            for attribute, ends in zip(self.attributes, pairwise(bins), strict=True)
+        }

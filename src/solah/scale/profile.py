@@ -96,7 +96,8 @@ class Profile:
 
     def only(self, names: Sequence[str]) -> Profile:
         """Return the same rows with some of their columns."""
-        places = [self.names.index(name) for name in names]
+        place_of = {name: place for place, name in enumerate(self.names)}
+        places = [place_of[name] for name in names]
         facts, sample = self.facts, self.sample.rows
         return replace(
             self,
