@@ -19,7 +19,7 @@ from solah import (
     load_model,
 )
 from solah.data import Column, Table, from_frame
-from solah.exceptions import ColumnError, ParameterError
+from solah.exceptions import ColumnError, ParameterError, UnseenStateWarning
 from solah.explain import Explainer, FusionStep
 from solah.explain.explanation.as_html import as_page
 from solah.runtime import Evaluator
@@ -124,7 +124,8 @@ def test_readings_are_told_in_words(one):
 def test_states_that_are_new_are_shown_and_count_as_unknown():
     data = pd.DataFrame({"colour": list("rgrgrgrg"), "size": [1.0, 2, 1, 2, 1, 2, 1, 2]})
     tree = LinguisticTreeClassifier().fit(data, [0, 1] * 4)
-    found = tree.explain(pd.DataFrame({"colour": ["violet"], "size": [1.0]}))[0]
+    with pytest.warns(UnseenStateWarning, match="'violet' in 1 row"):
+        found = tree.explain(pd.DataFrame({"colour": ["violet"], "size": [1.0]}))[0]
     reading = found.readings[0]
     assert (reading.value, reading.is_known, reading.words) == ("violet", False, "unknown")
     assert found.missing == ("colour",)
