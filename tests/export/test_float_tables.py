@@ -24,7 +24,7 @@ def model_over(rng, scale, offset):
     return replace(model, attributes=(moved, *model.attributes[1:]), nodes=(tree, fusion))
 
 
-@pytest.mark.parametrize(("scale", "offset"), [(1e300, 0), (1e31, 0), (1e-38, 0), (1e-320, 0)])
+@pytest.mark.parametrize(("scale", "offset"), [(1e300, 0), (1e37, 0), (1e-38, 0), (1e-320, 0)])
 def test_words_beyond_single_precision_are_refused(scale, offset):
     model = model_over(np.random.default_rng(0), scale, offset)
     with pytest.raises(ParameterError, match=r"'x0' has words from .* numbers='q15'"):
@@ -50,7 +50,7 @@ def test_words_that_become_one_still_decide(scale, offset, tmp_path, find_tool):
 
 def test_evidence_beyond_single_precision_is_refused():
     model = random_model(np.random.default_rng(2), "flat fusion", 3)
-    for change in ({"weights": (1e36, 1.0, 1.0)}, {"bias": (0.0, 1e300, 1.0)}):
+    for change in ({"weights": (1e38, 1.0, 1.0)}, {"bias": (0.0, 1e300, 1.0)}):
         nodes = (replace(one, **change) if isinstance(one, Fusion) else one for one in model.nodes)
         with pytest.raises(ParameterError, match=r"'y' adds up numbers as large as"):
             export_c(replace(model, nodes=tuple(nodes)))
@@ -59,7 +59,7 @@ def test_evidence_beyond_single_precision_is_refused():
 def test_slopes_beyond_single_precision_are_refused():
     model = model_over(np.random.default_rng(3), 1e-28, 0)
     fusion = replace(model.root, weights=(1e15,))
-    with pytest.raises(ParameterError, match="single precision does not hold"):
+    with pytest.raises(ParameterError, match="too steep for float32"):
         export_c(replace(model, nodes=(*model.nodes[:-1], fusion)))
 
 

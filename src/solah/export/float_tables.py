@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from solah.exceptions import ParameterError
 from solah.export.places import CurveRow, StageParts, StateRow, tree_depth
+from solah.model.limits import LEAST_GAP, MOST_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from solah.model.attributes import Attribute
 
 Float32 = NDArray[np.float32]
-
-# Numbers up to this, and words no closer than its inverse, are computed with without overflow.
-_MOST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,12 +186,12 @@ def _check_words(attribute: Attribute) -> None:
     """Refuse words that single precision cannot tell apart, or cannot hold."""
     peaks = np.array(attribute.peaks)
     closest = float(np.diff(peaks / 2).min(initial=np.inf)) * 2
-    if attribute.is_coded or (np.abs(peaks).max() <= _MOST and closest >= 1 / _MOST):
+    if attribute.is_coded or (np.abs(peaks).max() <= MOST_NUMBER and closest >= LEAST_GAP):
         return
     raise ParameterError(
         f"{attribute.name!r} has words from {peaks[0]:.3g} to {peaks[-1]:.3g}, {closest:.3g} apart "
-        f"at the least: single precision computes with numbers up to {_MOST:g} that are "
-        f"{1 / _MOST:g} apart. Measure it in another unit, or export with numbers='q15'."
+        f"at the least: single precision computes with numbers up to {MOST_NUMBER:g} that "
+        f"are {LEAST_GAP:g} apart. Measure it in another unit, or export with numbers='q15'."
     )
 
 
@@ -203,10 +201,10 @@ def _check_size(stage: Stage) -> None:
     parts = (*stage.curves, *stage.tables, *stage.trees)
     said = (stage.start, *(part.values for part in parts))
     largest = max(float(np.abs(values).max()) for values in said)
-    if not largest <= _MOST:
+    if not largest <= MOST_NUMBER:
         raise ParameterError(
             f"{stage.name!r} adds up numbers as large as {largest:.3g}: single precision takes "
-            f"{_MOST:g} at the most. Scale its weights, bias or goal down."
+            f"{MOST_NUMBER:g} at the most. Scale its weights, bias or goal down."
         )
 
 
@@ -231,7 +229,7 @@ def _float32(values: Float) -> Float32:
         numbers = np.asarray(values, dtype=np.float32)
     if not np.isfinite(numbers).all():
         raise ParameterError(
-            f"single precision does not hold {np.abs(values).max():.3g}, a slope "
-            "between two words; rescale the column, or export with numbers='q15'"
+            f"single precision does not hold {np.abs(values).max():.3g}; measure in another unit, or "
+            "export with numbers='q15'"
         )
     return numbers
