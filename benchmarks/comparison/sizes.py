@@ -27,7 +27,7 @@ class Size:
 def size_of_rules(estimator: Any) -> Size:
     """Measure one of our models: rules with weight, and their conditions."""
     try:
-        rules = estimator.rules_()
+        rules = estimator.rules()
         count = estimator.n_rules_
     except ForeignNodeError:  # a hierarchy with other nodes than linguistic ones has no rules
         return Size(None)

@@ -83,7 +83,7 @@ def test_the_document_holds_the_hierarchy_and_predicts_the_same(fitted, wine, tm
 def test_counts_are_summed_over_the_trees(fitted):
     trees = fitted.model_.trees
     assert [tree.name for tree in trees] == ["z1", "z2", "cultivar"]
-    assert fitted.n_rules_ == sum(tree.n_rules for tree in trees) == len(fitted.rules_())
+    assert fitted.n_rules_ == sum(tree.n_rules for tree in trees) == len(fitted.rules())
     assert fitted.n_branches_ == sum(tree.n_branches for tree in trees)
     assert fitted.n_levels_ == 3
 
@@ -125,7 +125,7 @@ def test_the_semantics_are_the_decision(fitted, wine):
     assert (
         str(composed) == f"({z1.premise}) and ({z2.premise}) => {top.premise} => {top.conclusion}"
     )
-    assert any("z1 is " in str(rule) for rule in fitted.rules_())
+    assert any("z1 is " in str(rule) for rule in fitted.rules())
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_refitting_replaces_everything(wine):
     assert model.n_rules_ > 0
     model.set_params(node=LogisticRegression(max_iter=5000)).fit(X, y)
     with pytest.raises(SolahError, match="other models"):
-        model.rules_()
+        model.rules()
 
 
 def test_the_paper_settings_are_known():

@@ -47,7 +47,7 @@ def test_a_tree_says_what_it_decides_and_how(tree):
     assert summary.index(f"<td>{loudest[1]}</td>") < summary.index(f"{100 * loudest[0]:.1f} %")
     assert (tree.feature_importances_ > 0).sum() == 4
     assert summary.count("<tr>") == (1 + 4) + (1 + 5)
-    strongest = max(tree.rules_(), key=lambda rule: rule.support * rule.effect)
+    strongest = max(tree.rules(), key=lambda rule: rule.support * rule.effect)
     assert f"if {strongest.premise} then <strong>{strongest.conclusion}</strong>" in summary
 
 

@@ -155,7 +155,7 @@ def test_a_goal_named_like_a_column_gets_a_name_of_its_own(wine):
     X, y = wine
     model = SelfOrganisedHierarchyClassifier().fit(X, y.rename("hue"))
     assert model.hierarchy_.root == "hue_"
-    assert {rule.goal for rule in model.rules_()} == {"hue"}
+    assert {rule.goal for rule in model.rules()} == {"hue"}
 
 
 def test_other_models_may_stand_at_the_nodes(wine):

@@ -31,7 +31,7 @@ def test_rules_speak_with_the_names_of_the_frame(wine, library):
     X, y = wine
     frame = library.DataFrame(X.to_dict("list"))
     tree = LinguisticTreeClassifier().fit(frame, y.rename("cultivar"))
-    strongest = tree.rules_()[0]
+    strongest = tree.rules()[0]
     assert str(strongest) == (
         "if flavanoids is low and color_intensity is at least medium-or-high "
         "then cultivar 2 (1.00), support 16.7"
@@ -69,7 +69,7 @@ def test_takes_categories_missing_values_and_unseen_states():
         beliefs = tree.predict_proba(strange)
     np.testing.assert_array_equal(beliefs[0], beliefs[1])
     np.testing.assert_allclose(beliefs.sum(axis=1), 1.0)
-    assert any("Wetter is sonnig" in str(rule) for rule in tree.rules_())
+    assert any("Wetter is sonnig" in str(rule) for rule in tree.rules())
 
 
 def test_all_unknown_is_the_mean_belief_of_independent_words():
@@ -98,7 +98,7 @@ def test_one_class_and_one_row_are_enough_to_stand():
     one_class = LinguisticTreeClassifier().fit([[1.5], [2.5], [4.5]], ["a", "a", "a"])
     assert one_class.predict([[3.0]]) == ["a"]
     assert (one_class.n_rules_, one_class.n_branches_) == (1, 1)
-    assert str(one_class.rules_()[0]) == "class a (1.00), support 3.0"
+    assert str(one_class.rules()[0]) == "class a (1.00), support 3.0"
     one_row = LinguisticTreeClassifier().fit([[1.5, 2.5]], [7])
     assert one_row.predict([[0.0, np.nan]]) == [7]
 
@@ -229,7 +229,7 @@ def test_integers_too_large_for_a_float_are_told_apart(tmp_path):
 def test_nullable_classes_read_well():
     y = pd.Series([1, 0] * 5, dtype="Int64", name="on")
     tree = LinguisticTreeClassifier().fit(pd.DataFrame({"a": [1.5, 9.5] * 5}), y)
-    assert {rule.conclusion for rule in tree.rules_()} == {"on 0 (1.00)", "on 1 (1.00)"}
+    assert {rule.conclusion for rule in tree.rules()} == {"on 0 (1.00)", "on 1 (1.00)"}
     with pytest.raises(DataError, match="first: row 2"):
         missing = pd.Series(["x", None] * 5, dtype="string")
         LinguisticTreeClassifier().fit(pd.DataFrame({"a": [1.5, 9.5] * 5}), missing)

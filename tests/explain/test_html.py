@@ -57,7 +57,7 @@ def test_a_rule_shows_its_sentence_whatever_the_names(name):
 def many():
     rng = np.random.default_rng(0)
     X, y = rng.random((300, 4)), rng.integers(0, 3, 300)
-    return LinguisticTreeClassifier(min_gain=None).fit(X, y).rules_()
+    return LinguisticTreeClassifier(min_gain=None).fit(X, y).rules()
 
 
 def test_many_rules_are_a_table_of_the_first_and_a_count_of_the_others(many):
@@ -79,13 +79,13 @@ def test_few_rules_hide_nothing(many):
 
 
 def test_numbers_have_no_belief_to_draw():
-    rules = LinguisticTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [1.0, 2.0]).rules_()
+    rules = LinguisticTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [1.0, 2.0]).rules()
     assert Page(rules._repr_html_()).cells[:3] == ["rule", "support", "effect"]
 
 
 def test_names_that_look_like_markup_are_text():
     frame = pd.DataFrame({"<script>alert(1)</script>": ["a&amp;b", "\"'><i>"] * 5})
-    rules = LinguisticTreeClassifier().fit(frame, ["<b>ja", "</td>nein"] * 5).rules_()
+    rules = LinguisticTreeClassifier().fit(frame, ["<b>ja", "</td>nein"] * 5).rules()
     page = Page(rules._repr_html_())
     assert not {"script", "i", "b"} & set(page.tags)
     assert page.cells[4] == rules[0].sentence

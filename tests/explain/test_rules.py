@@ -29,7 +29,7 @@ def test_a_rule_reads_as_a_sentence():
 
 
 def test_there_is_a_rule_a_branch_with_weight_and_their_supports_sum_to_the_rows(tree):
-    rules = tree.rules_()
+    rules = tree.rules()
     assert len(rules) == tree.n_rules_
     assert sum(rule.support for rule in rules) == pytest.approx(150)
     assert [rule.support for rule in rules] == sorted((r.support for r in rules), reverse=True)
@@ -54,7 +54,7 @@ def test_the_rules_are_the_model(tree):
 
 
 def test_no_attribute_is_asked_twice_in_a_rule(tree):
-    for rule in tree.rules_():
+    for rule in tree.rules():
         asked = [condition.attribute for condition in rule.conditions]
         assert len(set(asked)) == len(asked)
 
@@ -62,7 +62,7 @@ def test_no_attribute_is_asked_twice_in_a_rule(tree):
 def test_strange_names_reach_the_sentence_unchanged():
     frame = pd.DataFrame({"<b>größe & 大きさ": ["a|b", "c"] * 5})
     tree = LinguisticTreeClassifier().fit(frame, ["Ja", "Nein"] * 5)
-    assert {str(rule) for rule in tree.rules_()} == {
+    assert {str(rule) for rule in tree.rules()} == {
         "if <b>größe & 大きさ is a|b then class Ja (1.00), support 5.0",
         "if <b>größe & 大きさ is c then class Nein (1.00), support 5.0",
     }
@@ -85,7 +85,7 @@ def test_joined_rules_are_the_model_too(max_rules):
 def test_a_condition_that_always_holds_is_not_said():
     X = load_iris().data
     model = LinguisticTreeClassifier(min_gain=None, purity=0.3, max_depth=1).fit(X, [0] * 150)
-    assert [str(rule) for rule in model.rules_()] == ["class 0 (1.00), support 150.0"]
+    assert [str(rule) for rule in model.rules()] == ["class 0 (1.00), support 150.0"]
 
 
 def test_attributes_share_what_a_fusion_knows_by_how_loudly_they_speak():

@@ -71,7 +71,7 @@ def test_the_effect_of_a_rule_is_what_its_voice_says_when_it_fires_alone():
     X = rng.integers(0, 2, (300, 2)).astype(str)
     y = np.where(rng.random(300) < 0.2, "odd", X[:, 0])
     model = LinguisticHierarchyClassifier("a <- x0; b <- x1; y <- a, b", fusion="weigh").fit(X, y)
-    effects = {str(rule): (rule.effect, rule.speaks_for) for rule in model.rules_()}
+    effects = {str(rule): (rule.effect, rule.speaks_for) for rule in model.rules()}
     for semantics in model.semantics(X[:5]):
         *trees, fusion = semantics.steps
         voices = {voice.tree: (voice.strength, voice.decision) for voice in fusion.voices}
@@ -90,7 +90,7 @@ def test_for_a_number_the_estimate_moves():
 
 
 def test_a_rule_that_always_holds_moves_nothing():
-    (rule,) = LinguisticTreeClassifier().fit([[1.5], [1.5]], ["a", "b"]).rules_()
+    (rule,) = LinguisticTreeClassifier().fit([[1.5], [1.5]], ["a", "b"]).rules()
     assert (rule.effect, rule.speaks_for, rule.impact) == (0.0, None, "0")
 
 

@@ -42,7 +42,7 @@ def hierarchy(wine):
 
 @pytest.fixture
 def rules(hierarchy):
-    return hierarchy.rules_()
+    return hierarchy.rules()
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_filters_refuse_what_is_not_there(rules):
         rules.filter(attribute="huge")
     with pytest.raises(ParameterError, match="no tree 'tast'; did you mean 'taste'?"):
         rules.filter(tree="tast")
-    number = LinguisticTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).rules_()
+    number = LinguisticTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).rules()
     with pytest.raises(DataError, match="'y' is a number, so it has no class 'a'"):
         number.filter(class_="a")
 
@@ -124,14 +124,14 @@ def test_csv_has_a_line_a_rule_and_a_belief_a_class(rules):
 
 
 def test_csv_of_numbers_has_no_beliefs_in_classes():
-    rules = LinguisticTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [1.0, 2.0]).rules_()
+    rules = LinguisticTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [1.0, 2.0]).rules()
     first, *rows = csv.reader(io.StringIO(rules.to_csv()))
     assert first[-1] == "effect"
     assert [float(row[3]) for row in rows] == [rule.decision for rule in rules]
 
 
 def test_odd_names_survive_csv_and_json(odd):
-    rules = odd.rules_()
+    rules = odd.rules()
     first, *rows = csv.reader(io.StringIO(rules.to_csv()))
     assert {unguarded(row[3]) for row in rows} == set(ODD_CLASSES)
     assert first[7:] == [f"P({name})" for name in odd.classes_]
@@ -154,14 +154,14 @@ def test_markdown_is_a_table_of_rules_and_one_of_words(rules):
 
 
 def test_markdown_of_one_tree_does_not_name_it_and_states_need_no_words(odd):
-    page = odd.rules_().to_markdown()
+    page = odd.rules().to_markdown()
     assert "| rule | support | effect |" in page
     assert "The words" not in page
-    assert odd.rules_()[:0].to_markdown().endswith("|---|---|---|\n")
+    assert odd.rules()[:0].to_markdown().endswith("|---|---|---|\n")
 
 
 def test_every_row_of_a_markdown_table_has_its_cells_whatever_the_names(odd):
-    table = [line for line in odd.rules_().to_markdown().splitlines() if line.startswith("|")]
+    table = [line for line in odd.rules().to_markdown().splitlines() if line.startswith("|")]
     assert len(table) == 2 + odd.n_rules_
     assert {line.replace("\\|", "").count("|") for line in table} == {4}
     assert not any("<" in line.replace("\\<", "") for line in table)
@@ -186,7 +186,7 @@ def test_how_many_there_are_and_what_conditions_on_trees_mean(hierarchy, rules):
 
 def test_words_of_belief_are_explained_too(wine):
     model = LinguisticHierarchyClassifier(WIRING, belief_labels=3, max_depth=1).fit(*wine)
-    rules = model.rules_().filter(tree="wine")
+    rules = model.rules().filter(tree="wine")
     assert explain_beliefs(rules).startswith("A condition on taste is")
     told = {attribute for attribute, _, _ in words_used(rules)}
     assert told == {condition.attribute for rule in rules for condition in rule.conditions}
@@ -198,7 +198,7 @@ def test_words_of_belief_are_explained_too(wine):
 
 def test_a_fusion_has_no_rules_of_its_own():
     X, y = load_wine(return_X_y=True, as_frame=True)
-    rules = SelfOrganisedHierarchyClassifier(max_rules=12).fit(X, y).rules_()
+    rules = SelfOrganisedHierarchyClassifier(max_rules=12).fit(X, y).rules()
     with pytest.raises(ParameterError, match="'target' adds up what trees say"):
         rules.filter(tree="target")
     assert isinstance(rules.copy(), Rules)

@@ -53,7 +53,7 @@ def test_several_classes_have_one_each(iris):
 
 
 def test_rules_speak_with_them(two):
-    said = "\n".join(map(str, fit(two).rules_()))
+    said = "\n".join(map(str, fit(two).rules()))
     assert "if z(well) is " in said
     assert "likely" in said
 

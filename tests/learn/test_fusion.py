@@ -140,7 +140,7 @@ def test_trees_that_say_nothing_are_left_out(wine):
 def test_rules_are_as_few_as_asked_for(wine, max_rules):
     model = weighed(NESTED, wine, max_rules=max_rules)
     assert model.n_rules_ <= max(max_rules, 1)
-    assert len(model.rules_()) == model.n_rules_
+    assert len(model.rules()) == model.n_rules_
 
 
 def test_without_a_rule_the_shares_of_the_classes_are_believed(wine):
@@ -229,4 +229,4 @@ def test_weights_stay_readable_where_rows_can_be_told_apart_for_sure(wine):
     model = SelfOrganisedHierarchyClassifier(penalty=0.05, n_labels=3, min_support=0.03).fit(*wine)
     assert model.score(*wine) == 1.0, "there would be no end of louder voices"
     assert max(model.model_.root.weights) < 5
-    assert max(rule.certainty for rule in model.rules_()) > 0.7
+    assert max(rule.certainty for rule in model.rules()) > 0.7

@@ -34,7 +34,7 @@ def tree(wine):
 @pytest.mark.parametrize("max_rules", [60, 20, 7, 2, 1])
 def test_there_are_at_most_as_many_rules_as_asked_for(wine, max_rules):
     model = LinguisticTreeClassifier(max_rules=max_rules).fit(*wine)
-    assert len(model.rules_()) == model.n_rules_ <= max_rules
+    assert len(model.rules()) == model.n_rules_ <= max_rules
     assert model.n_rules_ >= max_rules - 1
 
 
@@ -63,7 +63,7 @@ def test_the_pair_that_loses_least_goes_first(tree):
 
 def test_joined_words_are_said_together(wine):
     model = LinguisticTreeClassifier(max_rules=4, max_depth=1).fit(*wine)
-    said = [str(rule) for rule in model.rules_()]
+    said = [str(rule) for rule in model.rules()]
     assert any("at most" in text or "at least" in text or " to " in text for text in said)
 
 
@@ -73,17 +73,17 @@ def test_states_without_an_order_are_joined_across(tmp_path):
     y = np.isin(colour, ["red", "green"]) ^ (rng.random(400) < 0.05)
     X = colour.astype(object)[:, None]
     model = LinguisticTreeClassifier(max_rules=2).fit(X, y)
-    premises = {rule.premise for rule in model.rules_()}
+    premises = {rule.premise for rule in model.rules()}
     assert premises == {"x0 is black or blue", "x0 is green or red"}
     model.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
-    assert [str(rule) for rule in loaded.rules()] == [str(rule) for rule in model.rules_()]
+    assert [str(rule) for rule in loaded.rules()] == [str(rule) for rule in model.rules()]
 
 
 def test_what_fires_is_the_joined_rule(wine):
     X, y = wine
     model = LinguisticTreeClassifier(max_rules=5).fit(X, y)
-    rules = {str(rule) for rule in model.rules_()}
+    rules = {str(rule) for rule in model.rules()}
     for way in model.semantics(X[:20]):
         assert {str(fired.rule) for fired in way.steps[0].fired} <= rules
         assert sum(fired.weight for fired in way.steps[0].fired) == pytest.approx(1.0)
@@ -180,7 +180,7 @@ def mixed_rows(seed, n_rows):
 def test_no_kind_of_column_makes_more_rules_than_asked_for(which, seed, n_rows, max_rules):
     X, y = mixed_rows(seed, n_rows)
     estimator = ESTIMATORS[which].set_params(kinds=MIXED_KINDS, max_rules=max_rules).fit(X, y)
-    assert len(estimator.rules_()) == estimator.n_rules_ <= max_rules
+    assert len(estimator.rules()) == estimator.n_rules_ <= max_rules
 
 
 def test_states_without_an_order_are_one_rule_across_a_branch_that_goes_on(tree):

@@ -41,7 +41,7 @@ def test_it_says_what_the_model_knows(wine):
     summary = summarise(tree.model_, max_rules=7)
     assert summary["size"]["rules"] == tree.n_rules_
     assert summary["size"]["branches"] == tree.n_branches_
-    assert [rule["text"] for rule in summary["rules"]] == [str(r) for r in tree.rules_()[:7]]
+    assert [rule["text"] for rule in summary["rules"]] == [str(r) for r in tree.rules()[:7]]
     shares = [attribute["importance"] for attribute in summary["attributes"]]
     assert shares == tree.feature_importances_.tolist()
     assert summary["scores"] is None

@@ -89,7 +89,7 @@ def test_unknown_readings_fall_back_on_the_marginal(evaluator, wine):
 
 
 def test_rules_come_from_the_document_alone(evaluator, tree):
-    assert list(map(str, evaluator.rules())) == list(map(str, tree.rules_()))
+    assert list(map(str, evaluator.rules())) == list(map(str, tree.rules()))
 
 
 def test_text_from_a_file_is_read_as_the_model_needs_it():

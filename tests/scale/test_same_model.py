@@ -180,7 +180,7 @@ def test_an_estimator_is_as_good_as_fitted_in_memory(rows):
     np.testing.assert_array_equal(there.predict_proba(X), here.predict_proba(X))
     np.testing.assert_array_equal(there.predict(X), here.predict(X))
     assert there.score(X, y) > 0.7
-    assert [str(rule) for rule in there.rules_()] == [str(rule) for rule in here.rules_()]
+    assert [str(rule) for rule in there.rules()] == [str(rule) for rule in here.rules()]
     assert to_the_same_choice(there, here)
     again = clone(there)
     assert not hasattr(again, "model_")

@@ -122,7 +122,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         )
         return np.array([share_of.get(name, 0.0) for name in known_names(self)])
 
-    def rules_(self) -> Rules:
+    def rules(self) -> Rules:
         """List the rules that carry weight, tree by tree, the strongest first.
 
         Returns

@@ -103,7 +103,7 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
     >>> from solah import LinguisticTreeClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = LinguisticTreeClassifier(max_depth=1).fit(X, y)
-    >>> print(tree.rules_()[0])
+    >>> print(tree.rules()[0])
     if x3 is medium then class 1 (0.91), support 41.6
     """
 

@@ -34,7 +34,7 @@ class Rules(list["Rule"]):
     >>> from solah import LinguisticTreeClassifier, datasets
     >>> iris = datasets.load("iris")
     >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
-    >>> rules = tree.rules_()
+    >>> rules = tree.rules()
     >>> print(rules[:2])
     if petal width (cm) is at least medium-or-high then class virginica (0.84), support 56.4
     if petal width (cm) is medium then class versicolor (0.91), support 41.6
