@@ -144,7 +144,7 @@ def compare(learnt: Rows, others: Rows, megabytes: int) -> None:
         model, forest = load_model(document), joblib.load(pickle)
     leaves = sum(tree.get_n_leaves() for tree in forest.estimators_)
     decided = accuracies(lambda X: model.predict(from_array(X, SENSORS)), learnt, others)
-    print_line("solah fit", mine, f"{model.model.n_rules:,} rules", decided)
+    print_line("solah fit", mine, f"{model.model_.n_rules:,} rules", decided)
     voted = accuracies(forest.predict, learnt, others)
     print_line("forest of 100", peer, f"{leaves:,} leaves", voted)
     print(

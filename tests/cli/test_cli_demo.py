@@ -30,7 +30,7 @@ def test_the_demo_learns_measures_and_reports(run, tmp_path):
     assert any(line.split() == ["one", "tree", "hierarchy"] for line in outcome.out.splitlines())
     assert outcome.out.index("4. Written") < outcome.out.index("Try next")
     assert f"solah rules {folder / 'model.json'}" in outcome.out
-    assert load_model(folder / "model.json").model.goal.states == ("class_0", "class_1", "class_2")
+    assert load_model(folder / "model.json").model_.goal.states == ("class_0", "class_1", "class_2")
     assert (folder / "report.html").read_text("utf-8").lower().startswith("<!doctype html>")
 
 

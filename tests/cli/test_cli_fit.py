@@ -18,8 +18,8 @@ def test_a_file_becomes_a_model_that_decides(run, fruits, tmp_path):
     assert "2 rules, 3 branches, at most 1 condition a rule" in outcome.out
     assert outcome.err == ""
     evaluator = solah.load_model(model)
-    assert evaluator.model.goal.name == "geschmack 👅"
-    assert [attribute.name for attribute in evaluator.model.attributes] == [
+    assert evaluator.model_.goal.name == "geschmack 👅"
+    assert [attribute.name for attribute in evaluator.model_.attributes] == [
         "größe cm",
         "色",
         "kerne",
@@ -34,7 +34,7 @@ def test_a_data_set_by_name_knows_its_target(run, tmp_path):
     assert document["rows"] == 178
     assert set(document["kinds"].values()) == {"continuous"}
     assert document["goal"]["classes"] == ["class_0", "class_1", "class_2"]
-    assert document["rules"] == solah.load_model(tmp_path / "m.json").model.n_rules
+    assert document["rules"] == solah.load_model(tmp_path / "m.json").model_.n_rules
 
 
 def test_options_reach_the_tree(run, tmp_path):
@@ -119,7 +119,7 @@ def test_the_reading_options_are_used(run, tmp_path):
     )
     assert outcome.code == 0, outcome.err
     assert outcome.document["goal"]["classes"] == ["è", "é"]
-    low = solah.load_model(tmp_path / "m.json").model.attributes[0].low
+    low = solah.load_model(tmp_path / "m.json").model_.attributes[0].low
     assert low == pytest.approx(0.5)
 
 

@@ -11,7 +11,7 @@ def test_the_best_hierarchy_is_written(run, tmp_path):
     outcome = run("fit", "iris", "-o", tmp_path / "m.json", *QUICK)
     assert "\nmodel    genetic\n" in outcome.out
     assert " hierarchies in 1 generation, best AUC 0.9" in outcome.out
-    assert load_model(tmp_path / "m.json").model.hierarchy.root == "class"
+    assert load_model(tmp_path / "m.json").model_.hierarchy.root == "class"
 
 
 def test_json_says_how_the_search_went(run, tmp_path):
@@ -35,7 +35,7 @@ def test_too_few_rows_to_search(run, write, tmp_path):
 
 def test_cascades(run, tmp_path):
     run("fit", "wine", "-o", tmp_path / "m.json", *QUICK, "--cascade", "--time-budget", 60)
-    assert load_model(tmp_path / "m.json").model.hierarchy.is_cascade
+    assert load_model(tmp_path / "m.json").model_.hierarchy.is_cascade
 
 
 def test_it_is_measured_beside_others(run):
@@ -67,4 +67,4 @@ def test_an_interrupted_search_writes_the_best_so_far(run, tmp_path, monkeypatch
     monkeypatch.setattr(Fitness, "score", interrupted)
     outcome = run("fit", "iris", "-o", tmp_path / "m.json", *QUICK, "--jobs", 1)
     assert "interrupted: this is the best hierarchy that was found until then" in outcome.err
-    assert load_model(tmp_path / "m.json").model.trees
+    assert load_model(tmp_path / "m.json").model_.trees

@@ -34,7 +34,7 @@ def parameters(*wishes, trees=None, **wiring):
 
 def test_classes_are_learnt_by_a_hierarchy_that_organises_itself(fit_wine, tmp_path):
     outcome = fit_wine()
-    model = solah.load_model(tmp_path / "m.json").model
+    model = solah.load_model(tmp_path / "m.json").model_
     assert len(model.trees) > 1
     assert "\nmodel    solah\n" in outcome.out
     levels = f"{model.hierarchy.n_levels} levels (the attributes' among them)"
@@ -48,7 +48,7 @@ def test_classes_are_learnt_by_a_hierarchy_that_organises_itself(fit_wine, tmp_p
 
 def test_json_has_what_the_screen_shows(fit_wine, tmp_path):
     document = fit_wine("--json", "--clusters", 4).document
-    model = solah.load_model(tmp_path / "m.json").model
+    model = solah.load_model(tmp_path / "m.json").model_
     assert document["kind"] == "solah"
     assert document["hierarchy"]["structure"] == model.hierarchy.to_dict()
     assert document["hierarchy"]["levels"] == model.hierarchy.n_levels
@@ -71,7 +71,7 @@ def test_a_tree_has_no_drawing(fit_wine, tmp_path):
     outcome = fit_wine("--model", "tree")
     assert "\nmodel    tree\nsize " in outcome.out
     assert "←" not in outcome.out
-    assert len(solah.load_model(tmp_path / "m.json").model.trees) == 1
+    assert len(solah.load_model(tmp_path / "m.json").model_.trees) == 1
 
 
 @pytest.mark.parametrize("suffix", [".json", ".txt", ".yaml"])

@@ -14,7 +14,7 @@ def test_a_model_alone(run, fruit_model, tmp_path):
     assert outcome.code == 0, outcome.err
     assert outcome.out == f"written to {page}\n"
     text = page.read_text(encoding="utf-8")
-    assert text == render_page(summarise_page(load_model(fruit_model).model))
+    assert text == render_page(summarise_page(load_model(fruit_model).model_))
     assert "geschmack 👅" in text
     assert "How well it decides" not in text
 
@@ -59,7 +59,7 @@ def test_markdown(run, fruit_model, fruits, tmp_path):
     page = tmp_path / "fruits.md"
     outcome = run("report", fruit_model, fruits, "-o", page, "--json")
     assert "DATA is for .html" in outcome.err
-    summary = summarise(load_model(fruit_model).model)
+    summary = summarise(load_model(fruit_model).model_)
     assert outcome.document == json.loads(json.dumps(summary))
     assert page.read_text(encoding="utf-8") == render_markdown(summary)
 

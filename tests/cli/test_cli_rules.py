@@ -40,7 +40,7 @@ def test_filters(run, tmp_path):
 
 def test_rules_are_grouped_by_tree_from_bottom_to_top(run, wine_model):
     lines = run("rules", wine_model).out.splitlines()
-    model = load_model(wine_model).model
+    model = load_model(wine_model).model_
     taste, look, wine = (tree.n_rules for tree in model.trees)
     assert lines[0] == f"class: {model.n_rules} rules in 3 trees"
     assert lines[1] == "A condition on taste, look is on what the tree of that name believes."
@@ -165,7 +165,7 @@ def test_the_format_that_is_said_wins_over_the_name(run, fruit_model, tmp_path):
     run("rules", fruit_model, "--format", "csv", "-o", tmp_path / "r.md")
     first, *rows = csv.reader(io.StringIO((tmp_path / "r.md").read_text(encoding="utf-8")))
     assert first[0] == "tree"
-    assert len(rows) == load_model(fruit_model).model.n_rules
+    assert len(rows) == load_model(fruit_model).model_.n_rules
     assert run("rules", fruit_model, "--json", "-o", tmp_path / "r.csv").out == ""
     assert json.loads((tmp_path / "r.csv").read_text(encoding="utf-8"))["rules"]
 

@@ -88,7 +88,7 @@ def test_a_file_that_ends_is_followed_to_its_end(tmp_path, growing):
     assert metrics(out)["rows"] == 900
     assert metrics(out)["accuracy"] > 0.85
     assert load_model(model).predict([[3.0, -3.0]]).tolist() == ["yes"]
-    assert load_model(model).model.goal.name == "verdict"
+    assert load_model(model).model_.goal.name == "verdict"
 
 
 def test_stdin_gives_the_same_as_a_file(tmp_path, growing):
@@ -112,7 +112,7 @@ def test_json_lines_are_followed(tmp_path):
     assert code == 0
     assert "row 60: the first model, of 60 rows, decides now" in out
     assert "no JSON object" in err
-    attributes = load_model(tmp_path / "m.json").model.attributes
+    attributes = load_model(tmp_path / "m.json").model_.attributes
     assert [attribute.name for attribute in attributes] == ["a", "b"]
 
 

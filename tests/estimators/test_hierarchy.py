@@ -73,8 +73,8 @@ def test_the_document_holds_the_hierarchy_and_predicts_the_same(fitted, wine, tm
     X, _ = wine
     fitted.save(tmp_path / "wine.json")
     loaded = load_model(tmp_path / "wine.json")
-    assert loaded.model == fitted.model_
-    assert loaded.model.hierarchy == fitted.hierarchy_
+    assert loaded.model_ == fitted.model_
+    assert loaded.model_.hierarchy == fitted.hierarchy_
     np.testing.assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))
     only_used = X[list(fitted.hierarchy_.attributes)]
     np.testing.assert_array_equal(loaded.predict(only_used), fitted.predict(X))

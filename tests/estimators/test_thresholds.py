@@ -38,7 +38,7 @@ def test_the_document_knows_it(cancer, tmp_path):
     model = SelfOrganisedHierarchyClassifier("each", thresholds={"malignant": 0.05}).fit(X, y)
     model.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
-    assert loaded.model.goal.thresholds == (0.95, 0.05)
+    assert loaded.model_.goal.thresholds == (0.95, 0.05)
     assert (loaded.predict(X) == model.predict(X)).all()
 
 

@@ -91,7 +91,7 @@ def test_it_is_saved_loaded_and_fits_the_schema(iris, tmp_path):
     jsonschema.validate(json.loads(to_json(model.model_)), model_schema())
     model.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
-    assert loaded.model == model.model_
+    assert loaded.model_ == model.model_
     np.testing.assert_array_equal(loaded.predict_proba(iris[0]), model.predict_proba(iris[0]))
 
 

@@ -100,9 +100,9 @@ def test_saved_models_decide_alike(wine, nested, tmp_path):
     X, _ = wine
     nested.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
-    assert loaded.model == nested.model_
+    assert loaded.model_ == nested.model_
     np.testing.assert_array_equal(loaded.predict_proba(X), nested.predict_proba(X))
-    assert loaded.all_beliefs(X).keys() == {"a", "b", "c", "z", "y"}
+    assert loaded.node_beliefs(X).keys() == {"a", "b", "c", "z", "y"}
 
 
 def test_the_way_of_a_decision_goes_through_the_fusions(wine, nested):

@@ -78,7 +78,7 @@ def rows_for(model, rng):
 def check_all_that_is_made_of(model):
     """Use a model in all ways; what is written must be JSON, which has no NaN."""
     evaluator, table = Evaluator(model), rows_for(model, np.random.default_rng(0))
-    for beliefs in evaluator.all_beliefs(table).values():
+    for beliefs in evaluator.node_beliefs(table).values():
         assert ((beliefs >= 0) & (beliefs <= 1)).all()
         np.testing.assert_allclose(beliefs.sum(axis=1), 1.0, atol=1e-9)
     is_choice = model.goal.task is Task.CLASSIFICATION

@@ -46,7 +46,7 @@ def test_a_file_over_the_limit_is_not_read_whole(tmp_path):
     LinguisticTreeClassifier(max_depth=1).fit(*load_iris(return_X_y=True)).save(path)
     with pytest.raises(ModelFormatError, match="more than the limit of 100; .*max_bytes"):
         load_model(path, max_bytes=100)
-    assert load_model(path).model.n_rules == 5
+    assert load_model(path).model_.n_rules == 5
 
 
 def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path):

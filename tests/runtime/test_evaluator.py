@@ -92,6 +92,19 @@ def test_rules_come_from_the_document_alone(evaluator, tree):
     assert list(map(str, evaluator.rules())) == list(map(str, tree.rules()))
 
 
+NOT_OF_ESTIMATORS = {"beliefs", "n_threads", "stress"}
+
+
+def test_what_a_loaded_model_has_is_called_the_same_on_an_estimator(evaluator, tree, wine):
+    names = {name for name in dir(evaluator) if not name.startswith("_")}
+    assert {name for name in names if not hasattr(tree, name)} == NOT_OF_ESTIMATORS
+    rows = wine[0][:5]
+    assert evaluator.model_ == tree.model_
+    (ours,), (theirs,) = evaluator.node_beliefs(rows).values(), tree.node_beliefs(rows).values()
+    np.testing.assert_array_equal(ours, theirs)
+    assert list(map(str, evaluator.semantics(rows))) == list(map(str, tree.semantics(rows)))
+
+
 def test_text_from_a_file_is_read_as_the_model_needs_it():
     frame = pd.DataFrame({"size": [1.5, 2.5, 9.5, 8.5], "on": ["yes", "no", "no", "yes"]})
     tree = LinguisticTreeClassifier(min_support=0).fit(frame, [0, 0, 1, 1])
@@ -150,7 +163,7 @@ def ways_in(tree):
         "decision_path": tree.decision_path,
         "partial_fit": lambda X: deepcopy(tree).partial_fit(X, ["no"] * len(X)),
         "evaluator": evaluator.predict,
-        "all_beliefs": evaluator.all_beliefs,
+        "node_beliefs": evaluator.node_beliefs,
         "evaluator explains": evaluator.explain,
         "report": lambda X: summarise_page(tree.model_, X),
     }

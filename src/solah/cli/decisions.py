@@ -70,7 +70,7 @@ class Decider:
     ) -> None:
         self._evaluator = evaluator
         self._with_evidence = with_evidence
-        self._goal = evaluator.model.goal
+        self._goal = evaluator.model_.goal
         self._keep = list(keep)
         self._note = note
         self._output_names: dict[str, str] | None = None

@@ -177,6 +177,19 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         table = read_features(self, X, reset=False)
         return evaluator.explain(table, changes=changes, ranges=ranges, fixed=fixed)
 
+    def node_beliefs(self, X: ArrayLike) -> dict[str, Float]:
+        """Return what each node believes, from bottom to top.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        beliefs : dict of node name to ndarray of shape (n_rows, n_classes)
+        """
+        return self._evaluator().node_beliefs(read_features(self, X, reset=False))
+
     def evidence(self, X: ArrayLike) -> Float:
         """Return the share of the model's knowledge that each row's known readings can reach.
 

@@ -221,9 +221,9 @@ class HierarchyClassifier(LinguisticClassifier):
         beliefs : dict of node name to ndarray of shape (n_rows, n_classes)
         """
         check_is_fitted(self)
-        table = read_features(self, X, reset=False)
         if hasattr(self, "model_"):
-            return self._evaluator().all_beliefs(table)
+            return super().node_beliefs(X)
+        table = read_features(self, X, reset=False)
         n_threads = count_threads(self.n_jobs)
         outputs: dict[str, Float] = {}
         for node in self.nodes_:

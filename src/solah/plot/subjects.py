@@ -48,7 +48,7 @@ def model_of(source: Any) -> Model:
     if isinstance(source, Model):
         return source
     if isinstance(source, Evaluator):
-        return source.model
+        return source.model_
     if isinstance(source, LinguisticEstimator):
         return source._model()
     raise ParameterError(
@@ -114,7 +114,7 @@ def as_table(X: Any) -> Table | NDArray[Any]:
 def is_of_numbers(source: Any) -> bool:
     """Whether the goal is a number rather than a class."""
     if isinstance(source, Evaluator):
-        return source.model.goal.task is Task.REGRESSION
+        return source.model_.goal.task is Task.REGRESSION
     return bool(is_regressor(source))
 
 

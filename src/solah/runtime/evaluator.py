@@ -38,14 +38,14 @@ class Evaluator:
     """
 
     def __init__(self, model: Model, n_threads: int = 1) -> None:
-        self.model = model
+        self.model_ = model
         self.n_threads = n_threads
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, in the order of ``predict_proba``'s columns."""
         self._expect(Task.CLASSIFICATION, "classes_")
-        return np.array(self.model.goal.states)
+        return np.array(self.model_.goal.states)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class to decide for, or the expected number.
@@ -60,9 +60,9 @@ class Evaluator:
         decisions : ndarray of shape (n_rows,)
         """
         beliefs = self.beliefs(X)
-        if self.model.goal.task is Task.REGRESSION:
-            return np.asarray((beliefs * np.array(self.model.goal.centres)).sum(axis=1))
-        return np.asarray(self.classes_[self.model.goal.decide(beliefs)])
+        if self.model_.goal.task is Task.REGRESSION:
+            return np.asarray((beliefs * np.array(self.model_.goal.centres)).sum(axis=1))
+        return np.asarray(self.classes_[self.model_.goal.decide(beliefs)])
 
     def predict_proba(self, X: Any) -> Float:
         """Return the belief in each class.
@@ -82,15 +82,15 @@ class Evaluator:
         """List the rules that carry weight, the strongest first."""
         from solah.explain import rules_of
 
-        return rules_of(self.model)
+        return rules_of(self.model_)
 
     def beliefs(self, X: Any) -> Float:
         """Return the distribution over the goal's states, or over a number's focal sets."""
-        return root_beliefs(self.model.nodes, self._known_table(X), self.n_threads)
+        return root_beliefs(self.model_.nodes, self._known_table(X), self.n_threads)
 
-    def all_beliefs(self, X: Any) -> dict[str, Float]:
+    def node_beliefs(self, X: Any) -> dict[str, Float]:
         """Return what each node believes, from bottom to top, by the nodes' names."""
-        return all_beliefs(self.model.nodes, self._known_table(X), self.n_threads)
+        return all_beliefs(self.model_.nodes, self._known_table(X), self.n_threads)
 
     def evidence(self, X: Any) -> Float:
         """Return the share of the model's knowledge that each row's known readings can reach.
@@ -108,8 +108,8 @@ class Evaluator:
         """
         from solah.explain.importance import attribute_importances, known_shares
 
-        rows = encode(self._table(X), self.model.attributes)
-        return known_shares(rows, attribute_importances(self.model))
+        rows = encode(self._table(X), self.model_.attributes)
+        return known_shares(rows, attribute_importances(self.model_))
 
     def semantics(self, X: Any) -> list[Semantics]:
         """Return, for each row, the rules that fired in each tree, from bottom to top.
@@ -125,7 +125,7 @@ class Evaluator:
         """
         from solah.explain import semantics_of
 
-        return semantics_of(self.model, self._known_table(X))
+        return semantics_of(self.model_, self._known_table(X))
 
     def explain(
         self,
@@ -158,7 +158,7 @@ class Evaluator:
         columns = X.names if isinstance(X, Table) else frame_names(X) if is_frame(X) else ()
         table = self._table(X)
         explainer = Explainer(
-            self.model, changes=changes, ranges=ranges, fixed=fixed, columns=columns
+            self.model_, changes=changes, ranges=ranges, fixed=fixed, columns=columns
         )
         return list(explainer.of_table(table))
 
@@ -185,24 +185,24 @@ class Evaluator:
         from solah.explain import stress
 
         self._expect(Task.CLASSIFICATION, "stress")
-        rows = encode(self._known_table(X), self.model.attributes)
-        truth = encode_goal(as_column("y", as_array(y)), self.model.goal)
+        rows = encode(self._known_table(X), self.model_.attributes)
+        truth = encode_goal(as_column("y", as_array(y)), self.model_.goal)
         if len(truth) != len(rows):
             raise DataError(f"y has {len(truth)} classes for {len(rows)} rows")
         if (truth == MISSING).any():
             raise DataError("y has missing values; leave the rows without a true class out")
-        return stress(self.model, rows, truth, noise=noise, budget=budget, seed=seed)
+        return stress(self.model_, rows, truth, noise=noise, budget=budget, seed=seed)
 
     def _known_table(self, X: Any) -> Table:
         """Read rows, and warn of states that the model does not know."""
         table = self._table(X)
-        warn_of_unseen(table, self.model.attributes)
+        warn_of_unseen(table, self.model_.attributes)
         return table
 
     def _table(self, X: Any) -> Table:
         if isinstance(X, Table):
             return X
-        names = [attribute.name for attribute in self.model.attributes]
+        names = [attribute.name for attribute in self.model_.attributes]
         if is_frame(X):
             return from_frame(X, only=names)
         if hasattr(X, "collect_schema"):
@@ -220,8 +220,8 @@ class Evaluator:
         return from_array(array, names)
 
     def _expect(self, task: Task, what: str) -> None:
-        if self.model.goal.task is not task:
-            raise AttributeError(f"a model of {self.model.goal.task.value} has no {what!r}")
+        if self.model_.goal.task is not task:
+            raise AttributeError(f"a model of {self.model_.goal.task.value} has no {what!r}")
 
 
 def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Evaluator:
