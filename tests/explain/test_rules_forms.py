@@ -96,13 +96,31 @@ def test_filters_refuse_what_is_not_there(rules):
 
 
 @pytest.mark.parametrize("order", ["support", "effect"])
-def test_sorting_puts_the_largest_first_and_returns_the_list(rules, order):
-    before = list(rules)
-    assert rules.sort(order) is rules
-    values = [getattr(rule, order) for rule in rules]
+def test_sorting_puts_the_largest_first(rules, order):
+    ordered = rules.sort(order)
+    values = [getattr(rule, order) for rule in ordered]
     assert values == sorted(values, reverse=True)
-    assert sorted(map(str, rules)) == sorted(map(str, before))
+    assert sorted(map(str, ordered)) == sorted(map(str, rules))
     assert [getattr(rule, order) for rule in rules.sort(order, reverse=True)] == values[::-1]
+
+
+def test_choosing_and_sorting_leave_the_list_as_it_is(rules):
+    before = list(rules)
+    for other in (
+        rules.sort("effect"),
+        rules.sort(key=str),
+        rules.sort("support", reverse=True),
+        rules.filter(),
+        rules.filter(class_=1),
+        rules[:],
+        rules[:3],
+        rules.copy(),
+    ):
+        assert isinstance(other, type(rules))
+        assert other is not rules
+        assert other.model is rules.model
+        other.clear()
+        assert list(rules) == before
 
 
 def test_sorting_by_anything_else_is_as_in_any_list(rules):

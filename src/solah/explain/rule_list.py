@@ -106,7 +106,7 @@ class Rules(list["Rule"]):
         key: Callable[[Rule], Any] | None = None,
         reverse: bool = False,
     ) -> Rules:
-        """Sort the list itself, the largest first, and return it.
+        """Return the rules sorted, the largest first; this list stays as it is.
 
         Parameters
         ----------
@@ -120,17 +120,16 @@ class Rules(list["Rule"]):
         Returns
         -------
         rules : Rules
-            The list itself.
+            A new list.
         """
         if key is not None:
-            super().sort(key=key, reverse=reverse)
-            return self
+            return Rules(sorted(self, key=key, reverse=reverse), self.model)
         if by not in get_args(Order):
             raise ParameterError(
                 f"rules are sorted by 'support' or by 'effect'. Got {shorten(by)} instead."
             )
-        super().sort(key=lambda rule: getattr(rule, by), reverse=not reverse)
-        return self
+        largest_first = sorted(self, key=lambda rule: getattr(rule, by), reverse=not reverse)
+        return Rules(largest_first, self.model)
 
     @property
     def are_of_one_tree(self) -> bool:
