@@ -19,6 +19,7 @@ from solah.estimators.inputs import known_names, read_features
 from solah.estimators.labeller import LABEL_CONSTRAINTS, tolerant_tags
 from solah.estimators.paths import branch_shares
 from solah.estimators.scoring import score_rows
+from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.explain import attribute_importances, rules_of
 from solah.kernels.arrays import Described
 from solah.kernels.choose import count_threads
@@ -36,7 +37,7 @@ from solah.sklearn_private import Interval, StrOptions
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike
     from scipy.sparse import csr_array
@@ -85,15 +86,24 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         settings : mapping of parameter name to value
+            Parameters of other estimators of solah are left out.
         **parameters
             Further parameters, which win over the settings.
 
         Returns
         -------
         estimator
+
+        Raises
+        ------
+        ParameterError
+            If no estimator of solah has a parameter that ``settings`` names, or if this one lacks
+            one of ``**parameters``.
         """
-        known = cls._get_param_names()
-        taken = {name: value for name, value in settings.items() if name in known}
+        own = cls._get_param_names()
+        _refuse_unknown(settings, _all_parameters(LinguisticEstimator), "no estimator of solah has")
+        _refuse_unknown(parameters, own, f"{cls.__name__} does not have")
+        taken = {name: value for name, value in settings.items() if name in own}
         return cls(**(taken | parameters))
 
     @property
@@ -256,6 +266,19 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         return tolerant_tags(super().__sklearn_tags__())
+
+
+def _all_parameters(estimator: type[LinguisticEstimator]) -> list[str]:
+    """Return the parameters of an estimator and of all that derive from it."""
+    names = set(estimator._get_param_names())
+    return sorted(names.union(*map(_all_parameters, estimator.__subclasses__())))
+
+
+def _refuse_unknown(names: Iterable[str], known: Sequence[str], who_lacks: str) -> None:
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise ParameterError(f"{who_lacks} a parameter {shorten(name)}{hint}")
 
 
 class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignore[misc]

@@ -35,7 +35,8 @@ def read_class_goal(
     name, classes = read_classes(estimator, y, n_rows)
     states, codes = np.unique(classes, return_inverse=True)
     goal = class_goal(estimator, name, states)
-    of_classes = compute_sample_weight(estimator.class_weight, classes)
+    class_weight = settle_class_weight(estimator.class_weight, states.tolist())
+    of_classes = compute_sample_weight(class_weight, classes)
     weights = read_weights(sample_weight, n_rows) * of_classes
     integers, unit = integer_weights(weights)
     plain = of_classes[np.unique(codes, return_index=True)[1]]
@@ -54,6 +55,7 @@ def class_goal(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> Goa
     wish = what_classes_must_be(named)
     if wish is not None:
         raise DataError(f"the classes of {name!r} must be {wish}. Got {shorten(named)}.")
+    settle_class_weight(estimator.class_weight, states.tolist())
     return Goal(
         name,
         states=named,
@@ -103,7 +105,7 @@ def settle_thresholds(
         return ()
     given: dict[int, float] = {}
     for name, threshold in thresholds.items():
-        place = _place_of(name, classes)
+        place = _place_of(name, classes, "thresholds")
         if place in given:
             raise ParameterError(f"'thresholds' names the class {shorten(name)} twice")
         if not isinstance(threshold, Real) or not 0 < threshold < 1:
@@ -132,14 +134,35 @@ def settle_thresholds(
     return settled
 
 
-def _place_of(name: Any, classes: Sequence[Any]) -> int:
+def settle_class_weight(
+    class_weight: str | Mapping[Any, float] | None, classes: Sequence[Any]
+) -> str | dict[Any, float] | None:
+    """Find the classes that a mapping of weights names; each must be one of the rows'.
+
+    Examples
+    --------
+    >>> settle_class_weight({"1": 5.0}, [0, 1])
+    {1: 5.0}
+    """
+    if not isinstance(class_weight, Mapping):
+        return class_weight
+    found: dict[Any, float] = {}
+    for name, weight in class_weight.items():
+        one = classes[_place_of(name, classes, "class_weight")]
+        if one in found:
+            raise ParameterError(f"'class_weight' names the class {shorten(name)} twice")
+        found[one] = weight
+    return found
+
+
+def _place_of(name: Any, classes: Sequence[Any], parameter: str) -> int:
     """Find a class by its value, or by how it is spelt."""
     for place, each in enumerate(classes):
         if each == name or str(each) == str(name):
             return place
     known = did_you_mean(str(name), [str(each) for each in classes])
     raise ParameterError(
-        f"'thresholds' names the class {shorten(name)}, which the rows do not have{known}"
+        f"{parameter!r} names the class {shorten(name)}, which the rows do not have{known}"
     )
 
 
