@@ -15,7 +15,7 @@ from solah.estimators.goals import (
     refuse_absent_classes,
     settle_thresholds,
 )
-from solah.estimators.inputs import known_names, read_features
+from solah.estimators.inputs import known_names, read_features, read_problem
 from solah.estimators.labeller import LABEL_CONSTRAINTS, tolerant_tags
 from solah.estimators.paths import branch_shares
 from solah.estimators.scoring import score_rows
@@ -32,6 +32,7 @@ from solah.model import Model, save_document
 from solah.model.encode import encode, warn_of_unseen
 from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
+from solah.runtime.reading import is_path
 from solah.scale import is_dask, is_scan, predict_partitions
 from solah.sklearn_private import Interval, StrOptions
 
@@ -312,8 +313,8 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
 
     def partial_fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
+        X: Any,
+        y: Any,
         classes: ArrayLike | None = None,
         *,
         pace: float = 1.0,
@@ -327,8 +328,9 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_columns)
+            Or the path of a file, which is read.
         y : array of shape (n_rows,)
-            The classes; none may be new.
+            The classes; none may be new. The name of their column where X is a file.
         classes : array, default=None
             All classes, of which the first rows must have some each.
         pace : float, default=1.0
@@ -348,6 +350,8 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
             self.fit(X, y)
             return self
         model = self._model()
+        if is_path(X):
+            X, y, _ = read_problem(X, y, None)
         table = read_features(self, X, reset=False)
         places = read_known_classes(self, y, table.n_rows)
         warn_of_unseen(table, model.attributes)
@@ -375,7 +379,11 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         -------
         accuracy : float
         """
-        if is_scan(X):
+        if is_scan(X) and (isinstance(y, str) or not is_path(X)):
+            if sample_weight is not None:
+                raise ParameterError(
+                    "rows in files, frames or a cluster are scored without weights; read them first"
+                )
             return score_rows(self, X, y).accuracy
         return float(super().score(X, y, sample_weight))
 
@@ -385,7 +393,8 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_columns)
-            Or a Dask collection, on which is decided partition by partition, when it is computed.
+            Or the path of a file (CSV, Parquet, ARFF), which is read; or a Dask collection, on
+            which is decided partition by partition, when it is computed.
 
         Returns
         -------

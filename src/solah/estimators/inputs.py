@@ -9,8 +9,19 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from solah.data import Column, Table, as_array, as_column, from_array, from_frame, is_frame
-from solah.exceptions import DataError
+from solah.data import (
+    Column,
+    Table,
+    as_array,
+    as_column,
+    from_array,
+    from_frame,
+    is_frame,
+    to_numbers,
+)
+from solah.exceptions import ColumnError, DataError, ParameterError
+from solah.runtime.reading import is_path, read_path
+from solah.scale import is_scan
 from solah.sklearn_private import check_sample_weight
 
 if TYPE_CHECKING:
@@ -21,11 +32,13 @@ if TYPE_CHECKING:
 
 
 def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
-    """Read attributes from an array, a list, a frame or a table.
+    """Read attributes from an array, a list, a frame, a table or a file.
 
     With ``reset`` the estimator learns the names and the number of its attributes; without, they
     are compared with those it knows.
     """
+    if is_path(X):
+        X = read_path(X)
     if isinstance(X, Table):
         return _read_table(estimator, X, reset=reset)
     if is_frame(X):
@@ -35,12 +48,45 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
         return table if reset else _rename(table, known_names(estimator))
     if hasattr(X, "collect_schema"):
         raise DataError("this frame is lazy; call its collect() first")
+    if is_scan(X):
+        raise DataError(
+            "rows in several files or frames cannot be taken here; give one array, frame or file "
+            "at a time"
+        )
     array = validate_data(
         estimator, X, "no_validation", dtype=None, ensure_all_finite=False, reset=reset
     )
     if array.dtype.kind in "US":
         array = as_array(X)
     return from_array(array, known_names(estimator))
+
+
+def read_problem(path: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, Any]:
+    """Read attributes, the goal and weights from a file whose columns they are.
+
+    Parameters
+    ----------
+    path : the path of one file
+    y : the name of the goal's column
+    sample_weight : the name of a column, weights, or None
+    """
+    if not isinstance(y, str):
+        raise ParameterError(
+            f"the goal of a file's rows is one of its columns; give its name as y. Got "
+            f"{type(y).__name__}."
+        )
+    table = read_path(path)
+    names = [y, sample_weight] if isinstance(sample_weight, str) else [y]
+    for name in names:
+        if name not in table.names:
+            raise ColumnError.unknown(name, table.names)
+    weights = sample_weight
+    if isinstance(sample_weight, str):
+        weights = to_numbers(table.column(sample_weight)).values
+    attributes = [name for name in table.names if name not in names]
+    if not attributes:
+        raise DataError(f"no column is left to decide {y!r} with")
+    return table.select(attributes), table.column(y), weights
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Float:
@@ -64,7 +110,8 @@ def read_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, ND
 
 def read_numbers(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, Float]:
     """Read the goal's name (of a named series, else ``y``) and its numbers."""
-    numbers = np.asarray(_read_goal(estimator, y, n_rows), dtype=np.float64)
+    goal = to_numbers(y) if isinstance(y, Column) else y
+    numbers = np.asarray(_read_goal(estimator, goal, n_rows), dtype=np.float64)
     _refuse_missing(~np.isfinite(numbers))
     return _goal_name(y, "y"), numbers
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from solah.estimators.base import TREE_CONSTRAINTS, LinguisticTree
-from solah.estimators.inputs import read_features, read_numbers, read_weights
+from solah.estimators.inputs import read_features, read_numbers, read_problem, read_weights
 from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import kernel
 from solah.labels.goals import NumberGoal
@@ -17,6 +17,7 @@ from solah.labels.placement import NumbersAtHand, check_span, place_peaks
 from solah.labels.weights import integer_weights, split_weights
 from solah.labels.words import MAX_WORDS, default_names
 from solah.model import Goal
+from solah.runtime.reading import is_path
 from solah.sklearn_private import Interval, fit_context
 
 if TYPE_CHECKING:
@@ -100,21 +101,25 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the words and the tree.
 
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_columns)
-            NaN and None are missing values; strings are categories.
+            NaN and None are missing values; strings are categories. Or the path of a file (CSV,
+            Parquet, ARFF), which is read.
         y : array of shape (n_rows,)
-            The numbers.
+            The numbers; the name of their column where X is a file.
         sample_weight : array of shape (n_rows,), default=None
+            The name of a column may be given where X is a file.
 
         Returns
         -------
         self
         """
+        if is_path(X):
+            X, y, sample_weight = read_problem(X, y, sample_weight)
         table = read_features(self, X, reset=True)
         name, numbers = read_numbers(self, y, table.n_rows)
         weights, unit = integer_weights(read_weights(sample_weight, table.n_rows))
@@ -138,12 +143,33 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_columns)
+            Or the path of a file, which is read.
 
         Returns
         -------
         numbers : ndarray of shape (n_rows,)
         """
         return self._evaluator().predict(read_features(self, X, reset=False))
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return R², the share of the numbers' variance that the estimates explain.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            Or the path of a file, which is read.
+        y : array of shape (n_rows,)
+            The true numbers; the name of their column where X is a file.
+        sample_weight : array of shape (n_rows,), default=None
+
+        Returns
+        -------
+        r2 : float
+        """
+        if is_path(X) and isinstance(y, str):
+            X, goal, sample_weight = read_problem(X, y, sample_weight)
+            y = read_numbers(self, goal, len(goal.values))[1]
+        return float(super().score(X, y, sample_weight))
 
 
 def _label_goal(numbers: Float, peaks: tuple[float, ...]) -> Labels:

@@ -14,6 +14,7 @@ from solah.model.document import Task
 from solah.model.encode import MISSING, encode, encode_goal, warn_of_unseen
 from solah.model.files import load_document
 from solah.model.format import MAX_BYTES
+from solah.runtime.reading import is_path, read_path
 
 if TYPE_CHECKING:
     import os
@@ -53,7 +54,8 @@ class Evaluator:
         Parameters
         ----------
         X : array, frame or table of shape (n_rows, n_attributes)
-            Frames and tables are matched by column name and may have more columns.
+            Frames and tables are matched by column name and may have more columns. Or the path of
+            a file (CSV, Parquet, ARFF), which is read.
 
         Returns
         -------
@@ -155,6 +157,7 @@ class Evaluator:
         """
         from solah.explain import Explainer
 
+        X = read_path(X) if is_path(X) else X
         columns = X.names if isinstance(X, Table) else frame_names(X) if is_frame(X) else ()
         table = self._table(X)
         explainer = Explainer(
@@ -202,6 +205,8 @@ class Evaluator:
     def _table(self, X: Any) -> Table:
         if isinstance(X, Table):
             return X
+        if is_path(X):
+            return read_path(X)
         names = [attribute.name for attribute in self.model_.attributes]
         if is_frame(X):
             return from_frame(X, only=names)
