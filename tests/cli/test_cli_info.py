@@ -69,7 +69,7 @@ def test_every_verb_has_help_with_an_example(run, verb):
 
 
 def test_options_stand_in_sections(run):
-    page = run("fit", "--help").out
+    page = run("fit", "--help-all").out
     titles = [line for line in page.splitlines() if line.endswith(":") and line[0] != " "]
     assert titles == [
         "Arguments:",

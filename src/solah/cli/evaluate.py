@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 from solah.cli.model_options import HierarchyOptions, SeveralModels, TreeOptions
 from solah.cli.options import ColumnOptions, Data, Jobs, ReadingOptions
 from solah.cli.screen import Screen
-from solah.cli.verb import options_in
+from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +29,10 @@ Groups = Annotated[
 ]
 
 
+@many_options(
+    *("target", "drop", "model", "hierarchy", "labels", "max_rules", "max_depth", "class_weight"),
+    *("folds", "repeats", "seed", "groups", "settings", "jobs", "json"),
+)
 def evaluate(
     data: Data,
     columns: ColumnOptions,

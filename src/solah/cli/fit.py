@@ -12,6 +12,7 @@ from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOpti
 from solah.cli.overwriting import refuse_overwriting
 from solah.cli.scale import ScaleOptions, scanned
 from solah.cli.screen import Screen
+from solah.cli.verb import many_options
 
 if TYPE_CHECKING:
     from solah.cli.models import Estimator
@@ -55,6 +56,10 @@ class _Learnt:
         return getattr(self.estimator, "n_clusters", None)
 
 
+@many_options(
+    *("target", "drop", "model", "hierarchy", "labels", "max_rules", "max_depth", "class_weight"),
+    *("memory", "follow", "settings", "jobs", "json", "output"),
+)
 def fit(
     data: Data,
     columns: ColumnOptions,

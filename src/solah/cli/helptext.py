@@ -1,21 +1,46 @@
-"""A verb in, its help page out: plain text, a section a panel.
+"""Help pages of verbs: plain text, with a section for each panel of options.
 
 Typer's own panels look alike but import most of Rich, which takes longer than all the rest.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 _Section = dict[str, list[tuple[str, str]]]
 _ARGUMENTS = "Arguments"
+_OPTIONS = "Options"
 _WIDEST_NAME = 26
+_WIDEST_PAGE = 100
+_IS_WHOLE = "solah.cli.help_all"
+
+
+def _show_all(context: typer.Context, is_wanted: bool) -> None:
+    if is_wanted and not context.resilient_parsing:
+        context.meta[_IS_WHOLE] = True
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+HelpAll = Annotated[
+    bool,
+    typer.Option("--help-all", help="Show all options.", callback=_show_all, is_eager=True),
+]
 
 
 class VerbCommand(TyperCommand):
-    """A verb whose help page has a section for each panel of options."""
+    """A verb whose help page has a section for each panel of options.
+
+    Where it has many of them, ``--help`` shows those that matter most, and ``--help-all`` shows
+    all.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.context_settings.setdefault("max_content_width", _WIDEST_PAGE)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Name the arguments as they are named further down."""
@@ -23,7 +48,21 @@ class VerbCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and options."""
-        _write_sections(_parameters(self, ctx), formatter)
+        sections = _parameters(self, ctx)
+        if (shown := self._shown(ctx)) is not None:
+            some = _short_records(self, ctx, shown)
+            sections = {_ARGUMENTS: sections[_ARGUMENTS], _OPTIONS: some}
+        _write_sections(sections, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write how to see the options that are not shown."""
+        if self._shown(ctx) is not None:
+            formatter.write_paragraph()
+            formatter.write_text("--help-all shows all options")
+
+    def _shown(self, ctx: Any) -> tuple[str, ...] | None:
+        """Return the names of the options to show; None for all."""
+        return None if ctx.meta.get(_IS_WHOLE) else getattr(self.callback, "shown_options", None)
 
 
 class VerbGroup(TyperGroup):
@@ -52,7 +91,21 @@ def _parameters(command: Any, ctx: Any) -> _Section:
             sections.setdefault(panel, []).append(record)
         else:
             others.append(record)
-    return {**sections, "Options": others}
+    return {**sections, _OPTIONS: others}
+
+
+def _short_records(command: Any, ctx: Any, names: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the first sentence of the help of some options, in this order."""
+    by_name = {parameter.name: parameter for parameter in command.get_params(ctx)}
+    records = (by_name[name].get_help_record(ctx) for name in names)
+    return [(option, _first_sentence(text)) for option, text in records]
+
+
+def _first_sentence(text: str) -> str:
+    """Cut an option's help after the first sentence; a default is kept, a range is not."""
+    sentences, gap, extra = text.partition("  [")
+    first = sentences.partition(". ")[0].removesuffix(".")
+    return f"{first}.{gap}{extra}" if "default:" in extra else f"{first}."
 
 
 def _write_sections(sections: _Section, formatter: Any) -> None:

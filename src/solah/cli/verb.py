@@ -1,4 +1,4 @@
-"""A function with groups of options in, a function that Typer makes a verb of out."""
+"""Turns a function with groups of options into one that Typer makes a verb of."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
+from solah.cli.helptext import HelpAll
 from solah.cli.overwriting import READ, WRITTEN, FileUse, refuse_overwriting
+from solah.cli.settings_file import SettingsFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +20,20 @@ if TYPE_CHECKING:
 def options_in(panel: str) -> Callable[..., Any]:
     """Return ``typer.Option`` for options that stand together on the help page."""
     return partial(typer.Option, rich_help_panel=panel)
+
+
+def many_options(*shown: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Mark a verb that has many options.
+
+    Its ``--help`` shows the options named here, in this order, and ``--help-all`` shows all.
+    ``--settings`` reads them from a file.
+    """
+
+    def mark(function: Callable[..., None]) -> Callable[..., None]:
+        function.shown_options = shown  # type: ignore[attr-defined]
+        return function
+
+    return mark
 
 
 def verb(function: Callable[..., None]) -> Callable[..., None]:
@@ -37,7 +53,9 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
             _options(groups[name]) if name in groups else [_keyword(own[name], hints[name])]
         )
     ]
-
+    shown = getattr(function, "shown_options", None)
+    if shown is not None:
+        spread += [_option("settings", SettingsFile, None), _option("help_all", HelpAll, False)]
     uses = {parameter.name: _use_of(parameter.annotation) for parameter in spread}
 
     def run(**values: Any) -> None:
@@ -49,6 +67,8 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
         ]
         read, written = ([file for use, file in given if use is one] for one in (READ, WRITTEN))
         refuse_overwriting(written, read)
+        if shown is not None:
+            del values["settings"], values["help_all"]  # Typer has done what they ask for
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         function(**values)
@@ -56,6 +76,7 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
     run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
+    run.shown_options = shown  # type: ignore[attr-defined]
     return run
 
 
@@ -63,14 +84,17 @@ def _options(group: type) -> list[inspect.Parameter]:
     """Make a parameter of each field of a group."""
     hints = get_type_hints(group, include_extras=True)
     return [
-        inspect.Parameter(
+        _option(
             field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
+            hints[field.name],
+            inspect.Parameter.empty if field.default is MISSING else field.default,
         )
         for field in fields(group)
     ]
+
+
+def _option(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 def _use_of(hint: Any) -> FileUse | None:
