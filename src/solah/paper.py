@@ -1,4 +1,4 @@
-"""The settings that give the behaviour of the paper, for whoever wants to compare with it."""
+"""The settings of the paper, to compare with it."""
 
 from __future__ import annotations
 
@@ -30,4 +30,4 @@ PAPER: Mapping[str, Any] = MappingProxyType(
         "cross_fit": None,
     }
 )
-"""Parameters and the paper's values; ``Estimator.with_settings(PAPER)`` takes those it knows."""
+"""Parameters and the paper's values; ``Estimator.with_settings(PAPER)`` takes those that it has."""

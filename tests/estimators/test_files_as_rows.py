@@ -120,6 +120,8 @@ def test_the_goal_of_a_file_is_one_of_its_columns(files, rows):
         LinguisticTreeRegressor().fit(path, "prise")
     with pytest.raises(ColumnError, match="did you mean 'size'"):
         LinguisticTreeRegressor().fit(path, "price", sample_weight="sise")
+    with pytest.raises(DataError, match="'class' has values that are not numbers; use a classif"):
+        LinguisticTreeRegressor().fit(path, "class")
 
 
 def test_weights_are_a_column_of_the_file(files, rows, tmp_path):

@@ -1,4 +1,4 @@
-"""``solah fit``: rows in, a model document out."""
+"""``solah fit``: learns a model from rows, and writes it as a document."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The model options in, estimators by name out."""
+"""Makes estimators as the options of the command line say."""
 
 from __future__ import annotations
 

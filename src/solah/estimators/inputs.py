@@ -110,7 +110,12 @@ def read_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, ND
 
 def read_numbers(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, Float]:
     """Read the goal's name (of a named series, else ``y``) and its numbers."""
-    goal = to_numbers(y) if isinstance(y, Column) else y
+    try:
+        goal = to_numbers(y) if isinstance(y, Column) else y
+    except DataError:
+        raise DataError(
+            f"the goal {y.name!r} has values that are not numbers; use a classifier for classes"
+        ) from None
     numbers = np.asarray(_read_goal(estimator, goal, n_rows), dtype=np.float64)
     _refuse_missing(~np.isfinite(numbers))
     return _goal_name(y, "y"), numbers

@@ -1,4 +1,4 @@
-"""Where models run: a document in, decisions out, without what training needs."""
+"""Runs saved models, without what training needs."""
 
 from solah.runtime.evaluator import Evaluator, load_model
 

@@ -1,4 +1,4 @@
-"""A model document and readings in, decisions out; needs neither scikit-learn nor the training."""
+"""Decides on rows with a model document; needs neither scikit-learn nor what trains models."""
 
 from __future__ import annotations
 
