@@ -91,10 +91,13 @@ def test_a_column_class_or_node_that_is_not_there_is_refused(patients, estimator
     assert suggestion in str(error.value)
 
 
-def test_a_weight_of_a_class_that_no_row_has_is_refused_beside_those_of_all(patients):
-    weights = {"sick": 2.0, "well": 1.0, "wel": 3.0}
-    with pytest.raises(ParameterError, match="'class_weight' names the class 'wel'"):
-        LinguisticTreeClassifier(class_weight=weights).fit(*patients)
+def test_a_weight_of_a_class_that_no_row_has_does_no_harm_where_all_others_are_named(patients):
+    weights = {"sick": 2.0, "well": 1.0}
+    named = LinguisticTreeClassifier(class_weight=weights).fit(*patients)
+    more = LinguisticTreeClassifier(class_weight={**weights, "dead": 3.0}).fit(*patients)
+    assert more.model_ == named.model_
+    with pytest.raises(ParameterError, match="'class_weight' names the class 'wel', which the row"):
+        LinguisticTreeClassifier(class_weight={"sick": 2.0, "wel": 3.0}).fit(*patients)
 
 
 def test_class_weights_find_classes_by_how_they_are_spelt(patients):

@@ -105,7 +105,9 @@ def settle_thresholds(
         return ()
     given: dict[int, float] = {}
     for name, threshold in thresholds.items():
-        place = _place_of(name, classes, "thresholds")
+        place = _find(name, classes)
+        if place is None:
+            raise _no_such_class("thresholds", name, classes)
         if place in given:
             raise ParameterError(f"'thresholds' names the class {shorten(name)} twice")
         if not isinstance(threshold, Real) or not 0 < threshold < 1:
@@ -137,7 +139,10 @@ def settle_thresholds(
 def settle_class_weight(
     class_weight: str | Mapping[Any, float] | None, classes: Sequence[Any]
 ) -> str | dict[Any, float] | None:
-    """Find the classes that a mapping of weights names; each must be one of the rows'.
+    """Find the classes that a mapping of weights names, by their value or their spelling.
+
+    A class that no row has is left out where all others are named, as in scikit-learn: then it is
+    no misspelling, and some folds may lack a rare class.
 
     Examples
     --------
@@ -147,21 +152,29 @@ def settle_class_weight(
     if not isinstance(class_weight, Mapping):
         return class_weight
     found: dict[Any, float] = {}
+    strangers = []
     for name, weight in class_weight.items():
-        one = classes[_place_of(name, classes, "class_weight")]
-        if one in found:
+        place = _find(name, classes)
+        if place is None:
+            strangers.append(name)
+        elif classes[place] in found:
             raise ParameterError(f"'class_weight' names the class {shorten(name)} twice")
-        found[one] = weight
+        else:
+            found[classes[place]] = weight
+    if strangers and len(found) < len(classes):
+        raise _no_such_class("class_weight", strangers[0], classes)
     return found
 
 
-def _place_of(name: Any, classes: Sequence[Any], parameter: str) -> int:
+def _find(name: Any, classes: Sequence[Any]) -> int | None:
     """Find a class by its value, or by how it is spelt."""
-    for place, each in enumerate(classes):
-        if each == name or str(each) == str(name):
-            return place
+    places = range(len(classes))
+    return next((i for i in places if classes[i] == name or str(classes[i]) == str(name)), None)
+
+
+def _no_such_class(parameter: str, name: Any, classes: Sequence[Any]) -> ParameterError:
     known = did_you_mean(str(name), [str(each) for each in classes])
-    raise ParameterError(
+    return ParameterError(
         f"{parameter!r} names the class {shorten(name)}, which the rows do not have{known}"
     )
 
