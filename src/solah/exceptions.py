@@ -23,6 +23,7 @@ Errors of devices and networks stand in their packages.
     │                                     in solah.network.messages, .bundle and .client:
     ├── MessageError (ValueError)         a message of a node that cannot be read
     ├── BundleError (ValueError)          a plan that is broken, or that nobody vouches for
+    │   └── NoRoomError                   a plan too many, in .versions
     └── BrokerError (ConnectionError)     a broker that cannot be reached, or refuses
 
     UnseenStateWarning (UserWarning)      readings that are states which no training row had
