@@ -229,7 +229,7 @@ def _float32(values: Float) -> Float32:
         numbers = np.asarray(values, dtype=np.float32)
     if not np.isfinite(numbers).all():
         raise ParameterError(
-            f"single precision does not hold {np.abs(values).max():.3g}; measure in another unit, or "
-            "export with numbers='q15'"
+            f"single precision does not hold {np.abs(values).max():.3g}; measure in another unit, "
+            "or export with numbers='q15'"
         )
     return numbers
