@@ -118,7 +118,7 @@ def test_the_semantics_are_the_decision(fitted, wine):
         spoken = sum(fired.weight * np.array(fired.rule.belief) for fired in step.fired)
         np.testing.assert_allclose(spoken, step.belief, atol=1e-12)
     np.testing.assert_allclose(row.steps[2].belief, fitted.predict_proba(X[60:61])[0])
-    assert "cultivar (hears z1, z2):" in str(row)
+    assert "cultivar (inputs: z1, z2):" in str(row)
     composed = row.composed()
     assert composed.weight == pytest.approx(np.prod([step.fired[0].weight for step in row.steps]))
     z1, z2, top = (step.fired[0].rule for step in row.steps)

@@ -1,4 +1,4 @@
-"""What readings added sums up, and is what game theory says it is."""
+"""What readings added sums up, and is the Shapley value of game theory."""
 
 from itertools import combinations
 from math import factorial

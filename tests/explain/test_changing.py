@@ -242,7 +242,7 @@ def test_unknown_readings_are_left_alone():
 @pytest.mark.parametrize("shape", SHAPES)
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=15)
-def test_a_probe_says_what_the_model_would(shape, seed):
+def test_a_probe_believes_what_the_model_would(shape, seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, shape, 3)
     rows, points = random_rows(rng, model, 5), random_rows(rng, model, 12)

@@ -103,7 +103,7 @@ def test_the_text_tells_the_story(one):
     first = one.contributions[0]
     assert f"{100 * first.towards:+.1f}" in text
     assert f"in all from {100 * one.before:.1f} to {100 * one.after:.1f}" in text
-    assert "adds up what" in text
+    assert "adds up the evidence of" in text
     assert "What would change it" in text
     assert f"two together: {one.changes.two.moves[0].attribute}" in text
 
@@ -160,7 +160,7 @@ def test_a_class_that_wins_by_its_threshold_is_explained(wine):
     found = model.explain(X.iloc[[row]])[0]
     text = str(found)
     assert f"{believed[row]} is believed more" in text
-    assert f"say: {found.decision} {found.certainty:.2f}" in text
+    assert f"trees: {found.decision} {found.certainty:.2f}" in text
     assert "is believed more" in found._repr_html_()
     assert found.to_dict()["thresholds"] == pytest.approx([0.05, 0.9, 0.05], abs=1e-9)
 

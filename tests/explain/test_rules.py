@@ -82,13 +82,13 @@ def test_joined_rules_are_the_model_too(max_rules):
     test_the_rules_are_the_model(LinguisticTreeClassifier(max_rules=max_rules).fit(X, y))
 
 
-def test_a_condition_that_always_holds_is_not_said():
+def test_a_condition_that_always_holds_is_left_out():
     X = load_iris().data
     model = LinguisticTreeClassifier(min_gain=None, purity=0.3, max_depth=1).fit(X, [0] * 150)
     assert [str(rule) for rule in model.rules()] == ["class 0 (1.00), support 150.0"]
 
 
-def test_attributes_share_what_a_fusion_knows_by_how_loudly_they_speak():
+def test_attributes_share_what_a_fusion_knows_by_weighted_evidence():
     rng = np.random.default_rng(0)
     X = rng.random((300, 3))
     y = (X[:, 0] + 0.3 * X[:, 1] > 0.65).astype(int)

@@ -68,7 +68,7 @@ def test_its_text_is_a_sentence_a_line(rules):
     assert str(rules[:0]) == ""
 
 
-def test_filters_keep_what_they_say(rules):
+def test_filters_keep_what_they_name(rules):
     kept = rules.filter(class_=1, attribute="alcohol", tree="taste")
     assert 0 < len(kept) < len(rules)
     assert kept == [
@@ -156,7 +156,7 @@ def test_odd_names_survive_csv_and_json(odd):
     described = json.loads(json.dumps(rules.to_dicts()))
     assert [one["text"] for one in described] == [str(rule) for rule in rules]
     assert {one["conditions"][0]["attribute"] for one in described} == {ODD_ATTRIBUTE}
-    assert {one["speaks_for"] for one in described} == set(ODD_CLASSES)
+    assert {one["effect_class"] for one in described} == set(ODD_CLASSES)
 
 
 def test_markdown_is_a_table_of_rules_and_one_of_words(rules):
@@ -217,7 +217,7 @@ def test_words_of_belief_are_explained_too(wine):
 def test_a_fusion_has_no_rules_of_its_own():
     X, y = load_wine(return_X_y=True, as_frame=True)
     rules = SelfOrganisedHierarchyClassifier(max_rules=12).fit(X, y).rules()
-    with pytest.raises(ParameterError, match="'target' adds up what trees say"):
+    with pytest.raises(ParameterError, match="'target' adds up the evidence of trees"):
         rules.filter(tree="target")
     assert isinstance(rules.copy(), Rules)
     assert rules.copy() == rules

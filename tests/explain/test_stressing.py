@@ -21,7 +21,7 @@ def decide(model, rows):
 @pytest.mark.parametrize("shape", SHAPES)
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=6)
-def test_each_figure_is_what_it_says(shape, seed):
+def test_each_figure_is_what_its_name_tells(shape, seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, shape, 3)
     rows = random_rows(rng, model, 40)

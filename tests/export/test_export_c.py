@@ -129,7 +129,7 @@ def test_the_reasons_of_a_weighed_model_are_what_its_voices_add(numbers, near):
     for reasons, semantics in zip(export.twin.why(rows, 99), model.semantics(X), strict=True):
         root = semantics.steps[-1]
         following, best = np.argsort(root.belief)[-2:]
-        leads = {one.tree: one.evidence[best] - one.evidence[following] for one in root.voices}
+        leads = {one.tree: one.evidence[best] - one.evidence[following] for one in root.trees}
         found = {export.rules[rule].tree: amount * unit for rule, amount in reasons}
         expected = {tree: lead for tree, lead in leads.items() if lead > near}
         assert {k: found.get(k, 0.0) for k in expected} == pytest.approx(expected, abs=near)

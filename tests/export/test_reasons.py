@@ -19,7 +19,7 @@ from random_models import (
     random_rows,
     random_tree,
 )
-from solah.explain.effects import voice_weights
+from solah.explain.effects import tree_weights
 from solah.explain.rules import tree_rules
 from solah.export import export_c, export_micropython
 from solah.export.blob import export_blob
@@ -50,7 +50,7 @@ def all_reasons(model, rows):
 
 
 def _reasons(model, readings, below, best, second):
-    root, weights, number, found = model.root, voice_weights(model), 0, {}
+    root, weights, number, found = model.root, tree_weights(model), 0, {}
     for tree in [root] if isinstance(root, Tree) else model.trees:
         said = tree.belief if tree is root else weights[tree.name] * tree.evidence
         fired = _weights_of_rules(tree, readings, below)

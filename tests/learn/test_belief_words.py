@@ -109,7 +109,7 @@ def test_importances_reach_through_all_words(iris):
 def test_semantics_name_the_tree_that_is_heard(iris):
     way = fit(iris).semantics(iris[0][:1])[0]
     assert way.steps[1].inputs == ("z",)
-    assert "y (hears z):" in str(way)
+    assert "y (inputs: z):" in str(way)
     assert way.composed().weight > 0
 
 

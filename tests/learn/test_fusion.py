@@ -110,12 +110,12 @@ def test_the_way_of_a_decision_goes_through_the_fusions(wine, nested):
     (way,) = nested.semantics(X[:1])
     top = way.steps[-1]
     assert isinstance(top, FusionStep)
-    total = np.array(top.bias) + np.sum([voice.evidence for voice in top.voices], axis=0)
+    total = np.array(top.bias) + np.sum([one.evidence for one in top.trees], axis=0)
     np.testing.assert_allclose(softmax(total[None])[0], top.belief, atol=1e-12)
-    assert [voice.strength for voice in top.voices] == sorted(
-        (voice.strength for voice in top.voices), reverse=True
+    assert [one.strength for one in top.trees] == sorted(
+        (one.strength for one in top.trees), reverse=True
     )
-    assert "heard with weight" in str(way)
+    assert ", weight " in str(way)
     assert str(way.composed()).endswith(f"=> {top.conclusion}")
 
 

@@ -292,7 +292,7 @@ def spoil(document, **changes):
         ({"weighs": [{"tree": "x9", "weight": 1.0}]}, "the name of a tree before this one"),
         ({"weighs": [{"tree": "z", "weight": 1.0}] * 2}, "without repetition"),
         ({"weighs": [{"tree": "z", "weight": 1.0}]}, "'c', which feeds no tree"),
-        ({"weighs": [{"tree": "z", "weight": "loud"}]}, "weight must be"),
+        ({"weighs": [{"tree": "z", "weight": "large"}]}, "weight must be"),
         ({"weighs": [{"tree": "z", "weight": float("nan")}]}, "weight must be"),
         ({"weighs": [{"tree": "z", "weight": 1e308}]}, r"weight must be .* from -1e\+06 to 1e\+06"),
         (
@@ -301,7 +301,7 @@ def spoil(document, **changes):
         ),
         ({"bias": [0.0, 1e308, 0.0]}, r"bias\[1\] must be a finite number"),
         ({"bias": [0.0, 1.0]}, r"bias must have 3 items"),
-        ({"loudness": 3}, "has 'loudness'"),
+        ({"strength": 3}, "has 'strength'"),
     ],
 )
 def test_a_broken_fusion_is_refused(changes, message):
@@ -334,7 +334,7 @@ def many_trees(n_trees):
     leaf = {"support": 1.0, "belief": [0.5, 0.5]}
     kind = {"kind": "binary", "states": ["off", "on"], "ignorance": [0.5, 0.5]}
     trees = [{"name": f"z{i}", "inputs": [f"x{i}"], "nodes": [leaf]} for i in range(n_trees)]
-    heard = [{"tree": tree["name"], "weight": 1.0} for tree in trees]
+    children = [{"tree": tree["name"], "weight": 1.0} for tree in trees]
     document = {
         "format": "solah-model",
         "version": 1,
@@ -342,7 +342,7 @@ def many_trees(n_trees):
         "task": "classification",
         "goal": {"name": "y", "states": ["no", "yes"]},
         "attributes": [{"name": f"x{i}", **kind} for i in range(n_trees)],
-        "trees": [*trees, {"name": "y", "weighs": heard, "bias": [0.0, 0.0]}],
+        "trees": [*trees, {"name": "y", "weighs": children, "bias": [0.0, 0.0]}],
     }
     return json.dumps(document).encode()
 

@@ -1,4 +1,4 @@
-"""Branches that say nearly the same are joined."""
+"""Branches with nearly the same scores are joined."""
 
 from dataclasses import replace
 
@@ -61,10 +61,10 @@ def test_the_pair_that_loses_least_goes_first(tree):
     assert losses[0] < losses[-1] / 5
 
 
-def test_joined_words_are_said_together(wine):
+def test_joined_words_are_one_condition(wine):
     model = LinguisticTreeClassifier(max_rules=4, max_depth=1).fit(*wine)
-    said = [str(rule) for rule in model.rules()]
-    assert any("at most" in text or "at least" in text or " to " in text for text in said)
+    texts = [str(rule) for rule in model.rules()]
+    assert any("at most" in text or "at least" in text or " to " in text for text in texts)
 
 
 def test_states_without_an_order_are_joined_across(tmp_path):
@@ -116,8 +116,8 @@ def test_order_and_threads_leave_no_trace():
 def test_every_row_still_finds_its_branch(tree, seed, max_rules, cost):
     """Rows that reach a leaf reach the branch it went into, with the same weight."""
     rng = np.random.default_rng(seed)
-    said = rng.dirichlet(np.ones(3), len(tree.split))
-    (joined,) = join_branches([tree], [said], cost, max_rules=max_rules)
+    scores = rng.dirichlet(np.ones(3), len(tree.split))
+    (joined,) = join_branches([tree], [scores], cost, max_rules=max_rules)
     assert joined.heads[joined.homes[tree.leaves]].tolist() == joined.homes[tree.leaves].tolist()
     belief = rng.dirichlet(np.ones(3), len(joined.split))
     fewer = replace(
@@ -184,7 +184,7 @@ def test_no_kind_of_column_makes_more_rules_than_asked_for(which, seed, n_rows, 
 
 
 def test_states_without_an_order_are_one_rule_across_a_branch_that_goes_on(tree):
-    """a and c say the same; b is split further, which matters to an order only."""
+    """a and c have the same scores; b is split further, which matters to an order only."""
     inputs = tuple(
         discrete_attribute(name, kind, ("a", "b", "c"), (0.2, 0.3, 0.5))
         for name, kind in (("colour", Kind.CATEGORICAL), ("grade", Kind.ORDINAL))

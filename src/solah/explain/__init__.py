@@ -1,4 +1,4 @@
-"""A model document in, what a person wants to know of it out."""
+"""Explains models and decisions: rules, importances, contributions, changes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
         FiredRule,
         FusionStep,
         Semantics,
+        TreeEvidence,
         TreeStep,
-        Voice,
     )
 
 __all__ = [
@@ -51,8 +51,8 @@ __all__ = [
     "Rules",
     "Semantics",
     "Stress",
+    "TreeEvidence",
     "TreeStep",
-    "Voice",
     "attribute_importances",
     "attribute_rows",
     "importances",
@@ -62,7 +62,7 @@ __all__ = [
 ]
 
 # Names are imported when they are first used: a decision needs none of them.
-_ROOM_OF = {
+_MODULE_OF = {
     "AttributeStress": "solah.explain.changing",
     "Attribution": "solah.explain.attribution",
     "Change": "solah.explain.changing",
@@ -82,8 +82,8 @@ _ROOM_OF = {
     "Rules": "solah.explain.rule_list",
     "Semantics": "solah.explain.semantics",
     "Stress": "solah.explain.changing",
+    "TreeEvidence": "solah.explain.semantics",
     "TreeStep": "solah.explain.semantics",
-    "Voice": "solah.explain.semantics",
     "attribute_importances": "solah.explain.importance",
     "attribute_rows": "solah.explain.attribution",
     "importances": "solah.explain.importance",
@@ -94,6 +94,6 @@ _ROOM_OF = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ROOM_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'solah.explain' has no attribute {name!r}")
-    return getattr(import_module(_ROOM_OF[name]), name)
+    return getattr(import_module(_MODULE_OF[name]), name)

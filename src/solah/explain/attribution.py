@@ -1,6 +1,6 @@
-"""A model and rows in, what each reading added to the decision out: exact, and summing up.
+"""Computes what each reading added to a decision: exact Shapley values that sum up.
 
-What a tree says is linear in the masses of each of its inputs. Along the straight line from what
+A tree's output is linear in the masses of each of its inputs. Along the straight line from what
 it assumes of unknown readings to the readings' own masses, the slope towards an input is therefore
 a polynomial, and its mean is the input's Shapley value; a few points of Gauss-Legendre quadrature
 give it exactly. Fusions add up. A word over a belief passes on what it made of the belief in
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.explain.walking import averages, in_blocks, shares, walk, weighted_sum
-from solah.model.beliefs import heard_by_fusions, measured_by
+from solah.model.beliefs import fusion_inputs, measured_by
 from solah.model.document import Fusion
 from solah.model.encode import Coded, code
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Effects = dict[str, Float]
 
-# A belief that moved less counts as one that did not move: beyond, only rounding speaks.
+# A belief that moved less counts as one that did not move: it is rounding.
 _STILL = 1e-12
 
 
@@ -92,7 +92,7 @@ def attribute_rows(model: Model, table: Table) -> Attribution:
 
 
 class Attributor:
-    """Shares out the decisions of a model; what it says of nothing is worked out once.
+    """Shares out the decisions of a model; its belief without readings is computed once.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Attributor:
         self._model = model
         names = (attribute.name for attribute in measured_by(model.nodes))
         self._unknown = walk(model, Coded(dict.fromkeys(names, np.array([np.nan])), 1))
-        self._heard = heard_by_fusions(model.nodes)
+        self._fusion_inputs = fusion_inputs(model.nodes)
 
     def of_rows(self, way: Walk) -> Attribution:
         """Share out the decisions on rows that went through the model."""
@@ -125,12 +125,14 @@ class Attributor:
                 effects[node.name] = self._added_in_tree(node, effects, way)
                 continue
             evidence = _weighed(node, effects)
-            is_heard = node.name in self._heard
-            effects[node.name] = evidence if is_heard else self._believed(node.name, evidence, way)
+            is_weighed = node.name in self._fusion_inputs
+            effects[node.name] = (
+                evidence if is_weighed else self._believed(node.name, evidence, way)
+            )
         return effects, evidence
 
     def _added_in_tree(self, tree: Tree, effects: Mapping[str, Effects], way: Walk) -> Effects:
-        leaves = tree.evidence if tree.name in self._heard else tree.belief
+        leaves = tree.evidence if tree.name in self._fusion_inputs else tree.belief
         before, here = self._unknown.described[tree.name], way.described[tree.name]
         slopes = _mean_slopes(tree, leaves, before, here)
         added: Effects = {}
@@ -184,21 +186,21 @@ def _weighed(fusion: Fusion, effects: Mapping[str, Effects]) -> Effects:
 def _mean_slopes(
     tree: Tree, leaves: Float, before: Sequence[Float], here: Sequence[Float]
 ) -> list[Float]:
-    """Average the slopes of what a tree says on the way from some masses to others.
+    """Average the slopes of a tree's output on the way from some masses to others.
 
     Returns
     -------
     slopes : list of ndarray of shape (n_rows, n_focal_sets, n_goals)
-        One an input: how what the tree says grows with each of the input's masses.
+        One per input: how the tree's output grows with each of the input's masses.
     """
     n_rows, n_goals = len(here[0]), leaves.shape[1]
     slopes = [np.zeros((n_rows, masses.shape[1], n_goals)) for masses in here]
     for point, weight in _quadrature(tree.shape.depth):
         between = [old + point * (new - old) for old, new in zip(before, here, strict=True)]
-        reached, said = shares(tree, between), averages(tree, leaves, between)
+        reached, scores = shares(tree, between), averages(tree, leaves, between)
         for node in np.flatnonzero(tree.split >= 0).tolist():
             below = tree.children(node)
-            slope = reached[node][None, :, None] * said[below.start : below.stop]
+            slope = reached[node][None, :, None] * scores[below.start : below.stop]
             slopes[tree.split[node]] += weight * slope.transpose(1, 0, 2)
     return slopes
 

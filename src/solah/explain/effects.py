@@ -1,4 +1,4 @@
-"""A model in, how far the branches of its trees move what is decided out."""
+"""Measures how far the branches of a model's trees move what is decided."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Effect(NamedTuple):
     state: State | None = None
 
 
-def voice_weights(model: Model) -> dict[str, float]:
-    """Return how loudly each node that a fusion hears speaks in the end, by the nodes' names.
+def tree_weights(model: Model) -> dict[str, float]:
+    """Return the weight of each input of a fusion in the end, by the nodes' names.
 
     The weights of all fusions on the way up are multiplied, to where evidence becomes belief.
     """
@@ -34,20 +34,20 @@ def voice_weights(model: Model) -> dict[str, float]:
 
 
 def effects_of(tree: Tree, goal: Goal, weight: float | None) -> list[Effect]:
-    """Say how far each node of a tree moves what is decided, from where the tree begins.
+    """Return how far each node of a tree moves what is decided, from where the tree begins.
 
     Parameters
     ----------
     tree : Tree
     goal : Goal
     weight : float or None
-        How loudly fusions hear the tree; None where none does.
+        The weight of the tree's evidence; None where no fusion adds it up.
 
     Returns
     -------
     effects : list of Effect
-        One a node. A tree that fusions hear moves evidence, by its own times the weight; another
-        moves belief; what counts is the state that gains most. A number moves up or down.
+        One per node. A tree that feeds a fusion moves evidence, by its own times the weight;
+        another moves belief; what counts is the state that gains most. A number moves up or down.
     """
     if goal.task is Task.REGRESSION:
         expected = tree.belief @ np.array(goal.centres)
@@ -63,16 +63,16 @@ def effects_of(tree: Tree, goal: Goal, weight: float | None) -> list[Effect]:
 
 
 def explain_effect(model: Model) -> str:
-    """Say in one sentence what the effect of a rule of this model is."""
+    """Explain in one sentence what the effect of a rule of this model is."""
     if model.goal.task is Task.REGRESSION:
         return f"Effect is how far a rule moves the estimate of {model.goal.name}."
-    heard = voice_weights(model)
+    weights = tree_weights(model)
     of_belief = "the belief of its tree"
     of_evidence = "the evidence that is added up (its tree's weight included)"
-    if not heard:
+    if not weights:
         moved = of_belief
-    elif all(tree.name in heard for tree in model.trees):
+    elif all(tree.name in weights for tree in model.trees):
         moved = of_evidence
     else:
         moved = f"{of_evidence} or, where nothing is added up, {of_belief}"
-    return f"Effect is how far a rule moves {moved} towards the class that it speaks for most."
+    return f"Effect is how far a rule moves {moved} towards the class that gains most."

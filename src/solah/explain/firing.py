@@ -1,4 +1,4 @@
-"""A model and rows in, the rules that fired on the way to each decision out (Definition 2)."""
+"""Finds the rules that fired on the way to each decision (Definition 2)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.explain.effects import voice_weights
+from solah.explain.effects import tree_weights
 from solah.explain.rules import tree_rules
-from solah.explain.semantics import FiredRule, FusionStep, Semantics, TreeStep, Voice
+from solah.explain.semantics import FiredRule, FusionStep, Semantics, TreeEvidence, TreeStep
 from solah.explain.walking import in_blocks, shares, walk
-from solah.model.beliefs import alone, heard_by_fusions, measured_by
+from solah.model.beliefs import alone, fusion_inputs, measured_by
 from solah.model.document import Fusion
 from solah.model.encode import code
 
@@ -38,7 +38,7 @@ def semantics_of(model: Model, table: Table) -> list[Semantics]:
     Returns
     -------
     semantics : list of Semantics
-        One a row.
+        One per row.
     """
     rows = code(table, measured_by(model.nodes))
     find = SemanticsFinder(model)
@@ -59,10 +59,10 @@ class SemanticsFinder:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._heard = heard_by_fusions(model.nodes)
-        loudness = voice_weights(model)
+        self._fusion_inputs = fusion_inputs(model.nodes)
+        weights = tree_weights(model)
         self._rules = {
-            tree.name: tree_rules(tree, model.goal, loudness.get(tree.name)) for tree in model.trees
+            tree.name: tree_rules(tree, model.goal, weights.get(tree.name)) for tree in model.trees
         }
 
     def of_rows(self, way: Walk) -> list[Semantics]:
@@ -83,7 +83,7 @@ class SemanticsFinder:
 
     def _beliefs(self, node: Node, way: Walk) -> Float:
         signal = way.signals[node.name]
-        return alone(node, signal) if node.name in self._heard else signal
+        return alone(node, signal) if node.name in self._fusion_inputs else signal
 
 
 class Steps(Protocol):
@@ -91,10 +91,10 @@ class Steps(Protocol):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The names of the nodes that it listened to."""
+        """The names of the nodes that feed it."""
 
     def at(self, row: int, of: Collection[str] | None = None) -> Step:
-        """Make the step for a row; of a fusion with the voices of these nodes, or of all."""
+        """Make the step for a row; of a fusion with the evidence of these nodes, or of all."""
 
 
 class _TreeSteps:
@@ -134,7 +134,7 @@ def _heaviest_first(fired: FiredRule) -> float:
 
 
 def _rule_weights(tree: Tree, heads: list[int], described: list[Float]) -> Float:
-    """Say how much of each row takes each rule: ``(n_rows, n_rules)``."""
+    """Return how much of each row takes each rule: ``(n_rows, n_rules)``."""
     reached = shares(tree, described)
     of_head = np.zeros_like(reached)
     np.add.at(of_head, tree.heads[tree.leaves], reached[tree.leaves])
@@ -147,27 +147,32 @@ class _FusionSteps:
     def __init__(
         self, fusion: Fusion, signals: Mapping[str, Float], beliefs: Float, goal: Goal
     ) -> None:
-        heard = zip(fusion.origins, fusion.weights, strict=True)
-        said = np.stack([weight * signals[name] for name, weight in heard], axis=1)
+        below = zip(fusion.origins, fusion.weights, strict=True)
+        evidence = np.stack([weight * signals[name] for name, weight in below], axis=1)
         self._fusion, self._states, self._goal_name = fusion, goal.states, goal.name
-        self._said: list[list[list[float]]] = said.tolist()
-        self._order = np.argsort(-said.max(axis=2), axis=1, kind="stable").tolist()
-        self._favoured = said.argmax(axis=2).tolist()
+        self._evidence: list[list[list[float]]] = evidence.tolist()
+        self._order = np.argsort(-evidence.max(axis=2), axis=1, kind="stable").tolist()
+        self._favoured = evidence.argmax(axis=2).tolist()
         self._beliefs, self._decided = beliefs.tolist(), goal.decide(beliefs).tolist()
         self.inputs = fusion.origins
 
     def at(self, row: int, of: Collection[str] | None = None) -> FusionStep:
         fusion, belief, place = self._fusion, self._beliefs[row], self._decided[row]
-        said, favoured = self._said[row], self._favoured[row]
-        voices = [
-            Voice(fusion.origins[j], fusion.weights[j], tuple(said[j]), self._states[favoured[j]])
+        evidence, favoured = self._evidence[row], self._favoured[row]
+        trees = [
+            TreeEvidence(
+                fusion.origins[j],
+                fusion.weights[j],
+                tuple(evidence[j]),
+                self._states[favoured[j]],
+            )
             for j in self._order[row]
             if of is None or fusion.origins[j] in of
         ]
         return FusionStep(
             tree=fusion.name,
             inputs=fusion.origins,
-            voices=tuple(voices),
+            trees=tuple(trees),
             bias=fusion.bias,
             belief=tuple(belief),
             conclusion=f"{self._goal_name} {spell(self._states[place])} ({belief[place]:.2f})",

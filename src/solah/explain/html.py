@@ -1,4 +1,4 @@
-"""A template's name and values in, HTML for a notebook out; all text is escaped."""
+"""Renders the HTML templates for notebooks; all text is escaped."""
 
 from __future__ import annotations
 

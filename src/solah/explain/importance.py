@@ -1,4 +1,4 @@
-"""A tree or a model in, the share of its knowledge that each input brought out."""
+"""Computes the importance of inputs: their shares of what a tree or a model knows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.model.beliefs import heard_by_fusions
+from solah.model.beliefs import fusion_inputs
 from solah.model.document import Tree
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def importances(tree: Tree) -> Float:
     return _shares(np.maximum(gained, 0.0))
 
 
-def voice_importances(tree: Tree) -> Float:
-    """Return the inputs' shares of how far the branches' voices are apart (variance)."""
+def evidence_importances(tree: Tree) -> Float:
+    """Return the inputs' shares of the variance of the branches' evidence."""
     weight = np.where(tree.split < 0, tree.support, 0.0)
     total = weight[:, None] * tree.evidence
     parted = np.zeros(len(tree.inputs))
@@ -50,19 +50,20 @@ def attribute_importances(model: Model) -> Float:
     """Return the attributes' shares: what a node brings upwards is shared by its inputs.
 
     A tree's inputs share by the information they gained, or, where it is weighed, by how much
-    they part what its branches say; a fusion's by how far what they say moves beliefs on average.
+    they part the evidence of its branches; a fusion's by how far their evidence moves beliefs on
+    average.
     """
     spreads: dict[str, float] = {}
     for node in model.nodes:
         spreads[node.name] = _spread(node, spreads)
-    heard = heard_by_fusions(model.nodes)
+    weighed = fusion_inputs(model.nodes)
     share_of = defaultdict(float, {model.root.name: 1.0})
     for node in reversed(model.nodes):
         if isinstance(node, Tree):
             origins = [attribute.origin for attribute in node.inputs]
-            shares = voice_importances(node) if node.name in heard else importances(node)
+            shares = evidence_importances(node) if node.name in weighed else importances(node)
         else:
-            origins, shares = list(node.origins), _shares(_loudness(node, spreads))
+            origins, shares = list(node.origins), _shares(_weighted_spreads(node, spreads))
         for origin, share in zip(origins, shares.tolist(), strict=True):
             share_of[origin] += share_of[node.name] * share
     return np.array([share_of[attribute.name] for attribute in model.attributes])
@@ -85,13 +86,13 @@ def known_shares(rows: Float, importances: Float) -> Float:
 def _spread(node: Node, spreads: Mapping[str, float]) -> float:
     """Return how far a node's evidence is from none, over the training rows (root mean square)."""
     if not isinstance(node, Tree):
-        return float(np.linalg.norm(_loudness(node, spreads)))
+        return float(np.linalg.norm(_weighted_spreads(node, spreads)))
     weight = node.support[node.leaves]
     squares = (node.evidence[node.leaves] ** 2).sum(axis=1)
     return float(np.sqrt(weight @ squares / max(weight.sum(), 1e-300)))
 
 
-def _loudness(fusion: Fusion, spreads: Mapping[str, float]) -> Float:
+def _weighted_spreads(fusion: Fusion, spreads: Mapping[str, float]) -> Float:
     return np.abs(fusion.weights) * [spreads[name] for name in fusion.origins]
 
 

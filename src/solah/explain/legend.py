@@ -1,4 +1,4 @@
-"""Rules in, what is to be said beside them out: their number, their figures and their words."""
+"""Explains a list of rules: their number, their figures and their words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_NAMED = 3
 
 
 def explain_number(rules: Rules) -> str:
-    """Say how many rules and trees the model has, and how many of the rules these are."""
+    """Write how many rules and trees the model has, and how many of the rules these are."""
     model = rules.model
     where = "" if rules.are_of_one_tree else f" in {count(len(model.trees), 'tree')}"
     shown = "" if len(rules) == model.n_rules else f", {len(rules)} shown"
@@ -28,22 +28,22 @@ def explain_number(rules: Rules) -> str:
 
 
 def explain_figures(rules: Rules) -> str:
-    """Say what the figures beside the rules mean."""
-    said = [
+    """Explain what the figures beside the rules mean."""
+    sentences = [
         "In brackets stands the belief in the decision." if rules.model.goal.states else "",
         "Support is the weight of the rows behind a rule.",
         explain_effect(rules.model),
         explain_beliefs(rules),
     ]
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, sentences))
 
 
 def explain_beliefs(rules: Rules) -> str:
-    """Say what it means when a rule speaks of a tree; nothing if none does."""
-    heard = rules.trees_heard
-    if not heard:
+    """Explain conditions on a tree; nothing if there are none."""
+    trees = rules.trees_used
+    if not trees:
         return ""
-    shown = ", ".join(heard[:_MOST_NAMED]) + (", …" if len(heard) > _MOST_NAMED else "")
+    shown = ", ".join(trees[:_MOST_NAMED]) + (", …" if len(trees) > _MOST_NAMED else "")
     return f"A condition on {shown} is on what the tree of that name believes."
 
 

@@ -1,4 +1,4 @@
-"""Rules in, a Markdown page out: a table of them, then their words; names are escaped."""
+"""Writes rules as a Markdown page: a table of them, then their words; names are escaped."""
 
 from __future__ import annotations
 

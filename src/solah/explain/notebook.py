@@ -1,4 +1,4 @@
-"""Rules or a model in, what a notebook shows of them out."""
+"""Renders rules and models for a notebook."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def model_summary(model: Model) -> str:
         "estimator.html.j2",
         goal=_describe_goal(model.goal),
         size=_describe_size(model),
-        attributes=_loudest_attributes(model),
+        attributes=_top_attributes(model),
         rules=_strongest_rules(model),
     )
 
@@ -55,17 +55,17 @@ def _describe_goal(goal: Goal) -> str:
 
 
 def _describe_size(model: Model) -> str:
-    said = [count(model.n_rules, "rule"), count(len(model.trees), "tree")]
+    parts = [count(model.n_rules, "rule"), count(len(model.trees), "tree")]
     levels = f"{model.hierarchy.n_levels} levels (the attributes' among them)"
-    return ", ".join(said if len(model.nodes) == 1 else [*said, levels])
+    return ", ".join(parts if len(model.nodes) == 1 else [*parts, levels])
 
 
-def _loudest_attributes(model: Model) -> list[tuple[str, float]]:
+def _top_attributes(model: Model) -> list[tuple[str, float]]:
     """List the names and shares of the attributes that matter most."""
     names = [attribute.name for attribute in model.attributes]
     shares = zip(names, attribute_importances(model).tolist(), strict=True)
-    loudest = sorted(shares, key=lambda one: -one[1])[:_MOST_ATTRIBUTES]
-    return [one for one in loudest if one[1] > 0]
+    largest = sorted(shares, key=lambda one: -one[1])[:_MOST_ATTRIBUTES]
+    return [one for one in largest if one[1] > 0]
 
 
 def _strongest_rules(model: Model) -> Rules:

@@ -1,4 +1,4 @@
-"""Rules and their model in, a list of them out that sorts, filters and writes itself."""
+"""The list of a model's rules, which sorts, filters and writes itself."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Rules(list["Rule"]):
     if petal width (cm) is medium then class versicolor (0.91), support 41.6
     >>> print(rules.filter(class_="setosa").sort("effect")[0])
     if petal width (cm) is low then class setosa (1.00), support 19.5
-    >>> rules[0].effect, rules[0].speaks_for
+    >>> rules[0].effect, rules[0].effect_class
     (0.507..., 'virginica')
     """
 
@@ -73,7 +73,7 @@ class Rules(list["Rule"]):
         class_ : a class, default=None
             Its text will do. None keeps the rules of all classes, and so on.
         attribute : str, default=None
-            The name of an attribute, or of a tree that others listen to.
+            The name of an attribute, or of a tree that feeds others.
         tree : str, default=None
 
         Returns
@@ -133,21 +133,21 @@ class Rules(list["Rule"]):
 
     @property
     def are_of_one_tree(self) -> bool:
-        """Whether the model is a single tree, so that its name says nothing."""
+        """Whether the model is a single tree, so that its name is not needed."""
         return len(self.model.nodes) == 1
 
     @property
     def attributes(self) -> list[Attribute]:
         """The attributes whose words the rules use: measured ones first, then beliefs."""
-        spoken = self._spoken_of()
+        used = self._names_used()
         believed = [a for tree in self.model.trees for a in tree.inputs if a.tree is not None]
-        return [a for a in (*self.model.attributes, *believed) if a.name in spoken]
+        return [a for a in (*self.model.attributes, *believed) if a.name in used]
 
     @property
-    def trees_heard(self) -> list[str]:
-        """The trees whose beliefs the rules speak of, from bottom to top."""
-        spoken = self._spoken_of()
-        inputs = (a for tree in self.model.trees for a in tree.inputs if a.name in spoken)
+    def trees_used(self) -> list[str]:
+        """The trees whose beliefs the conditions use, from bottom to top."""
+        used = self._names_used()
+        inputs = (a for tree in self.model.trees for a in tree.inputs if a.name in used)
         origins = {attribute.origin for attribute in inputs}
         return [node.name for node in self.model.nodes if node.name in origins]
 
@@ -185,7 +185,7 @@ class Rules(list["Rule"]):
 
         return rules_table(self)
 
-    def _spoken_of(self) -> set[str]:
+    def _names_used(self) -> set[str]:
         return {name for rule in self for name in _attributes_in(rule)}
 
     def copy(self) -> Rules:
@@ -193,12 +193,12 @@ class Rules(list["Rule"]):
         return self[:]
 
     def _check_tree(self, name: str) -> None:
-        self.model.hierarchy.node(name)  # which says what there is if it is not there
+        self.model.hierarchy.node(name)  # raises an error that lists the nodes if it is not there
         trees = [tree.name for tree in self.model.trees]
         if name not in trees:
             shown = ", ".join(trees[:8]) + (", …" if len(trees) > 8 else "")
             raise ParameterError(
-                f"{name!r} adds up what trees say and has no rules of its own; "
+                f"{name!r} adds up the evidence of trees and has no rules of its own; "
                 f"the trees are: {shown}"
             )
 

@@ -1,4 +1,4 @@
-"""A model document in, its rules out: one a branch, as objects and as sentences."""
+"""Reads the branches of trees as rules: objects that print as sentences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.explain.effects import effects_of, voice_weights
+from solah.explain.effects import effects_of, tree_weights
 from solah.explain.rule_list import Rules
 from solah.model.document import Task
 
@@ -30,14 +30,14 @@ class Condition:
     attribute : the attribute's name
     words : the words of the focal set, which all apply: ``hue is medium-or-high``; of several
         focal sets, all words in them
-    said : how several focal sets are called together: ``hue is at least medium-or-high``; empty
+    phrase : how several focal sets are called together: ``hue is at least medium-or-high``; empty
         for a single one
     sets : the focal sets, where several are joined
     """
 
     attribute: str
     words: tuple[str, ...]
-    said: str = ""
+    phrase: str = ""
     sets: tuple[tuple[str, ...], ...] = ()
 
     @property
@@ -55,7 +55,7 @@ class Condition:
         }
 
     def __str__(self) -> str:
-        return f"{self.attribute} is {self.said or spell_set(self.words)}"
+        return f"{self.attribute} is {self.phrase or spell_set(self.words)}"
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Rule:
     effect : how far the rule moves what is decided. In a tree that is weighed, its evidence times
         the tree's weight; in another, the change of belief from the tree's root; each for the
         state that gains most. For a number, the size of the expected number's change
-    speaks_for : the state that gains most; None if none does, and for a number
+    effect_class : the state that gains most; None if none does, and for a number
     """
 
     tree: str
@@ -84,9 +84,9 @@ class Rule:
     support: float
     decision: State
     task: Task = Task.CLASSIFICATION
-    # Both come from the tree around the rule, and rules are compared by what they say.
+    # Both come from the tree around the rule, and rules are compared by what they state.
     effect: float = field(default=0.0, compare=False)
-    speaks_for: State | None = field(default=None, compare=False)
+    effect_class: State | None = field(default=None, compare=False)
 
     @property
     def certainty(self) -> float:
@@ -107,10 +107,10 @@ class Rule:
 
     @property
     def impact(self) -> str:
-        """The effect as text, with the state that the rule speaks for."""
-        if self.task is Task.REGRESSION or self.speaks_for is None:
+        """The effect as text, with the state that gains most."""
+        if self.task is Task.REGRESSION or self.effect_class is None:
             return f"{self.effect:.4g}"
-        return f"{self.effect:+.2f} for {spell(self.speaks_for)}"
+        return f"{self.effect:+.2f} for {spell(self.effect_class)}"
 
     @cached_property
     def sentence(self) -> str:
@@ -127,7 +127,7 @@ class Rule:
             "belief": list(self.belief),
             "support": self.support,
             "effect": self.effect,
-            "speaks_for": self.speaks_for,
+            "effect_class": self.effect_class,
             "text": str(self),
         }
 
@@ -142,7 +142,7 @@ class Rule:
 
 def rules_of(model: Model) -> Rules:
     """List the rules of a model that carry weight, tree by tree, the strongest first."""
-    weights = voice_weights(model)
+    weights = tree_weights(model)
     by_tree = (tree_rules(tree, model.goal, weights.get(tree.name)) for tree in model.trees)
     return Rules(
         (
@@ -163,8 +163,8 @@ def tree_rules(tree: Tree, goal: Goal, weight: float | None = None) -> dict[int,
     tree : Tree
     goal : Goal
     weight : float, default=None
-        How loudly fusions hear the tree, as :func:`~solah.explain.effects.voice_weights` says;
-        None where none does.
+        The weight of the tree's evidence, as :func:`~solah.explain.effects.tree_weights` returns
+        it; None where no fusion adds it up.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def tree_rules(tree: Tree, goal: Goal, weight: float | None = None) -> dict[int,
             decision=decide(beliefs[head], goal),
             task=goal.task,
             effect=effects[head].size,
-            speaks_for=effects[head].state,
+            effect_class=effects[head].state,
         )
         for head, conditions in _branches(tree)
     }
@@ -208,7 +208,7 @@ def _branches(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
 
 
 def _conditions(attribute: Attribute, places: list[int]) -> tuple[Condition, ...]:
-    """Say that an attribute is described by one of these focal sets; nothing if by any."""
+    """Require that one of these focal sets describes an attribute; nothing if any may."""
     sets = [attribute.focal_sets[place] for place in places]
     if len(sets) == 1:
         return (Condition(attribute.name, sets[0]),)

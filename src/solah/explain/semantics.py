@@ -1,4 +1,4 @@
-"""The way of a decision as values: the rules that fired in each tree (Definition 2)."""
+"""The semantics of a decision: the rules that fired in each tree (Definition 2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Text leaves out rules that less of a row took, and evidence that moves beliefs less; the objects
 # have them all.
-_WORTH_SAYING = 0.1
+_WORTH_SHOWING = 0.1
 
 
 class FiredRule(NamedTuple):
@@ -28,12 +28,12 @@ class FiredRule(NamedTuple):
 
 
 class TreeStep(NamedTuple):
-    """What one tree said of a row.
+    """The rules of one tree that fired on a row, and its belief.
 
     Attributes
     ----------
     tree : the tree's name
-    inputs : the names of the trees below that it listened to
+    inputs : the names of the trees below that feed it
     fired : the rules that fired, the heaviest first; their weights sum to 1
     belief : the tree's belief about the goal
     """
@@ -44,15 +44,15 @@ class TreeStep(NamedTuple):
     belief: tuple[float, ...]
 
 
-class Voice(NamedTuple):
-    """What a tree said to a fusion of a row.
+class TreeEvidence(NamedTuple):
+    """The evidence of a tree about a row, as a fusion adds it up.
 
     Attributes
     ----------
-    tree : the name of the tree (or fusion) that spoke
-    weight : how loudly it is heard
+    tree : the name of the tree (or fusion)
+    weight : its weight in the fusion
     evidence : what it adds for each goal state, its weight included; positive is in favour
-    decision : the state that it speaks for most
+    decision : the state that it adds most for
     """
 
     tree: str
@@ -62,13 +62,13 @@ class Voice(NamedTuple):
 
     @property
     def strength(self) -> float:
-        """What it adds for the state that it speaks for most."""
+        """What it adds for the state that it adds most for."""
         return max(self.evidence)
 
     def __str__(self) -> str:
         return (
             f"{self.strength:+.2f} for {spell(self.decision)} from {self.tree}, "
-            f"heard with weight {self.weight:.3g}"
+            f"weight {self.weight:.3g}"
         )
 
 
@@ -79,8 +79,8 @@ class FusionStep:
     Attributes
     ----------
     tree : the fusion's name
-    inputs : the names of the nodes below that it listened to
-    voices : what each of them said, the strongest first
+    inputs : the names of the nodes below whose evidence it adds up
+    trees : the evidence of each of them, the strongest first
     bias : the evidence for each goal state to begin with
     belief : the fusion's belief about the goal
     conclusion : the decision as text
@@ -88,7 +88,7 @@ class FusionStep:
 
     tree: str
     inputs: tuple[str, ...]
-    voices: tuple[Voice, ...]
+    trees: tuple[TreeEvidence, ...]
     bias: tuple[float, ...]
     belief: tuple[float, ...]
     conclusion: str
@@ -129,7 +129,7 @@ class ComposedRule:
 
 @dataclass(frozen=True)
 class Semantics:
-    """The way of a decision: the nodes' steps, from bottom to top."""
+    """How a decision came about: the nodes' steps, from bottom to top."""
 
     steps: tuple[Step, ...]
 
@@ -145,16 +145,16 @@ class Semantics:
     def __str__(self) -> str:
         lines = []
         for step in self.steps:
-            below = f" (hears {', '.join(step.inputs)})" if step.inputs else ""
-            said = step.fired if isinstance(step, TreeStep) else step.voices
-            worth = [one for one in said if _is_worth_saying(one)]
+            below = f" (inputs: {', '.join(step.inputs)})" if step.inputs else ""
+            parts = step.fired if isinstance(step, TreeStep) else step.trees
+            worth = [one for one in parts if _is_worth_showing(one)]
             lines.append(f"{step.tree}{below}:")
             lines += [f"  {one}" for one in worth]
-            if len(worth) < len(said):
-                lines.append(f"  … and {len(said) - len(worth)} lighter")
+            if len(worth) < len(parts):
+                lines.append(f"  … and {len(parts) - len(worth)} lighter")
         return "\n".join(lines)
 
 
-def _is_worth_saying(one: FiredRule | Voice) -> bool:
+def _is_worth_showing(one: FiredRule | TreeEvidence) -> bool:
     size = one.weight if isinstance(one, FiredRule) else max(map(abs, one.evidence))
-    return size >= _WORTH_SAYING
+    return size >= _WORTH_SHOWING

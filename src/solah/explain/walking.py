@@ -1,4 +1,4 @@
-"""A model and rows in, the way of the rows through its trees out: masses, shares, averages."""
+"""Follows rows through the trees of a model: masses, shares, averages."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _describe(tree: Tree, rows: Coded, below: Mapping[str, Float]) -> list[Float
 
 
 def shares(tree: Tree, described: Sequence[Float]) -> Float:
-    """Say how much of each row reaches each node: ``(n_nodes, n_rows)``, 1 at the root."""
+    """Return how much of each row reaches each node: ``(n_nodes, n_rows)``, 1 at the root."""
     reached = np.ones((len(tree.split), len(described[0])))
     for node in np.flatnonzero(tree.split >= 0).tolist():
         below = tree.children(node)
@@ -63,34 +63,34 @@ def shares(tree: Tree, described: Sequence[Float]) -> Float:
 
 
 def averages(tree: Tree, leaves: Float, described: Sequence[Float]) -> Float:
-    """Say what the branches below each node say on average: ``(n_nodes, n_rows, n_goals)``.
+    """Average the scores of the leaves below each node: ``(n_nodes, n_rows, n_goals)``.
 
     Parameters
     ----------
     tree : Tree
     leaves : ndarray of shape (n_nodes, n_goals)
-        What each leaf says.
+        The scores of each leaf.
     described : the masses of the tree's inputs
     """
     n_rows = len(described[0])
-    said = np.repeat(leaves[:, None, :], n_rows, axis=1)
+    scores = np.repeat(leaves[:, None, :], n_rows, axis=1)
     # Children stand behind their parents, so they are known before them.
     for node in np.flatnonzero(tree.split >= 0)[::-1].tolist():
         below = tree.children(node)
-        said[node] = weighted_sum(
-            said[below.start : below.stop].transpose(1, 0, 2), described[tree.split[node]]
+        scores[node] = weighted_sum(
+            scores[below.start : below.stop].transpose(1, 0, 2), described[tree.split[node]]
         )
-    return said
+    return scores
 
 
-def weighted_sum(said: Float, masses: Float) -> Float:
-    """Sum ``said`` ``(n_rows, n_sets, n_goals)`` with masses ``(n_rows, n_sets)``, set by set.
+def weighted_sum(scores: Float, masses: Float) -> Float:
+    """Sum ``scores`` ``(n_rows, n_sets, n_goals)`` with masses ``(n_rows, n_sets)``, set by set.
 
     One after the other, so that a row comes out the same with any other rows beside it.
     """
-    total = np.zeros((len(said), said.shape[2]))
+    total = np.zeros((len(scores), scores.shape[2]))
     for k, mass in enumerate(masses.T):
-        total += said[:, k] * mass[:, None]
+        total += scores[:, k] * mass[:, None]
     return total
 
 
@@ -104,6 +104,6 @@ def in_blocks(rows: Coded, model: Model) -> Iterator[Coded]:
 
 
 def rows_at_once(model: Model) -> int:
-    """Say how many rows go together, so that all that the largest tree says of them fits."""
+    """Return how many rows go together, so that the scores of the largest tree fit."""
     largest = max(len(tree.split) for tree in model.trees)
     return max(16, _BLOCK_NUMBERS // (largest * model.goal.size))

@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 
 from solah.exceptions import DataError, ParameterError
-from solah.explain.effects import voice_weights
+from solah.explain.effects import tree_weights
 from solah.export.fixed_tables import (
     LEARNT_BITS,
     MOST_LEARNT,
@@ -262,7 +262,7 @@ class Learner:
 
     def model(self) -> Model:
         """Return the model with what was learnt."""
-        loudness = voice_weights(self._model)
+        loudness = tree_weights(self._model)
         walks = {walk.name: walk for walk in self.tables.walks}
         nodes = (
             node

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.explain.effects import voice_weights
+from solah.explain.effects import tree_weights
 from solah.explain.rules import tree_rules
-from solah.model.beliefs import heard_by_fusions
+from solah.model.beliefs import fusion_inputs
 from solah.model.document import Fusion, Task, Tree
 
 if TYPE_CHECKING:
@@ -165,8 +165,8 @@ def lower(model: Model, *, only_trees: bool = False) -> Lowered:
 class _Lowering:
     def __init__(self, model: Model, only_trees: bool) -> None:
         self._model, self._only_trees = model, only_trees
-        self._heard = heard_by_fusions(model.nodes)
-        self._loudness = voice_weights(model)
+        self._heard = fusion_inputs(model.nodes)
+        self._loudness = tree_weights(model)
         self._places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
         self._stage_of: dict[str, int] = {}
         self._rules: list[Rule] = []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.model.beliefs import heard_by_fusions
+from solah.model.beliefs import fusion_inputs
 from solah.model.document import LEAST_BELIEF, Fusion, Tree
 from solah.model.format import to_begin_with
 from solah.model.joining import with_leaves
@@ -91,7 +91,7 @@ class _Part:
 class _Assembly:
     def __init__(self, model: Model, joined: Sequence[JoinedTree]) -> None:
         self._model = model
-        self._heard = heard_by_fusions(model.nodes)
+        self._heard = fusion_inputs(model.nodes)
         self._joined = {tree.name: one for tree, one in zip(model.trees, joined, strict=True)}
         self._before = {node.name: node for node in model.nodes}
         self._parts: dict[str, _Part] = {}

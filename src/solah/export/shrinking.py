@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.exceptions import ParameterError
-from solah.explain.effects import voice_weights
+from solah.explain.effects import tree_weights
 from solah.export.costs import model_costs
 from solah.export.reassembly import joined_means, reassemble
 from solah.model.document import LEAST_BELIEF
@@ -107,7 +107,7 @@ def _count_rules(model: Model) -> int:
 
 def _cut(start: _Left, n_rules: int) -> _Left:
     """Keep so many branches at the most, but one a tree at least."""
-    trees, loudness = start.model.trees, voice_weights(start.model)
+    trees, loudness = start.model.trees, tree_weights(start.model)
     said = [_said(tree, loudness.get(tree.name)) for tree in trees]
     cost = partial(_cost, n_goals=start.model.goal.size)
     return _rebuilt(start, join_branches(trees, said, cost, max_rules=n_rules))
@@ -134,7 +134,7 @@ def _first_question(tree: Tree) -> JoinedTree:
 
 def _rebuilt(start: _Left, joined: Sequence[JoinedTree]) -> _Left:
     """Make a model of joined trees, and add up what joining loses."""
-    loudness = voice_weights(start.model)
+    loudness = tree_weights(start.model)
     pairs = zip(start.model.trees, joined, strict=True)
     loss = sum(_loss(tree, one, loudness.get(tree.name)) for tree, one in pairs)
     return _Left(reassemble(start.model, joined), start.loss + loss)

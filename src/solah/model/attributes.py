@@ -39,9 +39,9 @@ class Attribute:
     ----------
     name : the column's name
     kind : continuous, binary, categorical or ordinal
-    words : the words, from low to high; one a state for a discrete attribute
+    words : the words, from low to high; one per state for a discrete attribute
     peaks : where each focal set has all the mass. A continuous attribute with ``n`` words has
-        the ``2n - 1`` sets {w1} {w1, w2} {w2} … {wn}; a discrete one has a singleton a word
+        the ``2n - 1`` sets {w1} {w1, w2} {w2} … {wn}; a discrete one has one singleton per word
     ignorance : the masses of an unknown value: the training rows' mean
     states : the values behind a discrete attribute's words
     low, high : the range of a continuous attribute's training values
@@ -102,7 +102,7 @@ class Attribute:
         return (*between, singletons[-1])
 
     def word_ranges(self) -> tuple[WordRange, ...]:
-        """Say where each word of a continuous attribute applies."""
+        """Return where each word of a continuous attribute applies."""
         ends = (-np.inf, -np.inf, *self.peaks, np.inf, np.inf)
         return tuple(
             WordRange(
@@ -117,7 +117,7 @@ class Attribute:
 def discrete_attribute(
     name: str, kind: Kind, states: tuple[State, ...], ignorance: tuple[float, ...]
 ) -> Attribute:
-    """Describe an attribute with a word a state.
+    """Describe an attribute with one word per state.
 
     The states of a numeric ordinal are its peaks, so that a number between two of them shares
     its mass; other states are told apart by their code. One that never had a value keeps a

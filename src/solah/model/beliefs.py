@@ -1,4 +1,4 @@
-"""Nodes and a table in, what each node believes of each row out, from bottom to top."""
+"""Evaluates the nodes of a model on rows, from bottom to top."""
 
 from __future__ import annotations
 
@@ -30,9 +30,11 @@ def all_beliefs(nodes: Sequence[Node], table: Table, n_threads: int = 1) -> dict
 
 def beliefs_of(nodes: Sequence[Node], signals: Mapping[str, Float]) -> dict[str, Float]:
     """Return the beliefs of nodes, given what goes up from each."""
-    heard = heard_by_fusions(nodes)
+    weighed_nodes = fusion_inputs(nodes)
     return {
-        node.name: alone(node, signals[node.name]) if node.name in heard else signals[node.name]
+        node.name: alone(node, signals[node.name])
+        if node.name in weighed_nodes
+        else signals[node.name]
         for node in nodes
     }
 
@@ -57,27 +59,27 @@ def measured_by(nodes: Iterable[Node]) -> list[Attribute]:
 
 def signals_of(nodes: Sequence[Node], rows: Coded, n_threads: int = 1) -> dict[str, Float]:
     """Evaluate nodes on coded rows; return what goes up from each."""
-    heard = heard_by_fusions(nodes)
+    weighed_nodes = fusion_inputs(nodes)
     signals: dict[str, Float] = {}
     for node in nodes:
-        signals[node.name] = signal_of(node, rows, signals, node.name in heard, n_threads)
+        signals[node.name] = signal_of(node, rows, signals, node.name in weighed_nodes, n_threads)
     return signals
 
 
 def signal_of(
-    node: Node, rows: Coded, below: Mapping[str, Float], is_heard: bool, n_threads: int = 1
+    node: Node, rows: Coded, below: Mapping[str, Float], is_weighed: bool, n_threads: int = 1
 ) -> Float:
     """Evaluate one node, given what goes up from those below; return what goes up from it."""
     if isinstance(node, Fusion):
         evidence = weighed(node, below)
-        return evidence if is_heard else softmax(evidence + np.array(node.bias))
-    if is_heard:
+        return evidence if is_weighed else softmax(evidence + np.array(node.bias))
+    if is_weighed:
         return leaf_average(node, node.evidence, rows, below, n_threads)
     return _belief_average(node, rows, below, n_threads)
 
 
-def heard_by_fusions(nodes: Iterable[Node]) -> frozenset[str]:
-    """Name the nodes that speak to a fusion."""
+def fusion_inputs(nodes: Iterable[Node]) -> frozenset[str]:
+    """Return the names of the nodes whose evidence a fusion adds up."""
     return frozenset(name for node in nodes if isinstance(node, Fusion) for name in node.origins)
 
 
@@ -90,7 +92,7 @@ def weighed(fusion: Fusion, evidence: Mapping[str, Float]) -> Float:
 
 
 def alone(node: Node, evidence: Float) -> Float:
-    """Return what a node that speaks to a fusion would believe if nobody else spoke."""
+    """Return what an input of a fusion would believe by itself, from its evidence."""
     if isinstance(node, Fusion):
         return softmax(evidence + np.array(node.bias))
     return softmax(evidence + np.log(np.maximum(node.belief[0], 1e-300)))
@@ -113,13 +115,13 @@ def _belief_average(tree: Tree, rows: Coded, outputs: Mapping[str, Float], n_thr
 def leaf_average(
     tree: Tree, leaves: Float, rows: Coded, outputs: Mapping[str, Float], n_threads: int = 1
 ) -> Float:
-    """Average what a tree's leaves say over the branches that rows take.
+    """Average the scores of a tree's leaves over the branches that rows take.
 
     Parameters
     ----------
     tree : Tree
     leaves : ndarray of shape (n_nodes, n_goals)
-        What each node of the tree says, such as its belief.
+        The scores of each node of the tree: beliefs or evidence.
     rows : Coded
         Has the columns of the tree's inputs that are attributes.
     outputs : mapping of node name to beliefs

@@ -106,7 +106,7 @@ class Tree:
 
     @cached_property
     def evidence(self) -> Float:
-        """What branches say to a fusion: how far they move beliefs from the tree's root.
+        """The evidence of branches (log-odds): how far they move beliefs from the tree's root.
 
         ``(n_nodes, goal.size)`` logarithms of belief over the root's belief; 0 on average over
         the goal's states.
@@ -145,11 +145,11 @@ class Tree:
             attribute, children = self.inputs[self.split[node]], self.children(node)
             first_with: dict[bytes, int] = {}
             for child in children:
-                said = self.belief[child].tobytes() if leaf[child] else None
-                if attribute.is_ordered and said not in first_with:
+                belief = self.belief[child].tobytes() if leaf[child] else None
+                if attribute.is_ordered and belief not in first_with:
                     first_with.clear()
-                if said is not None:
-                    heads[child] = first_with.setdefault(said, child)
+                if belief is not None:
+                    heads[child] = first_with.setdefault(belief, child)
         return heads
 
     def children(self, node: int) -> range:
@@ -174,14 +174,14 @@ class Tree:
 
 @dataclass(frozen=True)
 class Fusion:
-    """A node that adds up the evidence of the nodes below it, each heard with a weight.
+    """A node that adds up the evidence of the nodes below it, each with a weight.
 
     Attributes
     ----------
     name : the name of what the node decides
     origins : the trees and fusions below, by name
-    weights : how loudly each of them is heard
-    bias : the evidence to begin with, one number a goal state
+    weights : the weight of each of them
+    bias : the evidence to begin with, one number per goal state
     """
 
     name: str

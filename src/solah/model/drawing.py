@@ -1,4 +1,4 @@
-"""A hierarchy in, a drawing of it for a terminal or a notebook out."""
+"""Draws a hierarchy for a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ class Drawing:
         return f"{shown} ({self._annotations[name]})" if name in self._annotations else shown
 
 
-def as_html(drawing: str, said: str) -> str:
-    """Show a drawing in a notebook; what is read aloud is said in its place."""
+def as_html(drawing: str, label: str) -> str:
+    """Show a drawing in a notebook; screen readers read the label instead."""
     look = "line-height: 1.3; overflow-x: auto; white-space: pre; color: inherit; background: none"
     return (
-        f'<pre role="img" tabindex="0" aria-label="{escape(said)}" style="{look}">'
+        f'<pre role="img" tabindex="0" aria-label="{escape(label)}" style="{look}">'
         f"{escape(drawing)}</pre>"
     )
 

@@ -1,4 +1,4 @@
-"""A table in, columns of numbers out: readings as they are, states as their code, NaN unknown."""
+"""Encodes the columns of a table as numbers: readings as they are, states as codes, NaN unknown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Rows as numbers: a column an attribute, by name."""
+    """Rows as numbers: one column per attribute, by name."""
 
     columns: Mapping[str, NDArray[Any]]
     n_rows: int
@@ -92,7 +92,7 @@ def warn_of_unseen(table: Table, attributes: Iterable[Attribute]) -> None:
 
 
 def find_unseen(column: Column, attribute: Attribute) -> UnseenStateWarning | None:
-    """Say which readings of a column are states that no training row had; None if none is."""
+    """Find the readings of a column that are states no training row had; None if none is."""
     distinct = set(column.values.tolist()) if column.is_text else np.unique(column.values)
     each = np.array(list(distinct), dtype=column.values.dtype)
     is_known = ~np.isnan(encode_states(replace(column, values=each), attribute.states))

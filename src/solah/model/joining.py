@@ -1,6 +1,6 @@
-"""Trees and what their leaves say in, the same trees with fewer branches out.
+"""Joins branches of trees whose scores are nearly the same.
 
-Leaves below one node that say nearly the same are joined into one branch: neighbours where focal
+Leaves below one node with nearly the same scores are joined into one branch: neighbours where focal
 sets have an order (``at least medium-or-high``), any two where they have none. A node whose
 leaves are all joined is a leaf from then on, and may be joined in turn. The pair that loses least
 goes first, so this is cost-complexity pruning in smaller steps.
@@ -40,7 +40,7 @@ class Branch:
     ----------
     places : the places of the children among their siblings
     weight : the training weight of the leaves
-    total : what they say, summed with their weights; None for an inner node
+    total : their scores, summed with their weights; None for an inner node
     """
 
     places: list[int]
@@ -89,7 +89,7 @@ def _log_likelihood(counts: Iterable[float]) -> float:
 
 
 def score_cost(first: Branch, second: Branch) -> float:
-    """Return about how much log-likelihood is lost when two branches speak with their mean score.
+    """Return about how much log-likelihood is lost when two branches take their mean score.
 
     That of a row is at most half the square of how far its evidence moves, over four.
     """
@@ -106,7 +106,7 @@ def score_cost(first: Branch, second: Branch) -> float:
 
 def join_branches(
     trees: Sequence[Tree],
-    said: Sequence[Float],
+    scores: Sequence[Float],
     cost: JoinCost,
     *,
     max_rules: int | None = None,
@@ -118,21 +118,21 @@ def join_branches(
     Parameters
     ----------
     trees : sequence of Tree
-    said : sequence of ndarray of shape (n_nodes, n_goals)
-        What the nodes of each tree say, such as their belief.
+    scores : sequence of ndarray of shape (n_nodes, n_goals)
+        The scores of each tree's nodes: beliefs or evidence.
     cost : JoinCost
     max_rules : int, default=None
         Go on until there are at most so many branches with weight in all trees together.
     rule_cost : float, default=0.0
         What a branch must be worth to stay.
     is_additive : bool, default=False
-        Whether a tree with a single branch says nothing, and so counts as no rule.
+        Whether a tree with a single branch adds nothing, and so counts as no rule.
 
     Returns
     -------
     joined : list of JoinedTree
     """
-    return _Joiner(trees, said, cost, is_additive).join(max_rules, rule_cost)
+    return _Joiner(trees, scores, cost, is_additive).join(max_rules, rule_cost)
 
 
 @dataclass(eq=False)
@@ -149,12 +149,12 @@ class _Family:
 
 class _Joiner:
     def __init__(
-        self, trees: Sequence[Tree], said: Sequence[Float], cost: JoinCost, is_additive: bool
+        self, trees: Sequence[Tree], scores: Sequence[Float], cost: JoinCost, is_additive: bool
     ) -> None:
         self.trees, self.cost, self.is_additive = trees, cost, is_additive
         self.families: list[dict[int, _Family]] = [
-            self._families(t, tree, says)
-            for t, (tree, says) in enumerate(zip(trees, said, strict=True))
+            self._families(t, tree, of_nodes)
+            for t, (tree, of_nodes) in enumerate(zip(trees, scores, strict=True))
         ]
         self.n_rules = [int(np.count_nonzero(t.support[t.leaves] > 0)) for t in trees]
         self._ticket = count()
@@ -164,8 +164,8 @@ class _Joiner:
                 self._offer(family, _pairs(family.branches, family.is_ordered))
 
     @staticmethod
-    def _families(t: int, tree: Tree, says: Float) -> dict[int, _Family]:
-        totals = (says * tree.support[:, None]).tolist()
+    def _families(t: int, tree: Tree, scores: Float) -> dict[int, _Family]:
+        totals = (scores * tree.support[:, None]).tolist()
         families: dict[int, _Family] = {}
         owners: dict[int, tuple[_Family, Branch]] = {}
         for node in np.flatnonzero(tree.split >= 0).tolist():

@@ -40,9 +40,9 @@ def are_apart(peaks: Iterable[float]) -> bool:
 
 
 def what_states_must_be(states: Sequence[State]) -> str | None:
-    """Say what is wrong with the states of an attribute, as what they must be; None if nothing is.
+    """Return what the states of an attribute must be and are not; None if they are sound.
 
-    1 and 1.0, or 0 and false, are the same to whoever looks up a reading.
+    1 and 1.0, or 0 and false, are the same when a reading is looked up.
     """
     if len({_nature(state) for state in states}) > 1:
         return "all texts, all numbers or all truth values"
@@ -52,7 +52,7 @@ def what_states_must_be(states: Sequence[State]) -> str | None:
 
 
 def what_classes_must_be(states: Sequence[State]) -> str | None:
-    """Say what is wrong with classes, as what they must be; None if nothing is.
+    """Return what classes must be and are not; None if they are sound.
 
     They also must stay what they are in the one array that ``predict`` returns: there, NumPy may
     make floats of large integers, and ends texts where they have a NUL at the end.

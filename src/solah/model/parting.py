@@ -1,11 +1,11 @@
-"""A model and one of its trees or fusions in, that part as a model of its own out."""
+"""Takes a tree or a fusion of a model, with all below it, as a model of its own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.model.beliefs import heard_by_fusions
+from solah.model.beliefs import fusion_inputs
 from solah.model.document import Fusion, Model
 from solah.model.structure import fresh_name
 
@@ -25,9 +25,9 @@ def part_of(model: Model, name: str) -> Model:
     Returns
     -------
     part : Model
-        It believes what the part believes. Of a part that speaks to a fusion it believes the
-        evidence alone: its beliefs are the shares of e to the power of the evidence for each class,
-        so that their logarithms, less their mean, are what the fusion hears.
+        It believes what the part believes. If the part feeds a fusion, its beliefs are the softmax
+        of its evidence, so that their logarithms, less their mean, are the evidence that the
+        fusion adds up.
     """
     nodes = {node.name: node for node in model.nodes}
     if name not in nodes:
@@ -37,7 +37,7 @@ def part_of(model: Model, name: str) -> Model:
         if node.name in wanted:
             wanted.update(node.origins)
     below: list[Node] = [node for node in model.nodes if node.name in wanted]
-    if name in heard_by_fusions(model.nodes):
+    if name in fusion_inputs(model.nodes):
         root = fresh_name(model.goal.name, wanted)
         below.append(Fusion(root, (name,), (1.0,), (0.0,) * model.goal.size))
     attributes = tuple(one for one in model.attributes if one.name in wanted)

@@ -1,4 +1,4 @@
-"""The short text of a hierarchy (``z1 <- x1, x2; y <- z1``) in, its trees' names and inputs out."""
+"""Parses the short text of a hierarchy: ``z1 <- x1, x2; y <- z1``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees and what feeds them in, a checked hierarchy out: levels, short text, files, a drawing."""
+"""Hierarchies: which inputs feed which tree, checked, as levels, short text, files and drawings."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ class Hierarchy:
         return cls(_nodes_of(value))
 
     def to_json(self) -> str:
-        """Write JSON, a tree a line.
+        """Write JSON, one line per tree.
 
         Examples
         --------

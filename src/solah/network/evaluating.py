@@ -11,7 +11,7 @@ import numpy as np
 from solah.data import Table, as_column
 from solah.data.spelling import is_number, spell
 from solah.explain.importance import attribute_importances
-from solah.model.beliefs import heard_by_fusions, signal_of, signals_of
+from solah.model.beliefs import fusion_inputs, signal_of, signals_of
 from solah.model.document import Task
 from solah.model.encode import Coded, code
 from solah.network.messages import MAX_BYTES, Decided, Said
@@ -58,7 +58,7 @@ class Version:
         model = bundle.model
         self.plan: NodePlan = bundle.plan.node(name)
         self.goal = model.goal
-        self.heard_by_fusions = heard_by_fusions(model.nodes)
+        self.fusion_inputs = fusion_inputs(model.nodes)
         nodes = {node.name: node for node in model.nodes}
         self.parts = [nodes[part] for part in self.plan.runs]
         self.attributes: list[Attribute] = [
@@ -118,7 +118,7 @@ class Version:
             and all(
                 self.hears.get(part) == node
                 and len(signal) == self.goal.size
-                and (part in self.heard_by_fusions or _is_belief(signal))
+                and (part in self.fusion_inputs or _is_belief(signal))
                 for part, signal in row.signals.items()
             )
         )
@@ -192,7 +192,7 @@ class Version:
         inputs = self.inputs[node.name]
         below = {name: np.array([case.signals[name] for case in cases]) for name in inputs.heard}
         rows = _coded(inputs.measured, cases)
-        return signal_of(node, rows, below, node.name in self.heard_by_fusions)
+        return signal_of(node, rows, below, node.name in self.fusion_inputs)
 
 
 class Inputs(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.model.beliefs import alone, heard_by_fusions
+from solah.model.beliefs import alone, fusion_inputs
 from solah.model.document import Fusion, Task
 from solah.network.watched import Saying, shown
 
@@ -37,7 +37,7 @@ class Fitting:
         self._goal = model.goal
         self._parts = {node.name: node for node in model.nodes}
         self._places = {node.name: place for place, node in enumerate(model.nodes)}
-        self._weighed = heard_by_fusions(model.nodes)
+        self._weighed = fusion_inputs(model.nodes)
         self._said = {self.root}.union(*(node.sends for node in bundle.plan.nodes))
 
     # --- messages --------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data import Column, Table
-from solah.explain.effects import voice_weights
+from solah.explain.effects import tree_weights
 from solah.kernels.reference import softmax
 from solah.model.beliefs import all_signals
 
@@ -48,7 +48,7 @@ class Hearing:
         for fusion in reversed(model.fusions):
             listener |= dict.fromkeys(fusion.origins, listener.get(fusion.name, fusion.name))
         start = {name: signal[0] for name, signal in signals.items()}
-        return cls(start, voice_weights(model), listener)
+        return cls(start, tree_weights(model), listener)
 
     def made_believe(self, name: str, said: Float) -> Float:
         """Return what would be believed if this node alone knew something.

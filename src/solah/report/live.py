@@ -6,7 +6,7 @@ from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from solah.data.spelling import spell
-from solah.model.beliefs import heard_by_fusions
+from solah.model.beliefs import fusion_inputs
 from solah.model.document import Tree
 from solah.report.rule_lines import strongest_rules
 
@@ -33,7 +33,7 @@ def describe_arithmetic(model: Model, max_rules: int) -> dict[str, Any]:
     """
     attributes = {attribute.name: place for place, attribute in enumerate(model.attributes)}
     nodes = {node.name: place for place, node in enumerate(model.nodes)}
-    heard = heard_by_fusions(model.nodes)
+    heard = fusion_inputs(model.nodes)
     described = []
     for node in model.nodes:
         if isinstance(node, Tree):

@@ -1,8 +1,8 @@
-"""A row in, what would change its decision out.
+"""Finds what would change a decision.
 
-values.py      what is said: moves, changes, leeways
+values.py      what is found: moves, changes, leeways
 ways.py        what is allowed    -> the ways that readings may go, cut at knots
-probing.py     rows, other values -> what would be believed, only what hears of them evaluated
+probing.py     rows, other values -> what would be believed; only affected nodes are evaluated
 question.py    a row and its ways -> what would be decided along them
 crossing.py    lines              -> the point at which the decision changes
 boundaries.py  a question         -> where the decision changes along each way

@@ -1,8 +1,8 @@
-"""A question in, where the decision changes along each way of a reading out.
+"""Finds where the decision changes along each way of a reading.
 
 Between neighbouring words the scores of a model that weighs evidence are straight in a reading, so
 where a decision holds at both ends it holds in between, and the first change is found exactly.
-Where trees hear trees, ways are cut finer before they are searched.
+Where trees feed trees, ways are cut finer before they are searched.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def find_boundaries(question: Question) -> list[Boundary]:
 
 
 def _at_knots(question: Question, i: int, step: int | None) -> Boundary:
-    """Say between which knots of a way the decision changes."""
+    """Return the knots of a way between which the decision changes."""
     way = question.ways[i]
     if step is None:
         return Boundary(float(way.knots[-1]))

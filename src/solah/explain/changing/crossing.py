@@ -1,4 +1,4 @@
-"""Lines on which a decision changes in, the point at which it does out."""
+"""Finds the point on a line at which a decision changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A row in, what would change its decision out: by one reading or two, and the leeway of each."""
+"""Finds what changes the decision on a row: one reading or two, and the leeway of each."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class ChangeFinder:
     ) -> None:
         if model.goal.task is not Task.CLASSIFICATION:
             raise DataError(
-                f"{model.goal.name!r} is a number; what would change a decision can only be said "
-                "of a choice between classes"
+                f"{model.goal.name!r} is a number; what would change a decision can only be found "
+                "for a choice between classes"
             )
         self._model = model
         self._ways = Ways(model, ranges, fixed, columns)

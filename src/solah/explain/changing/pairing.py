@@ -1,4 +1,4 @@
-"""A question in, the smallest change of two readings that changes the decision out.
+"""Finds the smallest change of two readings that changes the decision.
 
 Two readings of different trees that are weighed add up, and between neighbouring knots each is
 straight: the decision changes along a line, and the nearest point of it is known in closed form.
@@ -162,7 +162,7 @@ def _without_flips(way: Way, keeps: NDArray[np.bool_]) -> Way:
 
 
 def _gains(question: Question) -> list[Float]:
-    """Say by how much each knot of each way weakens the decision's least lead."""
+    """Return by how much each knot of each way weakens the decision's least lead."""
     lead = _leads(question, question.probe.beliefs).min()
     gains = lead - _leads(question, question.beliefs_at_coarse_knots).min(axis=1)
     return by_way(gains, question.coarse_ways)

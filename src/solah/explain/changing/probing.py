@@ -1,6 +1,6 @@
-"""Rows and what would be read instead in, what the model would believe then out.
+"""Evaluates a model on rows with some readings changed.
 
-Only the nodes that hear of a changed reading are evaluated again, in the arithmetic of any other
+Only the nodes that depend on a changed reading are evaluated again, in the arithmetic of any other
 prediction: what is found here holds when it is fed back, to the last bit.
 """
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.model.beliefs import heard_by_fusions, measured_by, signal_of, signals_of
+from solah.model.beliefs import fusion_inputs, measured_by, signal_of, signals_of
 from solah.model.document import Fusion
 from solah.model.encode import Coded
 
@@ -38,7 +38,7 @@ class Probe:
         self.rows = rows
         self._places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
         self._origins = {node.name: node.origins for node in model.nodes}
-        self._heard = heard_by_fusions(model.nodes)
+        self._fusion_inputs = fusion_inputs(model.nodes)
         measured = (attribute.name for attribute in measured_by(model.nodes))
         columns = {name: rows[:, self._places[name]] for name in measured}
         self._signals = signals_of(model.nodes, Coded(columns, len(rows)))
@@ -71,11 +71,11 @@ class Probe:
         touched = {name: changed[:, j] for name, j in self._places.items() if changed[:, j].any()}
         signals: dict[str, Float] = {}
         for node in self.model.nodes:
-            hears = [touched[name] for name in self._origins[node.name] if name in touched]
-            if not hears:
+            masks = [touched[name] for name in self._origins[node.name] if name in touched]
+            if not masks:
                 signals[node.name] = self._as_before(node, of)
                 continue
-            touched[node.name] = mask = np.logical_or.reduce(hears)
+            touched[node.name] = mask = np.logical_or.reduce(masks)
             if mask.all():
                 signals[node.name] = self._evaluate(node, points, slice(None), signals)
                 continue
@@ -113,4 +113,4 @@ class Probe:
         measured = (name for name in origins if name not in signals)
         columns = {name: points[here, self._places[name]] for name in measured}
         n_rows = len(points) if isinstance(here, slice) else len(here)
-        return signal_of(node, Coded(columns, n_rows), below, node.name in self._heard)
+        return signal_of(node, Coded(columns, n_rows), below, node.name in self._fusion_inputs)

@@ -1,4 +1,4 @@
-"""A row and the ways of its readings in, what would be decided along them out."""
+"""Evaluates what would be decided along the ways of a row's readings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.model.document import Model
 
-# Where trees hear trees that hear trees, what bends one belief bends the next.
+# Where trees feed trees that feed trees, what bends one belief bends the next.
 _BENDING_ROUNDS = 2
 
 
@@ -79,7 +79,7 @@ class Question:
 
     def meet(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Tell which pairs of attributes meet in a tree before anything is weighed."""
-        if self._limits.is_fine:  # trees hear trees, so all may meet
+        if self._limits.is_fine:  # trees feed trees, so all may meet
             return np.ones(len(first), dtype=bool)
         return np.asarray(self._limits.homes[first] == self._limits.homes[second])
 

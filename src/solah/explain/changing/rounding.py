@@ -1,4 +1,4 @@
-"""Readings as numbers in, as people read them out: states by name, numbers with few digits."""
+"""Writes readings as people read them: states by name, numbers with few digits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rounded_outward(value: float, *, upward: bool, span: float) -> list[float]:
     ----------
     value : what to round
     upward : whether it was reached by going up
-    span : the range of such numbers, which says what a coarse step is
+    span : the range of such numbers, which sets what a coarse step is
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rows and their true classes in, how well decisions stand what may happen to readings out."""
+"""Measures how well decisions hold when readings are lost, noisy or attacked."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def stress(
 
 
 def n_steps(model: Model, n_rows: int) -> int:
-    """Say how many steps of work there are."""
+    """Return how many steps of work there are."""
     n_blocks = -(-n_rows // _BLOCK_ROWS)
     return n_blocks * len(model.attributes) * (1 + _SWEEPS)
 

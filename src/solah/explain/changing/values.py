@@ -1,4 +1,4 @@
-"""What would change a decision, as values: moves of readings, changes, and how much leeway is."""
+"""What would change a decision: moves of readings, changes, and leeways."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model and what is allowed in, the ways that each reading of a row can go out."""
+"""Lists the ways that each reading of a row may go."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from solah.model.attributes import Attribute
     from solah.model.document import Model
 
-# Where trees hear trees, scores bend between the words of a reading; pieces are cut so much finer.
+# Where trees feed trees, scores bend between the words of a reading; pieces are cut so much finer.
 _FINER = 16
 _T = TypeVar("_T", bound=np.generic)
 
@@ -76,7 +76,7 @@ class Ways:
 
     Attributes
     ----------
-    is_fine : whether pieces are cut finer, as trees hear trees
+    is_fine : whether pieces are cut finer, as trees feed trees
     homes : (n_attributes,) the number of the tree that looks at each attribute
 
     Raises

@@ -1,6 +1,6 @@
-"""A model and rows in, why it decided on them as it did out.
+"""Explains why a model decided on rows as it did.
 
-explainer.py  a model and a table -> an explanation a row, block by block
+explainer.py  a model and a table -> one explanation per row, block by block
 values.py     what an explanation holds
 as_text.py    an explanation      -> lines of text
 as_html.py    an explanation      -> HTML for a notebook or a file

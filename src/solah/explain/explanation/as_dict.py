@@ -1,4 +1,4 @@
-"""An explanation in, a dict of plain values or a line of JSON out."""
+"""Writes an explanation as a dict of plain values or as a line of JSON."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _tree_step(step: TreeStep) -> dict[str, Any]:
     listed = worth or step.fired[:1]
     return {
         "tree": step.tree,
-        "hears": step.inputs,
+        "inputs": step.inputs,
         "belief": step.belief,
         "rules": [{"rule": one.rule.sentence, "weight": one.weight} for one in listed],
     }
@@ -63,17 +63,17 @@ def _tree_step(step: TreeStep) -> dict[str, Any]:
 def _fusion_step(step: FusionStep) -> dict[str, Any]:
     return {
         "tree": step.tree,
-        "n_heard": len(step.inputs),
+        "n_inputs": len(step.inputs),
         "belief": step.belief,
         "bias": step.bias,
-        "voices": [
+        "trees": [
             {
-                "tree": voice.tree,
-                "weight": voice.weight,
-                "evidence": voice.evidence,
-                "speaks_for": voice.decision,
+                "tree": one.tree,
+                "weight": one.weight,
+                "evidence": one.evidence,
+                "class": one.decision,
             }
-            for voice in step.voices
+            for one in step.trees
         ],
     }
 

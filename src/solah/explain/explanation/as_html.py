@@ -1,4 +1,4 @@
-"""Explanations in, HTML for a notebook or for a file of its own out."""
+"""Writes explanations as HTML for a notebook or for a file of its own."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from solah.explain.explanation.as_text import (
     TOP,
     heaviest,
     missing_of,
+    result_of,
     rule_text,
-    said_by,
     start_of,
     threshold_of,
-    voices_of,
+    weighed_evidence,
 )
 from solah.explain.html import render
 from solah.explain.semantics import FusionStep
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from solah.explain.explanation.values import Explanation
-    from solah.explain.semantics import Step, Voice
+    from solah.explain.semantics import Step, TreeEvidence
 
 
 def as_html(explanation: Explanation, top: int | None = TOP) -> str:
@@ -77,18 +77,18 @@ def _contributions(explanation: Explanation, top: int | None, scale: float) -> l
 
 def _steps(explanation: Explanation, top: int | None) -> list[dict[str, Any]]:
     steps = explanation.telling_steps(top)
-    voices = voices_of(steps)
-    return [_step(step, voices.get(step.tree), explanation) for step in steps]
+    evidence = weighed_evidence(steps)
+    return [_step(step, evidence.get(step.tree), explanation) for step in steps]
 
 
-def _step(step: Step, voice: Voice | None, explanation: Explanation) -> dict[str, Any]:
+def _step(step: Step, evidence: TreeEvidence | None, explanation: Explanation) -> dict[str, Any]:
     fired = [] if isinstance(step, FusionStep) else heaviest(step)
     return {
         "tree": step.tree,
-        "hears": ", ".join(step.inputs),
-        "said": said_by(step, voice, explanation),
+        "inputs": ", ".join(step.inputs),
+        "result": result_of(step, evidence, explanation),
         "rules": [
-            (f"{one.weight:.2f}", rule_text(one.rule, is_weighed=voice is not None))
+            (f"{one.weight:.2f}", rule_text(one.rule, is_weighed=evidence is not None))
             for one in fired
         ],
     }

@@ -1,4 +1,4 @@
-"""An explanation in, lines of text out, each with what it is."""
+"""Writes an explanation as lines of text, each with its role."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from solah.explain.changing import Changes
     from solah.explain.explanation.values import Explanation
     from solah.explain.rules import Rule
-    from solah.explain.semantics import FiredRule, Step, TreeStep, Voice
+    from solah.explain.semantics import FiredRule, Step, TreeEvidence, TreeStep
 
 TOP = 8
 _RULES_OF_A_TREE = 3
@@ -63,7 +63,7 @@ def lines_of(explanation: Explanation, top: int | None = TOP) -> Iterator[Line]:
 
 
 def start_of(explanation: Explanation) -> str:
-    """Say what would be said if nothing were known."""
+    """Describe the decision if nothing were known."""
     if explanation.goal.task is Task.REGRESSION:
         return f"Knowing nothing, it would be about {explanation.before:.4g}."
     return (
@@ -73,7 +73,7 @@ def start_of(explanation: Explanation) -> str:
 
 
 def threshold_of(explanation: Explanation) -> str:
-    """Say why a class is decided for that is not believed most; nothing if it is."""
+    """Explain why a class is decided for that is not believed most; nothing if it is."""
     goal, belief = explanation.goal, explanation.belief
     if not goal.thresholds:
         return ""
@@ -89,7 +89,7 @@ def threshold_of(explanation: Explanation) -> str:
 
 
 def missing_of(explanation: Explanation) -> str:
-    """Say what is not known, and how much that is; nothing if all is."""
+    """Name what is not known, and how much that is; nothing if all is."""
     if not explanation.missing:
         return ""
     names = ", ".join(explanation.missing[:TOP])
@@ -140,31 +140,31 @@ def _steps(explanation: Explanation, top: int | None) -> Iterator[Line]:
     yield Line("")
     yield Line("The rules that carried it, from bottom to top", Role.HEADING)
     steps = explanation.telling_steps(top)
-    voices = voices_of(steps)
+    evidence = weighed_evidence(steps)
     for step in steps:
-        yield from _step(step, explanation, voices.get(step.tree))
+        yield from _step(step, explanation, evidence.get(step.tree))
     n_left = explanation.n_nodes - len(steps)
     if n_left:
-        yield Line(f"  … and {count(n_left, 'tree')} that say less", Role.ASIDE)
+        yield Line(f"  … and {count(n_left, 'tree')} that add less", Role.ASIDE)
 
 
-def _step(step: Step, explanation: Explanation, voice: Voice | None) -> Iterator[Line]:
-    hears = f" (hears {', '.join(step.inputs)})" if step.inputs else ""
-    hears = "" if isinstance(step, FusionStep) else hears
-    yield Line(f"  {step.tree}{hears} {said_by(step, voice, explanation)}")
+def _step(step: Step, explanation: Explanation, evidence: TreeEvidence | None) -> Iterator[Line]:
+    is_listed = step.inputs and not isinstance(step, FusionStep)
+    inputs = f" (inputs: {', '.join(step.inputs)})" if is_listed else ""
+    yield Line(f"  {step.tree}{inputs} {result_of(step, evidence, explanation)}")
     if not isinstance(step, FusionStep):
-        yield from _fired(step, is_weighed=voice is not None)
+        yield from _fired(step, is_weighed=evidence is not None)
 
 
-def said_by(step: Step, voice: Voice | None, explanation: Explanation) -> str:
-    """Say what a node said: evidence to a fusion, or its belief."""
+def result_of(step: Step, evidence: TreeEvidence | None, explanation: Explanation) -> str:
+    """Write the result of a node: its evidence, where a fusion adds it up, or its belief."""
     believed = _believed(step, explanation)
     if isinstance(step, FusionStep):
-        return f"adds up what {count(len(step.inputs), 'tree')} say: {believed}"
-    if voice is None:
-        return f"says {believed}"
-    spoken = f"{voice.strength:+.2f} for {spell(voice.decision)}"
-    return f"says {spoken}, its weight {voice.weight:.3g} included"
+        return f"adds up the evidence of {count(len(step.inputs), 'tree')}: {believed}"
+    if evidence is None:
+        return f"gives {believed}"
+    added = f"{evidence.strength:+.2f} for {spell(evidence.decision)}"
+    return f"adds {added}, its weight {evidence.weight:.3g} included"
 
 
 def _believed(step: Step, explanation: Explanation) -> str:
@@ -194,14 +194,14 @@ def heaviest(step: TreeStep) -> list[FiredRule]:
 
 
 def rule_text(rule: Rule, *, is_weighed: bool) -> str:
-    """Write a rule with what it says to a fusion, or with what it believes."""
+    """Write a rule with its weighted evidence, or with its belief."""
     return f"if {rule.premise or 'anything'}: {rule.impact}" if is_weighed else rule.sentence
 
 
-def voices_of(steps: Iterable[Step]) -> dict[str, Voice]:
-    """Return what trees said to fusions, by the trees' names."""
+def weighed_evidence(steps: Iterable[Step]) -> dict[str, TreeEvidence]:
+    """Return the evidence that fusions add up, by the trees' names."""
     fusions = (step for step in steps if isinstance(step, FusionStep))
-    return {voice.tree: voice for fusion in fusions for voice in fusion.voices}
+    return {one.tree: one for fusion in fusions for one in fusion.trees}
 
 
 def _changes(changes: Changes, goal: str, top: int | None) -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""A model and a table in, an explanation of each decision out, block by block."""
+"""Explains the decisions of a model on a table, block by block."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Explainer:
     ----------
     model : Model
     changes : bool, default=False
-        Whether to say what would change a decision too.
+        Whether to find what would change a decision too.
     ranges : mapping of attribute name to (low, high), default=None
         Where measured readings may go; by default as far as the training rows went.
     fixed : collection of str, default=()
@@ -139,7 +139,7 @@ class ExplainedRows:
 
     @cached_property
     def matrix(self) -> Float:
-        """The rows as numbers, a column an attribute."""
+        """The rows as numbers, one column per attribute."""
         return encode(self._table, self._model.attributes)
 
     @cached_property
@@ -197,9 +197,9 @@ class ExplainedRows:
         return Semantics(tuple(of_node.at(place) for of_node in self._steps.values()))
 
     def telling_steps(self, place: int, top: int | None) -> tuple[Step, ...]:
-        """Return the steps of nodes that hear others, and of the trees that added most to a row.
+        """Return the steps of nodes above others, and of the trees that added most to a row.
 
-        Fusions tell of the voices of these trees alone, unless all are asked for.
+        Fusions list the evidence of these trees alone, unless all are asked for.
         """
         if top is None:
             return self.semantics(place).steps
@@ -207,8 +207,8 @@ class ExplainedRows:
         for home, towards in zip(self._explainer.homes, self._towards[place], strict=True):
             if home and home[0] in added:
                 added[home[0]] += abs(towards)
-        loudest = sorted(added, key=lambda tree: -added[tree])[:top]
-        told = {tree for tree in loudest if added[tree] > 0} or set(loudest)
+        strongest = sorted(added, key=lambda tree: -added[tree])[:top]
+        told = {tree for tree in strongest if added[tree] > 0} or set(strongest)
         return tuple(
             of_node.at(place, told)
             for name, of_node in self._steps.items()

@@ -118,12 +118,12 @@ class Explanation:
         return self._rows.semantics(self._place)
 
     def telling_steps(self, top: int | None = None) -> tuple[Step, ...]:
-        """Return the steps of the trees whose attributes added most, and of all that hear trees.
+        """Return the steps of the trees whose attributes added most, and of all nodes above trees.
 
         Parameters
         ----------
         top : int or None, default=None
-            How many trees to choose at the most, of those that hear no other; None takes all.
+            How many trees to choose at the most, of those with no tree below; None takes all.
         """
         return self._rows.telling_steps(self._place, top)
 
@@ -138,12 +138,12 @@ class Explanation:
 
     @property
     def before(self) -> float:
-        """What is said of the decision when nothing is known: its belief, or a number."""
+        """The belief in the decision, or the number, when nothing is known."""
         return self._of_decision(self.start)
 
     @property
     def after(self) -> float:
-        """What is said of the decision now; ``before`` and all contributions sum to it."""
+        """The same now; ``before`` and all contributions sum to it."""
         return self._of_decision(self.belief)
 
     def _of_decision(self, belief: tuple[float, ...]) -> float:
