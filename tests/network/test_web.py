@@ -302,7 +302,7 @@ def open_page(browser, serve):
 
 CARDS = """cards => cards.map(card => [
     Number(card.dataset.node),
-    card.querySelector(".says").textContent,
+    card.querySelector(".result").textContent,
     [...card.querySelectorAll("rect:not(.card)")].map(bar => Number(bar.getAttribute("width"))),
 ])"""
 
@@ -378,7 +378,7 @@ def test_what_is_missing_is_said_in_words_and_to_everyone(open_page):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = open_page(watch(make_bundle(), silent=("attic",)), viewport=PHONE, bypass_csp=True)
     card = page.locator(".hierarchy.narrow .node.is-missing")
-    assert card.locator(".says").text_content() == "missing"
+    assert card.locator(".result").text_content() == "missing"
     assert page.locator("#verdict-missing").text_content() == "Missing: z0."
     assert "lacked evidence of z0 (10)" in page.locator("#lacking").text_content()
     assert "offline" in page.locator("#nodes tr", has_text="attic").text_content()

@@ -269,17 +269,17 @@ def test_a_model_of_one_rule():
 GOAL = {"classes": ["a", "b"]}
 
 
-def node(place, hears, title="tree"):
-    known = {"belief": [0.5, 0.5], "says": "a 0.50", "weight": None, "about": "", "hint": "x, y"}
-    return {"place": place, "hears": hears, "title": title, **known}
+def node(place, inputs, title="tree"):
+    known = {"belief": [0.5, 0.5], "result": "a 0.50", "weight": None, "about": "", "hint": "x, y"}
+    return {"place": place, "inputs": inputs, "title": title, **known}
 
 
 @st.composite
 def hierarchies(draw):
-    """Wire nodes at random: every node but the last is heard by one that follows."""
+    """Wire nodes at random: every node but the last feeds one that follows."""
     n_nodes = draw(st.integers(1, 40))
-    heard_by = [draw(st.integers(i + 1, n_nodes - 1)) for i in range(n_nodes - 1)]
-    return [node(i, [j for j, up in enumerate(heard_by) if up == i]) for i in range(n_nodes)]
+    parents = [draw(st.integers(i + 1, n_nodes - 1)) for i in range(n_nodes - 1)]
+    return [node(i, [j for j, up in enumerate(parents) if up == i]) for i in range(n_nodes)]
 
 
 @given(hierarchies(), st.sampled_from([354, 1060]))

@@ -50,8 +50,8 @@ def complaints():
 def no_complaint(complaints):
     """Fail a test whose page logged, asked or fetched anything."""
     yield
-    said, complaints[:] = list(complaints), []
-    assert said == []
+    found, complaints[:] = list(complaints), []
+    assert found == []
 
 
 @pytest.fixture(scope="module")
@@ -253,13 +253,13 @@ def test_a_reading_moves_the_decision_and_the_drawing(open_model):
     before = page.evaluate("solah.readings")
     control = page.locator(".control").first
     place = int(control.get_attribute("data-attribute"))
-    said = page.locator(".hierarchy.wide .node .says").all_text_contents()
+    results = page.locator(".hierarchy.wide .node .result").all_text_contents()
     control.locator("input[type=number]").fill("0")
     settle(page)
     after = page.evaluate("solah.readings")
     assert after[place] == 0
     assert after[:place] + after[place + 1 :] == before[:place] + before[place + 1 :]
-    assert page.locator(".hierarchy.wide .node .says").all_text_contents() != said
+    assert page.locator(".hierarchy.wide .node .result").all_text_contents() != results
     assert page.locator("#row").input_value() == ""
     control.locator("input[type=checkbox]").check()
     settle(page)
@@ -360,7 +360,7 @@ def test_the_dependence_of_two_attributes_can_be_read(open_model):
     page.keyboard.press("ArrowRight")
     first, second = dependence["names"][:2]
     value = dependence["matrix"][0][1]
-    assert page.locator("#heat-says").text_content() == f"{first}, {second}: {value:.2f}"
+    assert page.locator("#heat-value").text_content() == f"{first}, {second}: {value:.2f}"
 
 
 def test_all_rules_are_open_on_paper(open_model):

@@ -36,7 +36,7 @@ def test_it_is_ready_for_json(wine):
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
 
 
-def test_it_says_what_the_model_knows(wine):
+def test_it_has_what_the_model_knows(wine):
     _, tree = wine
     summary = summarise(tree.model_, max_rules=7)
     assert summary["size"]["rules"] == tree.n_rules_

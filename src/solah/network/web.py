@@ -254,7 +254,7 @@ def _of_model(bundle: Bundle) -> dict[str, Any]:
             "hint": f"at {bundle.plan.home[node['name']]}",
             "listens": _listens(model.nodes[node["place"]].origins),
             "belief": nothing,
-            "says": "",
+            "result": "",
         }
         for node in describe_nodes(model, 0)
     ]

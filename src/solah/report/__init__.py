@@ -1,4 +1,4 @@
-"""A model in, a page about it out: first summarised as a dict, then rendered.
+"""Reports on models: first summarised as a dict, then rendered.
 
 summary.py       model, scores   -> dict of plain values, ready for JSON
 markdown.py      that dict       -> Markdown
@@ -6,7 +6,7 @@ measures.py      measures        -> their names and spelling
 
 page_summary.py  model, rows     -> that dict, and what an HTML page needs beyond it
   measuring.py · dependence.py (sampling.py) · attribute_pictures.py · live.py
-  node_cards.py (hearing.py · rule_lines.py)
+  node_cards.py (fusion_inputs.py · rule_lines.py)
 page.py          that dict       -> one HTML page
   hierarchy_drawing.py · charts.py · heat_map.py (svg.py)
 """

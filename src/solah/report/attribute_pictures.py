@@ -1,4 +1,4 @@
-"""An attribute and its readings in, what its picture and its control need out."""
+"""Describes what the picture and the control of an attribute need."""
 
 from __future__ import annotations
 

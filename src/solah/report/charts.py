@@ -1,4 +1,4 @@
-"""Numbers of a summary in, small pictures out: SVG that prints, scales and needs no script."""
+"""Draws small charts as SVG that prints, scales and needs no script."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SQUARE = 240
 
 
 def colour_class(place: int, goal: Mapping[str, Any]) -> str:
-    """Return the style of a goal state: a colour a class, or a step on a ramp for a number."""
+    """Return the style of a goal state: one colour per class, or a step on a ramp for a number."""
     return f"c{place % N_COLOURS}" if goal["classes"] else "ramp"
 
 
@@ -108,7 +108,7 @@ def _histogram(counts: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
 
 
 def _steps(base: Sequence[float], top: Sequence[float], width: float, scale: float) -> str:
-    """Write the way along the top to the right and along the base back, a step a bin."""
+    """Write the way along the top to the right and along the base back, one step per bin."""
 
     def way(levels: Iterable[float], step: str) -> str:
         return "".join(f"V{_WORDS_HEIGHT - level * scale:.3g}{step}" for level in levels)
@@ -118,7 +118,7 @@ def _steps(base: Sequence[float], top: Sequence[float], width: float, scale: flo
 
 
 def curves_picture(curves: Iterable[Mapping[str, Any]], goal: Mapping[str, Any]) -> Markup:
-    """Draw ROC curves, one a class, over the line of mere chance."""
+    """Draw ROC curves, one per class, over the line of mere chance."""
     lines = [
         tag(
             "path",

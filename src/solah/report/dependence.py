@@ -1,4 +1,4 @@
-"""A model and readings in, how far its attributes depend on each other out."""
+"""Measures how far the attributes of a model depend on each other."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
     Returns
     -------
     dependence : dict
-        Without ``names`` where there is nothing to compare; its ``note`` says why.
+        Without ``names`` where there is nothing to compare; its ``note`` tells why.
     """
     attributes = len(model.attributes)
     if attributes < 2:

@@ -1,4 +1,4 @@
-"""A matrix of shares in, a picture of it out: one pixel a cell, which stays small for any size."""
+"""Draws a matrix of shares with one pixel per cell, which stays small for any size."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def heat_map(dependence: Mapping[str, Any]) -> Markup:
         id="heat",
         role="img",
         tabindex=0,
-        aria_describedby="heat-says",
+        aria_describedby="heat-value",
     )
 
 

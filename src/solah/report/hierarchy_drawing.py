@@ -1,4 +1,4 @@
-"""A summary's hierarchy in, a drawing of it out: the root on top, rows that wrap to the width."""
+"""Draws the hierarchy of a summary: the root on top, rows that wrap to the width."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def draw_hierarchy(nodes: Nodes, goal: Mapping[str, Any], width: float, style: s
         width=f"{block.width + 2:.0f}",
         class_=f"hierarchy {style}",
         role="group",
-        aria_label="The hierarchy, from what decides down to what it hears",
+        aria_label="The hierarchy, from what decides down to its inputs",
     )
 
 
@@ -94,7 +94,7 @@ def draw_hierarchy(nodes: Nodes, goal: Mapping[str, Any], width: float, style: s
 
 
 class _Layout:
-    """Lays out nodes over what they hear.
+    """Lays out nodes over their inputs.
 
     Parameters
     ----------
@@ -113,14 +113,14 @@ class _Layout:
         return self._known[node, available]
 
     def _laid_out(self, node: int, available: float) -> _Block:
-        hears = self._nodes[node]["hears"]
-        if not hears:
+        inputs = self._nodes[node]["inputs"]
+        if not inputs:
             return _Block(_CARD_WIDTH, _CARD_HEIGHT, (_Card(node, 0, 0),))
-        row = [self.block(child, available) for child in hears]
+        row = [self.block(child, available) for child in inputs]
         if _row_width(row) <= available:
             return _over_one_row(node, row)
         inner = max(available - _INDENT, _CARD_WIDTH)
-        return _over_rows(node, _rows([self.block(child, inner) for child in hears], inner))
+        return _over_rows(node, _rows([self.block(child, inner) for child in inputs], inner))
 
 
 def _row_width(row: Sequence[_Block]) -> float:
@@ -217,7 +217,7 @@ def _draw_card(card: _Card, node: Mapping[str, Any], goal: Mapping[str, Any]) ->
         tag("text", weight, x=card.width - _PAD, y=20, text_anchor="end", class_="weight"),
         tag("text", cut(node["hint"], int(inside / _SMALL_LETTER)), x=_PAD, y=35, class_="hint"),
         bar,
-        tag("text", node["says"], x=_PAD, y=62, class_="says"),
+        tag("text", node["result"], x=_PAD, y=62, class_="result"),
     )
     return tag(
         "a",

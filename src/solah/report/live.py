@@ -1,4 +1,4 @@
-"""A model in, what the page computes decisions with out: plain values, as small as they can be."""
+"""Writes a model as plain values, from which the page computes decisions."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def describe_arithmetic(model: Model, max_rules: int) -> dict[str, Any]:
     """
     attributes = {attribute.name: place for place, attribute in enumerate(model.attributes)}
     nodes = {node.name: place for place, node in enumerate(model.nodes)}
-    heard = fusion_inputs(model.nodes)
+    weighed = fusion_inputs(model.nodes)
     described = []
     for node in model.nodes:
         if isinstance(node, Tree):
             parts = _tree(node, attributes, nodes) | {"fires": _fires(node, model.goal, max_rules)}
         else:
             parts = _fusion(node, nodes)
-        described.append({"name": node.name, "heard": node.name in heard} | parts)
+        described.append({"name": node.name, "weighed": node.name in weighed} | parts)
     return {
         "goal": _goal(model.goal),
         "size": model.goal.size,
@@ -109,7 +109,7 @@ def _input(
 
 def _fusion(fusion: Fusion, nodes: Mapping[str, int]) -> dict[str, Any]:
     return {
-        "hears": [nodes[name] for name in fusion.origins],
+        "origins": [nodes[name] for name in fusion.origins],
         "weights": list(fusion.weights),
         "bias": list(fusion.bias),
     }

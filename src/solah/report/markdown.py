@@ -1,4 +1,4 @@
-"""A summary in, a Markdown page out; names from the data are escaped."""
+"""Renders a summary as a Markdown page; names from the data are escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of an evaluation in, how people call them and write them out."""
+"""Names the measures of an evaluation, and writes their values."""
 
 from __future__ import annotations
 

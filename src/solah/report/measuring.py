@@ -1,4 +1,4 @@
-"""Beliefs and the truth in, how well a model decides on these rows out, ready for JSON."""
+"""Measures how well a model decides on rows, ready for JSON."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _class_scores(confusion: NDArray[Any], place: int, name: str) -> dict[str, A
 
 
 def _curves(truth: NDArray[np.intp], beliefs: Float, names: list[str]) -> list[dict[str, Any]]:
-    """Trace a ROC curve for each class against the others; of two classes one says it all."""
+    """Trace a ROC curve for each class against the others; of two classes one curve is enough."""
     counts = np.bincount(truth, minlength=len(names))
     partly = [c for c in range(len(names)) if 0 < counts[c] < len(truth)]
     chosen = partly[-1:] if len(names) == 2 else sorted(partly, key=lambda c: -counts[c])

@@ -1,4 +1,4 @@
-"""A model in, what the page shows of each of its nodes out."""
+"""Describes what the page shows of each node of a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from solah.data.spelling import count, spell
 from solah.model.document import Task, Tree
-from solah.report.hearing import Hearing
+from solah.report.fusion_inputs import FusionInputs
 from solah.report.rule_lines import describe_lines
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
-    """Describe the nodes from bottom to top, with what they say when nothing is known.
+    """Describe the nodes from bottom to top, with their beliefs when nothing is known.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
     nodes : list of dict
     """
     places = {node.name: place for place, node in enumerate(model.nodes)}
-    hearing = Hearing.of(model)
+    inputs = FusionInputs.of(model)
     described = []
     for place, node in enumerate(model.nodes):
-        belief = hearing.made_believe(node.name, hearing.start[node.name])
+        belief = inputs.resulting_belief(node.name, inputs.start[node.name])
         tree = node if isinstance(node, Tree) else None
         described.append(
             {
@@ -45,25 +45,25 @@ def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
                 "title": _title(node, places),
                 "hint": _hint(node, places),
                 "about": _about(node, places),
-                "hears": [places[origin] for origin in node.origins if origin in places],
-                "weight": hearing.loudness.get(node.name),
+                "inputs": [places[origin] for origin in node.origins if origin in places],
+                "weight": inputs.weights.get(node.name),
                 "n_rules": tree.n_rules if tree else 0,
-                "rules": describe_lines(tree, model.goal, hearing, rules_a_tree) if tree else [],
+                "rules": describe_lines(tree, model.goal, inputs, rules_a_tree) if tree else [],
                 "belief": belief.tolist(),
-                "says": _says(model.goal, belief),
+                "result": _result(model.goal, belief),
             }
         )
     return described
 
 
 def _title(node: Node, places: Mapping[str, int]) -> str:
-    """Call a tree by its one attribute, which says more than a made-up name."""
+    """Call a tree by its one attribute, which tells more than a made-up name."""
     only = node.origins[0] if len(node.origins) == 1 else node.name
     return node.name if only in places else only
 
 
 def _hint(node: Node, places: Mapping[str, int]) -> str:
-    """Say in a few words what a node listens to, or its own name where that says no more."""
+    """Name the inputs of a node in a few words, or the node where its title is its input."""
     if not isinstance(node, Tree):
         return f"weighs {count(len(node.origins), 'tree')}"
     is_named_after_input = _title(node, places) != node.name
@@ -71,12 +71,12 @@ def _hint(node: Node, places: Mapping[str, int]) -> str:
 
 
 def _about(node: Node, places: Mapping[str, int]) -> str:
-    """Say what a node listens to, and its size."""
+    """Name the inputs of a node, and its size."""
     rules = f", {count(node.n_rules, 'rule')}" if isinstance(node, Tree) else ""
     return f"{_hint(node, places)}{rules}"
 
 
-def _says(goal: Goal, belief: Float) -> str:
+def _result(goal: Goal, belief: Float) -> str:
     if goal.task is Task.REGRESSION:
         return f"about {float(belief @ np.array(goal.centres)):.4g}"
     place = int(goal.decide(belief[None, :])[0])

@@ -1,4 +1,4 @@
-"""A summary in, one HTML page out: all in it, nothing fetched, every name escaped."""
+"""Renders a summary as one HTML page: all in it, nothing fetched, every name escaped."""
 
 from __future__ import annotations
 

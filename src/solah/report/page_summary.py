@@ -1,4 +1,4 @@
-"""A model and rows in, a dict of plain values out: what the report page shows and computes with."""
+"""Summarises a model and rows as a dict: what the report page shows and computes with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tree in, its strongest rules as the page lists them out."""
+"""Describes the strongest rules of a tree as the page lists them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from solah.explain import Rule
     from solah.explain.effects import Effect
     from solah.model.document import Goal, Tree
-    from solah.report.hearing import Hearing
+    from solah.report.fusion_inputs import FusionInputs
 
 
 def strongest_rules(tree: Tree, goal: Goal, most: int) -> list[tuple[int, Rule]]:
@@ -21,32 +21,32 @@ def strongest_rules(tree: Tree, goal: Goal, most: int) -> list[tuple[int, Rule]]
     return [(leaf, rule) for leaf, rule in rules if rule.support > 0][:most]
 
 
-def describe_lines(tree: Tree, goal: Goal, hearing: Hearing, most: int) -> list[dict[str, Any]]:
-    """Describe rules by what they say and what that makes believe.
+def describe_lines(tree: Tree, goal: Goal, inputs: FusionInputs, most: int) -> list[dict[str, Any]]:
+    """Describe rules by their result and the belief that follows from it.
 
     Parameters
     ----------
     tree : Tree
     goal : Goal
-    hearing : Hearing
-        How the tree is heard.
+    inputs : FusionInputs
+        How the tree's evidence moves beliefs.
     most : int
         How many rules to list.
 
     Returns
     -------
     lines : list of dict
-        ``place`` is the class a rule speaks for, None if for none; ``said`` is the belief in it,
-        where the tree is weighed how far the evidence for it moves, or a number.
+        ``place`` is the class that gains most, None if none does; ``figure`` is the belief in it,
+        the evidence for it where the tree is weighed, or a number.
     """
-    weight = hearing.loudness.get(tree.name)
+    weight = inputs.weights.get(tree.name)
     goes_up = tree.belief if weight is None else tree.evidence
     effects = effects_of(tree, goal, weight)
     return [
         {
             "conditions": [str(condition) for condition in rule.conditions],
-            **(_conclusion(rule, goal) if weight is None else _voice(effects[leaf], goal)),
-            "belief": hearing.made_believe(tree.name, goes_up[leaf]).tolist(),
+            **(_conclusion(rule, goal) if weight is None else _evidence(effects[leaf], goal)),
+            "belief": inputs.resulting_belief(tree.name, goes_up[leaf]).tolist(),
             "support": rule.support,
         }
         for leaf, rule in strongest_rules(tree, goal, most)
@@ -55,10 +55,10 @@ def describe_lines(tree: Tree, goal: Goal, hearing: Hearing, most: int) -> list[
 
 def _conclusion(rule: Rule, goal: Goal) -> dict[str, Any]:
     if goal.task is Task.REGRESSION:
-        return {"place": None, "said": f"about {rule.decision:.4g}"}
-    return {"place": goal.states.index(rule.decision), "said": f"{rule.certainty:.2f}"}
+        return {"place": None, "figure": f"about {rule.decision:.4g}"}
+    return {"place": goal.states.index(rule.decision), "figure": f"{rule.certainty:.2f}"}
 
 
-def _voice(effect: Effect, goal: Goal) -> dict[str, Any]:
+def _evidence(effect: Effect, goal: Goal) -> dict[str, Any]:
     place = None if effect.state is None else goal.states.index(effect.state)
-    return {"place": place, "said": f"{effect.size:+.2f}"}
+    return {"place": place, "figure": f"{effect.size:+.2f}"}

@@ -1,4 +1,4 @@
-"""Many rows in, some of them out, always the same ones."""
+"""Chooses some of many rows, always the same ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model document and its scores in, a dict of plain values out: what every report shows."""
+"""Summarises a model and its scores as a dict of plain values: what every report shows."""
 
 from __future__ import annotations
 
@@ -101,12 +101,12 @@ def describe_hierarchy(model: Model) -> dict[str, Any]:
 
 
 def describe_fusion(fusion: Fusion) -> dict[str, Any]:
-    """Describe whom a fusion hears, how loudly, and what it begins with."""
-    heard = [
+    """Describe the inputs of a fusion, their weights, and its bias."""
+    inputs = [
         {"tree": name, "weight": weight}
         for name, weight in zip(fusion.origins, fusion.weights, strict=True)
     ]
-    return {"name": fusion.name, "weighs": heard, "bias": list(fusion.bias)}
+    return {"name": fusion.name, "weighs": inputs, "bias": list(fusion.bias)}
 
 
 def describe_choice(estimator: Any) -> dict[str, Any] | None:
@@ -144,13 +144,13 @@ def describe_tree(tree: Tree) -> dict[str, Any]:
 
 
 def draw_trees(model: Model, width: int = PAGE_WIDTH) -> str:
-    """Draw how the trees are wired, with the number of their rules and how loudly they speak."""
+    """Draw how the trees are wired, with the number of their rules and their weights."""
     notes = {tree.name: [count(tree.n_rules, "rule")] for tree in model.trees}
     for fusion in model.fusions:
         notes.setdefault(fusion.name, []).append("weighs")
         for name, weight in zip(fusion.origins, fusion.weights, strict=True):
             notes.setdefault(name, []).append(f"weight {weight:.2f}")
-    spelt = {name: ", ".join(said) for name, said in notes.items()}
+    spelt = {name: ", ".join(parts) for name, parts in notes.items()}
     return model.hierarchy.draw(spelt, width=width)
 
 

@@ -1,4 +1,4 @@
-"""Names, attributes and contents in, escaped SVG out."""
+"""Writes escaped SVG."""
 
 from __future__ import annotations
 

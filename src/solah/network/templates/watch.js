@@ -138,7 +138,7 @@ function showCards(parts) {
       ? `${cutTo(said, letters - 5)} ${part.certainty.toFixed(2)}` : cutTo(said, letters);
     for (const state of Object.keys(SILENT)) card.classList.toggle(`is-${state}`, part.state === state);
     fillBar(card.querySelector(".belief"), part.state === "heard" ? part.belief : []);
-    write(card.querySelector(".says"), words);
+    write(card.querySelector(".result"), words);
     if (isNew[part.place]) light(card, heights[part.place]);
   }
   for (const { place, row } of parts) spokenOf.set(place, row);

@@ -1,11 +1,11 @@
-// Readings in, what each attribute contributed to the decision out: exact, with no sampling.
+// Computes what each attribute contributed to the decision: exact, with no sampling.
 //
 // The beginning is knowing nothing: every reading unknown. A tree's output is multilinear in the
 // masses of its inputs, so the Shapley value of an input is an integral along the straight line from
 // the masses of the beginning to those of the readings, and the integrand is a polynomial.
 // A contribution is a vector, one number for each goal state; an attribute's is at its place.
 
-// A belief that moved less counts as one that did not move: beyond, only rounding speaks.
+// A belief that moved less counts as one that did not move: it is rounding.
 const STILL = 1e-12;
 
 /** Points and weights of Gauss and Legendre's quadrature on 0 to 1, exact up to degree 2n - 1. */
@@ -30,8 +30,8 @@ function quadrature(n) {
 /** Add to each input's gradient, at one point of the line; return the value of a subtree. */
 function addGradients(tree, masses, weight, gradients, node = 0, reach = 1) {
   const split = tree.split[node];
-  if (split < 0) return tree.says[node];
-  const value = new Array(tree.says[0].length).fill(0);
+  if (split < 0) return tree.scores[node];
+  const value = new Array(tree.scores[0].length).fill(0);
   masses[split].forEach((mass, k) => {
     const below = addGradients(tree, masses, weight, gradients, tree.first[node] + k, reach * mass);
     const gradient = gradients[split][k];
@@ -45,7 +45,7 @@ function addGradients(tree, masses, weight, gradients, node = 0, reach = 1) {
 
 /** The gradient by each mass of each input, averaged along the line from one row to another. */
 function averageGradients(tree, from, to) {
-  const size = tree.says[0].length;
+  const size = tree.scores[0].length;
   const gradients = from.map((masses) => masses.map(() => new Array(size).fill(0)));
   for (const { at, weight } of quadrature(Math.ceil(tree.depth / 2))) {
     const between = from.map((masses, a) => masses.map((mass, k) => mass + at * (to[a][k] - mass)));
@@ -68,7 +68,7 @@ function along(gradients, changes) {
     gradients.reduce((sum, gradient, k) => sum + gradient[c] * changes[k], 0));
 }
 
-/** Share what a tree heard from a node below among the attributes that moved that node. */
+/** Share what an input from a node below moved among the attributes that moved that node. */
 function shareBelow(input, gradients, moved, below, before, after) {
   if (input.peaks === undefined) return below.map((changes) => along(gradients, changes));
   const change = after[input.place] - before[input.place];
@@ -115,10 +115,10 @@ function throughSoftmax(contributions, before, after) {
 
 function fusionContributions(model, fusion, index, start, end, below) {
   const total = nothing(model);
-  fusion.hears.forEach((node, i) => {
+  fusion.origins.forEach((node, i) => {
     below[node].forEach((part, j) => addTo(total[j], part.map((value) => fusion.weights[i] * value)));
   });
-  return fusion.heard
+  return fusion.weighed
     ? total
     : throughSoftmax(total, start.signals[index], end.signals[index]);
 }

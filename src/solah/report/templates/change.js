@@ -1,7 +1,7 @@
-// Readings in, the smallest change of each single reading that changes the decision out.
+// Finds the smallest change of each single reading that changes the decision.
 //
 // Between neighbouring peaks a tree's or a fusion's scores are linear in one reading, so that a class
-// is decided for on an interval: looking at the ends is enough. A tree that hears trees may turn
+// is decided for on an interval: looking at the ends is enough. A tree above trees may turn
 // within a piece, which is why pieces are then looked at in parts, cut where a belief passes from one
 // word to the next.
 
@@ -112,7 +112,7 @@ function stateChanges(decisionAt, attribute, present) {
 
 /** List what would change the decision, one attribute at a time, the smallest moves first. */
 function changesOf(model, readings) {
-  const isBent = model.nodes.some(hearsBeliefs);
+  const isBent = model.nodes.some(usesBeliefs);
   return model.attributes
     .flatMap((attribute, j) => {
       const present = readings[j];
@@ -130,6 +130,6 @@ function changesOf(model, readings) {
     .sort((a, b) => a.move - b.move || a.attribute - b.attribute);
 }
 
-function hearsBeliefs(node) {
+function usesBeliefs(node) {
   return Boolean(node.split) && node.inputs.some((input) => input.attribute === undefined);
 }

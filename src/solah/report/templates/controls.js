@@ -1,4 +1,4 @@
-// What the reader does in, the readings out: as controls, as a row of the data, and as a link.
+// The readings that the reader sets: by controls, from a row of the data, or from a link.
 
 // --- the state, and its link ---------------------------------------------------------------
 

@@ -1,7 +1,7 @@
-// Readings in, beliefs out: the model's own arithmetic, in doubles, with no page around it.
+// Evaluates the model on readings: its own arithmetic, in doubles, with no page around it.
 //
 // A reading is a number (a state's place, for an attribute whose states are names) or null where it
-// is unknown. Nodes stand from bottom to top, so each finds what it hears already computed.
+// is unknown. Nodes stand from bottom to top, so each finds its inputs already computed.
 
 const LEAST_BELIEF = 1e-30;
 const LEAST_ROOT_BELIEF = 1e-300;
@@ -32,14 +32,14 @@ function inputMasses(model, input, readings, signals) {
   return input.peaks === undefined ? belief : massesOf(belief[input.place], input);
 }
 
-/** Average what leaves say over the branches that a row takes (Jeffrey's rule). */
-function leafAverage(tree, says, masses, onLeaf = () => {}) {
-  const total = new Array(says[0].length).fill(0);
+/** Average the scores of leaves over the branches that a row takes (Jeffrey's rule). */
+function leafAverage(tree, scores, masses, onLeaf = () => {}) {
+  const total = new Array(scores[0].length).fill(0);
   const walk = (node, weight) => {
     const split = tree.split[node];
     if (split < 0) {
       onLeaf(node, weight);
-      says[node].forEach((said, c) => { total[c] += weight * said; });
+      scores[node].forEach((score, c) => { total[c] += weight * score; });
       return;
     }
     masses[split].forEach((mass, k) => {
@@ -50,7 +50,7 @@ function leafAverage(tree, says, masses, onLeaf = () => {}) {
   return total;
 }
 
-/** What branches say to a fusion: how far they move beliefs from the tree's root. */
+/** The evidence of a branch (log-odds): how far it moves beliefs from the tree's root. */
 function evidenceOf(belief, root) {
   const moved = belief.map(
     (share, c) => Math.log(Math.max(share, LEAST_BELIEF)) - Math.log(Math.max(root[c], LEAST_BELIEF)),
@@ -68,26 +68,26 @@ function softmax(evidence) {
 }
 
 /** Add up the evidence of the nodes below a fusion, each with its weight. */
-function weighed(fusion, signals) {
+function weightedSum(fusion, signals) {
   return fusion.bias.map((_, c) =>
-    fusion.hears.reduce((sum, node, i) => sum + fusion.weights[i] * signals[node][c], 0));
+    fusion.origins.reduce((sum, node, i) => sum + fusion.weights[i] * signals[node][c], 0));
 }
 
-/** Make a model ready: what leaves say, how loudly nodes are heard, and what nothing known comes to. */
+/** Make a model ready: the scores of leaves, the weights of nodes, and the signals without readings. */
 function prepared(model) {
   for (const node of model.nodes) {
     if (!node.split) continue;
     const root = node.belief[0];
-    node.says = node.heard
+    node.scores = node.weighed
       ? node.belief.map((belief) => belief && evidenceOf(belief, root))
       : node.belief;
   }
   model.nodes.forEach((_, i) => {
     const place = model.nodes.length - 1 - i;
     const fusion = model.nodes[place];
-    (fusion.hears ?? []).forEach((child, k) => {
-      model.nodes[child].loudness = fusion.weights[k] * (fusion.loudness ?? 1);
-      model.nodes[child].listener = fusion.listener ?? place;
+    (fusion.origins ?? []).forEach((child, k) => {
+      model.nodes[child].weight = fusion.weights[k] * (fusion.weight ?? 1);
+      model.nodes[child].fusion = fusion.fusion ?? place;
     });
   });
   model.start = signalsOf(model, model.attributes.map(() => null));
@@ -97,12 +97,12 @@ function prepared(model) {
 /** What goes up from a node: evidence to a fusion, beliefs to a tree or to the reader. */
 function signalOf(model, node, readings, signals) {
   if (!node.split) {
-    const evidence = weighed(node, signals);
-    return node.heard ? evidence : softmax(evidence.map((part, c) => part + node.bias[c]));
+    const evidence = weightedSum(node, signals);
+    return node.weighed ? evidence : softmax(evidence.map((part, c) => part + node.bias[c]));
   }
   const masses = node.inputs.map((input) => inputMasses(model, input, readings, signals));
-  const average = leafAverage(node, node.says, masses);
-  return node.heard ? average : average.map((share) => Math.min(share, 1));
+  const average = leafAverage(node, node.scores, masses);
+  return node.weighed ? average : average.map((share) => Math.min(share, 1));
 }
 
 function signalsOf(model, readings) {
@@ -111,9 +111,9 @@ function signalsOf(model, readings) {
   return signals;
 }
 
-/** What a node believes; one that speaks to a fusion, if nobody else spoke. */
+/** What a node believes; an input of a fusion, from its evidence alone. */
 function beliefOf(node, signal) {
-  if (!node.heard) return signal;
+  if (!node.weighed) return signal;
   const start = node.split
     ? node.belief[0].map((share) => Math.log(Math.max(share, LEAST_ROOT_BELIEF)))
     : node.bias;
@@ -121,12 +121,12 @@ function beliefOf(node, signal) {
 }
 
 /** What would be believed if this node alone knew something; of one that is not weighed, its belief. */
-function madeBelieve(model, place, signals) {
-  const { heard, loudness, listener } = model.nodes[place];
-  if (!heard) return signals[place];
+function resultingBelief(model, place, signals) {
+  const { weighed, weight, fusion } = model.nodes[place];
+  if (!weighed) return signals[place];
   return softmax(signals[place].map((part, c) =>
-    Math.log(Math.max(model.start[listener][c], LEAST_ROOT_BELIEF))
-      + loudness * (part - model.start[place][c])));
+    Math.log(Math.max(model.start[fusion][c], LEAST_ROOT_BELIEF))
+      + weight * (part - model.start[place][c])));
 }
 
 /** The place of the class to decide for: the largest multiple of its threshold. */
@@ -154,7 +154,7 @@ function evaluate(model, readings) {
 function branchShares(model, tree, readings, signals) {
   const shares = new Map();
   const masses = tree.inputs.map((input) => inputMasses(model, input, readings, signals));
-  leafAverage(tree, tree.says, masses, (leaf, weight) => {
+  leafAverage(tree, tree.scores, masses, (leaf, weight) => {
     shares.set(leaf, (shares.get(leaf) ?? 0) + weight);
   });
   return shares;

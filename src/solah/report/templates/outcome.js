@@ -1,4 +1,4 @@
-// Readings in, the decision shown: beliefs, the way through the trees, why, and what would change it.
+// Shows the decision: beliefs, the way through the trees, why, and what would change it.
 
 const MOST_REASONS = 8;
 const MOST_CHANGES = 5;
@@ -20,7 +20,7 @@ function showDecision(outcome) {
   byId("known").textContent = `${known} of ${state.readings.length} readings known.`;
 }
 
-function saying(belief) {
+function resultOf(belief) {
   if (isNumber) return `about ${brief(Number(estimate(model.goal, belief).toPrecision(4)))}`;
   const place = decide(model.goal, belief);
   return [model.goal.labels[place], belief[place].toFixed(2)];
@@ -28,12 +28,12 @@ function saying(belief) {
 
 function showNodes(outcome) {
   for (const card of all(".hierarchy .node")) {
-    const belief = madeBelieve(model, Number(card.dataset.node), outcome.signals);
-    const said = saying(belief);
+    const belief = resultingBelief(model, Number(card.dataset.node), outcome.signals);
+    const result = resultOf(belief);
     const letters = Number(card.dataset.letters);
     fillBar(card.querySelector(".belief"), belief);
-    card.querySelector(".says").textContent = Array.isArray(said)
-      ? `${cutTo(said[0], letters - 5)} ${said[1]}` : said;
+    card.querySelector(".result").textContent = Array.isArray(result)
+      ? `${cutTo(result[0], letters - 5)} ${result[1]}` : result;
   }
 }
 
@@ -45,9 +45,9 @@ function showRules(outcome) {
     all(".rules > li", part).forEach((rule, i) => {
       const share = tree.fires[i].reduce((sum, leaf) => sum + (shares.get(leaf) ?? 0), 0);
       const fired = rule.querySelector(".fired");
-      fired.hidden = share < WORTH_SAYING;
+      fired.hidden = share < LEAST_SHOWN;
       fired.querySelector("output").textContent = share.toFixed(2);
-      rule.classList.toggle("fires", share >= WORTH_SAYING);
+      rule.classList.toggle("fires", share >= LEAST_SHOWN);
     });
   }
 }
@@ -59,7 +59,7 @@ function reasons(explained, weigh) {
   const parts = explained.parts.map((part, j) => ({ j, size: weigh(part) }));
   const known = parts.filter(({ j }) => state.readings[j] !== null);
   known.sort((a, b) => Math.abs(b.size) - Math.abs(a.size));
-  const least = WORTH_SAYING / 10 * (isNumber ? Math.abs(known[0]?.size ?? 0) : 1);
+  const least = LEAST_SHOWN / 10 * (isNumber ? Math.abs(known[0]?.size ?? 0) : 1);
   const isTold = ({ size }, i) => i < MOST_REASONS && Math.abs(size) > least;
   const steps = known.filter(isTold).map(({ j, size }) => ({
     name: `${model.attributes[j].name} is ${spellReading(j, state.readings[j])}`, size,

@@ -1,4 +1,4 @@
-// The page in, a live what-if out: keeps what is shown in step with the readings, and wires the rest.
+// Keeps what the page shows in step with the readings, and wires the rest.
 
 // --- keeping up ----------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ function wireHeatMap() {
     at.column = Math.min(Math.max(column, 0), names.length - 1);
     const [x, y] = [at.column * cell, at.row * cell];
     byId("heat-cursor").setAttribute("d", `M${x} ${y}h${cell}v${cell}h${-cell}Z`);
-    byId("heat-says").textContent = `${names[at.row]}, ${names[at.column]}: ${matrix[at.row][at.column].toFixed(2)}`;
+    byId("heat-value").textContent = `${names[at.row]}, ${names[at.column]}: ${matrix[at.row][at.column].toFixed(2)}`;
   };
   picture.addEventListener("pointermove", (event) => {
     const place = new DOMPoint(event.clientX, event.clientY)

@@ -1,4 +1,4 @@
-// What the page was given in, the model and how to spell and draw things out.
+// The model and the rows of the page, and how to spell and draw things.
 //
 // Names from the data only ever become text (textContent), never markup.
 
@@ -6,7 +6,7 @@ const payload = JSON.parse(document.getElementById("payload").textContent);
 const model = prepared(payload.model);
 const { rows, shown } = payload;
 const isNumber = model.goal.centres.length > 0;
-const WORTH_SAYING = 0.005;
+const LEAST_SHOWN = 0.005;
 
 const byId = (id) => document.getElementById(id);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -25,15 +25,15 @@ function spellReading(j, reading) {
   return word.length > 10 && Number.isFinite(Number(word)) ? brief(Number(word)) : word;
 }
 
-/** Say which words describe a reading, and how well those that do so in part. */
+/** Name the words that describe a reading, and how well those that do so in part. */
 function spellWords(attribute, reading) {
   const masses = massesOf(reading, attribute);
   const fits = attribute.words.map((word, i) => [
     word, (masses[2 * i - 1] ?? 0) + masses[2 * i] + (masses[2 * i + 1] ?? 0),
   ]);
   return fits
-    .filter(([, fit]) => fit > WORTH_SAYING)
-    .map(([word, fit]) => (fit > 1 - WORTH_SAYING ? word : `${word} ${fit.toFixed(2)}`))
+    .filter(([, fit]) => fit > LEAST_SHOWN)
+    .map(([word, fit]) => (fit > 1 - LEAST_SHOWN ? word : `${word} ${fit.toFixed(2)}`))
     .join(" · ");
 }
 
