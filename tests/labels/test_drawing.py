@@ -1,4 +1,4 @@
-"""Rows are drawn by what they say: order and partition leave no trace."""
+"""Rows are drawn by their values: order and partition leave no trace."""
 
 import numpy as np
 from hypothesis import given
@@ -17,7 +17,7 @@ FEW = Limits(gauge_rows=GAUGE, sample_rows=SAMPLE)
 
 @st.composite
 def some_rows(draw):
-    """Return the digests of rows, some of which say the same, and their weights."""
+    """Return the digests of rows, some of which are equal, and their weights."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_rows, n_kinds = draw(st.integers(1, 120)), draw(st.integers(1, 150))
     digests = digest_numbers(rng.integers(0, n_kinds, n_rows).astype(float))
@@ -35,7 +35,7 @@ def test_order_does_not_matter(rows, n_rows, seed):
 
 
 @given(some_rows(), st.integers(1, 130))
-def test_weights_of_rows_that_say_the_same_add_up(rows, n_rows):
+def test_weights_of_equal_rows_add_up(rows, n_rows):
     digests, weights = rows
     places, sums, drawn = draw_rows(digests, weights, n_rows)
     np.testing.assert_array_equal(digests[places], drawn)
@@ -107,7 +107,7 @@ def test_a_bound_is_never_past_the_largest_digest():
     assert sample_bound(near_the_end, FEW) == int(LARGEST)
 
 
-def test_what_a_row_says_is_its_values_and_its_goal():
+def test_a_digest_is_of_the_values_and_the_goal():
     def rows_of(numbers, names):
         columns = (
             Column("n", np.array(numbers, dtype=float)),

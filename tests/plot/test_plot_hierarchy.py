@@ -60,14 +60,14 @@ def test_every_node_has_its_rules_share_and_weight(weighed):
     expected = [shares_of_nodes(model)[name] for name in names[1:]]
     assert np.allclose(shares / max(shares), _shares(expected))
     assert {f"{weight:.3g}" for weight in model.fusions[0].weights} <= set(texts(display))
-    assert f"weighs {len(names) - 1} voices" in texts(display)
+    assert f"weighs {len(names) - 1} trees" in texts(display)
 
 
 def _shares(values):
     return np.array(values) / max(values)
 
 
-def test_the_shares_of_voices_sum_to_one(weighed):
+def test_the_shares_of_trees_sum_to_one(weighed):
     assert sum(shares_of_nodes(weighed.model_).values()) == pytest.approx(1)
 
 
@@ -75,8 +75,8 @@ def test_a_single_tree_names_what_it_asks_and_counts_the_rest(wine):
     tree = LinguisticTreeClassifier(max_depth=1).fit(*wine)
     display = HierarchyDisplay.from_estimator(tree)
     assert [text.get_text() for text in display.names_] == ["target"]
-    said = " ".join(text.get_text() for text in display.attributes_)
-    assert said == "flavanoids, 12 never asked"
+    text = " ".join(text.get_text() for text in display.attributes_)
+    assert text == "flavanoids, 12 never asked"
     assert list(display.bars_) == ["rules"]
 
 
@@ -145,9 +145,9 @@ def assert_apart(display):
 def test_an_outline_names_every_attribute_that_has_room(names):
     names = [f"{i}{name}" for i, name in enumerate(names)]
     (node,) = outline_of(Hierarchy.from_dict({"the tree": names}))
-    said = " ".join(node.attributes)
+    text = " ".join(node.attributes)
     if "more" not in node.attributes[-1]:
-        assert all(f"{i}" in said for i in range(len(names)))
+        assert all(f"{i}" in text for i in range(len(names)))
     assert node.n_lines <= 7
 
 

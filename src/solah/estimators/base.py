@@ -1,4 +1,4 @@
-"""What the estimators share: from a table and labelled goals to a model, and its uses."""
+"""The base class of the estimators: what can be done with a fitted model."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
     def feature_importances_(self) -> Float:
         """Each attribute's share of what was learnt.
 
-        Of the information gained by all splits, or of how far voices that are weighed move beliefs.
+        Of the information gained by all splits, or of how far weighted evidence moves beliefs.
         """
         model = self._model()
         share_of = dict(
@@ -166,7 +166,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         ranges: Mapping[str, tuple[float, float]] | None = None,
         fixed: Collection[str] = (),
     ) -> list[Explanation]:
-        """Say, for each row, why the model decides as it does.
+        """Explain, for each row, why the model decides as it does.
 
         Parameters
         ----------
@@ -322,7 +322,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
     ) -> Self:
         """Learn from more rows, one after the other; the first call fits.
 
-        What rules say moves towards the rows, as on a device that learns: the same integers. Words,
+        The scores of rules move towards the rows, in the integers of a device that learns. Words,
         trees and hierarchy stay as they were fitted.
 
         Parameters

@@ -1,4 +1,4 @@
-"""An estimator and rows that need not be in memory in, the estimator fitted out."""
+"""Fits estimators to rows that need not be in memory."""
 
 from __future__ import annotations
 

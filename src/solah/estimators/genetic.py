@@ -1,4 +1,4 @@
-"""The hierarchy that a genetic algorithm finds (OptLAH), in scikit-learn's clothes."""
+"""The estimator whose hierarchy a genetic algorithm finds (OptLAH)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 class GeneticHierarchyClassifier(HierarchyClassifier):
     """A hierarchy of linguistic trees found by a genetic algorithm (OptLAH).
 
-    Which attributes share a tree, and which tree hears which, evolves: the fitness of a hierarchy
+    Which attributes share a tree, and which tree feeds which, evolves: the fitness of a hierarchy
     is its cross-validated score on the training rows. It takes far longer than
     :class:`~solah.SelfOrganisedHierarchyClassifier`, which is also what it starts from.
 
@@ -67,7 +67,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         ones alone, or hierarchies of yours (see :class:`~solah.LinguisticHierarchyClassifier`)
         and random ones.
     cascade : bool, default=False
-        Search among cascades only: each tree hears the one before it.
+        Search among cascades only: each tree is fed by the one before it.
     max_inputs : int, default=8
         The most inputs that a tree may have; trees with many take long to grow. What the search
         starts from may have wider ones.

@@ -1,4 +1,4 @@
-"""Classes and weights as users give them in, labelled goals and integer weights out."""
+"""Reads the classes and weights that users give as labelled goals and integer weights."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_class_goal(
     sample_weight: ArrayLike | None,
     n_rows: int,
 ) -> ClassGoal:
-    """Read the classes and the weights of the rows, as an estimator's parameters say."""
+    """Read the classes and the weights of the rows by an estimator's parameters."""
     name, classes = read_classes(estimator, y, n_rows)
     states, codes = np.unique(classes, return_inverse=True)
     goal = class_goal(estimator, name, states)
@@ -44,7 +44,7 @@ def read_class_goal(
 
 
 def class_goal(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> Goal:
-    """Name the goal and its classes, as an estimator's parameters say."""
+    """Name the goal and its classes by an estimator's parameters."""
     if len(states) > MAX_FOCAL_SETS:
         raise DataError(
             f"the goal {name!r} has {len(states)} classes, and solah tells at most "

@@ -1,4 +1,4 @@
-"""The hierarchy of linguistic trees that a person wires, in scikit-learn's clothes."""
+"""The estimator whose hierarchy of linguistic trees the user wires."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         ``predict_proba``, with which the model can be used but not saved.
     fusion : {"tree", "weigh"}, default="tree"
         What happens where trees come together. "tree": a tree splits on what those below believe,
-        as in the paper. "weigh": what they say is added up, each with a weight of its own, and
+        as in the paper. "weigh": their evidence is added up, each with a weight of its own, and
         attributes beside them get a tree of their own.
     penalty : float, default=2.0
-        With "weigh", how cautiously branches speak: what a voice of 1 costs, in rows.
+        With "weigh", how strongly evidence is held back: what evidence of 1 costs, in rows.
     belief_labels : int, default=None
         Describe what trees believe with so many words, from unlikely to likely (2 to 5). None
         takes a tree's whole distribution as masses, as the paper does: it shrinks towards the
@@ -185,7 +185,7 @@ def settle_hierarchy(
     names: tuple[str, ...],
     goal: str,
 ) -> Hierarchy:
-    """Read the wiring, and see that it speaks of columns that are there."""
+    """Read the wiring, and check that its columns are there."""
     if given is None:
         return Hierarchy((HierarchyNode(fresh_name(goal, names), names),))
     hierarchy = given

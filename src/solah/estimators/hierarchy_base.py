@@ -1,4 +1,4 @@
-"""What the hierarchy estimators share: training on a wiring, and the uses of what was trained."""
+"""The base class of the hierarchy estimators: training on a wiring."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ FUSION_CONSTRAINTS: dict[str, list[Any]] = {
     "penalty": [Interval(Real, 0.0, None, closed="neither")],
 }
 _OF_BELIEFS = {
-    "belief_labels": (None, "a tree that hears what others believe"),
-    "cross_fit": (None, "a tree that hears what others believe"),
+    "belief_labels": (None, "a tree whose inputs are other trees' beliefs"),
+    "cross_fit": (None, "a tree whose inputs are other trees' beliefs"),
     "leaves": ("counted", "a belief that is not fitted with all others"),
     "shrinkage": (0.0, "a belief that is not fitted with all others"),
 }
-"""What means nothing where voices are weighed: its value then, and what it is for."""
+"""Parameters without effect where evidence is weighed: the value then, and what each is for."""
 
 
 class HierarchyClassifier(LinguisticClassifier):
@@ -88,14 +88,14 @@ class HierarchyClassifier(LinguisticClassifier):
         growth: TreeSettings,
         settings: WeighSettings | None,
     ) -> None:
-        """Train a hierarchy that weighs as the settings say, or whose trees hear others."""
+        """Train a hierarchy by the settings for weighing, or one whose trees feed trees."""
         if settings is not None:
             self._train_weighed(hierarchy, data, growth, settings)
         else:
             self._train(hierarchy, data, growth)
 
     def _train(self, hierarchy: Hierarchy, data: Rows, growth: TreeSettings) -> None:
-        """Train a hierarchy whose trees hear what others believe."""
+        """Train a hierarchy whose trees take the beliefs of others as inputs."""
         goal = data.facts
         if self.max_rules is not None and self.max_rules < len(hierarchy.nodes):
             raise ParameterError(
@@ -135,7 +135,7 @@ class HierarchyClassifier(LinguisticClassifier):
         )
 
     def _refuse_unheard(self) -> None:
-        """Refuse settings that nothing comes of where voices are weighed, and only weighed."""
+        """Refuse settings without effect where evidence is weighed."""
         if self.fusion != "weigh":
             return
         for name, (without, what) in _OF_BELIEFS.items():

@@ -1,4 +1,4 @@
-"""What users hand to an estimator in, a table out, by the rules of scikit-learn."""
+"""Reads what users pass to an estimator as a table, by the rules of scikit-learn."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def read_problem(path: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, 
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Float:
-    """Read sample weights: one a row, or none for ones."""
+    """Read sample weights: one per row, or none for ones."""
     rows = np.empty((n_rows, 1))
     weights: Float = check_sample_weight(sample_weight, rows, dtype=np.float64)
     return weights

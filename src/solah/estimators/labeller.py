@@ -1,4 +1,4 @@
-"""Readings in, masses on focal sets out: the transformer that speaks of attributes in words."""
+"""The transformer that turns readings into masses on focal sets."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([masses(readings[:, a], sets, a) for a in range(sets.n_attributes)])
 
     def describe(self, attribute: str) -> tuple[WordRange, ...]:
-        """Say where each word of a continuous attribute applies, fully and partly.
+        """Return where each word of a continuous attribute applies, fully and partly.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What stands at the nodes of a hierarchy, as users say it: trees, or any classifier."""
+"""Reads the parameter ``node``: trees, or any classifier, at the nodes of a hierarchy."""
 
 from __future__ import annotations
 

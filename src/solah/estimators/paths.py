@@ -1,4 +1,4 @@
-"""A tree and described rows in, the share of each row in each branch out."""
+"""Computes the share of each row in each branch of a tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fitted classifier and distant rows in, how well it decides on them out, in one pass."""
+"""Scores a fitted classifier on rows that need not be in memory, in one pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hierarchy that organises itself (SOLAH), in scikit-learn's clothes."""
+"""The estimator whose hierarchy organises itself (SOLAH)."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
     """A hierarchy of linguistic trees that wires itself from the data (SOLAH).
 
     Attributes that depend on each other (distance correlation) are clustered, and each cluster
-    feeds a tree. What the trees say is weighed; or, as in the paper, trees whose attributes tell
-    more about the goal stand above others and hear what those believe. What is "auto" is chosen on
-    the training rows alone, by the log-loss on rows not learnt from, with a preference for fewer
-    rules where the rows cannot tell two settings apart.
+    feeds a tree. The trees' evidence is weighed; or, as in the paper, trees whose attributes tell
+    more about the goal stand above others and take their beliefs as inputs. What is "auto" is
+    chosen on the training rows alone, by the log-loss on rows not learnt from, with a preference
+    for fewer rules where the rows cannot tell two settings apart.
 
     Parameters
     ----------
@@ -107,10 +107,10 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         the span of these means over ``1 + ceil(sqrt(K))``, at least 0.02: about as many levels as
         the paper's own hierarchies have. Of several, the best is chosen.
     fusion : {"weigh", "tree", "auto"}, default="weigh"
-        What happens where trees come together. "weigh": what they say is added up, each with a
+        What happens where trees come together. "weigh": their evidence is added up, each with a
         weight of its own. "tree": a tree splits on what those below believe, as in the paper.
     penalty : float or "auto", default="auto"
-        With "weigh", how cautiously branches speak: what a voice of 1 costs, in rows.
+        With "weigh", how strongly evidence is held back: what evidence of 1 costs, in rows.
     n_labels : int, mapping of column name to int, or "auto", default="auto"
         How many words describe a continuous attribute. "auto" is 3, and with 2,000 rows or more
         the best of 3, 5 and 7.
@@ -122,11 +122,11 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         How many rows of its parent's belief a branch takes on; not where branches are weighed.
     belief_labels : int, "auto" or None, default=None
         Describe what trees believe with so many words, from unlikely to likely (2 to 5), to the
-        trees that hear them. None takes a tree's whole distribution as masses.
+        trees above them. None takes a tree's whole distribution as masses.
     rule_cost : float or "auto", default=0.0
         What a rule must be worth to stay, in nats of log-likelihood; 0 keeps all.
     max_rules : int, default=None
-        The most rules that the model may have: branches that say nearly the same are joined,
+        The most rules that the model may have: branches with nearly the same scores are joined,
         those first that lose least. With ``fusion="tree"`` the trees share them evenly.
     n_folds : int, default=5
         The folds in which settings are compared.
@@ -170,7 +170,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
     screening_ : Screening or None
         Which attributes were kept, and which were not; ``print`` shows it as a sentence.
     left_out_ : dict of str to float
-        The attributes that no rule speaks of, with their relevance.
+        The attributes that no rule uses, with their relevance.
     settings_ : Setting
         The settings that were used, chosen ones included.
     selection_ : tuple of Trial, or of Candidate
@@ -371,7 +371,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         return len(self.clusters_)
 
     def _asked_for(self) -> set[str]:
-        """Name the attributes that rules speak of; those of other models count as well."""
+        """Name the attributes that rules use; those of other models count as well."""
         asked: set[str] = set()
         for node in self.nodes_:
             if isinstance(node, TreeNode):

@@ -1,4 +1,4 @@
-"""The linguistic decision tree for classes, in scikit-learn's clothes."""
+"""The estimator for classes that is one linguistic decision tree."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         rare and must not be missed. Classes that are not named share the rest of 1; of several
         classes, the one whose belief is the largest multiple of its threshold is decided for.
     max_rules : int, default=None
-        The most rules that the model may have: branches that say nearly the same are joined
+        The most rules that the model may have: branches with nearly the same scores are joined
         (``hue is at least medium-or-high``), those first that lose least.
     rule_cost : float, default=0.0
         What a rule must be worth to stay, in nats of log-likelihood of the training rows. 0 keeps

@@ -1,4 +1,4 @@
-"""The linguistic decision tree for numbers: the same growth, with a goal described by words."""
+"""The estimator for numbers that is one linguistic decision tree; words describe the goal."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _label_goal(numbers: Float, peaks: tuple[float, ...]) -> Labels:
 def _centres(goals: Labels, weights: Int64, peaks: tuple[float, ...]) -> tuple[float, ...]:
     """Return E(y|F): the mean number of each focal set; its peak where it has no weight.
 
-    Between two peaks the mass of the upper set says where a number stands, so that only integers
+    Between two peaks the mass of the upper set gives where a number stands, so that only integers
     are summed, and the result does not depend on the order of the rows.
     """
     lower, shares = split_weights(goals, weights)

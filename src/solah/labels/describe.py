@@ -1,4 +1,4 @@
-"""A table in, described attributes and labelled rows out."""
+"""Describes the attributes of a table with words, and labels its rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class LabelSettings:
     kinds: Mapping[str, str | Sequence[str]] | None
 
     def only(self, names: Collection[str]) -> LabelSettings:
-        """Return what is said of some columns."""
+        """Return the settings of some columns."""
         counts = self.n_labels
         return LabelSettings(
             counts if not isinstance(counts, Mapping) else _some(counts, names),
@@ -99,8 +99,8 @@ def describe_table(
     return Description(table, attributes, labels)
 
 
-def _some(said: Mapping[str, Any] | None, names: Collection[str]) -> dict[str, Any]:
-    return {name: value for name, value in (said or {}).items() if name in names}
+def _some(settings: Mapping[str, Any] | None, names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in (settings or {}).items() if name in names}
 
 
 def label_table(table: Table, attributes: Sequence[Attribute], n_threads: int = 1) -> Labels:

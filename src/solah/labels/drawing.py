@@ -1,6 +1,6 @@
-"""Rows in, a sample of them out, drawn by what rows say.
+"""Draws a sample of rows by the digests of their values.
 
-Of rows that say the same, one is drawn, with the weight of all: a table of few different rows is
+Of equal rows one is drawn, with the weight of all: a table of few different rows is
 drawn whole. Neither the order of the rows nor their partition matters, and a smaller sample is part
 of a larger one.
 """
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 def digest_rows(table: Table, of_goal: UInt64) -> UInt64:
-    """Turn what each row says, with the digest of its goal, into one number a row."""
+    """Return one number per row: the digest of its values and of its goal."""
     return digest_values(map(digest_column, table.columns), of_goal)
 
 
 def digest_values(of_columns: Iterable[UInt64], of_goal: UInt64) -> UInt64:
-    """Turn the digests of rows' values, and those of their goals, into one number a row."""
+    """Turn the digests of rows' values, and those of their goals, into one number per row."""
     # Mixed once more, a goal is told from a value of the first column.
     return chain(of_columns, mix(of_goal))
 
@@ -66,7 +66,7 @@ def draw_rows(
 
     Parameters
     ----------
-    digests : (n_rows,) what rows say
+    digests : (n_rows,) the digests of the rows' values
     weights : (n_rows,) rows of weight zero are not drawn
     n_rows : int
         How many to draw, or all if there are fewer different ones.
@@ -74,13 +74,13 @@ def draw_rows(
     Returns
     -------
     rows : (n_drawn,) the places of the first of each, by their digests
-    weights : (n_drawn,) the weight of all rows that say the same
+    weights : (n_drawn,) the weight of all rows equal to it
     digests : (n_drawn,) increasing
     """
     used = np.flatnonzero(weights)
     if len(used) > n_rows:
         bound = np.partition(digests[used], n_rows - 1)[n_rows - 1]
-        # Rows that say the same share a digest, so the bound lets enough different ones through
+        # Equal rows share a digest, so the bound lets enough different ones through
         # only if none do; else all are looked at.
         few = used[digests[used] <= bound]
         if len(np.unique(digests[few])) >= n_rows:

@@ -1,4 +1,4 @@
-"""How many rows are many, and how much of them is kept where all would be too much."""
+"""The limits above which rows are sampled, and how many are kept."""
 
 from __future__ import annotations
 

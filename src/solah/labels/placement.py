@@ -1,4 +1,4 @@
-"""Where the focal sets of a continuous attribute peak: values in, increasing peaks out."""
+"""Places the peaks of the focal sets of a continuous attribute."""
 
 from __future__ import annotations
 

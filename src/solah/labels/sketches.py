@@ -1,4 +1,4 @@
-"""Numbers in, a small summary of them out that can be merged: what words and bins are placed by.
+"""Sketches numbers: small summaries that can be merged, by which words and bins are placed.
 
 A sketch keeps the distinct values whose digests are the smallest. It is the same for any order and
 any partition of the rows; where there are no more distinct values than it holds, it holds them all,
@@ -111,7 +111,7 @@ class SketchState:
         return cls(np.empty(0), none, np.inf, -np.inf, is_complete=True, limits=limits)
 
     def add(self, numbers: Float, digests: UInt64 | None = None) -> None:
-        """Take numbers in, with their digests where these are at hand; NaN does not count."""
+        """Take numbers in, with their digests where these are known; NaN does not count."""
         if digests is None:
             digests = digest_numbers(numbers)
         if len(numbers):

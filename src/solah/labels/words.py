@@ -94,8 +94,8 @@ def _given_plan(column: str, given: object) -> WordPlan:
         numbers = _with_middles(numbers)
     if len(numbers) != 2 * len(names) - 1:
         raise DataError(
-            f"column {column!r} has {len(names)} words, so it needs {len(names)} peaks (one a "
-            f"word) or {2 * len(names) - 1} (one a focal set). Got {len(numbers)}."
+            f"column {column!r} has {len(names)} words, so it needs {len(names)} peaks (one per "
+            f"word) or {2 * len(names) - 1} (one per focal set). Got {len(numbers)}."
         )
     if not are_apart(numbers):
         raise DataError(

@@ -1,7 +1,7 @@
-"""Models, rows and searches in, pictures out, drawn with matplotlib: ``pip install 'solah[plot]'``.
+"""Draws models, rows and searches with matplotlib: ``pip install 'solah[plot]'``.
 
 words.py        an attribute            -> its words over its values
-hierarchy.py    a model or a wiring     -> who hears whom (outline.py: where it stands)
+hierarchy.py    a model or a wiring     -> which tree feeds which (outline.py: the layout)
 dependence.py   dependences             -> their matrix, with clusters outlined
 importance.py   a model                 -> what each attribute tells
 roc.py          beliefs and the truth   -> how classes are told apart (square.py: the frame)

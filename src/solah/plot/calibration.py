@@ -1,4 +1,4 @@
-"""What a classifier believes of known rows in, a picture of whether beliefs come true out."""
+"""Draws whether the beliefs of a classifier come true."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class CalibrationCurve:
 
 
 class CalibrationDisplay(Display):
-    """Whether beliefs come true as often as they say.
+    """Whether beliefs come true as often as they promise.
 
     On the diagonal they do; above it the classifier is too cautious, below it too sure. The area of
     a mark and the bars at the bottom show how many beliefs stand behind it.
@@ -60,7 +60,7 @@ class CalibrationDisplay(Display):
     Parameters
     ----------
     curves : sequence of CalibrationCurve
-        One for the class decided for, or one a class.
+        One for the class decided for, or one per class.
     n_bins : int
         How many bins of equal width there are.
 

@@ -1,4 +1,4 @@
-"""Nothing or a user's axes in, axes ready to draw on out; and how all pictures look."""
+"""Prepares axes to draw on, and sets how all pictures look."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Display:
 
 
 def matplotlib(module: str) -> ModuleType:
-    """Import a part of matplotlib, or say how to install it."""
+    """Import a part of matplotlib, or raise an error that tells how to install it."""
     return require(f"matplotlib.{module}", "plot", "drawing a picture")
 
 
@@ -92,7 +92,7 @@ def percent(share: float) -> str:
 
 
 def tidy(ax: Axes) -> None:
-    """Leave out what says nothing: the upper and the right border."""
+    """Leave out the upper and the right border."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(PALE)
     ax.tick_params(color=PALE)

@@ -1,4 +1,4 @@
-"""Dependences between attributes in, a picture of them with their clusters out."""
+"""Draws the dependences between attributes, with their clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model or its wiring in, a picture of the hierarchy out: who hears whom, and who tells what."""
+"""Draws a hierarchy: which tree feeds which, and how much each tells."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 
 class HierarchyDisplay(Display):
-    """How trees are wired: who hears whom, on which attributes, and how much each tells.
+    """How trees are wired: which feeds which, on which attributes, and how much each tells.
 
-    An outline: the node that decides stands first, and those that it hears stand below it. Beside
+    An outline: the node that decides stands first, and its inputs stand below it. Beside
     each stand its attributes, the number of its rules, its share of what the model knows (the
-    importances of all attributes below it), and how loudly it is heard where voices are weighed.
+    importances of all attributes below it), and its weight where evidence is weighed.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class HierarchyDisplay(Display):
     shares : mapping of node name to float, default=None
         Each node's share of what the model knows.
     weights : mapping of node name to float, default=None
-        How loudly each node is heard by the one above it.
+        The weight of each node in the one above it.
     idle : collection of str, default=()
         Attributes that no rule asks: they are counted, not named.
 
@@ -174,7 +174,7 @@ class HierarchyDisplay(Display):
         return self
 
     def _plot_wires(self, ax: Axes, sheet: Sheet, size: float) -> None:
-        """Lead from each node to those that it hears; who tells more has the thicker wire."""
+        """Lead from each node to its inputs; the more one tells, the thicker its wire."""
         for node in self.outline_[1:]:
             above = self.outline_[node.parent]
             start, end = sheet.dot(above), sheet.dot(node)
@@ -205,17 +205,17 @@ class HierarchyDisplay(Display):
         self._name_attributes(ax, sheet, size)
 
     def _name_attributes(self, ax: Axes, sheet: Sheet, size: float) -> None:
-        """Write which attributes each node asks, or how many voices it weighs."""
+        """Write which attributes each node asks, or how many trees it weighs."""
         self.attributes_ = tuple(
             ax.text(sheet.attributes, node.line + i, text, va="center", size=size, **PLAIN)
             for node in self.outline_
             for i, text in enumerate(node.attributes)
         )
         for node in self.outline_:
-            heard = [name for name in self.hierarchy.children(node.name) if name in self.weights]
-            if heard and not node.attributes:
-                said = f"weighs {count(len(heard), 'voice')}"
-                ax.text(sheet.attributes, node.line, said, va="center", size=size, color=GREY)
+            below = [name for name in self.hierarchy.children(node.name) if name in self.weights]
+            if below and not node.attributes:
+                text = f"weighs {count(len(below), 'tree')}"
+                ax.text(sheet.attributes, node.line, text, va="center", size=size, color=GREY)
         self._title(ax, sheet.attributes, "attributes", size)
 
     def _plot_numbers(self, ax: Axes, sheet: Sheet, size: float) -> None:

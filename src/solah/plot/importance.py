@@ -1,4 +1,4 @@
-"""A model in, a picture of what each attribute tells it out."""
+"""Draws the importances of a model's attributes."""
 
 from __future__ import annotations
 

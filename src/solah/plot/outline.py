@@ -1,4 +1,4 @@
-"""A hierarchy in, its outline out: a line a node, those that it hears indented below it."""
+"""Lays a hierarchy out as an outline: one line per node, its inputs indented below it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OutlineNode:
     ----------
     name : the node's name
     depth : how far below the root it stands, 0 for the root
-    parent : the place of the node that hears it; -1 for the root
+    parent : the place of the node that it feeds; -1 for the root
     line : the line that it begins on, from 0
     attributes : the attributes that it asks, as lines of text
     """
@@ -52,7 +52,7 @@ class Sheet:
 
     Attributes
     ----------
-    indent : how far a node stands to the right of the one that hears it
+    indent : how far a node stands to the right of the one that it feeds
     attributes, rules, shares, weights : where the columns begin
     width, height : the size
     """
@@ -120,7 +120,7 @@ def _asked(attributes: Sequence[str], idle: Collection[str]) -> list[str]:
 
 
 def _wrapped(names: Sequence[str]) -> Iterator[str]:
-    """Fill lines with names, broken between two of them only; say how many did not fit."""
+    """Fill lines with names, broken between two of them only; count those left over."""
     line, n_lines = "", 1
     for place, name in enumerate(names):
         longer = f"{line}, {name}" if line else name

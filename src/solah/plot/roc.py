@@ -1,4 +1,4 @@
-"""What a classifier believes of known rows in, a picture of how it tells classes apart out."""
+"""Draws how well a classifier tells classes apart (ROC curves)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RocCurve:
 class RocDisplay(Display):
     """The ROC curves of all classes in one picture, each class against all others.
 
-    Of two classes only the second is drawn: the other curve would say the same. Classes that are
+    Of two classes only the second is drawn: the other curve is its mirror image. Classes that are
     not among the rows have none.
 
     Parameters

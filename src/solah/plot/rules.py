@@ -1,4 +1,4 @@
-"""An estimator and known rows in, a picture of what more rules are worth out."""
+"""Draws what more rules are worth."""
 
 from __future__ import annotations
 

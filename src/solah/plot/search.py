@@ -1,4 +1,4 @@
-"""A genetic search in, a picture of how it went out: the best and the mean, by generation."""
+"""Draws how a genetic search went: the best and the mean, by generation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Axes in, the unit square that curves of beliefs are drawn in out."""
+"""Prepares the unit square in which curves of beliefs are drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimators, evaluators and model documents in, what a picture shows of them out."""
+"""Reads what pictures show from estimators, evaluators and model documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An attribute in, a picture of its words out, over the values that they describe."""
+"""Draws the words of an attribute over the values that they describe."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ class WordsDisplay(Display):
         )
 
     def _plot_states(self, ax: Axes | None) -> None:
-        """Draw a bar a state, as long as its share of the rows."""
+        """Draw one bar per state, as long as its share of the rows."""
         names, shares, colours = self._shares()
         ax = self._open(ax, 6.4, 0.75 + 0.28 * len(names))
         size = min(points("medium"), 55 * inches(ax)[1] / len(names))
