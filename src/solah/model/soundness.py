@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def checked_name(name: object) -> str:
-    """Return a name as plain text, or raise an error that tells why it is none."""
+    """Return a name as plain text, or raise an error that explains why it is none."""
     if not isinstance(name, str) or not name:
         shown = shorten(name) if isinstance(name, int | float | str) else type_of(name)
         raise ParameterError(f"a name must be text, in quotes where needed. Got {shown} instead.")
@@ -30,7 +30,7 @@ def checked_name(name: object) -> str:
 
 
 def checked_inputs(name: str, inputs: object) -> tuple[str, ...]:
-    """Return a tree's inputs as a tuple, or raise an error that tells why they are none."""
+    """Return a tree's inputs as a tuple, or raise an error that explains why not."""
     # Text and mappings can be iterated as well, and would be taken for lists of something else;
     # a set has no order, and order decides ties.
     if isinstance(inputs, str | Mapping | Set) or not isinstance(inputs, Iterable):

@@ -61,7 +61,7 @@ class Display:
 
 
 def matplotlib(module: str) -> ModuleType:
-    """Import a part of matplotlib, or raise an error that tells how to install it."""
+    """Import a part of matplotlib, or raise an error with how to install it."""
     return require(f"matplotlib.{module}", "plot", "drawing a picture")
 
 

@@ -31,7 +31,7 @@ def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
     Returns
     -------
     dependence : dict
-        Without ``names`` where there is nothing to compare; its ``note`` tells why.
+        Without ``names`` where there is nothing to compare; its ``note`` says why.
     """
     attributes = len(model.attributes)
     if attributes < 2:

@@ -1,6 +1,6 @@
 """Shows an input of a fusion by what would be believed if it alone knew something.
 
-The belief of such a tree by itself tells little: small evidence with a large weight moves as much
+The belief of such a tree by itself means little: small evidence with a large weight moves as much
 as large evidence with a small weight.
 """
 

@@ -57,7 +57,7 @@ def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
 
 
 def _title(node: Node, places: Mapping[str, int]) -> str:
-    """Call a tree by its one attribute, which tells more than a made-up name."""
+    """Call a tree by its one attribute, which is clearer than a made-up name."""
     only = node.origins[0] if len(node.origins) == 1 else node.name
     return node.name if only in places else only
 

@@ -164,7 +164,7 @@ class Explanation:
         Parameters
         ----------
         top : int or None, default=None
-            How many trees to tell of at the most; None tells of all.
+            How many trees to include at the most; None includes all.
         """
         from solah.explain.explanation.as_dict import as_dict
 
