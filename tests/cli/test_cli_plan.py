@@ -148,7 +148,7 @@ def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, w
     unknown = write("unknown.yaml", "a: [alcohl]")
     fail("--placement", unknown).check_error("did you mean 'alcohol'?")
     twice = write("twice.json", '{"a": ["ash"], "a": ["hue"]}')
-    fail("--placement", twice).check_error("twice.json", "a name stands twice")
+    fail("--placement", twice).check_error("twice.json", "twice in one object")
     fail("--placement", tmp_path / "none.yaml").check_error("none.yaml")
     fail("--site", "a/b").check_error("Got 'a/b' instead")
     fail("--acl", tmp_path / "acl.txt", "--root", "#").check_error("without '+' and '#'")

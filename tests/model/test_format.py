@@ -125,7 +125,7 @@ NODES = ("trees", 0, "nodes")
         ((*NODES, 0, "support"), float("nan"), "finite number"),
         ((*NODES, 0, "support"), 1e121, r"from 0 to 1e\+120"),
         ((*NODES, 0, "support"), 1e-121, "0 or a number from 1e-120 on"),
-        ((*NODES, 0, "belief"), [float("inf"), 0, 0], "finite number from 0 to 1"),
+        ((*NODES, 0, "belief"), [float("inf"), 0, 0], r"belief\[0\] must be a finite number"),
         ((*NODES, 1, "first_child"), 3, "has 'first_child'"),
         (("attributes", 0, "words"), [0] * 1000, "between 1 and 127 items. Got 1000"),
         (("attributes", 0, "words"), ["low", "", "high"], r"words\[1\] must be a text"),
@@ -173,7 +173,7 @@ def test_a_branch_longer_than_there_are_inputs_is_refused():
 
 def test_a_key_that_is_there_twice_is_refused():
     text = to_json(IRIS).replace('"task":', '"version": 1, "task":')
-    with pytest.raises(ModelFormatError, match="a key twice"):
+    with pytest.raises(ModelFormatError, match="the key 'version' twice"):
         from_json(text.encode())
 
 
@@ -195,9 +195,10 @@ def test_a_newer_version_asks_for_a_newer_solah():
         (b"", "not whole JSON"),
         (b"[" * 1_000_000, "nested too deeply"),
         (b'{"a":' * 100_000, "nested too deeply"),
-        (b"[" * 5_000_000, "more lists and objects"),
+        (b"[" * 5_000_000, "more than 4,194,304 lists and objects"),
         (b" " * (MAX_BYTES + 1), "more than the limit"),
-        (b"\xff\xfe\x00", "UTF-8|not whole JSON"),
+        (b"\xff\xfe\x00", "UTF-8"),
+        (to_json(IRIS).encode("utf-16"), "UTF-8"),
         (b"\x80abc", "UTF-8"),
         (b"9" * 10_000, "readable JSON"),
         (b"null", "not a solah model"),
@@ -320,7 +321,7 @@ def test_broken_thresholds_are_refused(thresholds):
         from_json(json.dumps(document).encode())
 
 
-def test_a_tree_may_hear_a_fusion():
+def test_a_tree_may_have_a_fusion_as_input():
     document = weighed_document()
     root = document["trees"].pop()
     tree = {"name": "y", "inputs": ["z", "c"], "nodes": [{"support": 1.0, "belief": [1.0, 0, 0]}]}

@@ -167,28 +167,58 @@ def row_changed(message, **changes):
     [
         (decode_beliefs, changed(BELIEFS, v=2), "version 2"),
         (decode_beliefs, changed(BELIEFS, v=True), "version True"),
-        (decode_beliefs, changed(BELIEFS, more=1), "must be an object with"),
-        (decode_beliefs, changed(BELIEFS, node=5), "node must be a short text. Got 5"),
-        (decode_beliefs, changed(BELIEFS, node="x" * 501), "node must be a short text"),
-        (decode_beliefs, changed(BELIEFS, node="\ud800"), "node must be a short text"),
-        (decode_beliefs, changed(BELIEFS, rows=[{}] * (MAX_ROWS + 1)), "rows must be a list of at"),
-        (decode_beliefs, row_changed(BELIEFS, seq=-1), "'seq' must be a whole number"),
-        (decode_beliefs, row_changed(BELIEFS, seq=2**53), "'seq' must be a whole number"),
-        (decode_beliefs, row_changed(BELIEFS, seq=True), "'seq' must be a whole number"),
-        (decode_beliefs, row_changed(BELIEFS, seq=1.0), "'seq' must be a whole number"),
-        (decode_beliefs, row_changed(BELIEFS, time=10**400), "time must be a number"),
-        (decode_beliefs, row_changed(BELIEFS, says={"z": [float("nan")]}), "a signal must be a"),
-        (decode_beliefs, row_changed(BELIEFS, says={"z": [float("inf")]}), "a signal must be a"),
-        (decode_beliefs, row_changed(BELIEFS, says={"z": [10**400]}), "a signal must be a number"),
+        (decode_beliefs, changed(BELIEFS, more=1), "the message has 'more'"),
+        (decode_beliefs, changed(BELIEFS, node=5), "the message.node must be a text. Got 5"),
+        (decode_beliefs, changed(BELIEFS, node="x" * 501), "a text of at most 500 characters"),
+        (decode_beliefs, changed(BELIEFS, node="\ud800"), "a text of whole characters"),
+        (
+            decode_beliefs,
+            changed(BELIEFS, rows=[{}] * (MAX_ROWS + 1)),
+            "rows must have between 0 and 2000",
+        ),
+        (
+            decode_beliefs,
+            row_changed(BELIEFS, seq=-1),
+            "the message.rows[0].seq must be an integer",
+        ),
+        (decode_beliefs, row_changed(BELIEFS, seq=2**53), "rows[0].seq must be an integer"),
+        (decode_beliefs, row_changed(BELIEFS, seq=True), "rows[0].seq must be an integer"),
+        (decode_beliefs, row_changed(BELIEFS, seq=1.0), "rows[0].seq must be an integer"),
+        (decode_beliefs, row_changed(BELIEFS, time=10**400), "time must be a finite number"),
+        (
+            decode_beliefs,
+            row_changed(BELIEFS, says={"z": [float("nan")]}),
+            "says.z[0] must be a finite",
+        ),
+        (
+            decode_beliefs,
+            row_changed(BELIEFS, says={"z": [float("inf")]}),
+            "says.z[0] must be a finite",
+        ),
+        (decode_beliefs, row_changed(BELIEFS, says={"z": [10**400]}), "says.z[0] must be a finite"),
         (decode_beliefs, row_changed(BELIEFS, says=[1]), "says must be an object"),
-        (decode_decisions, row_changed(EXAMPLES[1], known=1.5), "known must be a number"),
-        (decode_decisions, row_changed(EXAMPLES[1], known=-0.5), "known must be from 0 to 1"),
-        (decode_readings, {"readings": {}, "seqq": 1}, "'seq' and 'time'. Got 'seqq' too"),
-        (decode_readings, {"t": [1]}, "a value of type list"),
-        (decode_readings, 5, "readings must be an object"),
+        (
+            decode_decisions,
+            row_changed(EXAMPLES[1], known=1.5),
+            "rows[0].known must be a finite number",
+        ),
+        (
+            decode_decisions,
+            row_changed(EXAMPLES[1], known=-0.5),
+            "rows[0].known must be a finite number",
+        ),
+        (
+            decode_readings,
+            {"readings": {}, "seqq": 1},
+            "the message has 'seqq'; did you mean 'seq'?",
+        ),
+        (decode_readings, {"t": [1]}, "the message.t must be a number, a text or null. Got a list"),
+        (decode_readings, {"\ud800": 1}, "a name of the message must be a text of whole"),
+        (decode_readings, {"a b": [1]}, "the message['a b'] must be a number"),
+        (decode_readings, 5, "the message must be an object"),
         (decode_ask, changed(EXAMPLES[3], sequences=[0.5]), "Got 0.5"),
-        (decode_status, changed(EXAMPLES[4], state="dead"), "'state' must be 'online' or"),
-        (decode_status, changed(EXAMPLES[4], counters={"a": -1}), "a counter must be a whole"),
+        (decode_status, changed(EXAMPLES[4], state="dead"), "state must be 'online' or 'offline'"),
+        (decode_status, changed(EXAMPLES[4], counters={"a": -1}), "counters.a must be an integer"),
     ],
 )
 def test_what_is_wrong_is_named(decode, plain, words):
@@ -222,6 +252,31 @@ def test_many_lists_are_refused_before_they_are_built(monkeypatch):
     monkeypatch.setattr("solah.network.messages.json.loads", pytest.fail)
     with pytest.raises(MessageError, match="more than 32,768 lists and objects"):
         decode_readings(b"[" + b"{}," * 40_000 + b"{}]")
+
+
+@pytest.mark.parametrize("container", [b"\x80", b"\xa0"])
+def test_many_lists_are_refused_in_cbor_too(monkeypatch, container):
+    monkeypatch.setattr("cbor2.CBORDecoder", pytest.fail)
+    with pytest.raises(MessageError, match="more than 32,768 lists and objects"):
+        decode_readings(b"\x99\xff\xff" + container * 65_535)
+
+
+def test_bytes_of_numbers_and_texts_are_no_lists():
+    rows = [{"ä" * 200: -1.1, "b" * 20: -1.2, "c": 2**40} for _ in range(400)]
+    payload = cbor2.dumps(rows)
+    assert sum(0x80 <= byte < 0xC0 for byte in payload) > 32_768
+    assert [dict(row.readings) for row in decode_readings(payload)] == rows
+
+
+@pytest.mark.parametrize("depth", [30, 31, 32, 500])
+def test_both_ways_of_writing_have_the_same_depth(depth):
+    nested = None
+    for _ in range(depth):
+        nested = [nested]
+    for payload in (json.dumps({"t": nested}).encode(), cbor2.dumps({"t": nested})):
+        with pytest.raises(MessageError) as caught:
+            decode_readings(payload)
+        assert ("null. Got a list" in str(caught.value)) == (depth < 32)
 
 
 def tagged(number, item=b"\x01"):

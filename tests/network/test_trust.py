@@ -57,7 +57,7 @@ def test_a_plan_of_who_is_trusted_is_read(keys, trust):
 
 def test_a_signature_is_checked_before_anything_is_parsed(keys, trust, monkeypatch):
     parsed = []
-    monkeypatch.setattr("solah.network.bundle._parse", parsed.append)
+    monkeypatch.setattr("solah.data.json_reader.JsonParser.read", parsed.append)
     data = bundle_of().signed(keys[0]).to_bytes()
     for forged in (b"[" * 1000, bundle_of().to_bytes(), data.replace(b"solah-plan", b"solah_plan")):
         with pytest.raises(BundleError, match="sign"):

@@ -6,6 +6,7 @@
     arrays.py    a NumPy array       -> Table
     kinds.py     Table               -> Table and a Kind for each column
     spelling.py  text                -> numbers, and back
+    json_reader.py  JSON             -> checked values (documents and messages, not tables)
 
 Missing values are NaN in numbers and None in text, whatever they were before.
 """

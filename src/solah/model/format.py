@@ -1,19 +1,21 @@
-"""The model document as JSON: a model in, text out, and back, with every value checked.
+"""Write a model document as JSON, and read one with every value checked.
 
 The format has a number, raised when a reader of the old one could misread a new file; the readers
 of old numbers stay (``docs/model-format.md`` says how). Reading runs no code and needs memory in
-proportion to the file, whose size and number of containers are bounded beforehand.
+proportion to the file (:mod:`solah.data.json_reader`).
 """
 
 from __future__ import annotations
 
 import json
+import math
 from hashlib import sha256
 from importlib.metadata import version as package_version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.data.json_reader import JsonParser, Reader
 from solah.data.table import Kind
 from solah.exceptions import ModelFormatError, ModelVersionError, did_you_mean, shorten
 from solah.kernels.arrays import MAX_DEPTH, MAX_FOCAL_SETS
@@ -21,17 +23,20 @@ from solah.kernels.reference import softmax
 from solah.model.attributes import Attribute, belief_attribute, discrete_attribute
 from solah.model.document import Fusion, Goal, Model, Node, Task, Tree
 from solah.model.limits import (
+    EXACT_SUM,
     LEAST_GAP,
+    LEAST_INTEGER,
     LEAST_SUPPORT,
     LEAST_THRESHOLD,
+    MOST_INTEGER,
     MOST_NUMBER,
     MOST_SUPPORT,
     MOST_WEIGHT,
+    ROUGH_SUM,
     are_apart,
     what_classes_must_be,
     what_states_must_be,
 )
-from solah.model.reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -41,8 +46,6 @@ if TYPE_CHECKING:
 FORMAT_NAME = "solah-model"
 FORMAT_VERSION = 1
 MAX_BYTES = 64 * 1024 * 1024
-# A written document has at least this many bytes for each of its lists and objects.
-BYTES_PER_CONTAINER = 16
 MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
 MAX_ATTRIBUTES = 1_000_000
 MAX_TREES = 100_000
@@ -55,7 +58,7 @@ def model_hash(model: Model) -> str:
 
 
 def to_json(model: Model) -> str:
-    """Write a model as JSON, a line an attribute and a line a node."""
+    """Write a model as JSON, one line per attribute and per node."""
     generator = model.generator or f"solah {package_version('solah')}"
     head = {
         "format": FORMAT_NAME,
@@ -73,45 +76,22 @@ def to_json(model: Model) -> str:
 
 def from_json(data: bytes, max_bytes: int = MAX_BYTES) -> Model:
     """Read a model from JSON and check all of it."""
-    document = Reader(_parse(data, max_bytes))
-    if not isinstance(document.value, dict) or document.value.get("format") != FORMAT_NAME:
+    remedy = "; if you trust it, load it with a larger max_bytes"
+    parser = JsonParser("the model", ModelFormatError, max_bytes, remedy=remedy)
+    return read_model(parser.read(data))
+
+
+def read_model(document: Reader) -> Model:
+    """Read a model from a parsed document and check all of it."""
+    if document.part("format").value != FORMAT_NAME:
         raise ModelFormatError(f'this is not a solah model: no "format": "{FORMAT_NAME}"')
-    version = Reader(document.value.get("version"), "the document.version").integer(1, 2**31)
+    version = document.part("version").integer(1, 2**31)
     if version not in _READERS:
         raise ModelVersionError(
             f"the model has format version {version}; this solah reads up to {FORMAT_VERSION}: "
             "pip install --upgrade solah"
         )
     return _READERS[version](document)
-
-
-def _parse(data: bytes, max_bytes: int) -> Any:
-    if len(data) > max_bytes:
-        raise ModelFormatError(
-            f"the model has {len(data):,} bytes, more than the limit of {max_bytes:,}; "
-            "if you trust it, load it with a larger max_bytes"
-        )
-    if data.count(b"[") + data.count(b"{") > max_bytes // BYTES_PER_CONTAINER:
-        raise ModelFormatError("the model has more lists and objects than its size allows")
-    try:
-        return json.loads(data, object_pairs_hook=_unique_keys)
-    except RecursionError:
-        raise ModelFormatError("the model is nested too deeply") from None
-    except UnicodeDecodeError as error:
-        raise ModelFormatError(f"the model is not text in UTF-8 (byte {error.start})") from None
-    except json.JSONDecodeError as error:
-        raise ModelFormatError(
-            f"the model is not whole JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-        ) from None
-    except ValueError as error:  # an integer of thousands of digits
-        raise ModelFormatError(f"the model is not readable JSON: {error}") from None
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        raise ModelFormatError(f"the model has a key twice in one object: {shorten(list(record))}")
-    return record
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -155,11 +135,11 @@ def _attribute_record(attribute: Attribute) -> dict[str, Any]:
 def _node_text(node: Node) -> str:
     if isinstance(node, Tree):
         return _tree_text(node)
-    heard = [
+    weighed = [
         {"tree": name, "weight": weight}
         for name, weight in zip(node.origins, node.weights, strict=True)
     ]
-    return _dump({"name": node.name, "weighs": heard, "bias": list(node.bias)})
+    return _dump({"name": node.name, "weighs": weighed, "bias": list(node.bias)})
 
 
 def _tree_text(tree: Tree) -> str:
@@ -211,7 +191,7 @@ def _read_version_1(document: Reader) -> Model:
         for attribute in map(_read_attribute, fields["attributes"].items(1, MAX_ATTRIBUTES))
     }
     if len(attributes) != len(fields["attributes"].value):
-        raise ModelFormatError("the document.attributes has one name twice")
+        raise ModelFormatError(f"{fields['attributes'].place} has one name twice")
     trees = _read_trees(fields["trees"], attributes, goal)
     return Model(goal, tuple(attributes.values()), trees, generator=fields["generator"].text())
 
@@ -232,27 +212,51 @@ def _read_goal(reader: Reader, task: Task) -> Goal:
         states = _read_states(fields["states"], 1, what_classes_must_be)
         thresholds: tuple[float, ...] = ()
         if "thresholds" in fields:
-            thresholds = fields["thresholds"].shares(len(states), least=LEAST_THRESHOLD)
+            thresholds = _read_shares(fields["thresholds"], len(states), least=LEAST_THRESHOLD)
         return Goal(fields["name"].text(), states=states, thresholds=thresholds)
     fields = reader.record(["name", "words", "peaks", "centres"])
     words = fields["words"].texts(1, MAX_WORDS)
     peaks = _read_peaks(fields["peaks"], 2 * len(words) - 1)
-    centres = fields["centres"].numbers(len(peaks), -MOST_NUMBER, MOST_NUMBER)
+    centres = fields["centres"].numbers(len(peaks), len(peaks), -MOST_NUMBER, MOST_NUMBER)
     return Goal(fields["name"].text(), words=words, peaks=peaks, centres=centres)
 
 
 def _read_states(
     reader: Reader, least: int, what_they_must_be: Callable[[tuple[State, ...]], str | None]
 ) -> tuple[State, ...]:
-    states = tuple(item.state() for item in reader.items(least, MAX_FOCAL_SETS))
-    wish = what_they_must_be(states)
-    if wish is not None:
-        raise ModelFormatError(f"{reader.place} must be {wish}. Got {shorten(list(states))}.")
+    states = tuple(_read_state(item) for item in reader.items(least, MAX_FOCAL_SETS))
+    requirement = what_they_must_be(states)
+    if requirement is not None:
+        raise ModelFormatError(
+            f"{reader.place} must be {requirement}. Got {shorten(list(states))}."
+        )
     return states
 
 
+def _read_state(reader: Reader) -> State:
+    """Read a state: a text, a finite number, or true or false."""
+    if isinstance(reader.value, bool):
+        return reader.value
+    if isinstance(reader.value, str):
+        return reader.text()
+    if isinstance(reader.value, int):
+        return reader.integer(LEAST_INTEGER, MOST_INTEGER)
+    return reader.number(-MOST_NUMBER, MOST_NUMBER)
+
+
+def _read_shares(reader: Reader, count: int, least: float = 0.0) -> tuple[float, ...]:
+    """Read numbers from 0 to 1 that sum to one; those that were rounded are scaled to do so."""
+    shares = reader.numbers(count, count, least, 1.0)
+    total = math.fsum(shares)
+    if abs(total - 1.0) > ROUGH_SUM:
+        raise reader.fail("numbers that sum to 1")
+    if abs(total - 1.0) <= EXACT_SUM:
+        return shares
+    return tuple(share / total for share in shares)
+
+
 def _read_peaks(reader: Reader, count: int) -> tuple[float, ...]:
-    peaks = reader.numbers(count, -MOST_NUMBER, MOST_NUMBER)
+    peaks = reader.numbers(count, count, -MOST_NUMBER, MOST_NUMBER)
     if not are_apart(peaks):
         raise reader.fail(f"a list of increasing numbers, at least {LEAST_GAP:g} apart")
     return peaks
@@ -270,7 +274,7 @@ def _read_attribute(reader: Reader) -> Attribute:
     if kind is Kind.BINARY and len(states) > 2:
         raise fields["states"].fail("at most two states")
     return discrete_attribute(
-        fields["name"].text(), kind, states, fields["ignorance"].shares(max(1, len(states)))
+        fields["name"].text(), kind, states, _read_shares(fields["ignorance"], max(1, len(states)))
     )
 
 
@@ -284,7 +288,7 @@ def _read_continuous(reader: Reader) -> Attribute:
         kind=Kind.CONTINUOUS,
         words=words,
         peaks=_read_peaks(fields["peaks"], n_sets),
-        ignorance=fields["ignorance"].shares(n_sets),
+        ignorance=_read_shares(fields["ignorance"], n_sets),
         low=low,
         high=fields["high"].number(low, MOST_NUMBER),
     )
@@ -349,18 +353,18 @@ def _read_node(
 
 def _read_fusion(reader: Reader, below: Collection[str], goal: Goal) -> Fusion:
     fields = reader.record(["name", "weighs", "bias"])
-    heard = [item.record(["tree", "weight"]) for item in fields["weighs"].items(1, MAX_TREES)]
-    for one in heard:
+    weighed = [item.record(["tree", "weight"]) for item in fields["weighs"].items(1, MAX_TREES)]
+    for one in weighed:
         if one["tree"].text() not in below:
             raise one["tree"].fail("the name of a tree before this one")
-    names = tuple(one["tree"].text() for one in heard)
+    names = tuple(one["tree"].text() for one in weighed)
     if len(set(names)) != len(names):
         raise fields["weighs"].fail("a list without repetition")
     return Fusion(
         name=fields["name"].text(),
         origins=names,
-        weights=tuple(one["weight"].number(-MOST_WEIGHT, MOST_WEIGHT) for one in heard),
-        bias=fields["bias"].numbers(goal.size, -MOST_WEIGHT, MOST_WEIGHT),
+        weights=tuple(one["weight"].number(-MOST_WEIGHT, MOST_WEIGHT) for one in weighed),
+        bias=fields["bias"].numbers(goal.size, goal.size, -MOST_WEIGHT, MOST_WEIGHT),
     )
 
 
@@ -399,7 +403,7 @@ def _read_input(
         kind=Kind.CONTINUOUS,
         words=words,
         peaks=peaks,
-        ignorance=fields["ignorance"].shares(len(peaks)),
+        ignorance=_read_shares(fields["ignorance"], len(peaks)),
         low=0.0,
         high=1.0,
         tree=tree,
@@ -423,7 +427,7 @@ def _read_nodes(reader: Reader, tree_name: str, inputs: tuple[Attribute, ...], g
         support[i] = fields["support"].number(0.0, MOST_SUPPORT)
         if 0 < support[i] < LEAST_SUPPORT:
             raise fields["support"].fail(f"0 or a number from {LEAST_SUPPORT:g} on")
-        belief[i] = fields["belief"].shares(goal.size)
+        belief[i] = _read_shares(fields["belief"], goal.size)
         if not is_inner:
             continue
         split[i] = places.get(fields["split"].text(), -1)

@@ -1,4 +1,4 @@
-"""A plan with its model in, one document out that nodes start from, and back; checked throughout.
+"""Write a plan and its model as the one document that nodes start from, and read it with checks.
 
 The document goes into a file and, kept by the broker, to every node. An Ed25519 signature says who
 made it. It stands at the document's end and is over all bytes before it, so that it is checked
@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from solah.atomic import write_whole
-from solah.exceptions import ParameterError, SolahError, require, shorten
-from solah.model.format import BYTES_PER_CONTAINER, MAX_BYTES, from_json, to_json
-from solah.network.messages import MAX_SEQUENCE, MessageError, parse_json, shown
+from solah.data.json_reader import JsonParser, Reader
+from solah.exceptions import ModelFormatError, ParameterError, SolahError, require, shorten
+from solah.model.format import MAX_BYTES, read_model, to_json
+from solah.network.messages import MAX_SEQUENCE
 from solah.network.plan import Plan, check_name, plan_of_homes
 
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 
 FORMAT = "solah-plan"
 VERSION = 1
-_KEYS = {"format", "version", "site", "from", "nodes", "model"}
-_OF_SIGNED = {"counter", "signature"}
+_KEYS = ("format", "version", "site", "from", "nodes", "model")
+_OF_SIGNED = ("counter", "signature")
+_KEYS_OF_NODE = ("name", "runs", "reads", "hears", "sends")
 _SIGNATURE_BYTES = 64
 _END = b"}\n"
 _SIGNED_END = re.compile(rb', "signature": "([A-Za-z0-9+/]{86}==)"\}\n\Z')
@@ -42,6 +44,9 @@ _OF_OTHERS = 0o077  # the rights of group and world in a file's mode
 
 class BundleError(SolahError, ValueError):
     """A plan document is broken, or not to be trusted."""
+
+
+_PARSER = JsonParser("the plan", BundleError, MAX_BYTES)
 
 
 @dataclass(frozen=True)
@@ -191,14 +196,10 @@ def read_bundle(data: bytes, trust: Trust | None = None) -> Bundle:
     BundleError
         The document is not a plan, its parts do not fit together, or it is not to be trusted.
     """
-    if len(data) > MAX_BYTES:
-        raise BundleError(f"the document has {len(data)} bytes, more than a plan may have")
+    _PARSER.check_size(data)
     if trust is not None:
         trust.check(data)
-    try:
-        return _read_document(_parse(data))
-    except RecursionError:
-        raise BundleError("the document is nested too deeply for a plan") from None
+    return _read_document(_PARSER.read(data))
 
 
 def part_signature(data: bytes) -> tuple[bytes, bytes]:
@@ -215,69 +216,47 @@ def part_signature(data: bytes) -> tuple[bytes, bytes]:
     return data[: end.start()] + _END, base64.b64decode(end[1])
 
 
-def _parse(data: bytes) -> Any:
-    try:
-        return parse_json(data, MAX_BYTES // BYTES_PER_CONTAINER)
-    except MessageError as error:
-        raise BundleError(f"the document is no plan: {error}") from None
-    except ValueError:
-        raise BundleError("the document is not JSON") from None
-
-
-def _read_document(plain: Any) -> Bundle:
-    if not isinstance(plain, dict) or plain.keys() - _OF_SIGNED != _KEYS:
-        raise BundleError(f"a plan must be an object with {', '.join(sorted(_KEYS))}")
-    if plain["format"] != FORMAT or plain["version"] != VERSION:
+def _read_document(document: Reader) -> Bundle:
+    if document.part("format").value != FORMAT or document.part("version").value != VERSION:
         raise BundleError(f"the document is not a plan of version {VERSION}")
-    model = from_json(json.dumps(plain["model"]).encode())
+    fields = document.record(_KEYS, _OF_SIGNED)
+    model = read_model(Reader(fields["model"].value, "the plan.model", ModelFormatError))
     bundle = Bundle(
-        plan=_read_plan(plain, model),
+        plan=_read_plan(fields["nodes"], model, check_name(fields["site"].value)),
         model=model,
-        starts=_read_count(plain, "from"),
-        signature=_read_signature(plain),
-        counter=_read_count(plain, "counter"),
+        starts=fields["from"].integer(0, MAX_SEQUENCE),
+        signature=_read_signature(fields["signature"]) if "signature" in fields else b"",
+        counter=fields["counter"].integer(0, MAX_SEQUENCE) if "counter" in fields else 0,
     )
-    if _plain_nodes(bundle.plan) != plain["nodes"]:
+    if _plain_nodes(bundle.plan) != fields["nodes"].value:
         raise BundleError("'nodes' do not fit the model; make the plan again")
     return bundle
 
 
-def _read_count(plain: dict[str, Any], name: str) -> int:
-    number = plain.get(name, 0)
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MAX_SEQUENCE:
-        raise BundleError(f"{name!r} must be a whole number from 0. Got {shown(number)} instead.")
-    return number
-
-
-def _read_plan(plain: dict[str, Any], model: Model) -> Plan:
-    """Read who runs what; the rest of the plan follows from that and the model."""
+def _read_plan(nodes: Reader, model: Model, site: str) -> Plan:
+    """Read which node runs what; the rest of the plan follows from that and the model."""
+    known = {node.name for node in model.nodes}
     home: dict[str, str] = {}
-    nodes = plain["nodes"]
-    if not isinstance(nodes, list) or not all(isinstance(node, dict) for node in nodes):
-        raise BundleError("'nodes' must be a list of objects")
-    for node in nodes:
-        name, runs = node.get("name"), node.get("runs")
-        if not isinstance(runs, list) or not all(isinstance(part, str) for part in runs):
-            raise BundleError(f"'runs' of {shown(name)} must be a list of names")
-        for part in runs:
+    for node in nodes.items(1, len(known)):
+        fields = node.record(_KEYS_OF_NODE)
+        name = check_name(fields["name"].value)
+        for part in fields["runs"].texts(0, len(known)):
             if part in home:
                 raise BundleError(f"{shorten(part)} is run twice")
-            home[part] = check_name(name)
-    known = {node.name for node in model.nodes}
+            home[part] = name
     if home.keys() != known:
         strange = min(home.keys() ^ known)
         raise BundleError(f"{shorten(strange)} is in the plan or in the model, but not in both")
-    return plan_of_homes(model, home, check_name(plain["site"]))
+    return plan_of_homes(model, home, site)
 
 
-def _read_signature(plain: dict[str, Any]) -> bytes:
-    text = plain.get("signature", "")
+def _read_signature(reader: Reader) -> bytes:
     try:
-        signature = base64.b64decode(text, validate=True)
+        signature = base64.b64decode(reader.value, validate=True)
     except (binascii.Error, TypeError, ValueError):
-        raise BundleError("'signature' must be base64") from None
+        raise reader.fail("base64") from None
     if signature and len(signature) != _SIGNATURE_BYTES:
-        raise BundleError(f"'signature' must have {_SIGNATURE_BYTES} bytes")
+        raise BundleError(f"{reader.place} must have {_SIGNATURE_BYTES} bytes")
     return signature
 
 

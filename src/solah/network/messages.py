@@ -1,4 +1,4 @@
-"""What nodes tell each other: objects in, bytes out, and back; everything that comes in is checked.
+"""Write the messages of nodes as bytes, and read those of others with every value checked.
 
 A message is JSON or, where the first byte says so, CBOR: numbers, texts, lists and objects, and
 none of CBOR's tags, which build other things. ``MessageError`` is all that a wrong one raises, so
@@ -11,13 +11,13 @@ import json
 import sys
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from solah.exceptions import SolahError, require, shorten
-from solah.model.soundness import type_of
+from solah.data.json_reader import MAX_DEPTH, JsonParser, Reader, shown
+from solah.exceptions import SolahError, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 VERSION = 1
 MAX_BYTES = 256 * 1024
@@ -25,31 +25,39 @@ MAX_ROWS = 2_000
 MAX_SEQUENCE = 2**53 - 1
 MAX_READINGS = 10_000
 MAX_CONTAINERS = MAX_BYTES // 8
+_MAX_CHARACTERS = 500
+_MAX_SIGNAL_SIZE = 1_000
 _MOST = 1e9
+_LATEST = 1e12
 _ROUNDING = 1e-9
 _FLOAT_MAX = sys.float_info.max
 # How CBOR's lists and objects begin, and no text in UTF-8 does.
 _CBOR = range(0x80, 0xC0)
-_CBOR_DEPTH = 8
+_NOT_CBOR = bytes(set(range(256)) - set(_CBOR))
+_CBOR_LENGTHS = {24: 1, 25: 2, 26: 4, 27: 8}  # bytes behind the first byte of an item
 
 Wire = Literal["json", "cbor"]
 Reading = float | str | None
+Value = TypeVar("Value")
 
 
 class MessageError(SolahError, ValueError):
     """A message is not one of ours."""
 
 
+_PARSER = JsonParser("the message", MessageError, MAX_BYTES, MAX_CONTAINERS)
+
+
 @dataclass(frozen=True)
 class Said:
-    """What a node says of one row.
+    """The signals of a node for one row.
 
     Attributes
     ----------
     sequence : the row's number
     time : when its newest reading was taken, in seconds
-    signals : what goes up of each tree or fusion, by its name
-    missing : the trees and fusions that said nothing in time, and for which ignorance stands
+    signals : what each tree or fusion passes up, by its name
+    missing : the trees and fusions that sent nothing in time, and count as unknown
     """
 
     sequence: int
@@ -60,13 +68,13 @@ class Said:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """What a node says of some rows.
+    """The signals of a node for some rows.
 
     Attributes
     ----------
-    node : who says it
-    model : the hash of the bundle that it says it with
-    rows : what it says
+    node : the node that sends them
+    model : the hash of the bundle that they were computed with
+    rows : one entry per row
     """
 
     node: str
@@ -83,7 +91,7 @@ class Decided:
     sequence, time : the row's
     decision : the class
     beliefs : the belief in each class, by its name
-    missing : the trees and fusions that said nothing in time
+    missing : the trees and fusions that sent nothing in time
     known : the share of the model's knowledge that was reached
     """
 
@@ -115,7 +123,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Ask:
-    """A wish to hear some rows again: those with these numbers, and all from ``since`` on."""
+    """A request to send some rows again: those with these numbers, and all from ``since`` on."""
 
     sequences: tuple[int, ...] = ()
     since: int | None = None
@@ -141,54 +149,51 @@ def encode(message: Beliefs | Decisions | Measured | Ask | Status, wire: Wire = 
 
 
 def decode_beliefs(payload: bytes) -> Beliefs:
-    """Read what a node says."""
-    plain = _opened(payload, {"v", "node", "model", "rows"})
-    rows = tuple(map(_said, _list(plain["rows"], "rows", MAX_ROWS)))
-    return Beliefs(_text(plain["node"], "node"), _text(plain["model"], "model"), rows)
+    """Read the signals of a node."""
+    fields = _fields(payload, ("node", "model", "rows"))
+    rows = tuple(map(_said, fields["rows"].items(0, MAX_ROWS)))
+    return Beliefs(_text(fields["node"]), _text(fields["model"]), rows)
 
 
 def decode_decisions(payload: bytes) -> Decisions:
     """Read decisions."""
-    plain = _opened(payload, {"v", "node", "model", "rows"})
-    rows = tuple(map(_decided, _list(plain["rows"], "rows", MAX_ROWS)))
-    return Decisions(_text(plain["node"], "node"), _text(plain["model"], "model"), rows)
+    fields = _fields(payload, ("node", "model", "rows"))
+    rows = tuple(map(_decided, fields["rows"].items(0, MAX_ROWS)))
+    return Decisions(_text(fields["node"]), _text(fields["model"]), rows)
 
 
 def decode_ask(payload: bytes) -> Ask:
-    """Read a wish to hear rows again."""
-    plain = _opened(payload, {"v", "sequences", "since"})
-    sequences = _list(plain["sequences"], "sequences", MAX_ROWS)
-    since = None if plain["since"] is None else _sequence(plain["since"])
-    return Ask(tuple(_sequence(one) for one in sequences), since)
+    """Read a request to send rows again."""
+    fields = _fields(payload, ("sequences", "since"))
+    sequences = tuple(map(_count, fields["sequences"].items(0, MAX_ROWS)))
+    return Ask(sequences, _optional(_count, fields["since"]))
 
 
 def decode_progress(payload: bytes) -> int:
     """Read the number of a row; -1 stands for none."""
-    plain = _parse(payload)
-    if type(plain) is not int or not -1 <= plain <= MAX_SEQUENCE:
-        raise MessageError(f"a row is a whole number. Got {shown(plain)} instead.")
-    return plain
+    return _read(payload).integer(-1, MAX_SEQUENCE)
 
 
 def decode_status(payload: bytes) -> Status:
     """Read how a node is doing."""
-    plain = _opened(payload, {"v", "node", "state", "model", "counters"})
-    state = plain["state"]
+    fields = _fields(payload, ("node", "state", "model", "counters"))
+    state = fields["state"].value
     if state not in ("online", "offline"):
-        raise MessageError(f"'state' must be 'online' or 'offline'. Got {shown(state)} instead.")
-    counters = _mapping(plain["counters"], "counters", _count)
-    return Status(_text(plain["node"], "node"), state, _text(plain["model"], "model"), counters)
+        raise fields["state"].fail("'online' or 'offline'")
+    counters = _mapping(fields["counters"], _count)
+    return Status(_text(fields["node"]), state, _text(fields["model"]), counters)
 
 
 def decode_readings(payload: bytes) -> tuple[Measured, ...]:
     """Read readings: an object, or a list of them.
 
     ``{"readings": {...}, "seq": 7, "time": 1700000000.5}``, where only the readings must be there;
-    or plainly the readings themselves, ``{"temperature": 21.5}``.
+    or plainly the readings themselves, ``{"temperature": 21.5}``. A reading that is NaN or infinite
+    is unknown.
     """
-    plain = _parse(payload)
-    rows = plain if isinstance(plain, list) else [plain]
-    return tuple(map(_measured, _list(rows, "the message", MAX_ROWS)))
+    message = _read(payload, allow_nan=True)
+    is_list = isinstance(message.value, list)
+    return tuple(map(_measured, message.items(0, MAX_ROWS) if is_list else [message]))
 
 
 # --- writing -------------------------------------------------------------------------------------
@@ -250,49 +255,47 @@ _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
 # --- reading -------------------------------------------------------------------------------------
 
 
-def _parse(payload: bytes) -> Any:
-    if len(payload) > MAX_BYTES:
-        raise MessageError(f"the message has {len(payload)} bytes, more than {MAX_BYTES}")
-    read = _parse_cbor if payload and payload[0] in _CBOR else parse_json
-    try:
-        return read(payload)
-    except MessageError:
-        raise
-    except Exception as error:  # whatever a parser may raise on a stranger's bytes
-        raise MessageError(f"the message cannot be read: {error}") from None
-
-
-def parse_json(payload: bytes, most_containers: int = MAX_CONTAINERS) -> Any:
-    """Read JSON in which no object has a name twice, since readers would differ on what it says.
-
-    Lists and objects take far more memory than bytes, so there is a bound to their number.
-    """
-    if payload.count(b"[") + payload.count(b"{") > most_containers:
-        raise MessageError(f"there are more than {most_containers:,} lists and objects")
-    return json.loads(payload.decode("utf-8"), object_pairs_hook=_once_each)
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = dict(pairs)
-    if len(plain) != len(pairs):
-        raise MessageError("a name stands twice in one object")
-    return plain
+def _read(payload: bytes, *, allow_nan: bool = False) -> Reader:
+    if payload and payload[0] in _CBOR:
+        return Reader(_parse_cbor(payload), "the message", MessageError)
+    return _PARSER.read(payload, allow_nan=allow_nan)
 
 
 def _parse_cbor(payload: bytes) -> Any:
-    cbor2 = require("cbor2", "mqtt", "CBOR messages")
+    _PARSER.check_size(payload)
+    _PARSER.check_containers(_most_containers(payload))
     stream = BytesIO(payload)
-    plain = cbor2.CBORDecoder(
-        stream,
-        semantic_decoders=_NoTags(),
-        max_depth=_CBOR_DEPTH,
-        allow_indefinite=False,
-        allow_duplicate_keys=False,
-        strict_hashable_types=True,
-    ).decode()
+    try:
+        cbor2 = require("cbor2", "mqtt", "CBOR messages")
+        plain = cbor2.CBORDecoder(
+            stream,
+            semantic_decoders=_NoTags(),
+            max_depth=MAX_DEPTH,
+            allow_indefinite=False,
+            allow_duplicate_keys=False,
+            strict_hashable_types=True,
+        ).decode()
+    except Exception as error:  # whatever a parser may raise on a stranger's bytes
+        raise MessageError(f"the message cannot be read: {error}") from None
     if stream.read(1):
         raise MessageError("the message goes on behind its end")
     return plain
+
+
+def _most_containers(payload: bytes) -> int:
+    """Count the lists and objects of CBOR, or return a bound where that is low enough."""
+    bound = len(payload.translate(None, _NOT_CBOR))
+    if bound <= MAX_CONTAINERS:
+        return bound
+    at = count = 0
+    while at < len(payload):
+        major, length = divmod(payload[at], 32)
+        size = _CBOR_LENGTHS.get(length, 0)
+        at += 1 + size
+        if major in (2, 3):  # the bytes of a text
+            at += int.from_bytes(payload[at - size : at]) if size else length
+        count += major in (4, 5)
+    return count
 
 
 class _NoTags(dict[int, Any]):
@@ -302,134 +305,86 @@ class _NoTags(dict[int, Any]):
         raise MessageError(f"the message has CBOR's tag {tag}, and none is taken here")
 
 
-def _opened(payload: bytes, keys: set[str]) -> dict[str, Any]:
-    plain = _object(_parse(payload), "the message", keys)
-    version = plain["v"]
+def _fields(payload: bytes, keys: Iterable[str]) -> dict[str, Reader]:
+    fields = _read(payload).record(("v", *keys))
+    version = fields["v"].value
     if type(version) is not int or version != VERSION:
         raise MessageError(f"the message has version {shown(version)}; this is {VERSION}")
-    return plain
+    return fields
 
 
-def _object(value: Any, what: str, keys: set[str]) -> dict[str, Any]:
-    if not isinstance(value, dict) or value.keys() != keys:
-        raise MessageError(f"{what} must be an object with {', '.join(sorted(keys))}")
-    return value
-
-
-def _said(value: Any) -> Said:
-    row = _object(value, "a row", {"seq", "time", "says", "missing"})
+def _said(row: Reader) -> Said:
+    fields = row.record(("seq", "time", "says", "missing"))
     return Said(
-        sequence=_sequence(row["seq"]),
-        time=_number(row["time"], "time", 1e12),
-        signals=_mapping(row["says"], "says", _numbers),
-        missing=_names(row["missing"]),
+        sequence=_count(fields["seq"]),
+        time=_time(fields["time"]),
+        signals=_mapping(fields["says"], _signal),
+        missing=_names(fields["missing"]),
     )
 
 
-def _decided(value: Any) -> Decided:
-    keys = {"seq", "time", "decision", "beliefs", "missing", "known"}
-    row = _object(value, "a row", keys)
+def _decided(row: Reader) -> Decided:
+    fields = row.record(("seq", "time", "decision", "beliefs", "missing", "known"))
     return Decided(
-        sequence=_sequence(row["seq"]),
-        time=_number(row["time"], "time", 1e12),
-        decision=_text(row["decision"], "decision"),
-        beliefs=_mapping(row["beliefs"], "beliefs", lambda one: _share(one, "a belief")),
-        missing=_names(row["missing"]),
-        known=_share(row["known"], "known"),
+        sequence=_count(fields["seq"]),
+        time=_time(fields["time"]),
+        decision=_text(fields["decision"]),
+        beliefs=_mapping(fields["beliefs"], _share),
+        missing=_names(fields["missing"]),
+        known=_share(fields["known"]),
     )
 
 
-def _measured(value: Any) -> Measured:
-    if not isinstance(value, dict):
-        raise MessageError("readings must be an object, or a list of objects")
-    if not isinstance(value.get("readings"), dict):
-        return Measured(_mapping(value, "readings", _reading))
-    for strange in value.keys() - {"readings", "seq", "time"}:
-        raise MessageError(f"readings come with 'seq' and 'time'. Got {shown(strange)} too.")
-    sequence, time = value.get("seq"), value.get("time")
+def _measured(row: Reader) -> Measured:
+    if not isinstance(row.part("readings").value, dict):
+        return Measured(_mapping(row, _reading))
+    row.record(("readings",), ("seq", "time"))
     return Measured(
-        _mapping(value["readings"], "readings", _reading),
-        None if sequence is None else _sequence(sequence),
-        None if time is None else _number(time, "time", 1e12),
+        _mapping(row.part("readings"), _reading),
+        _optional(_count, row.part("seq")),
+        _optional(_time, row.part("time")),
     )
 
 
-def _mapping(value: Any, what: str, read: Callable[[Any], Any]) -> dict[str, Any]:
-    if not isinstance(value, dict) or len(value) > MAX_READINGS:
-        raise MessageError(f"{what} must be an object with at most {MAX_READINGS} names")
-    return {_text(name, f"a name of {what}"): read(one) for name, one in value.items()}
+def _optional(read: Callable[[Reader], Value], reader: Reader) -> Value | None:
+    return None if reader.value is None else read(reader)
 
 
-def _list(value: Any, what: str, most: int) -> list[Any]:
-    if not isinstance(value, list) or len(value) > most:
-        raise MessageError(f"{what} must be a list of at most {most}")
-    return value
+def _mapping(reader: Reader, read: Callable[[Reader], Value]) -> dict[str, Value]:
+    named = reader.named(MAX_READINGS, _MAX_CHARACTERS)
+    return {name: read(one) for name, one in named.items()}
 
 
-def _names(value: Any) -> tuple[str, ...]:
-    return tuple(_text(one, "missing") for one in _list(value, "missing", MAX_READINGS))
+def _names(reader: Reader) -> tuple[str, ...]:
+    return tuple(map(_text, reader.items(0, MAX_READINGS)))
 
 
-def _text(value: Any, what: str) -> str:
-    if not isinstance(value, str) or len(value) > 500 or not _is_whole(value):
-        raise MessageError(f"{what} must be a short text. Got {shown(value)} instead.")
-    return value
+def _text(reader: Reader) -> str:
+    return reader.text(0, _MAX_CHARACTERS)
 
 
-def _is_whole(text: str) -> bool:
-    """Whether a text can be written: JSON lets halves of characters (lone surrogates) in."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _count(reader: Reader) -> int:
+    return reader.integer(0, MAX_SEQUENCE)
 
 
-def _sequence(value: Any) -> int:
-    return _whole_number(value, "'seq'")
+def _time(reader: Reader) -> float:
+    return reader.number(-_LATEST, _LATEST)
 
 
-def _count(value: Any) -> int:
-    return _whole_number(value, "a counter")
+def _share(reader: Reader) -> float:
+    return reader.number(-_ROUNDING, 1.0 + _ROUNDING)
 
 
-def _whole_number(value: Any, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_SEQUENCE:
-        raise MessageError(
-            f"{what} must be a whole number from 0 to {MAX_SEQUENCE}. Got {shown(value)} instead."
-        )
-    return value
+def _signal(reader: Reader) -> tuple[float, ...]:
+    return reader.numbers(0, _MAX_SIGNAL_SIZE, -_MOST, _MOST)
 
 
-def _share(value: Any, what: str) -> float:
-    share = _number(value, what, 1.0 + _ROUNDING)
-    if share < -_ROUNDING:
-        raise MessageError(f"{what} must be from 0 to 1. Got {share} instead.")
-    return share
-
-
-def _number(value: Any, what: str, most: float) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not abs(value) <= most:
-        raise MessageError(
-            f"{what} must be a number, at most {most:g}. Got {shown(value)} instead."
-        )
-    return float(value)
-
-
-def _numbers(value: Any) -> tuple[float, ...]:
-    return tuple(_number(one, "a signal", _MOST) for one in _list(value, "a signal", 1000))
-
-
-def _reading(value: Any) -> Reading:
-    if value is None or isinstance(value, str):
-        return value if value is None else _text(value, "a reading")
+def _reading(reader: Reader) -> Reading:
+    value = reader.value
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _text(reader)
     if isinstance(value, int | float):
         return float(value) if abs(value) <= _FLOAT_MAX else None
-    raise MessageError(f"a reading must be a number, a text or null. Got {shown(value)} instead.")
-
-
-def shown(value: Any) -> str:
-    """Show what is wrong, unless it could be deep or large."""
-    is_single = value is None or isinstance(value, str | int | float)
-    return shorten(value) if is_single else type_of(value)
+    raise reader.fail("a number, a text or null")

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from solah.exceptions import ParameterError, SolahError, did_you_mean, require, shorten
+from solah.data.json_reader import JsonParser, shown
+from solah.exceptions import ParameterError, did_you_mean, require, shorten
+from solah.model.format import MAX_BYTES
 from solah.model.soundness import first_repeated, type_of
-from solah.network.messages import parse_json, shown
 from solah.network.plan import GATEWAY, SITE, check_name
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _NODES = "nodes"
 _KEYS = ("gateway", "site", _NODES)
+_PARSER = JsonParser("the placement", ParameterError, MAX_BYTES)
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def load_placement(path: str | os.PathLike[str]) -> Placement:
     """
     place = Path(path)
     readers: dict[str, Callable[[bytes], Any]] = {
-        ".json": _parse_json,
+        ".json": lambda data: _PARSER.read(data).value,
         ".yaml": _parse_yaml,
         ".yml": _parse_yaml,
     }
@@ -75,13 +77,6 @@ def load_placement(path: str | os.PathLike[str]) -> Placement:
         raise ParameterError(f"{path}: this is nested too deeply for a placement") from None
     except ParameterError as error:
         raise ParameterError(f"{path}: {error}") from None
-
-
-def _parse_json(data: bytes) -> Any:
-    try:
-        return parse_json(data.removeprefix(b"\xef\xbb\xbf"))
-    except (ValueError, SolahError) as error:
-        raise ParameterError(f"this is not JSON that can be used: {error}") from None
 
 
 def _parse_yaml(data: bytes) -> Any:

@@ -13,10 +13,10 @@ from functools import cached_property
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
+from solah.data.json_reader import shown
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.document import Fusion, Tree
 from solah.model.soundness import type_of
-from solah.network.messages import shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
