@@ -13,6 +13,7 @@ from test_core import expected, network
 from test_hostile import Threads
 
 from random_models import random_rows
+from solah.exceptions import ParameterError
 from solah.network import keeping, position
 from solah.network.bundle import save_bundle
 from solah.network.client import Client, find_broker
@@ -21,7 +22,14 @@ from solah.network.launching import Launcher
 from solah.network.messages import MAX_SEQUENCE, Measured, decode_status, encode
 from solah.network.node import Node, NodeOptions
 from solah.network.publishing import publish_bundle
-from solah.network.remembering import Memory, OpenRow, as_runs, read_memory, write_memory
+from solah.network.remembering import (
+    Memory,
+    OpenRow,
+    as_runs,
+    read_memory,
+    read_plans,
+    write_memory,
+)
 from solah.network.topics import Topics
 
 TOPICS = Topics("site")
@@ -147,6 +155,15 @@ def test_what_is_remembered_survives_the_file(tmp_path):
 def test_a_state_of_before_is_understood(tmp_path):
     (tmp_path / "state").write_text("41")
     assert read_memory(tmp_path / "state") == Memory(41, 41)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"settled": -2}', "[" * 100_000])
+def test_a_broken_state_is_named(tmp_path, text):
+    (tmp_path / "state").write_text(text)
+    with pytest.raises(ParameterError, match=r"state does not say how far a node came; delete it"):
+        read_memory(tmp_path / "state")
+    (tmp_path / "state.plans").write_text(text)
+    assert read_plans(tmp_path / "state") == []
 
 
 def test_a_deciding_node_goes_on_with_the_rows_that_waited():

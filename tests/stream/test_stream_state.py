@@ -126,7 +126,10 @@ def test_what_is_not_there_or_damaged_is_said(saved, tmp_path):
     with pytest.raises(DataError, match="not the state of a stream"):
         resume(saved)
     (saved / "state.json").write_text("{", encoding="utf-8")
-    with pytest.raises(DataError, match="no JSON"):
+    with pytest.raises(DataError, match=r"state\.json is not whole JSON"):
+        resume(saved)
+    (saved / "state.json").write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(DataError, match=r"state\.json is nested too deeply"):
         resume(saved)
 
 

@@ -40,7 +40,7 @@ class JsonParser:
     ----------
     what : what errors call the document
     error : the class of all errors
-    max_bytes : how large a document may be
+    max_bytes : how large a document may be; the default is for files that only this machine writes
     max_containers : how many lists and objects it may have; None for one per 16 bytes of a
         document of the largest size
     remedy : what an error says to do about a document that is too large
@@ -48,7 +48,7 @@ class JsonParser:
 
     what: str
     error: type[SolahError]
-    max_bytes: int
+    max_bytes: int = 2**30
     max_containers: int | None = None
     remedy: str = ""
 

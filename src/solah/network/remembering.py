@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from solah.atomic import write_whole
+from solah.data.json_reader import JsonParser, Reader
 from solah.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from solah.network.messages import Reading
+
+_MAX_PLANS = 1_000
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,15 @@ def read_memory(path: Path | None) -> Memory:
     if not path.exists():
         return Memory()
     try:
-        return _read(json.loads(path.read_bytes()))
+        return _read(_parse(path).value)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ParameterError(
             f"{path} does not say how far a node came; delete it to begin from the first row"
         ) from None
+
+
+def _parse(path: Path) -> Reader:
+    return JsonParser("the file", ParameterError).read(path.read_bytes(), allow_nan=True)
 
 
 def _read(plain: Any) -> Memory:
@@ -137,8 +144,8 @@ def read_plans(path: Path | None) -> list[bytes]:
     if path is None or not _beside(path).exists():
         return []
     try:
-        return [one.encode() for one in json.loads(_beside(path).read_bytes())]
-    except (ValueError, TypeError, AttributeError):
+        return [one.text().encode() for one in _parse(_beside(path)).items(0, _MAX_PLANS)]
+    except ParameterError:
         return []
 
 

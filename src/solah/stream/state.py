@@ -20,6 +20,7 @@ import numpy as np
 
 from solah.atomic import write_whole
 from solah.data import Column
+from solah.data.json_reader import JsonParser
 from solah.exceptions import DataError, ModelFormatError, ParameterError
 from solah.model import load_document, save_document
 from solah.stream.course import Newcomer
@@ -91,11 +92,10 @@ def load_state(
 
 def _read_state(place: Path) -> dict[str, Any]:
     try:
-        content = json.loads((place / STATE_FILE).read_text(encoding="utf-8"))
+        data = (place / STATE_FILE).read_bytes()
     except FileNotFoundError:
         raise DataError(f"no stream was saved in {place}: there is no {STATE_FILE}") from None
-    except ValueError as error:
-        raise DataError(f"{place / STATE_FILE} is no JSON: {error}") from None
+    content = JsonParser(f"{place / STATE_FILE}", DataError).read(data, allow_nan=True).value
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise DataError(f"{place / STATE_FILE} is not the state of a stream")
     if content.get("version") != _VERSION:
