@@ -9,8 +9,9 @@ from stream_rows import turning
 
 from solah import LinguisticTreeClassifier
 from solah.exceptions import ParameterError
+from solah.metrics_text import CONTENT_TYPE
 from solah.stream import StreamLearner
-from solah.stream.serving import CONTENT_TYPE, MetricsServer, prometheus_text
+from solah.stream.serving import MetricsServer, prometheus_text
 
 
 def samples(text):

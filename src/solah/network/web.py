@@ -20,7 +20,8 @@ from markupsafe import Markup
 
 from solah.data.spelling import count, spell
 from solah.exceptions import ParameterError, require
-from solah.network.prometheus import CONTENT_TYPE, metrics
+from solah.metrics_text import CONTENT_TYPE
+from solah.network.prometheus import metrics
 from solah.report.charts import N_COLOURS, belief_bar, colour_class
 from solah.report.hierarchy_drawing import draw_hierarchy
 from solah.report.node_cards import describe_nodes

@@ -1,4 +1,4 @@
-"""Metrics of a stream in; the text that Prometheus collects, over HTTP, out."""
+"""Serve the metrics of a stream to Prometheus over HTTP."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ParameterError
+from solah.metrics_text import CONTENT_TYPE, Metric, Sample, metrics_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,13 +15,11 @@ if TYPE_CHECKING:
 
     from solah.stream.events import Metrics
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-
 _COUNTERS = {
     "rows": "Rows that came.",
     "labelled": "Rows that had a class.",
     "decided": "Rows decided on before they were learnt from.",
-    "reorganisations": "How often the hierarchy was learnt anew.",
+    "reorganisations": "How often the hierarchy was learnt again.",
     "swapped": "New models that took over.",
     "refused": "New models that were no better.",
     "failed": "New models that could not be learnt.",
@@ -33,7 +32,7 @@ _GAUGES = {
     "rows_per_second": "Rows that the learner takes in a second.",
     "rows_since_swap": "Labelled rows that the model in use has served.",
     "n_rules": "Rules of the model in use.",
-    "kept_rows": "Rows kept to learn anew from.",
+    "kept_rows": "Rows kept to learn again from.",
 }
 
 
@@ -46,25 +45,18 @@ def prometheus_text(metrics: Metrics) -> str:
     >>> print(prometheus_text(StreamLearner().metrics).splitlines()[2])
     solah_stream_rows_total 0
     """
-    return "".join(f"{line}\n" for line in _lines(metrics.as_dict()))
+    return metrics_text(_metrics(metrics.as_dict()))
 
 
-def _lines(figures: dict[str, Any]) -> Iterator[str]:
+def _metrics(figures: dict[str, Any]) -> Iterator[Metric]:
     for name, about in _COUNTERS.items():
-        yield from _head(f"solah_stream_{name}_total", "counter", about)
-        yield f"solah_stream_{name}_total {figures[name]}"
-    yield from _head("solah_stream_drifts_total", "counter", "Drifts that were told, by cause.")
-    for cause, times in figures["drifts"].items():
-        yield f'solah_stream_drifts_total{{cause="{cause}"}} {times}'
+        yield Metric(f"solah_stream_{name}_total", "counter", about, [Sample(figures[name], {})])
+    drifts = [Sample(times, {"cause": cause}) for cause, times in figures["drifts"].items()]
+    about = "Drifts that were detected, by cause."
+    yield Metric("solah_stream_drifts_total", "counter", about, drifts)
     for name, about in _GAUGES.items():
         if figures[name] is not None:
-            yield from _head(f"solah_stream_{name}", "gauge", about)
-            yield f"solah_stream_{name} {figures[name]!r}"
-
-
-def _head(name: str, kind: str, about: str) -> Iterator[str]:
-    yield f"# HELP {name} {about}"
-    yield f"# TYPE {name} {kind}"
+            yield Metric(f"solah_stream_{name}", "gauge", about, [Sample(figures[name], {})])
 
 
 class MetricsServer:
