@@ -70,7 +70,7 @@ def test_a_flood_of_large_messages_takes_no_memory_without_end():
     node = node_without_a_broker()
     large = bytes(256 * 1024)
     for _ in range(300):
-        node._heard("solah/site/z0/out", large)
+        node._receive("solah/site/z0/out", large)
     waiting = len(node._backlog)
     assert waiting * len(large) <= 64 * 1024 * 1024
     assert node.counters["overflow"] == 300 - waiting
@@ -79,7 +79,7 @@ def test_a_flood_of_large_messages_takes_no_memory_without_end():
 
 def test_a_plan_that_is_too_large_is_not_kept():
     node = node_without_a_broker()
-    node._heard("solah/site/model", bytes(64 * 1024 * 1024 + 1))
+    node._receive("solah/site/model", bytes(64 * 1024 * 1024 + 1))
     assert len(node._backlog) == 0
     assert node.counters["refused_models"] == 1
 
@@ -138,7 +138,7 @@ def test_many_bad_messages_make_few_lines():
         node._take("solah/site/model", b"{}")
     assert node.counters["malformed"] == node.counters["refused_models"] == 5_000
     assert len(told) <= 4  # on a machine so slow that this takes a minute
-    assert told[0].startswith("solah/site/z0/out: the message cannot be read")
+    assert told[0].startswith("solah/site/z0/out: the message is not whole JSON")
 
 
 def test_the_first_is_told_at_once_and_the_others_are_counted():

@@ -58,7 +58,7 @@ class Bundle:
     plan : which node runs what
     model : what they run
     starts : the first sequence number that is decided with it
-    signature : of all that, by who made it; empty where there is none
+    signature : over all that, by the maker; empty where there is none
     counter : grows from one signed plan to the next, so that an older one is known; 0 for none
     """
 
@@ -70,7 +70,7 @@ class Bundle:
 
     @cached_property
     def hash(self) -> str:
-        """Names plan and model, whenever they start and whoever signed them."""
+        """Names plan and model, no matter when they start and who signed them."""
         plain = self._plain() | {"from": 0}
         plain.pop("counter", None)
         return sha256(_canonical(plain)).hexdigest()[:16]

@@ -151,14 +151,14 @@ def encode(message: Beliefs | Decisions | Measured | Ask | Status, wire: Wire = 
 def decode_beliefs(payload: bytes) -> Beliefs:
     """Read the signals of a node."""
     fields = _fields(payload, ("node", "model", "rows"))
-    rows = tuple(map(_said, fields["rows"].items(0, MAX_ROWS)))
+    rows = tuple(map(_read_signals, fields["rows"].items(0, MAX_ROWS)))
     return Beliefs(_text(fields["node"]), _text(fields["model"]), rows)
 
 
 def decode_decisions(payload: bytes) -> Decisions:
     """Read decisions."""
     fields = _fields(payload, ("node", "model", "rows"))
-    rows = tuple(map(_decided, fields["rows"].items(0, MAX_ROWS)))
+    rows = tuple(map(_read_decision, fields["rows"].items(0, MAX_ROWS)))
     return Decisions(_text(fields["node"]), _text(fields["model"]), rows)
 
 
@@ -193,7 +193,7 @@ def decode_readings(payload: bytes) -> tuple[Measured, ...]:
     """
     message = _read(payload, allow_nan=True)
     is_list = isinstance(message.value, list)
-    return tuple(map(_measured, message.items(0, MAX_ROWS) if is_list else [message]))
+    return tuple(map(_read_readings, message.items(0, MAX_ROWS) if is_list else [message]))
 
 
 # --- writing -------------------------------------------------------------------------------------
@@ -313,7 +313,7 @@ def _fields(payload: bytes, keys: Iterable[str]) -> dict[str, Reader]:
     return fields
 
 
-def _said(row: Reader) -> Said:
+def _read_signals(row: Reader) -> Said:
     fields = row.record(("seq", "time", "says", "missing"))
     return Said(
         sequence=_count(fields["seq"]),
@@ -323,7 +323,7 @@ def _said(row: Reader) -> Said:
     )
 
 
-def _decided(row: Reader) -> Decided:
+def _read_decision(row: Reader) -> Decided:
     fields = row.record(("seq", "time", "decision", "beliefs", "missing", "known"))
     return Decided(
         sequence=_count(fields["seq"]),
@@ -335,7 +335,7 @@ def _decided(row: Reader) -> Decided:
     )
 
 
-def _measured(row: Reader) -> Measured:
+def _read_readings(row: Reader) -> Measured:
     if not isinstance(row.part("readings").value, dict):
         return Measured(_mapping(row, _reading))
     row.record(("readings",), ("seq", "time"))

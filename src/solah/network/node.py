@@ -1,4 +1,4 @@
-"""A node's core, a broker and readings in, a node that runs until it is told to stop out."""
+"""Run a node's core on a broker until it is stopped."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class NodeOptions:
     state : a file in which it remembers how far it came, with the plans that it took beside it
         (``<state>.plans``); None for none
     root : what all topics begin with
-    extras : called with decisions, returns topics and payloads to say beside them
-    announcements : topics and payloads to say, and to be kept, at the start
+    extras : called with decisions, returns topics and payloads to publish with them
+    announcements : topics and payloads to publish, retained, when it connects
     log : called with what an operator should know
     """
 
@@ -123,7 +123,7 @@ class Node:
         self._client = Client(
             broker,
             client_id(self._topics, core.name),
-            self._heard,
+            self._receive,
             on_connect=self._connected,
             will=(self._topics.status(core.name), will),
             is_careful=self._options.state is not None,
@@ -152,7 +152,7 @@ class Node:
                 self._step()
         finally:
             self._complaints.tell(time.monotonic(), all_of_it=True)
-            self._say_status("offline")
+            self._publish_status("offline")
             self._keeper.finish(self._memory)
             self._client.stop()
         if self._problem is not None:
@@ -172,7 +172,7 @@ class Node:
         return row.sequence is not None and row.sequence <= max(self._progress, self._wanted)
 
     def _step(self) -> None:
-        """Take in what has come, evaluate, say what there is to say."""
+        """Take in what has come, evaluate, publish the results."""
         for kind, content in self._next_items():
             self._take(kind, content)
             if self.core.n_changed >= _MOST_CHANGED:
@@ -182,10 +182,10 @@ class Node:
         self._wanted = max(self._wanted, self.core.reached)
         if self._keeper.step(now, self._memory) and self.core.decides:
             self._note_progress(self._keeper.settled)
-            self._say_progress()
+            self._publish_progress()
         if now >= self._next_status:
             self._next_status = now + _STATUS_EVERY
-            self._say_status("online")
+            self._publish_status("online")
             self._complaints.tell(now)
             self._adopt_postponed()
 
@@ -196,7 +196,7 @@ class Node:
 
     # --- taking in -------------------------------------------------------------------------------
 
-    def _heard(self, topic: str, payload: bytes, receipt: Receipt | None = None) -> None:
+    def _receive(self, topic: str, payload: bytes, receipt: Receipt | None = None) -> None:
         """Put a message aside; this is the network's thread."""
         is_plan = topic == self._topics.model
         if len(payload) > (MOST_OF_A_PLAN if is_plan else MAX_BYTES):
@@ -245,10 +245,10 @@ class Node:
     def _take_message(self, node: str, what: str, payload: bytes) -> None:
         now = time.monotonic()
         if what == "out":
-            said = decode_beliefs(payload)
-            if said.node != node:
-                raise MessageError(f"{said.node!r} speaks in the place of {node!r}")
-            self.core.hear(said, now)
+            beliefs = decode_beliefs(payload)
+            if beliefs.node != node:
+                raise MessageError(f"{beliefs.node!r} publishes on the topic of {node!r}")
+            self.core.hear(beliefs, now)
         elif what == "in":
             self._read_rows(decode_readings(payload))
         elif what == "ask":
@@ -287,8 +287,8 @@ class Node:
     def _resume(self, payload: bytes) -> None:
         """Go on with a plan that was taken before, unless the one we started with is newer.
 
-        The counter of a signed plan counts, whoever signed it; the plan is used only if they are
-        still trusted.
+        The counter of a signed plan counts, no matter who signed it; the plan is used only if its
+        signer is still trusted.
         """
         if self._options.trust is None:
             self._take(self._topics.model, payload)
@@ -334,21 +334,21 @@ class Node:
             self._next_reading = now + _READ_AGAIN_EVERY
             self._read_again = min(gone)
 
-    # --- saying ----------------------------------------------------------------------------------
+    # --- publishing ------------------------------------------------------------------------------
 
     def _publish(self, outbox: Outbox) -> None:
         wire, topics = self._options.wire, self._topics
-        for said in outbox.beliefs:
-            self._say(topics.said(self.core.name), encode(said, wire))
+        for beliefs in outbox.beliefs:
+            self._send(topics.said(self.core.name), encode(beliefs, wire))
         for node, ask in outbox.asks:
-            self._say(topics.asked(node), encode(ask, wire))
+            self._send(topics.asked(node), encode(ask, wire))
         for decided in outbox.decisions:
             payload = encode(decided, wire)
-            self._say(topics.decisions, payload)
+            self._send(topics.decisions, payload)
             self._decided.append((time.monotonic(), payload))
             self._decided_bytes += len(payload)
             for topic, payload in self._options.extras(decided) if self._options.extras else ():
-                self._say(topic, payload)
+                self._send(topic, payload)
         if self._client.is_connected:
             self._forget_decided()
 
@@ -358,38 +358,38 @@ class Node:
         while self._decided and (self._decided[0][0] < old or self._decided_bytes > _MOST_REPEATED):
             self._decided_bytes -= len(self._decided.popleft()[1])
 
-    def _say(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+    def _send(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         if not self._client.publish(topic, payload, retain=retain):
             self.counters["unsaid"] += 1
 
-    def _say_status(self, state: Any) -> None:
+    def _publish_status(self, state: Any) -> None:
         counters = {**self.core.counters, **self.counters}
         status = Status(self.core.name, state, self.core.bundle.hash, counters)
-        self._say(self._topics.status(self.core.name), encode(status), retain=True)
+        self._send(self._topics.status(self.core.name), encode(status), retain=True)
 
-    def _say_progress(self) -> None:
-        self._say(self._topics.progress, json.dumps(self._keeper.settled).encode(), retain=True)
+    def _publish_progress(self) -> None:
+        self._send(self._topics.progress, json.dumps(self._keeper.settled).encode(), retain=True)
 
     def _connected(self) -> None:
-        """Begin to speak; this is the network's thread."""
+        """Publish what others must know first; this is the network's thread."""
         self._options.log(f"node {self.core.name} of {self._topics.site} is connected")
         self._next_status = 0.0
         for topic, payload in self._options.announcements:
             self._client.publish(topic, payload, retain=True)
-        # What was said while we were away, or just before, may be lost with the broker.
+        # What was published while we were away, or just before, may be lost with the broker.
         for _, payload in self._decided.copy():
             self._client.publish(self._topics.decisions, payload)
         if self.core.decides and self._keeper.settled >= 0:
-            self._say_progress()
+            self._publish_progress()
         since = encode(Ask(since=self._keeper.settled + 1))
         for node in set(dict(self.core.plan.hears).values()):
             self._client.publish(self._topics.asked(node), since)
 
     def _subscribe(self) -> None:
         name, topics = self.core.name, self._topics
-        heard = {topics.said(node) for _, node in self.core.plan.hears}
+        others = {topics.said(node) for _, node in self.core.plan.hears}
         own = (topics.readings(name), topics.asked(name), topics.model, topics.progress)
-        self._client.subscribe([*own, *sorted(heard)])
+        self._client.subscribe([*own, *sorted(others)])
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -463,13 +463,13 @@ class Node:
     def _quietly(self, log: Callable[[str], None]) -> Callable[[str], None]:
         """Let a log that cannot be written, as on a full disk, stop nothing."""
 
-        def tell(text: str) -> None:
+        def write(text: str) -> None:
             try:
                 log(text)
             except OSError:
                 self.counters["unlogged"] += 1
 
-        return tell
+        return write
 
 
 def client_id(topics: Topics, node: str) -> str:
