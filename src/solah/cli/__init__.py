@@ -1,4 +1,4 @@
-"""The command line: one file a verb; what they share stands beside them.
+"""The command line: one file per verb, and what the verbs share.
 
     main.py      words of the user -> a verb, and errors -> one line
     verb.py      a function with option groups -> a verb

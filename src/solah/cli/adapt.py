@@ -1,4 +1,4 @@
-"""``solah adapt``: a model and a few labelled rows in, the model that learnt from them out."""
+"""``solah adapt``: update a model with a few labelled rows."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,4 +1,4 @@
-"""Pieces of a table in, decisions as CSV or JSON lines out."""
+"""Write decisions as CSV or JSON lines, one piece of the table at a time."""
 
 from __future__ import annotations
 

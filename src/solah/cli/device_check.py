@@ -1,4 +1,4 @@
-"""An export and rows in, how the device decides beside the model out, for people and machines."""
+"""Compare the decisions of an export with those of its model, on rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``solah evaluate``: a table in, scores on unseen rows out."""
+"""``solah evaluate``: score models on rows that they have not seen."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""``solah explain``: a model and rows in, why it decides on them as it does out."""
+"""``solah explain``: why a model decides on rows as it does."""
 
 import sys
 from itertools import chain, islice

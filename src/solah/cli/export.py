@@ -1,4 +1,4 @@
-"""``solah export``: a model document in, C99 for a device out."""
+"""``solah export``: write a model as C99 for a device."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A source of rows and the options of ``solah fit --follow`` in, a model that keeps up out."""
+"""``solah fit --follow``: learn from a source of rows that does not end."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""``solah footprint``: a model document in, what it costs on a device out."""
+"""``solah footprint``: measure what a model costs on a device."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""What the user says of the output in, the format to write it in out."""
+"""Choose the output's format from the options and the file's suffix."""
 
 from collections.abc import Mapping
 from pathlib import Path

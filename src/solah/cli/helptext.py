@@ -1,4 +1,4 @@
-"""Help pages of verbs: plain text, with a section for each panel of options.
+"""Write the help page of a verb as plain text, with one section per panel.
 
 Typer's own panels look alike but import most of Rich, which takes longer than all the rest.
 """

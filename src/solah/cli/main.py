@@ -1,4 +1,4 @@
-"""The words of the user in, a verb done out; what goes wrong is said in one line."""
+"""Run the verb that the user asks for, and report errors in one line."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""``solah node``: a plan in, one node of the network that runs until it is stopped out."""
+"""``solah node``: run one node of a network until it is stopped."""
 
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""``solah plan``: a model and where things are measured in, which node runs what out."""
+"""``solah plan``: decide which node of a network runs which part of a model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,4 +1,4 @@
-"""``solah predict``: a model and rows in, a decision a row out; rows are streamed."""
+"""``solah predict``: decide on every row; the rows are streamed."""
 
 from typing import TYPE_CHECKING, Annotated
 

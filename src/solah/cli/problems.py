@@ -1,4 +1,4 @@
-"""A table and the column options in; the attributes, the goal and the task out."""
+"""Find the attributes, the goal and the task in a table, by the column options."""
 
 from __future__ import annotations
 

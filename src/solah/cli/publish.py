@@ -1,4 +1,4 @@
-"""``solah publish``: a plan in, every node of a running network with its model out."""
+"""``solah publish``: send a plan to every node of a running network."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""``solah report``: a model and, if they are there, rows in, a page about it out."""
+"""``solah report``: write a page about a model, with rows if there are any."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,4 +1,4 @@
-"""The rows that a user writes on the command line in, a table out.
+"""Read the rows that a user writes on the command line.
 
 A row is ``name=value`` pairs, a JSON object, or the values of all attributes in their order; and,
 where there is a file, the number of one of its rows.

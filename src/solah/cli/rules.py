@@ -1,4 +1,4 @@
-"""``solah rules``: a model document in, its rules as sentences, a table or JSON out."""
+"""``solah rules``: show the rules of a model as sentences, a table or JSON."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal

@@ -1,4 +1,4 @@
-"""The options for more rows than memory in, a scan of them and what is to be learnt out."""
+"""Scan more rows than fit into memory, as the options ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a verb has to say in; results on stdout, everything else on stderr, JSON if asked for."""
+"""Print results on stdout and everything else on stderr; JSON if asked for."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The DATA argument in, a table or a stream of tables out: a file, or a data set by name."""
+"""Open the DATA argument: a file, or a data set by name."""
 
 from __future__ import annotations
 

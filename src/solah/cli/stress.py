@@ -1,4 +1,4 @@
-"""``solah stress``: a model and rows with true classes in, what decisions can stand out."""
+"""``solah stress``: how decisions hold up when readings are wrong or missing."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 

@@ -1,4 +1,4 @@
-"""``solah up``: a plan and rows in, the whole network on this machine out."""
+"""``solah up``: run a whole network on this machine."""
 
 import tempfile
 import threading

@@ -1,4 +1,4 @@
-"""Turns a function with groups of options into one that Typer makes a verb of."""
+"""Turn a function with groups of options into one that Typer makes a verb of."""
 
 from __future__ import annotations
 

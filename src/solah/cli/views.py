@@ -1,4 +1,4 @@
-"""Models, rules and scores in, what is shown of them on a terminal out."""
+"""Format models, rules and scores for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings of unseen states in, one line for each column on stderr out, when all rows are read.
+"""Collect warnings of unseen states, and print one line per column when all rows are read.
 
 Rows come piece by piece, and each piece warns of its own.
 """

@@ -1,4 +1,4 @@
-"""Numbers and nouns in, plain English out."""
+"""Write numbers with nouns in plain English."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables: arrays, frames and files come in; named columns with a settled kind go out.
+"""Read arrays, frames and files as tables of named columns, and settle their kinds.
 
     frames.py    a data frame        -> Table
     files.py     a file, by suffix   -> Table, or a stream of them

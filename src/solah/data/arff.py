@@ -1,4 +1,4 @@
-"""An ARFF file in (the format of Weka), a stream of tables out.
+"""Read ARFF files (the format of Weka) as a stream of tables.
 
 Numeric attributes become float64, nominal ones text that is ``nominal``, strings text. ``?`` is
 missing. Nominal values have no order in ARFF, though their list is written in one.

@@ -1,4 +1,4 @@
-"""NumPy arrays in, columns and tables out: finds what Python objects hold."""
+"""Make columns and tables of NumPy arrays; finds what Python objects hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A delimited text file in (CSV, TSV and their kin), a table or a stream of tables out.
+"""Read delimited text files (CSV, TSV and the like) as a table or a stream of tables.
 
 The file is cut into small pieces of a few thousand cells, which stay in the processor's cache and
 are converted column by column in bulk.

@@ -1,4 +1,4 @@
-"""The first lines of a delimited file in, its dialect out: delimiter, header, decimal sign.
+"""Find a delimited file's delimiter, header and decimal sign from its first lines.
 
 The delimiter is the one of tab ``;`` ``|`` ``,`` that gives most rows the same number of fields,
 more than one, and among equals the first in this order: a decimal comma can also cut each row into

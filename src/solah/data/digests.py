@@ -1,4 +1,4 @@
-"""Values in, numbers that look random out: the same for the same value, wherever it stands.
+"""Hash values to numbers that look random: the same for the same value, wherever it is.
 
 What is drawn, dealt out or compared by these numbers depends on what rows say, and neither on
 their order nor on how they are spread over files and machines.

@@ -1,4 +1,4 @@
-"""Lines of a delimited file in, rows of fields out, by the standard library's csv.
+"""Split lines of a delimited file into fields, with the standard library's csv.
 
 Spaces around a field that is not quoted are no part of it; of a text in quotes, and of other white
 space, ``growing.py`` takes care. A space as the delimiter stands for any

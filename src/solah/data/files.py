@@ -1,4 +1,4 @@
-"""A file in, a table or a stream of tables out; the format is known by the file's suffix."""
+"""Read a file as a table or a stream of tables; the suffix tells the format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A data frame of any library in (pandas, Polars, PyArrow, through narwhals), a table out.
+"""Read a data frame of any library (pandas, Polars, PyArrow, through narwhals) as a table.
 
 How a frame's types are taken:
 

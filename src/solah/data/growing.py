@@ -1,4 +1,4 @@
-"""Cells of a text file in, piece by piece; whole columns of numbers or text out."""
+"""Build columns of numbers or text from the cells of a text file, piece by piece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each column is: a table in, the same table with settled values and their kinds out.
+"""Settle the kind of each column of a table, and its values with it.
 
 The rules, the first that fits:
 

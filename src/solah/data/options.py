@@ -1,4 +1,4 @@
-"""How a file is to be read: what the user says in, checked options out."""
+"""Check the options for reading a file."""
 
 from __future__ import annotations
 

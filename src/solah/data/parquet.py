@@ -1,4 +1,4 @@
-"""A Parquet file in, a table or a stream of tables out, through PyArrow."""
+"""Read a Parquet file as a table or a stream of tables, through PyArrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reads as a number: text cells in, float64 arrays out, and the spelling back again.
+"""Convert text cells to float64, and numbers back to their spelling.
 
 A cell is a number when ``float()`` reads it, except that underscores (``1_000``) and infinities
 (``inf``, ``1e999``) are text: the first is rather a name, the second cannot be described with

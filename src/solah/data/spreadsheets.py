@@ -1,4 +1,4 @@
-"""Tables for spreadsheets: text that no spreadsheet runs, and rows that none tears apart."""
+"""Write tables so that no spreadsheet runs their text or splits their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of named columns: what comes in from arrays, frames and files, before any meaning."""
+"""A table of named columns, as read from arrays, frames and files."""
 
 from __future__ import annotations
 

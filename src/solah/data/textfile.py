@@ -1,4 +1,4 @@
-"""A path in, lines of text out: compression, encodings, and every low-level error made plain."""
+"""Open a path as lines of text: compression, encodings, and plain errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named data sets: a name in, a labelled table out.
+"""Named data sets, loaded as labelled tables.
 
 >>> from solah import datasets
 >>> iris = datasets.load("iris")

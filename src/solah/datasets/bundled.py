@@ -1,4 +1,4 @@
-"""The sets that come with scikit-learn: an entry in, a table with the class last out."""
+"""Read the sets that come with scikit-learn, with the class as the last column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A labelled table in memory: what ``load`` hands out."""
+"""A labelled table in memory: what ``load`` returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of known data sets, each with what can be said of it without reading it."""
+"""The list of known data sets, with what is known of each without reading it."""
 
 from __future__ import annotations
 

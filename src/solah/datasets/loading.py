@@ -1,4 +1,4 @@
-"""A data set's name in, its table, goal and groups out."""
+"""Load a data set by name: its table, goal and groups."""
 
 from __future__ import annotations
 

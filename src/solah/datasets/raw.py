@@ -1,4 +1,4 @@
-"""Raw files of the UCI repository: headerless lines in, a table with the class last out."""
+"""Read headerless files of the UCI repository, with the class as the last column."""
 
 from __future__ import annotations
 

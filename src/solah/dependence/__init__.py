@@ -1,4 +1,4 @@
-"""How columns depend on each other: tables in, distance correlations out.
+"""Distance correlation: how columns depend on each other.
 
 columns.py     values               -> levels and codes, exact or in bins
 sums.py        two coded columns    -> nine sums (native.py in C, reference.py in NumPy)

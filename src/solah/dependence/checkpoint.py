@@ -1,4 +1,4 @@
-"""Finished tiles in, files out, and back: what a run that was stopped need not compute again.
+"""Save finished tiles, so that a run that was stopped does not compute them again.
 
 Every file holds the values of one tile, the fingerprint of what they were computed from, and a
 phrase that says to people what that was.

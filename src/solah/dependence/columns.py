@@ -1,4 +1,4 @@
-"""Columns as levels and codes: values in, exact or binned codes out.
+"""Code columns as levels: distinct values, or bins of them.
 
 A level is a distinct value, or a bin of them. Numbers are shifted and scaled, which no distance
 correlation notices, so that sums of their products neither cancel nor overflow.

@@ -1,4 +1,4 @@
-"""Distant rows in, how their columns depend on each other out: joint counts, pair by pair."""
+"""Measure how columns of rows outside memory depend on each other, from joint counts."""
 
 from __future__ import annotations
 

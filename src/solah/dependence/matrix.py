@@ -1,4 +1,4 @@
-"""Coded columns in, the matrix of their correlations out, tile by tile, so that memory is bounded.
+"""Compute the correlations of all pairs of columns, tile by tile to bound memory.
 
 Only what a tile's columns remember is held beside codes and matrix; it goes when the tile is done.
 """

@@ -1,4 +1,4 @@
-"""Arrays, frames and tables in, distance correlations out: what people and hierarchies call."""
+"""Distance correlations of arrays, frames and tables: the public functions."""
 
 from __future__ import annotations
 

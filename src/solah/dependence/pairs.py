@@ -1,4 +1,4 @@
-"""Coded columns in, the sums of many pairs out, spread over threads."""
+"""Compute the sums of many pairs of coded columns, on threads."""
 
 from __future__ import annotations
 

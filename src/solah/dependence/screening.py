@@ -1,4 +1,4 @@
-"""Each attribute's dependence on the goal in, the attributes to go on with out."""
+"""Choose the attributes that depend most on the goal."""
 
 from __future__ import annotations
 

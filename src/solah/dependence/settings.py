@@ -1,4 +1,4 @@
-"""What people ask of a measure in, checked settings out, and with them the measure of columns."""
+"""Check the settings of a measure, and make the measure of columns from them."""
 
 from __future__ import annotations
 

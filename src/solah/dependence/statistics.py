@@ -1,4 +1,4 @@
-"""Nine sums of a pair of columns in, its distance correlation out.
+"""Compute a distance correlation from the nine sums of a pair of columns.
 
 With A, B the matrices of distances after double centring, all that they need are means over rows:
 of a b over pairs of rows (``product``), of the rows' mean distances a. b. (``cross``), and of a

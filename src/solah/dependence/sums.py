@@ -1,4 +1,4 @@
-"""Coded columns in, the sums of their pairs out, by the way that is fastest.
+"""Compute the sums of pairs of coded columns in the fastest way.
 
 Few levels go through a table of joint counts, many levels through sorted points; both are exact
 for the levels they are given. Counts are integers, so those of chunks of rows add up to those of

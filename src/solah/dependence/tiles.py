@@ -1,4 +1,4 @@
-"""A number of columns in, square tiles of their pairs out, on and above the diagonal."""
+"""Split the pairs of columns into square tiles on and above the diagonal."""
 
 from __future__ import annotations
 

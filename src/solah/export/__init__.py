@@ -1,4 +1,4 @@
-"""A model document in, what a device runs out.
+"""Export a model as something that a device runs.
 
 lowering.py      a model -> what has to be computed: broken lines, tables of states, trees
 float_tables.py  that    -> tables of float32          float_twin.py  tables, rows -> decisions

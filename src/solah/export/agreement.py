@@ -1,4 +1,4 @@
-"""A model, its export and rows in, how far both decide alike out."""
+"""Measure how often a model and its export decide alike, on rows."""
 
 from __future__ import annotations
 

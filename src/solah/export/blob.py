@@ -1,4 +1,4 @@
-"""A model document in, its tables as bytes out: models that a device swaps without a new build.
+"""Write the tables of a model as bytes, so that a device can swap models without a new build.
 
 The bytes are what ``c_runtime/solah_blob.h`` and ``py_runtime/blob.py.txt`` open.
 """

@@ -1,4 +1,4 @@
-"""Tables in, the smallest types of C that hold them out."""
+"""Choose the smallest C types that hold the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in, C99 that a person reads and a device runs out."""
+"""Write tables as C99 that a person can read and a device can run."""
 
 from __future__ import annotations
 

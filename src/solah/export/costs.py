@@ -1,4 +1,4 @@
-"""Tables in, about what they cost a Cortex-M0+ out: flash, stack and instructions.
+"""Estimate what tables cost a Cortex-M0+: flash, stack and instructions.
 
 Nothing is compiled: the bytes of tables are counted, and the parts of the runtime that a model
 uses have prices (``prices.py``).

@@ -1,4 +1,4 @@
-"""A model document in, its C and the Python twin of it out."""
+"""Export a model document as C, with its Python twin."""
 
 from __future__ import annotations
 

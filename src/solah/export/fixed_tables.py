@@ -1,4 +1,4 @@
-"""What a device has to compute in, the tables of integers that its runtime reads out."""
+"""Make the tables of integers that the fixed-point runtime reads."""
 
 from __future__ import annotations
 

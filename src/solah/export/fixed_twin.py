@@ -1,4 +1,4 @@
-"""Tables of integers and rows in, what the device decides out: the same steps, the same integers.
+"""Decide as the fixed-point runtime does: the same steps, the same integers.
 
 The twin of ``c_runtime/solah_fixed.h``.
 """

@@ -1,4 +1,4 @@
-"""What a device has to compute in, the tables of float32 that its runtime reads out."""
+"""Make the tables of float32 that the float runtime reads."""
 
 from __future__ import annotations
 

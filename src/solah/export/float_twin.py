@@ -1,4 +1,4 @@
-"""Tables of float32 and rows in, what the device decides out: the same steps, the same bits.
+"""Decide as the float runtime does: the same steps, the same bits.
 
 The twin of ``c_runtime/solah_float.h``, row by row the same operations in the same order.
 """

@@ -1,4 +1,4 @@
-"""An export and rows in, what it costs a target out: flash, RAM, stack and instructions."""
+"""Measure what an export costs a target: flash, RAM, stack and instructions."""
 
 from __future__ import annotations
 

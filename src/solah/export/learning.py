@@ -1,4 +1,4 @@
-"""A model and labelled rows in, the model with rules that moved towards them out.
+"""Move a model's rules towards labelled rows, as a device does.
 
 The twin of ``c_runtime/solah_learn.h``: the same integers, row by row. The structure never changes.
 A rule that a row takes moves by the row's weight times the error times a step. Where evidence is

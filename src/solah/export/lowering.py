@@ -1,4 +1,4 @@
-"""A model document in, what a device has to compute out: broken lines, tables of states, trees.
+"""Lower a model to what a device computes: broken lines, tables of states and trees.
 
 Weights are multiplied into what branches say, evidence is told against the first class, and a
 tree that asks one attribute becomes a broken line over its readings, without idle knots.

@@ -1,4 +1,4 @@
-"""Names of columns and models in, names that C and MicroPython can have out."""
+"""Turn names of columns and models into names that C and MicroPython allow."""
 
 from __future__ import annotations
 

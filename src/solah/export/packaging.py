@@ -1,4 +1,4 @@
-"""The files of an export in, a library for Arduino or a module for Zephyr out."""
+"""Package the files of an export as an Arduino library or a Zephyr module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the parts of a model stand in its tables: what both kinds of tables share."""
+"""Positions of the parts of a model in its tables, for both kinds of tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parts of the runtime cost on a Cortex-M0+: read off models that were measured.
+"""Costs of the parts of the runtime on a Cortex-M0+, fitted to measured models.
 
 Models of all shapes were compiled (GCC, -Os, unused sections left out) and run under QEMU. The
 prices of time fit them best; those of code and of the stack bound them, so that what is said to fit

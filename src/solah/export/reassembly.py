@@ -1,4 +1,4 @@
-"""A model and its trees with joined branches in, a sound model of what is left out.
+"""Build a valid model from trees whose branches were joined.
 
 Joined branches say what their leaves said on average. A voice that is a single leaf goes into
 what its fusion begins with; nodes and attributes that nobody asks any more are left out.

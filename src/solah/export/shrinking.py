@@ -1,4 +1,4 @@
-"""A model and a limit of flash in, the model without the rules that matter least out.
+"""Remove the rules that matter least until a model fits into the flash.
 
 Branches that say nearly the same are joined, the pair that loses least first; a node whose
 branches are all joined is a leaf from then on. ``reassembly.py`` makes a model of what is left.

@@ -1,4 +1,4 @@
-"""Tables and rows in, what the device decides and why out: what both twins do alike.
+"""Decide as the device does, and give its reasons: what both twins share.
 
 The twin of ``c_runtime/solah_decide.h``.
 """

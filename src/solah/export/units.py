@@ -1,4 +1,4 @@
-"""Where the words of an attribute peak in, the unit in which a device reads it out."""
+"""Choose the unit in which a device reads an attribute, from the peaks of its words."""
 
 from __future__ import annotations
 

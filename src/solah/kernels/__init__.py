@@ -1,1 +1,1 @@
-"""Arrays in, arrays out: the inner loops, in C where it was compiled and in NumPy everywhere."""
+"""The inner loops on arrays: in C where it was compiled, in NumPy everywhere."""

@@ -1,4 +1,4 @@
-"""Which kernel to use, and how to spread rows over threads."""
+"""Choose the kernel, and spread rows over threads."""
 
 from __future__ import annotations
 

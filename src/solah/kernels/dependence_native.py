@@ -1,4 +1,4 @@
-"""The sums in C (``native/dependence.c``), called through ctypes, which lets go of the GIL."""
+"""The sums in C (``native/dependence.c``), called through ctypes, which releases the GIL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernels in C (``native/kernels.c``), called through ctypes, which lets go of the GIL."""
+"""The kernels in C (``native/kernels.c``), called through ctypes, which releases the GIL."""
 
 from __future__ import annotations
 

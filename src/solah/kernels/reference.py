@@ -1,4 +1,4 @@
-"""The kernels in plain NumPy: the oracle in tests, and the fallback where no compiler was.
+"""The kernels in plain NumPy: the oracle in tests, and the fallback without a compiler.
 
 They do the same operations in the same order as ``native/``, so their results are equal bit for
 bit: integers in training, and in prediction the same float64 steps along the same walk.

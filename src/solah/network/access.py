@@ -1,4 +1,4 @@
-"""A plan and its topics in, the ACL file of a mosquitto broker out: who may say and hear what.
+"""Write the ACL file of a mosquitto broker: who may publish and subscribe to what.
 
 Each node has a user of its name, who may do what the plan asks of the node and nothing more. So a
 node that was broken into can lie about its own readings, and about nothing else.

@@ -1,4 +1,4 @@
-"""Rows that others want to have again in, those that may be said now out; few, whoever asks."""
+"""Answer requests for rows that were sent before; the rate is limited."""
 
 from __future__ import annotations
 

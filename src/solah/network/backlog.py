@@ -1,4 +1,4 @@
-"""What comes in and waits for a node, and what a node complains of; both have bounds."""
+"""Bounded queues of a node's incoming messages and its complaints."""
 
 from __future__ import annotations
 

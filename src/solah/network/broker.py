@@ -1,4 +1,4 @@
-"""A port in, a small broker beside this process out: for trying things on one machine.
+"""Run a small broker beside this process, to try things on one machine.
 
 python -m solah.network.broker PORT
 """

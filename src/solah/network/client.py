@@ -1,4 +1,4 @@
-"""A broker's address and messages in, a connection out that comes back by itself."""
+"""A connection to a broker that is made again when it breaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections of the live page: those that only wait are few, and do not wait for long.
+"""Connections of the live page: few may be idle, and not for long.
 
 Uvicorn counts every connection and lets one that never asks anything stand for ever, so that a few
 dozen of them would keep everybody else out. Here a connection without a request has a deadline, and

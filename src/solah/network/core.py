@@ -1,4 +1,4 @@
-"""Readings and what others say in, what a node says and decides out; without a network or a clock.
+"""The logic of a node, without a network or a clock: readings and messages to decisions.
 
 Rows are told apart by their sequence number. A node evaluates what it can of a row as soon as all
 inputs are there, and says it. When the deadline of a row passes, ignorance takes the place of what

@@ -1,4 +1,4 @@
-"""A bundle and a node's name in, what that node evaluates out, and rows as it knows them."""
+"""Evaluate the part of a bundle that one node runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bundle and messages in, whether they fit it and what they mean to people out."""
+"""Check that messages fit a bundle, and describe them for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bundle in, what tells Home Assistant of its decisions and nodes out."""
+"""Announce the decisions and nodes of a bundle to Home Assistant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A decision in, a line out that InfluxDB takes."""
+"""Write a decision as a line for InfluxDB."""
 
 from __future__ import annotations
 

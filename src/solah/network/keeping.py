@@ -1,4 +1,4 @@
-"""What a node took in and did, into a file; only then the broker may forget it, too.
+"""Save what a node received and did before the broker may forget it.
 
 A message is acknowledged when the rows that it was about are safe: their decisions are with the
 broker, or they stand in the file. So a node that is killed loses nothing, and decides no row again

@@ -1,4 +1,4 @@
-"""A plan and a broker in, its nodes as processes of this machine out."""
+"""Run the nodes of a plan as processes on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of a site in, a picture of how its network is doing out; without a network or a clock.
+"""Follow the messages of a site and keep a snapshot of it, without a network or a clock.
 
 Whatever is said on the site's topics may be put in. What cannot be read or does not fit the plan is
 counted and changes nothing else, and what is kept has bounds.

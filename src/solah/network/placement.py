@@ -1,4 +1,4 @@
-"""A file that says what is measured where in, a placement out that plans are made from."""
+"""Read a placement: a file that lists what is measured where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model and where things are measured in, which node of a network runs what out.
+"""Plan which node of a network runs which part of a model.
 
 What goes from node to node are beliefs and evidence; readings stay where they are measured.
 """

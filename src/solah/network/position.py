@@ -1,4 +1,4 @@
-"""Numbers of rows from several sources in, which rows the site is at out.
+"""Decide which rows a site is at, from the row numbers of several sources.
 
 A source is another node from which messages come, or the node's own readings. Numbers of rows may
 begin anywhere, jump and begin again, but no single source decides where a site is:

@@ -1,4 +1,4 @@
-"""A bundle and a broker in, the bundle kept there for all nodes out."""
+"""Publish a bundle on a broker, which keeps it for all nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node must not forget in, a file that outlives it out, and back."""
+"""Save what a node must not forget to a file, and read it back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows that a node knows something of: bounded, with those that wait in order."""
+"""The rows that a node knows something of: bounded, and those that wait in order."""
 
 from __future__ import annotations
 

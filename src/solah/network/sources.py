@@ -1,4 +1,4 @@
-"""Where readings come from in, rows of readings out: a file replayed, lines of JSON, a function."""
+"""Sources of readings: a file replayed, lines of JSON, a function."""
 
 from __future__ import annotations
 

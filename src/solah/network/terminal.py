@@ -1,4 +1,4 @@
-"""A picture of a network in, what a terminal shows of it out; it can be read without colour."""
+"""Show a snapshot of a network on a terminal; it can be read without colour."""
 
 from __future__ import annotations
 

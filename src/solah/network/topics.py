@@ -1,4 +1,4 @@
-"""Where things are said: ``<root>/<site>/<node>/<what>``."""
+"""The topics of a site: ``<root>/<site>/<node>/<what>``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan with its model in, what goes over the wire for one decision out, beside what it saves.
+"""Count the bytes that one decision sends over the network, and what is saved.
 
 The nodes of the plan decide one row, and what they say is counted as it is written. A message costs
 an MQTT 3.1.1 PUBLISH at QoS 1: the fixed header, the topic, the packet's number and the message

@@ -1,4 +1,4 @@
-"""Files of public keys in, who may sign plans out; a signature is checked before any parsing.
+"""Read the public keys that may sign plans; a signature is checked before any parsing.
 
 A file is a public key in PEM, or has one key per line: what stands between the first and the last
 line of such a PEM file, and behind it, if need be, ``not-after=2027-12-31`` or ``revoked``.

@@ -1,4 +1,4 @@
-"""Plans as they come in, the one that is in force for a row out."""
+"""Keep the plans that came, and find the one in force for a row."""
 
 from __future__ import annotations
 

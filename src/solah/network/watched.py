@@ -1,4 +1,4 @@
-"""What a watcher keeps of a network: nodes, beliefs, decisions and rates; all of it bounded."""
+"""What an observer keeps of a network: nodes, beliefs, decisions and rates, all bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A broker and a site in, an observer that hears all of it out."""
+"""Connect an observer to a site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What watches a network in, a small live web page out, and the same for machines.
+"""Serve a small live web page about a network, and the same for machines.
 
 ``/`` is the page, ``/events`` a stream of pictures, ``/snapshot.json`` one of them, and
 ``/metrics`` is for Prometheus.

@@ -1,4 +1,4 @@
-"""What becomes of memory that was freed: kept for the next array while a pass goes on.
+"""Keep freed memory for the next array while a pass runs.
 
 Dask tells the C library of its workers to give freed memory back to the system at once, so that
 they look small. A pass makes and frees an array for every column of every table, and each would be

@@ -1,4 +1,4 @@
-"""Checks of what a reader asks of a source."""
+"""Check what a reader asks of a source."""
 
 from __future__ import annotations
 

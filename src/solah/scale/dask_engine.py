@@ -1,4 +1,4 @@
-"""A pass in, its statistics over all rows out, by the workers of a Dask cluster.
+"""Run passes over all rows on the workers of a Dask cluster.
 
 The work is sent to where the rows are: a task a part reads it on some worker, and statistics are
 merged in a tree, on the workers too. A worker that is lost loses nothing but time: its tasks are

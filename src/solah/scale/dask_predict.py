@@ -1,4 +1,4 @@
-"""A fitted classifier and a Dask collection in, its decisions out, partition by partition."""
+"""Decide on a Dask collection, partition by partition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pass in, its statistics over all rows out: where the rows are read, and by whom."""
+"""Run passes over all rows, with threads of this process."""
 
 from __future__ import annotations
 

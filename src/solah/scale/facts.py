@@ -1,4 +1,4 @@
-"""The first pass: rows that nobody knows in, what their columns are out.
+"""The first pass: find what the columns are.
 
 It finds what a table in memory would show at a glance: what kind each column is, its states or a
 sketch of its numbers, the classes, the weights, and how rows are to be drawn for a sample.

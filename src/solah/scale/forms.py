@@ -1,4 +1,4 @@
-"""The columns of one piece of data in; the form that all pieces' columns take, and take it, out.
+"""Find the common form of columns that come in pieces, and bring every piece into it.
 
 A file or a frame alone does not tell what a column is: whole numbers are float64 as soon as one
 is missing anywhere, truth values with a gap are the text "True" and "False". So the forms of all

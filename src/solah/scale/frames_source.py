@@ -1,4 +1,4 @@
-"""Frames in, of pandas, Polars or PyArrow, or tables; a source of their rows out.
+"""A source of rows in frames (pandas, Polars, PyArrow) or tables.
 
 Frames that stay (a list, a function that makes them anew) are read where they are, each time.
 Frames that pass by once (an iterator) are written to a spool as they come.

@@ -1,4 +1,4 @@
-"""Tables in, one after the other; what all of them have in common out: columns, forms, rows."""
+"""Join what is known of many tables: their columns, forms and numbers of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passes found in, files out, so that a run that was stopped goes on where it was.
+"""Save the statistics of passes, so that a stopped run continues where it was.
 
 Training is decided by the statistics of its passes alone. So it is enough to keep these: a run that
 begins again takes the same decisions from the statistics that are there, and passes over the rows

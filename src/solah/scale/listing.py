@@ -1,4 +1,4 @@
-"""Paths, a pattern or a folder in; the files that are meant, all of one format, out."""
+"""Find the files that paths, a pattern or a folder name; all of one format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A limit of memory in, how much may be read and held at a time out."""
+"""Split a limit of memory into what may be read and held at a time."""
 
 from __future__ import annotations
 

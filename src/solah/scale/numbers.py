@@ -1,4 +1,4 @@
-"""Passes over numbers: how they are spread, and their quantiles, exactly; and a sample of rows.
+"""Passes over numbers: their spread, exact quantiles, and a sample of rows.
 
 The first pass counts numbers in fine bins. A quantile is then known to be in one bin, and a second
 pass looks at the numbers in that bin alone. Bins that hold very many numbers are parted first.

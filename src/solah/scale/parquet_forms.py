@@ -1,4 +1,4 @@
-"""An open Parquet file in; the form that each of its columns takes in every table out.
+"""Find the form of each column of an open Parquet file.
 
 The footer tells almost all. Only a column that may have gaps, in a file without statistics, and
 the states of an ordered one are looked for in the rows.

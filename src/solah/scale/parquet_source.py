@@ -1,4 +1,4 @@
-"""Parquet files in; their rows out, in parts of whole row groups that any machine reads by itself.
+"""A source of rows in Parquet files, in parts of whole row groups.
 
 A part is a plain record of paths and row groups, so it travels to another process. Reading holds
 about one table of rows and a page of each column in memory, whatever the row groups' size.

@@ -1,4 +1,4 @@
-"""One way through the rows: tables in, statistics out that can be merged in any order.
+"""A pass: statistics of all rows that can be merged in any order.
 
 Training is a series of passes. A pass knows all that it needs (words, a growing tree, voices),
 looks at every row once and keeps nothing of it but sums; what comes next is decided from the sums

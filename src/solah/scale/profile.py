@@ -1,4 +1,4 @@
-"""What must be known of rows in files, frames or on a cluster before they can be described."""
+"""What must be known of all rows before they can be described with words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of a source in, rows as numbers out: readings, classes and weights."""
+"""Read the tables of a source as numbers: readings, classes and weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data that need not fit into memory in, who takes passes over them out."""
+"""Open data that need not fit into memory, and choose the engine that passes over it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays kept in a file under a checksum, so that a file that was altered is never believed.
+"""Keep arrays in a file under a checksum, so that an altered file is never used.
 
 The checksum is over all bytes of the arrays and over what the file is of, so that a whole file in
 the place of another is not believed either.

@@ -1,4 +1,4 @@
-"""Rows that need not fit into memory in; a source out, which is read again and again, by parts.
+"""Sources of rows that need not fit into memory, read part by part, as often as needed.
 
 Files come through ``listing.py``: Parquet through ``parquet_source.py``, text through
 ``text_source.py``. Frames come through ``frames_source.py``. What can be read only once, or only

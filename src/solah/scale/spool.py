@@ -1,4 +1,4 @@
-"""Tables in, as they pass by; Parquet files on disk out, which can be read again.
+"""Write tables to Parquet files on disk as they pass by, so that they can be read again.
 
 A spool is a folder. It lives as long as its source, or it is kept: then it is written beside its
 place, takes its name when it is whole, and serves again while what it was made of is unchanged.

@@ -1,4 +1,4 @@
-"""Text files in (CSV, TSV, ARFF); a source out, by way of a spool, so that text is read once.
+"""A source of rows in text files (CSV, TSV, ARFF); a spool holds them, so text is read once.
 
 Only the whole of the files tells which columns are numbers. So the rows are written as what they
 have been so far, and only where a column turns out to be text too late, the files are read again.

@@ -1,4 +1,4 @@
-"""Learning from a source that never ends and drifts: rows in, a model that keeps up out.
+"""Learn from a source that never ends and drifts.
 
 following.py   rows and classes      -> decisions, events, metrics: what users call
 course.py      rows and classes      -> the same row by row, however they come in

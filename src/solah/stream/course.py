@@ -1,4 +1,4 @@
-"""Rows that were read and their classes in; a model that changes with them, and events, out.
+"""Follow a stream: decide on rows, learn from them, detect drift and replace the model.
 
 All that happens, happens at a row: rows go through in blocks for speed, but a block ends where
 something happens, and what a model learnt behind that row is taken back. So the outcome does not

@@ -1,4 +1,4 @@
-"""A model and labelled rows in, what it believed of each before it learnt from it out."""
+"""Decide on labelled rows, each before learning from it."""
 
 from __future__ import annotations
 

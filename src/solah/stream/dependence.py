@@ -1,4 +1,4 @@
-"""Rows learnt from and rows that came since in; whether their dependences differ out.
+"""Test whether the dependences of new rows differ from those of the rows learnt from.
 
 A hierarchy is organised by the distance correlations of the attributes with each other and with the
 goal, so when these move, another hierarchy may be due even before errors tell.

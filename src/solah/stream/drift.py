@@ -1,4 +1,4 @@
-"""One number after the other in, whether their mean has changed out.
+"""Detect a change of the mean of a series of numbers.
 
 Both detectors keep little: Page-Hinkley a few sums, the adaptive window a histogram whose size
 grows with the logarithm of what it holds. Neither keeps the numbers themselves.

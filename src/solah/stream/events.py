@@ -1,4 +1,4 @@
-"""What a stream goes through in, events and figures for people and machines out."""
+"""Events and metrics of a stream."""
 
 from __future__ import annotations
 

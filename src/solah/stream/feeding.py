@@ -1,4 +1,4 @@
-"""Tables with a target column in, a learner that took their rows out."""
+"""Feed tables with a target column to a learner."""
 
 from __future__ import annotations
 

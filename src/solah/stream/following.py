@@ -1,4 +1,4 @@
-"""Rows without end in, decisions and a model that keeps up with the world out."""
+"""StreamLearner: learn from rows without end."""
 
 from __future__ import annotations
 

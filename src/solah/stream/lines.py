@@ -1,4 +1,4 @@
-"""A file that may grow, or a pipe, in; whole lines as they come out.
+"""Read whole lines from a pipe, or from a file that may grow.
 
 Both yield what is there, and nothing now and then while they wait, so that whoever takes the lines
 can do other things, or stop.

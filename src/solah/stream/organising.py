@@ -1,4 +1,4 @@
-"""Rows that were kept in, a model organised anew out, if it beats the one in use.
+"""Learn a new model from the kept rows, and compare it with the one in use.
 
 The last quarter of the rows since the change is held out. New models learn from the others: one
 from what came since the change, with older rows of classes that are rare there, and one from all

@@ -1,4 +1,4 @@
-"""Rows of plain values in, arrays that need no pickling out; and back, exactly."""
+"""Pack rows of plain values into arrays that need no pickling, and back, exactly."""
 
 from __future__ import annotations
 

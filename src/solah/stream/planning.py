@@ -1,4 +1,4 @@
-"""How many labelled rows have come in; when to organise anew, and for which reason, out.
+"""Plan when to organise again, and why, by the number of labelled rows.
 
 A change is answered as soon as ``min_rows`` rows have come since, and again each time their number
 has doubled, until the window is full of them: the first answer is quick, and the later ones know

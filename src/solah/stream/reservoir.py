@@ -1,4 +1,4 @@
-"""Labelled rows in, one after the other; those worth learning from again out.
+"""Keep labelled rows that are worth learning from again.
 
 The last rows are all kept. A row that falls out of this window is offered to the sample of its
 class, which is uniform over all such rows (Algorithm R of Vitter, 1985), so that a class that has

@@ -1,4 +1,4 @@
-"""Verdicts in, one after the other; how good a stream's decisions are and were out."""
+"""Score a stream's decisions, overall and over the last rows."""
 
 from __future__ import annotations
 

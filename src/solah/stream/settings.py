@@ -1,4 +1,4 @@
-"""The parameters of a stream in, checked settings out."""
+"""Check the parameters of a stream."""
 
 from __future__ import annotations
 

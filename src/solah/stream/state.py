@@ -1,4 +1,4 @@
-"""A stream learner in, a folder of files to go on from out; and back, running no code.
+"""Save a stream learner to a folder and load it again, running no code.
 
 ``state.json`` names the other files: the rows that are kept (``rows-….npz``) and the model that is
 in use (``model-….json``). It is written last, so that a folder always holds one whole state.

@@ -1,4 +1,4 @@
-"""Lines as they come in, tables of rows out: CSV with its header, or JSON objects, one a line."""
+"""Read tables of rows from lines as they come: CSV with a header, or JSON objects."""
 
 from __future__ import annotations
 

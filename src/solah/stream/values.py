@@ -1,4 +1,4 @@
-"""Tables and classes in, plain Python values row by row out; and back again."""
+"""Convert tables and classes to plain Python values row by row, and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C in, what it prints and what it costs on a microcontroller out.
+"""Build, run and measure C on microcontrollers.
 
 :func:`build` compiles C for one of the :data:`TARGETS`, :func:`run` runs it, natively or emulated,
 and :func:`measure` says how much flash, memory, stack and time a decision takes there.

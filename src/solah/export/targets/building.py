@@ -1,4 +1,4 @@
-"""C sources and a target in, a program that :func:`~solah.export.targets.run` can run out."""
+"""Compile C for a target, as a program that :func:`~solah.export.targets.run` runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong between C and what it prints."""
+"""Errors of building and running C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model in C and some rows in, the flash, memory, stack and time of a decision out."""
+"""Measure the flash, memory, stack and time of a decision on a target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program and its input in, its output out."""
+"""Run a program on a target and return its output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A target in, what it still needs on this machine out."""
+"""Find which tools of a target are not installed on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program without a clock in, the instructions of each of its decisions out.
+"""Count the instructions of each decision of a program without a clock.
 
 QEMU writes a line for every instruction, with the name of the function it belongs to.
 """
