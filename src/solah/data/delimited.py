@@ -16,9 +16,9 @@ import numpy as np
 
 from solah.data.dialect import Dialect, detect
 from solah.data.fields import cut
-from solah.data.growing import Growing, Text
 from solah.data.spelling import count
 from solah.data.table import Column, Table
+from solah.data.text_columns import ColumnBuilder, Text
 from solah.data.textfile import Lines, first_lines, lines_of, open_text
 from solah.exceptions import FileFormatError
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from solah.data.growing import Cells
     from solah.data.options import ReadOptions
+    from solah.data.text_columns import Cells
 
 _SAMPLE_LINES = 200
 _PIECE_CELLS = 10_000
@@ -43,12 +43,12 @@ def read_delimited(path: Path, options: ReadOptions) -> Table:
     numbers do not remember how they were spelt.
     """
     dialect = _dialect(path, options)
-    columns = [Growing(name, options.missing) for name in dialect.names]
+    columns = [ColumnBuilder(name, options.missing) for name in dialect.names]
     _fill(path, dialect, options, columns)
     late = {j for j, column in enumerate(columns) if column.failed_late}
     if late:
         for j in late:
-            columns[j] = Growing(columns[j].name, options.missing, is_text=True)
+            columns[j] = ColumnBuilder(columns[j].name, options.missing, is_text=True)
         _fill(path, dialect, options, columns, only=late)
     built = tuple(column.build() for column in columns)
     return Table(built, len(built[0].values))
@@ -106,7 +106,7 @@ def _lines_of_all(paths: Sequence[Path], options: ReadOptions) -> Lines:
 
 def _grown(name: str, pieces: list[Cells], options: ReadOptions, is_text: bool) -> Column:
     """Make a column of its pieces, all of them numbers or all of them text."""
-    column = Growing(name, options.missing, is_text=is_text)
+    column = ColumnBuilder(name, options.missing, is_text=is_text)
     for cells in pieces:
         column.add(cells)
     return _grown(name, pieces, options, is_text=True) if column.failed_late else column.build()
@@ -135,7 +135,7 @@ def _fill(
     path: Path,
     dialect: Dialect,
     options: ReadOptions,
-    columns: list[Growing],
+    columns: list[ColumnBuilder],
     only: Collection[int] | None = None,
 ) -> None:
     """Read the file once, into these columns."""

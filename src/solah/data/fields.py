@@ -1,7 +1,7 @@
 """Split lines of a delimited file into fields, with the standard library's csv.
 
 Spaces around a field that is not quoted are no part of it; of a text in quotes, and of other white
-space, ``growing.py`` takes care. A space as the delimiter stands for any
+space, ``text_columns.py`` takes care. A space as the delimiter stands for any
 run of spaces and tabs.
 """
 

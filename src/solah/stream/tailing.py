@@ -12,7 +12,7 @@ import numpy as np
 from solah.data import Column, Table
 from solah.data.dialect import detect
 from solah.data.fields import cut
-from solah.data.growing import Text
+from solah.data.text_columns import Text
 from solah.data.textfile import Lines
 from solah.exceptions import shorten
 from solah.stream.values import as_table

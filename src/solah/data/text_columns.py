@@ -43,8 +43,8 @@ class Text:
         return np.array(list(map(self._known.__getitem__, cells)), dtype=object)
 
 
-class Growing:
-    """A column that grows piece by piece, as numbers for as long as its cells are."""
+class ColumnBuilder:
+    """Builds a column piece by piece, as numbers for as long as its cells are."""
 
     def __init__(self, name: str, missing: frozenset[str], *, is_text: bool = False) -> None:
         self.name = name
