@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from solah.data import Column
     from solah.model import Task
     from solah.scale import Scan
-    from solah.scale.engines import Watcher
+    from solah.scale.engines import ProgressReporter
 
 _scale_option = options_in("More rows than memory")
 _PATTERN = "*?["
@@ -125,9 +125,11 @@ def scanned(
     from solah.exceptions import ColumnError, DataError
     from solah.model import Task
     from solah.scale import scan
-    from solah.scale.engines import UNWATCHED
+    from solah.scale.engines import NO_PROGRESS
 
-    watcher: Watcher = PassProgress(console(stderr=True)) if screen.is_watched else UNWATCHED
+    watcher: ProgressReporter = NO_PROGRESS
+    if screen.is_watched:
+        watcher = PassProgress(console(stderr=True))
     with screen.working("opening"):
         rows = scan(
             data,

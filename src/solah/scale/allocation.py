@@ -2,7 +2,7 @@
 
 Dask tells the C library of its workers to give freed memory back to the system at once, so that
 they look small. A pass makes and frees an array for every column of every table, and each would be
-fetched from the system anew, which takes as long as the work itself. So it is kept during a pass,
+fetched from the system again, which takes as long as the work itself. So it is kept during a pass,
 and given back after it.
 """
 

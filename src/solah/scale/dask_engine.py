@@ -17,13 +17,13 @@ import numpy as np
 from solah.data import from_frame
 from solah.exceptions import DataError, ParameterError, SolahError, require
 from solah.scale.allocation import freed_memory_kept
-from solah.scale.engines import UNWATCHED, Portions, statistics_of
+from solah.scale.engines import NO_PROGRESS, Portions, statistics_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from solah.data import Table
-    from solah.scale.engines import Watcher
+    from solah.scale.engines import ProgressReporter
     from solah.scale.passes import Pass, Statistics
     from solah.scale.sources import Part, Source
 
@@ -210,12 +210,12 @@ class DaskEngine:
     ----------
     source : where the rows are
     client : the client of the cluster
-    watcher : who is told how passes get on
+    watcher : told of the progress of passes
     """
 
     source: Source
     client: Any
-    watcher: Watcher = UNWATCHED
+    watcher: ProgressReporter = NO_PROGRESS
 
     @cached_property
     def portions(self) -> Portions:

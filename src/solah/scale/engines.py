@@ -16,37 +16,37 @@ if TYPE_CHECKING:
     from solah.scale.sources import Part, Source
 
 
-class Watcher(Protocol):
-    """Whoever is told how a pass gets on."""
+class ProgressReporter(Protocol):
+    """Reports the progress of a pass."""
 
     def begin(self, name: str, n_rows: int | None) -> None:
-        """Hear that a pass over so many rows begins."""
+        """Report that a pass over so many rows begins."""
 
     def advance(self, n_rows: int) -> None:
-        """Hear that so many more rows are done; called from several threads."""
+        """Report that so many more rows are done; called from several threads."""
 
     def end(self) -> None:
-        """Hear that the pass is done."""
+        """Report that the pass is done."""
 
 
-class Unwatched:
-    """Nobody."""
+class NoProgress:
+    """Reports nothing."""
 
     def begin(self, name: str, n_rows: int | None) -> None:
-        """Tell nobody that a pass begins."""
+        """Do nothing."""
 
     def advance(self, n_rows: int) -> None:
-        """Tell nobody that rows are done."""
+        """Do nothing."""
 
     def end(self) -> None:
-        """Tell nobody that a pass is done."""
+        """Do nothing."""
 
 
-UNWATCHED = Unwatched()
+NO_PROGRESS = NoProgress()
 
 
 class Engine(Protocol):
-    """Whoever takes passes over all rows."""
+    """Runs passes over all rows."""
 
     @property
     def portions(self) -> Portions:
@@ -79,7 +79,7 @@ class LocalEngine:
     source: Source
     n_threads: int = 1
     portions: Portions = Portions()
-    watcher: Watcher = UNWATCHED
+    watcher: ProgressReporter = NO_PROGRESS
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
@@ -109,7 +109,7 @@ class LocalEngine:
 
 
 def statistics_of(
-    one: Pass[Any], parts: Iterable[Part], rows: int, watcher: Watcher = UNWATCHED
+    one: Pass[Any], parts: Iterable[Part], rows: int, watcher: ProgressReporter = NO_PROGRESS
 ) -> Statistics:
     """Take a pass over parts, one after the other."""
     gathered = one.begin()

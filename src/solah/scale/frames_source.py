@@ -1,6 +1,6 @@
 """A source of rows in frames (pandas, Polars, PyArrow) or tables.
 
-Frames that stay (a list, a function that makes them anew) are read where they are, each time.
+Frames that stay (a list, a function that makes them) are read where they are, each time.
 Frames that pass by once (an iterator) are written to a spool as they come.
 """
 

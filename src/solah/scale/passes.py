@@ -1,6 +1,6 @@
 """A pass: statistics of all rows that can be merged in any order.
 
-Training is a series of passes. A pass knows all that it needs (words, a growing tree, voices),
+Training is a series of passes. A pass knows all that it needs (words, the tree so far, weights),
 looks at every row once and keeps nothing of it but sums; what comes next is decided from the sums
 alone. So the rows may be in memory, in files or on a cluster, in any number of parts: the sums are
 the same, and so is the model. A part that was lost is just read again.

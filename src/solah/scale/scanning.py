@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from solah.data import ReadOptions
 from solah.scale.checks import check_columns
 from solah.scale.dask_engine import DaskEngine, connect, is_dask, open_collection
-from solah.scale.engines import UNWATCHED, LocalEngine, Portions
+from solah.scale.engines import NO_PROGRESS, LocalEngine, Portions
 from solah.scale.journal import Journal
 from solah.scale.memory import portions_within, read_size
 from solah.scale.sources import is_source, open_source
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from solah.scale.engines import Engine, Watcher
+    from solah.scale.engines import Engine, ProgressReporter
     from solah.scale.sources import Source
 
 _DEFAULTS = ReadOptions()
@@ -37,7 +37,7 @@ class Scan:
     memory : the most bytes that this process may hold; None for no limit
     checkpoint : the folder where statistics are kept; None for none
     client : the Dask client whose workers read the rows; None for threads of this process
-    watcher : who is told how passes get on
+    watcher : told of the progress of passes
     target : the column of classes, where it is known from the rows
     columns : the columns that count; None for all
     """
@@ -46,7 +46,7 @@ class Scan:
     memory: int | None = None
     checkpoint: Path | None = None
     client: Any = None
-    watcher: Watcher = field(default=UNWATCHED, repr=False)
+    watcher: ProgressReporter = field(default=NO_PROGRESS, repr=False)
     target: str | None = None
     columns: tuple[str, ...] | None = None
     _owns_client: bool = field(default=False, repr=False)
@@ -116,7 +116,7 @@ def scan(
     checkpoint: str | os.PathLike[str] | None = None,
     dask: Any = None,
     options: ReadOptions = _DEFAULTS,
-    watcher: Watcher = UNWATCHED,
+    watcher: ProgressReporter = NO_PROGRESS,
 ) -> Scan:
     """Prepare to learn from rows that need not fit into memory.
 
@@ -129,7 +129,7 @@ def scan(
     data : path, pattern, folder, frames or Dask collection
         - A Parquet or text file, a pattern such as ``"data/*.parquet"``, a folder of Parquet files
           or a list of files.
-        - Data frames: a list of them, a function that returns them anew each time, or an iterator,
+        - Data frames: a list of them, a function that returns them each time, or an iterator,
           which is written to disk as it is read.
         - A Dask DataFrame, or a Dask Array.
     goal : Dask Series or Array, default=None
@@ -146,7 +146,7 @@ def scan(
         as ``"tcp://scheduler:8786"``, or that of a client. Files must be seen by all workers.
     options : ReadOptions
         What is known about text files.
-    watcher : Watcher
+    watcher : ProgressReporter
         Who is told how passes get on.
 
     Returns

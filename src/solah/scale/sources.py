@@ -91,7 +91,7 @@ def open_source(
           whatever order. The files of a pattern or a folder are read in the order of their paths.
           Columns are those in the files, not those in the names of folders (``year=2024``). Files
           and folders whose names begin with ``.`` or ``_`` are no part of a folder's data.
-        - A list of data frames, or a function that returns them anew each time. They are read
+        - A list of data frames, or a function that returns them each time. They are read
           where they are.
         - An iterator of data frames, which is read once and written to disk.
     options : ReadOptions
