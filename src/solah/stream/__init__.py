@@ -1,10 +1,10 @@
 """Learn from a source that never ends and drifts.
 
 following.py   rows and classes      -> decisions, events, metrics: what users call
-course.py      rows and classes      -> the same row by row, however they come in
+lifecycle.py   rows and classes      -> the same, row by row, however they are batched
   deciding.py (a model and rows -> verdicts) · scoring.py · events.py · settings.py
   drift.py (errors -> whether they have risen) · dependence.py · planning.py
-  reservoir.py (rows -> those to learn anew from) · organising.py (these -> a better model)
+  reservoir.py (rows -> those to learn from again) · organising.py (these -> a better model)
 state.py       a learner             -> files, and back (packing.py)
 tailing.py     lines of a file, pipe -> tables of rows as they come (lines.py)
 feeding.py     such tables           -> a learner that took them

@@ -54,17 +54,17 @@ class Verdicts:
         return cls(losses, is_right, is_unseen, is_labelled)
 
 
-class _TellingTwin(LearningTwin):
+class _RecordingTwin(LearningTwin):
     """Learns as a device does, and remembers what it believed before."""
 
     def __init__(self, tables: FixedTables, pace: Pace) -> None:
         super().__init__(tables, pace)
-        self.told: list[Integers] = []
+        self.believed: list[Integers] = []
 
     def _learn_row(self, stage: FixedStage, taken: object, row: int, observed: int) -> Integers:
         belief = super()._learn_row(stage, taken, row, observed)  # type: ignore[arg-type]
         if stage is self._stages[-1]:
-            self.told.append(belief)
+            self.believed.append(belief)
         return belief
 
 
@@ -86,7 +86,7 @@ class Decider:
     def __init__(self, model: Model, *, pace: float, forgetting: float) -> None:
         self.start = model
         self._learner = Learner(model, pace=pace, forgetting=forgetting)
-        self._twin = _TellingTwin(self._learner.tables, Pace(pace, forgetting))
+        self._twin = _RecordingTwin(self._learner.tables, Pace(pace, forgetting))
         self._learner.twin = self._twin
 
     def serve(self, table: Table, labels: Sequence[Reading]) -> Verdicts:
@@ -95,9 +95,9 @@ class Decider:
         Rows without a class, or with one that the model does not know, teach nothing.
         """
         places = places_of(labels, self.start.goal)
-        self._twin.told.clear()
+        self._twin.believed.clear()
         self._learner.learn(encode(table, self.start.attributes), places)
-        return Verdicts.of(np.array(self._twin.told) / ONE, places, self.start.goal)
+        return Verdicts.of(np.array(self._twin.believed) / ONE, places, self.start.goal)
 
     def remember(self) -> Integers:
         """Return what was learnt so far, to go back to."""

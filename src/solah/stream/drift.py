@@ -15,7 +15,7 @@ DetectorName: TypeAlias = Literal["adwin", "page-hinkley"]
 
 # How many buckets of one size an exponential histogram may have: the M of Bifet and Gavaldà.
 _MOST_OF_A_SIZE = 5
-# A mean of fewer values says nothing that a cut could go by.
+# A mean of fewer values is too uncertain to cut by.
 _FEWEST_ON_A_SIDE = 5
 
 
@@ -144,7 +144,7 @@ class AdaptiveWindow:
         Look for a cut after so many values: the paper's implementation does so for speed.
     only_rises : bool, default=False
         Tell only rises of the mean; the window is cut after a fall too. An error that falls is no
-        reason to learn anew.
+        reason to learn again.
 
     Examples
     --------

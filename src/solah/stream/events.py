@@ -76,11 +76,11 @@ class Metrics:
     accuracy, log_loss : of these decisions, over the last ones (as many as the window is long)
     accuracy_overall, log_loss_overall : over all of them
     drifts : how many were told, by cause
-    reorganisations : how often the hierarchy was learnt anew
+    reorganisations : how often the hierarchy was learnt again
     swapped, refused, failed : what came of it
     rows_since_swap : labelled rows that the model in use has served
     n_rules : of the model in use; 0 while there is none
-    kept_rows : rows kept to learn anew from
+    kept_rows : rows kept to learn from again
     """
 
     rows: int

@@ -14,9 +14,9 @@ from solah.estimators.base import LinguisticClassifier
 from solah.estimators.inputs import read_features
 from solah.exceptions import DataError, ParameterError
 from solah.runtime import Evaluator
-from solah.stream.course import Course, drifts_by
 from solah.stream.events import Cause, EventKind, Metrics
-from solah.stream.organising import Workshop
+from solah.stream.lifecycle import ModelLifecycle, drifts_by
+from solah.stream.organising import Trainer
 from solah.stream.settings import Settings
 from solah.stream.values import read_labels
 
@@ -36,7 +36,7 @@ _DRIFTS = (Cause.ERROR, Cause.DEPENDENCE, Cause.NEW_CLASS)
 
 
 class StreamLearner:
-    """Learns from rows that never end, and organises itself anew when the world has changed.
+    """Learns from rows that never end, and organises itself again when the data have changed.
 
     Each row is decided on first and learnt from then, as by ``partial_fit``. When decisions become
     worse, when attributes depend on each other in another way, or when a new class has come, a new
@@ -46,9 +46,9 @@ class StreamLearner:
     Parameters
     ----------
     estimator : classifier of solah, default=None
-        What is learnt anew; :class:`~solah.SelfOrganisedHierarchyClassifier` by default.
+        What is fitted; :class:`~solah.SelfOrganisedHierarchyClassifier` by default.
     window : int, default=2000
-        How many of the last labelled rows to keep, to learn anew from.
+        How many of the last labelled rows to keep, to learn from again.
     per_class : int, default=50
         How many older rows of each class to keep beside them, so that no class is lost.
     detector : {"adwin", "page-hinkley"}, default="adwin"
@@ -57,13 +57,13 @@ class StreamLearner:
     check_every : int or None, default=1000
         Look after so many labelled rows whether dependences have moved; None never looks.
     reorganise_every : int or None, default=None
-        Learn anew after so many labelled rows, drift or not.
+        Learn a new model after so many labelled rows, drift or not.
     min_rows : int, default=200
         The first model is learnt from so many labelled rows, and as many must have come since a
         change before it is answered. There is another try each time that they have doubled, until
         the window is full of them.
     new_class_rows : int, default=20
-        So many rows of a class that the model does not know make it learn anew.
+        So many rows of a class that the model does not know start a new fit.
     pace : float, default=1/32
         How fast rules move with each row, as in ``partial_fit``. There the usual pace of 1 is for a
         few rows that must tell much; in a stream it follows every wrong label. Of six paces from 1
@@ -78,7 +78,7 @@ class StreamLearner:
     Attributes
     ----------
     position : int
-        How far a source was read: for whoever feeds the learner, saved and resumed with the rest.
+        How far the source was read: set by the caller, saved and resumed with the rest.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class StreamLearner:
         self.estimator = _checked(estimator, random_state)
         self.position = 0
         self.seconds = 0.0
-        self.course: Course | None = None
+        self.lifecycle: ModelLifecycle | None = None
         self._reader = clone(self.estimator)
         self._on_event = on_event
         self._events: list[Event] = []
@@ -145,12 +145,12 @@ class StreamLearner:
             What happened, in order.
         """
         started = perf_counter()
-        table = read_features(self._reader, X, reset=self.course is None)
+        table = read_features(self._reader, X, reset=self.lifecycle is None)
         labels = read_labels(y, table.n_rows)
-        if self.course is None:
-            self.course = self._new_course(table.columns, _goal_name(y))
+        if self.lifecycle is None:
+            self.lifecycle = self._new_lifecycle(table.columns, _goal_name(y))
         self._events = []
-        self.course.run(table, labels)
+        self.lifecycle.run(table, labels)
         self.seconds += perf_counter() - started
         return self._events
 
@@ -183,7 +183,7 @@ class StreamLearner:
     @property
     def model(self) -> Model | None:
         """The model in use, with what it has learnt; None while there is none."""
-        decider = self.course.decider if self.course else None
+        decider = self.lifecycle.decider if self.lifecycle else None
         return None if decider is None else decider.model()
 
     @property
@@ -194,8 +194,8 @@ class StreamLearner:
     @property
     def metrics(self) -> Metrics:
         """How the stream goes."""
-        course = self.course or Course(self._workshop((), "class"), self._hear)
-        counts, score, decider = course.counts, course.score, course.decider
+        lifecycle = self.lifecycle or ModelLifecycle(self._trainer((), "class"), self._record)
+        counts, score, decider = lifecycle.counts, lifecycle.score, lifecycle.decider
         outcomes = (EventKind.SWAPPED, EventKind.REFUSED, EventKind.FAILED)
         swapped, refused, failed = (counts[kind] for kind in outcomes)
         return Metrics(
@@ -214,7 +214,7 @@ class StreamLearner:
             failed=failed,
             rows_since_swap=counts["labelled"] - counts["swapped at"] if decider else 0,
             n_rules=decider.start.n_rules if decider else 0,
-            kept_rows=len(course.kept),
+            kept_rows=len(lifecycle.kept),
         )
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -243,7 +243,7 @@ class StreamLearner:
         ----------
         folder : str or path
         estimator : classifier of solah, default=None
-            What is learnt anew, as it was given when the stream began: it is not saved.
+            What is fitted, as it was given when the stream began: it is not saved.
         on_event : callable, default=None
 
         Returns
@@ -264,23 +264,23 @@ class StreamLearner:
         """Whether rows are known by their columns' names, not by their places alone."""
         return hasattr(self._reader, "feature_names_in_")
 
-    def begin(self, like: Sequence[Column], goal_name: str, *, is_named: bool) -> Course:
-        """Begin a course of rows whose attributes are known, without a row of them."""
+    def begin(self, like: Sequence[Column], goal_name: str, *, is_named: bool) -> ModelLifecycle:
+        """Begin with the attributes known, but without any rows."""
         self._reader.n_features_in_ = len(like)
         if is_named:
             names = [column.name for column in like]
             self._reader.feature_names_in_ = np.array(names, dtype=object)
-        self.course = self._new_course(like, goal_name)
-        return self.course
+        self.lifecycle = self._new_lifecycle(like, goal_name)
+        return self.lifecycle
 
-    def _new_course(self, like: Sequence[Column], goal_name: str) -> Course:
+    def _new_lifecycle(self, like: Sequence[Column], goal_name: str) -> ModelLifecycle:
         empty = (Column(one.name, one.values[:0], one.order, one.nominal) for one in like)
-        return Course(self._workshop(tuple(empty), goal_name), self._hear)
+        return ModelLifecycle(self._trainer(tuple(empty), goal_name), self._record)
 
-    def _workshop(self, like: tuple[Column, ...], goal_name: str) -> Workshop:
-        return Workshop(self.estimator, like, goal_name, self.settings)
+    def _trainer(self, like: tuple[Column, ...], goal_name: str) -> Trainer:
+        return Trainer(self.estimator, like, goal_name, self.settings)
 
-    def _hear(self, event: Event) -> None:
+    def _record(self, event: Event) -> None:
         self._events.append(event)
         if self._on_event is not None:
             self._on_event(event)

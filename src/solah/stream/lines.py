@@ -1,7 +1,7 @@
 """Read whole lines from a pipe, or from a file that may grow.
 
-Both yield what is there, and nothing now and then while they wait, so that whoever takes the lines
-can do other things, or stop.
+Both yield what is there, and nothing now and then while they wait, so that the
+caller can do other things, or stop.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def lines_of_file(
     Parameters
     ----------
     path : str or path
-        A text file. One that has become shorter was begun anew, and is read from its start.
+        A text file. One that has become shorter was begun again, and is read from its start.
     start : int, default=0
         The byte to begin with: a position that was yielded.
     growing : bool, default=False

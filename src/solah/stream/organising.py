@@ -32,8 +32,8 @@ _HELD_OUT = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Workshop:
-    """What is needed to learn a model from rows.
+class Trainer:
+    """Fits a model to rows.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Workshop:
 
 
 @dataclass(frozen=True, eq=False)
-class Contest:
+class Comparison:
     """What came of comparing a new model with the one in use.
 
     Attributes
@@ -93,22 +93,22 @@ class Contest:
     decider : the new model, which has learnt from all rows by now
     errors : 1 for each row held out on which it was wrong, else 0
     old_loss, new_loss : the log-losses on these rows
-    is_won : whether the new model is better
+    is_better : whether the new model is better
     """
 
     decider: Decider
     errors: list[float]
     old_loss: float
     new_loss: float
-    is_won: bool
+    is_better: bool
 
 
-def hold_contest(workshop: Workshop, kept: Reservoir, n_since_change: int) -> Contest:
-    """Learn new models and compare the better one with what the model in use said.
+def compare_models(trainer: Trainer, kept: Reservoir, n_since_change: int) -> Comparison:
+    """Learn new models and compare the better one with the decisions of the model in use.
 
     Parameters
     ----------
-    workshop : Workshop
+    trainer : Trainer
     kept : Reservoir
     n_since_change : int
         How many of the last rows came after the change.
@@ -118,12 +118,12 @@ def hold_contest(workshop: Workshop, kept: Reservoir, n_since_change: int) -> Co
     held = kept.recent(n_held)
     old = np.array([row.loss for row in held])
     candidates = []
-    for rows in _training_sets(kept, n_fresh, n_held, workshop.settings.min_rows):
-        decider = workshop.fit(rows)
-        candidates.append((decider, workshop.judge(decider, held)))
+    for rows in _training_sets(kept, n_fresh, n_held, trainer.settings.min_rows):
+        decider = trainer.fit(rows)
+        candidates.append((decider, trainer.judge(decider, held)))
     decider, verdicts = min(candidates, key=lambda candidate: float(candidate[1].losses.mean()))
     new, errors = verdicts.losses, (~verdicts.is_right).astype(float).tolist()
-    return Contest(decider, errors, float(old.mean()), float(new.mean()), is_better(old, new))
+    return Comparison(decider, errors, float(old.mean()), float(new.mean()), is_better(old, new))
 
 
 def is_better(old: Float, new: Float) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Appointment:
-    """When to organise anew, in labelled rows, and why."""
+    """When to organise again, in labelled rows, and why."""
 
     at: int
     cause: Cause
@@ -26,7 +26,7 @@ class Appointment:
 
 @dataclass(frozen=True)
 class Plan:
-    """When to organise anew, and when to look at dependences; all in labelled rows.
+    """When to organise again, and when to look at dependences; all in labelled rows.
 
     Attributes
     ----------

@@ -23,8 +23,8 @@ from solah.data import Column
 from solah.data.json_reader import JsonParser
 from solah.exceptions import DataError, ModelFormatError, ParameterError
 from solah.model import load_document, save_document
-from solah.stream.course import Newcomer
 from solah.stream.deciding import Decider
+from solah.stream.lifecycle import NewClass
 from solah.stream.packing import pack_rows, unpack_rows
 from solah.stream.planning import Plan
 from solah.stream.reservoir import KeptRow
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
-    from solah.stream.course import Course
     from solah.stream.events import Event
     from solah.stream.following import StreamLearner
+    from solah.stream.lifecycle import ModelLifecycle
 
     Learner = TypeVar("Learner", bound=StreamLearner)
 
@@ -51,13 +51,14 @@ def save_state(learner: StreamLearner, folder: str | os.PathLike[str]) -> None:
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     mark = secrets.token_hex(4)
+    lifecycle = learner.lifecycle
     content: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
         "settings": asdict(learner.settings),
         "position": learner.position,
         "seconds": learner.seconds,
-        "course": None if learner.course is None else _save_course(learner.course, place, mark),
+        "course": None if lifecycle is None else _save_lifecycle(lifecycle, place, mark),
         "is_named": learner.knows_names,
     }
     write_whole(place / STATE_FILE, json.dumps(content, ensure_ascii=False))
@@ -81,8 +82,8 @@ def load_state(
         if content["course"] is not None:
             saved = content["course"]
             like = tuple(_column(one) for one in saved["columns"])
-            course = learner.begin(like, saved["goal"], is_named=bool(content["is_named"]))
-            _restore_course(course, saved, place)
+            lifecycle = learner.begin(like, saved["goal"], is_named=bool(content["is_named"]))
+            _restore_lifecycle(lifecycle, saved, place)
     except (ParameterError, ModelFormatError):
         raise
     except _BROKEN as error:
@@ -106,68 +107,68 @@ def _read_state(place: Path) -> dict[str, Any]:
     return content
 
 
-def _save_course(course: Course, place: Path, mark: str) -> dict[str, Any]:
-    rows, reservoir = course.kept.state()
-    _save_rows(course, rows, place / f"rows-{mark}.npz")
-    if course.decider is not None:
-        save_document(course.decider.start, place / f"model-{mark}.json")
+def _save_lifecycle(lifecycle: ModelLifecycle, place: Path, mark: str) -> dict[str, Any]:
+    rows, reservoir = lifecycle.kept.state()
+    _save_rows(lifecycle, rows, place / f"rows-{mark}.npz")
+    if lifecycle.decider is not None:
+        save_document(lifecycle.decider.start, place / f"model-{mark}.json")
     return {
         "mark": mark,
         "columns": [
             {"name": one.name, "order": one.order, "nominal": one.nominal}
-            for one in course.workshop.like
+            for one in lifecycle.trainer.like
         ],
-        "goal": course.workshop.goal_name,
-        "has_model": course.decider is not None,
-        "counts": dict(course.counts),
-        "plan": course.plan.state(),
-        "score": course.score.state(),
-        "detector": course.detector.state(),
-        "newcomers": [[label, asdict(one)] for label, one in course.newcomers.items()],
+        "goal": lifecycle.trainer.goal_name,
+        "has_model": lifecycle.decider is not None,
+        "counts": dict(lifecycle.counts),
+        "plan": lifecycle.plan.state(),
+        "score": lifecycle.score.state(),
+        "detector": lifecycle.detector.state(),
+        "newcomers": [[label, asdict(one)] for label, one in lifecycle.new_classes.items()],
         "reservoir": reservoir,
         "labels": [row.label for row in rows],
-        "labels_compared_with": [row.label for row in course.compared_with],
+        "labels_compared_with": [row.label for row in lifecycle.compared_with],
     }
 
 
-def _save_rows(course: Course, rows: Sequence[KeptRow], path: Path) -> None:
-    learnt = b"" if course.decider is None else course.decider.save()
+def _save_rows(lifecycle: ModelLifecycle, rows: Sequence[KeptRow], path: Path) -> None:
+    learnt = b"" if lifecycle.decider is None else lifecycle.decider.save()
     arrays: dict[str, Any] = {
         "losses": np.array([row.loss for row in rows]),
-        "losses_compared_with": np.array([row.loss for row in course.compared_with]),
+        "losses_compared_with": np.array([row.loss for row in lifecycle.compared_with]),
         "learnt": np.frombuffer(learnt, dtype=np.uint8),
         **pack_rows("kept", [row.readings for row in rows]),
-        **pack_rows("compared", [row.readings for row in course.compared_with]),
+        **pack_rows("compared", [row.readings for row in lifecycle.compared_with]),
     }
     packed = io.BytesIO()
     np.savez(packed, **arrays)
     write_whole(path, packed.getvalue())
 
 
-def _restore_course(course: Course, saved: dict[str, Any], place: Path) -> None:
+def _restore_lifecycle(lifecycle: ModelLifecycle, saved: dict[str, Any], place: Path) -> None:
     mark = str(saved["mark"])
     if not mark.isalnum():
         raise ValueError("the mark of its files is no word")
     packed = io.BytesIO((place / f"rows-{mark}.npz").read_bytes())
     with np.load(packed, allow_pickle=False) as arrays:
         kept = _rows(unpack_rows("kept", arrays), saved["labels"], arrays["losses"])
-        course.compared_with = _rows(
+        lifecycle.compared_with = _rows(
             unpack_rows("compared", arrays),
             saved["labels_compared_with"],
             arrays["losses_compared_with"],
         )
         learnt = arrays["learnt"].tobytes()
-    course.kept.restore(kept, saved["reservoir"])
-    course.detector.restore(saved["detector"])
-    course.score.restore(saved["score"])
-    course.plan = Plan.restored(saved["plan"])
-    course.counts = Counter({str(name): int(n) for name, n in saved["counts"].items()})
-    course.newcomers = {label: Newcomer(**one) for label, one in saved["newcomers"]}
+    lifecycle.kept.restore(kept, saved["reservoir"])
+    lifecycle.detector.restore(saved["detector"])
+    lifecycle.score.restore(saved["score"])
+    lifecycle.plan = Plan.restored(saved["plan"])
+    lifecycle.counts = Counter({str(name): int(n) for name, n in saved["counts"].items()})
+    lifecycle.new_classes = {label: NewClass(**one) for label, one in saved["newcomers"]}
     if saved["has_model"]:
         model = load_document(place / f"model-{mark}.json")
-        settings = course.settings
-        course.decider = Decider(model, pace=settings.pace, forgetting=settings.forgetting)
-        course.decider.restore(learnt)
+        settings = lifecycle.settings
+        lifecycle.decider = Decider(model, pace=settings.pace, forgetting=settings.forgetting)
+        lifecycle.decider.restore(learnt)
 
 
 def _rows(
