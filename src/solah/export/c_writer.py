@@ -160,7 +160,7 @@ def _text_size(texts: Iterable[str]) -> int:
 
 
 def _amount(tables: FloatTables | FixedTables) -> str:
-    """Say what the amount of a reason is."""
+    """Describe the amount of a reason."""
     if tables.lowered.is_number:
         return "its share, times 16384" if isinstance(tables, FixedTables) else "its share"
     last = tables.stages[-1]
@@ -199,7 +199,7 @@ def _kinds_of_numbers(tables: FloatTables | FixedTables) -> dict[str, Any]:
 
 
 def _about(attribute: Attribute) -> str:
-    """Say what a reading of an attribute is."""
+    """Describe a reading of an attribute."""
     if not attribute.is_coded:
         return f"a number, learnt from {attribute.peaks[0]:.6g} to {attribute.peaks[-1]:.6g}"
     states = ", ".join(f"{place} = {state}" for place, state in enumerate(attribute.states[:8]))
@@ -213,7 +213,7 @@ def _walk(walk: WalkTables | FixedWalk) -> dict[str, Any]:
 
 
 def asked(one: TreeInput) -> tuple[str, int, int]:
-    """Say what a tree asks, as ``solah_asked`` has it: the kind, from where, and which place."""
+    """Return what a tree asks, as ``solah_asked`` has it: the kind, from where, and which place."""
     if one.attribute is not None:
         return ("SOLAH_STATE" if one.is_coded else "SOLAH_READING", one.attribute, 0)
     kind = "SOLAH_ALL_BELIEFS" if one.place is None else "SOLAH_BELIEF"

@@ -216,9 +216,9 @@ def _array_bytes(tables: Tables) -> int:
     # A reading and its run of masses; a node, its weight and its next child.
     asked, step = (12, 8) if is_fixed else (24, 12)
     parts = _WORD * (n_values + 1) if _weighs(tables) else 0
-    said = _WORD * n_values if tables.walks else 0
+    scores = _WORD * n_values if tables.walks else 0
     sums = _WORD * n_values
-    return _aligned(beliefs, _WORD) + sums + parts + said + asked * n_inputs + step * n_steps
+    return _aligned(beliefs, _WORD) + sums + parts + scores + asked * n_inputs + step * n_steps
 
 
 def _weighs(tables: Tables) -> bool:
@@ -249,7 +249,7 @@ def _instructions(tables: Tables, price: TimePrices) -> float:
         + (price.curve + price.slope * n_values) * len(tables.curves)
         + price.zero * n_zeros
         + price.knot * n_knots
-        + (price.state + price.spoken * n_values) * len(tables.states)
+        + (price.state + price.state_value * n_values) * len(tables.states)
         + walks
     )
 

@@ -25,9 +25,9 @@ _LARGEST = 32767
 _MOST_SHIFT = 24
 # The units that a stage may have: the least and the most bits.
 _BITS_OF_EVIDENCE, _BITS_OF_NUMBERS = (0, 24), (-100, 100)
-# What a part of a stage says at the most, and what all of them, with a start, may add up to.
-_MOST_SAID, MOST_TOTAL = 1 << 16, 1 << 29
-# What rules have learnt is finer than what they say; it stays within 32 nats.
+# The largest score of a part of a stage, and the largest sum of all of them, with a start.
+_MOST_SCORE, MOST_TOTAL = 1 << 16, 1 << 29
+# What rules have learnt is finer than their scores; it stays within 32 nats.
 LEARNT_BITS, MOST_LEARNT = 24, 1 << 29
 # Evidence that is learnt has room up to this, in nats.
 _LEAST_REACH = 8.0
@@ -75,8 +75,8 @@ class FixedTables:
     knots, values, curves, states, walks, stages : as the runtime reads them
     preference : (n_classes,) what the decision adds to evidence or multiplies beliefs by; or None
     warnings : what does not fit well into integers, for people
-    learnt : (n_rules, n_values) what rules say to begin with, in the unit 2^-LEARNT_BITS, if the
-        device learns: a line a branch of each tree, from ``first_rule`` on
+    learnt : (n_rules, n_values) the first scores of rules, in the unit 2^-LEARNT_BITS, if the
+        device learns: a line per branch of each tree, from ``first_rule`` on
     """
 
     lowered: Lowered
@@ -111,10 +111,10 @@ def fixed_tables(lowered: Lowered, *, learns: bool = False) -> FixedTables:
 
 
 def values_of(learnt: Integers, value_bits: int) -> Integers:
-    """Return what rules say of what they learnt, as ``solah_said`` does."""
+    """Return the scores of rules from what they learnt, as ``solah_leaf_score`` does."""
     finer = LEARNT_BITS - value_bits
-    said = np.where(learnt < 0, -(-learnt >> finer), learnt >> finer)
-    return np.clip(said, -_LARGEST, _LARGEST)
+    scores = np.where(learnt < 0, -(-learnt >> finer), learnt >> finer)
+    return np.clip(scores, -_LARGEST, _LARGEST)
 
 
 class _Layout:
@@ -163,15 +163,15 @@ class _Layout:
         return FixedStage(stage.name, stage.is_weighed, bits, start, parts)
 
     def _value_bits(self, stage: Stage) -> int:
-        """Choose the unit of what is said: the finest in which each value has 16 bits, sums 30."""
+        """Choose the unit of scores: the finest in which each has 16 bits, and sums have 30."""
         if not stage.is_weighed and not self._lowered.is_number:
             return BELIEF_BITS
-        said = [
+        scores = [
             *(curve.values for curve in stage.curves),
             *(table.values for table in stage.tables),
             *(tree.values for tree in stage.trees),
         ]
-        largest = max((float(np.abs(values).max()) for values in said), default=0.0)
+        largest = max((float(np.abs(values).max()) for values in scores), default=0.0)
         if self._learns:  # what is learnt may be larger
             largest = max(2 * largest, _LEAST_REACH)
         least, most = _BITS_OF_EVIDENCE if stage.is_weighed else _BITS_OF_NUMBERS
@@ -187,13 +187,13 @@ class _Layout:
         return bits
 
     def _adds_up(self, stage: Stage, bits: int) -> bool:
-        """Say whether sums stay within 30 bits and, for e^x, within 32 in the unit 2^-10."""
+        """Tell whether sums stay within 30 bits and, for e^x, within 32 in the unit 2^-10."""
         n_parts = len(stage.curves) + len(stage.tables) + len(stage.trees)
         outside = float(np.abs(stage.start).max())
         if stage.is_weighed:
             outside += float(np.abs(np.log(self._lowered.goal.thresholds)).max(initial=0.0))
         room = MOST_TOTAL >> max(10 - bits, 0) if stage.is_weighed else MOST_TOTAL
-        return n_parts * _MOST_SAID + outside * 2.0**bits < room
+        return n_parts * _MOST_SCORE + outside * 2.0**bits < room
 
     def _add_curve(self, curve: Curve, bits: int) -> None:
         unit = self._units[curve.attribute]
@@ -249,7 +249,7 @@ class _Layout:
     def _leaves(
         self, tree: LoweredTree, leaves: NDArray[np.intp], bits: int
     ) -> tuple[Integers, Integers]:
-        """Return what the leaves of a tree say, line by line, and the line of each leaf."""
+        """Return the scores of the leaves of a tree, line by line, and the line of each leaf."""
         if not self._learns:
             scaled = _scaled(tree.values[leaves], bits)
             values, numbers = np.unique(scaled, axis=0, return_inverse=True)

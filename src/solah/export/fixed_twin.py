@@ -63,9 +63,9 @@ class FixedTwin(Twin):
         pieces = self._values[curve.value : end].reshape(n_pieces, width)
         piece, way, _ = self._find(curve, x)
         left, slopes = pieces[piece, 1 : 1 + self._n_values], pieces[piece, 1 + self._n_values :]
-        said = left + shift(way[:, None] * slopes, pieces[piece, :1])
+        scores = left + shift(way[:, None] * slopes, pieces[piece, :1])
         unknown = self._values[end : end + self._n_values]
-        return np.where(self._is_known(x)[:, None], said, unknown)
+        return np.where(self._is_known(x)[:, None], scores, unknown)
 
     def _nearest(self, curve: CurveRow, x: Integers) -> NDArray[np.intp]:
         piece, way, left = self._find(curve, x)
@@ -156,11 +156,11 @@ def _exp(x: Integers, value_bits: int) -> Integers:
     return np.where(finest >= 11264, 0, part)
 
 
-def _complete(said: Integers) -> Integers:
+def _complete(scores: Integers) -> Integers:
     """Give the first class what the others leave of a tree's belief."""
-    left = np.full(len(said), ONE, dtype=np.int64)
+    left = np.full(len(scores), ONE, dtype=np.int64)
     beliefs = []
-    for of_class in said.T:
+    for of_class in scores.T:
         beliefs.append(np.clip(of_class << (15 - BELIEF_BITS), 0, left))
         left = left - beliefs[-1]
     return np.column_stack([left, *beliefs])

@@ -33,7 +33,7 @@ class WalkTables:
     peaks, ignorance : (n_sets,) of all inputs, one after the other
     split : (n_nodes,) the input that a node asks; -1 for a leaf
     first_child : (n_nodes,) the first of a node's children; of a leaf, its own number
-    values : (n_leaves, n_values) what leaves say
+    values : (n_leaves, n_values) the scores of leaves
     rules : (n_nodes,) the rules of leaves
     depth : the most conditions of a branch
     """
@@ -67,8 +67,8 @@ class FloatTables:
     ----------
     lowered : what they were made of
     knots : the knots of all curves
-    values : what curves and states say: of a curve, piece by piece, the values at the left knot and
-        the slopes, then those of an unknown reading; a line a state, then those of none of them
+    values : the scores of curves and states: of a curve, piece by piece, those at the left knot and
+        the slopes, then those of an unknown reading; a line per state, then those of none of them
     curves, states, walks, stages : where everything stands
     preference : (n_classes,) what the decision adds to evidence or multiplies beliefs by; or None
     """
@@ -174,7 +174,7 @@ def walk_tables(tree: LoweredTree) -> WalkTables:
 
 
 def preference_of(lowered: Lowered) -> Float32 | None:
-    """Say how thresholds move the decision: added to evidence, or multiplied with beliefs."""
+    """Return how thresholds move the decision: added to evidence, or multiplied with beliefs."""
     thresholds = np.array(lowered.goal.thresholds)
     if not len(thresholds):
         return None
@@ -199,8 +199,8 @@ def _check_size(stage: Stage) -> None:
     """Refuse a stage that would add up to more than single precision holds."""
     parts: tuple[Curve | StateTable | LoweredTree, ...]
     parts = (*stage.curves, *stage.tables, *stage.trees)
-    said = (stage.start, *(part.values for part in parts))
-    largest = max(float(np.abs(values).max()) for values in said)
+    scores = (stage.start, *(part.values for part in parts))
+    largest = max(float(np.abs(values).max()) for values in scores)
     if not largest <= MOST_NUMBER:
         raise ParameterError(
             f"{stage.name!r} adds up numbers as large as {largest:.3g}: single precision takes "
@@ -209,7 +209,7 @@ def _check_size(stage: Stage) -> None:
 
 
 def _parted(knots: Float32) -> Float32:
-    """Part knots that became one, so that what is said still steps from one to the other."""
+    """Part knots that became one, so that scores still step from one to the other."""
     parted = knots.copy()
     for k in range(1, len(knots)):
         parted[k] = max(parted[k], np.nextafter(parted[k - 1], np.float32(np.inf)))

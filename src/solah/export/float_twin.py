@@ -52,9 +52,9 @@ class FloatTwin(Twin):
         end = curve.value + n_pieces * width
         pieces = self._values[curve.value : end].reshape(n_pieces, 2, self._n_values)
         piece, way, _ = self._find(curve, x)
-        said = pieces[piece, 0] + way[:, None] * pieces[piece, 1]
+        scores = pieces[piece, 0] + way[:, None] * pieces[piece, 1]
         unknown = self._values[end : end + self._n_values]
-        return np.where(self._is_known(x)[:, None], said, unknown)
+        return np.where(self._is_known(x)[:, None], scores, unknown)
 
     def _nearest(self, curve: CurveRow, x: Float32) -> NDArray[np.intp]:
         piece, way, left = self._find(curve, x)
@@ -148,11 +148,11 @@ def _exp(x: Float32) -> Float32:
     return np.asarray(y * np.ldexp(np.float32(1), k.astype(np.int32)), dtype=np.float32)
 
 
-def _complete(said: Float32) -> Float32:
+def _complete(scores: Float32) -> Float32:
     """Give the first class what the others leave of a tree's belief."""
-    left = np.ones(len(said), dtype=np.float32)
+    left = np.ones(len(scores), dtype=np.float32)
     beliefs = []
-    for of_class in said.T:
+    for of_class in scores.T:
         beliefs.append(np.clip(of_class, np.float32(0), left))
         left = left - beliefs[-1]
     return np.column_stack([left, *beliefs])

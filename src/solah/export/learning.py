@@ -81,8 +81,8 @@ class Pace:
 
     def step_bits(self, stage: FixedStage) -> int:
         """How far products of weights and errors are shifted in a stage."""
-        n_voices = max(stage.parts.walks.stop - stage.parts.walks.start, 1)
-        slowness = n_voices / _EVIDENCE_A_ROW if stage.is_weighed else _ROWS_REMEMBERED
+        n_trees = max(stage.parts.walks.stop - stage.parts.walks.start, 1)
+        slowness = n_trees / _EVIDENCE_A_ROW if stage.is_weighed else _ROWS_REMEMBERED
         return int(np.clip(_PRODUCT_BITS + round(np.log2(slowness / self.pace)), 0, _SLOWEST))
 
 
@@ -134,7 +134,7 @@ class LearningTwin(FixedTwin):
             self._learn_block(x[block], observed[block])
 
     def _learn_block(self, x: Integers, observed: Integers) -> None:
-        # A stage hears what those below believed before they learnt, and changes none of them, so
+        # A stage reads what those below believed before they learnt, and changes none of them, so
         # that all rows can go through one stage before the next.
         beliefs: list[Integers] = []
         for stage in self._stages:
@@ -208,7 +208,7 @@ def _turns(rules: list[int]) -> list[NDArray[np.intp]]:
 
 
 def _may_be_learnt(lines: Integers, is_weighed: bool) -> bool:
-    """Say whether rules learn such numbers, as ``solah_is_learnt`` does."""
+    """Tell whether rules learn such numbers, as ``solah_is_learnt`` does."""
     if is_weighed:
         return bool((np.abs(lines) <= MOST_LEARNT).all())
     everything = (1 << LEARNT_BITS) + _ROUNDING
@@ -250,7 +250,7 @@ class Learner:
         if model.goal.task is Task.REGRESSION:
             raise ParameterError(
                 f"{model.goal.name!r} is a number, and only decisions between classes learn from "
-                "single rows; train the model anew"
+                "single rows; train the model again"
             )
         self._model = model
         self.tables = fixed_tables(lower(model, only_trees=True), learns=True)
@@ -262,12 +262,12 @@ class Learner:
 
     def model(self) -> Model:
         """Return the model with what was learnt."""
-        loudness = tree_weights(self._model)
+        weights = tree_weights(self._model)
         walks = {walk.name: walk for walk in self.tables.walks}
         nodes = (
             node
             if isinstance(node, Fusion)
-            else self._with_learnt(node, walks[node.name], loudness.get(node.name))
+            else self._with_learnt(node, walks[node.name], weights.get(node.name))
             for node in self._model.nodes
         )
         return replace(self._model, nodes=tuple(nodes))
@@ -301,14 +301,14 @@ class Learner:
                     )
         self.twin.learnt = learnt
 
-    def _with_learnt(self, tree: Tree, walk: FixedWalk, loudness: float | None) -> Tree:
+    def _with_learnt(self, tree: Tree, walk: FixedWalk, weight: float | None) -> Tree:
         lines = walk.first_rule + walk.first_child[tree.leaves]
         learnt = self.twin.learnt[lines] / (1 << LEARNT_BITS)
         belief = tree.belief.copy()
-        if loudness is None:
-            said = np.maximum(learnt, 0.0)
-            belief[tree.leaves] = np.column_stack([np.maximum(1 - said.sum(axis=1), 0.0), said])
+        if weight is None:
+            scores = np.maximum(learnt, 0.0)
+            belief[tree.leaves] = np.column_stack([np.maximum(1 - scores.sum(axis=1), 0.0), scores])
         else:
-            evidence = np.insert(learnt / loudness, 0, 0.0, axis=1)
+            evidence = np.insert(learnt / weight, 0, 0.0, axis=1)
             belief[tree.leaves] = softmax(evidence + np.log(tree.belief[0]))
         return replace(tree, belief=belief)

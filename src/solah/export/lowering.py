@@ -1,7 +1,7 @@
 """Lower a model to what a device computes: broken lines, tables of states and trees.
 
-Weights are multiplied into what branches say, evidence is told against the first class, and a
-tree that asks one attribute becomes a broken line over its readings, without idle knots.
+Weights are multiplied into the scores of branches, evidence is taken against the first class, and
+a tree that asks one attribute becomes a broken line over its readings, without idle knots.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What one measured attribute says: straight between knots, level beyond the last ones.
+    """The scores of one measured attribute: straight between knots, level beyond the last ones.
 
     Attributes
     ----------
     attribute : the attribute's place among the model's
     knots : (n_knots,) readings, increasing, at least two
-    values : (n_knots, n_values) what is said at each
-    unknown : (n_values,) what is said when nothing is read
-    rules : (n_knots,) the rules that say it, by their numbers
+    values : (n_knots, n_values) the scores at each
+    unknown : (n_values,) the scores when nothing is read
+    rules : (n_knots,) the rules that give them, by their numbers
     """
 
     attribute: int
@@ -50,7 +50,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class StateTable:
-    """What one attribute with states says: a line of values a state, and one for none of them."""
+    """The scores of one attribute with states: a line per state, and one for none of them."""
 
     attribute: int
     values: Float
@@ -90,7 +90,7 @@ class LoweredTree:
     inputs : what it asks
     split : (n_nodes,) the input that a node asks; -1 for a leaf
     first_child : (n_nodes,) the first of a node's children
-    values : (n_nodes, n_values) what leaves say
+    values : (n_nodes, n_values) the scores of leaves
     rules : (n_nodes,) the rules of leaves, by their numbers
     """
 
@@ -109,7 +109,7 @@ class Stage:
     Attributes
     ----------
     name : the node's name
-    is_weighed : whether what is said is evidence, which is added up; else it is one tree's belief
+    is_weighed : whether scores are evidence, which is added up; else they are one tree's belief
     start : (n_values,) the evidence to begin with
     curves, tables, trees : what is added up
     """
@@ -146,7 +146,7 @@ class Lowered:
 
     @property
     def n_values(self) -> int:
-        """How many numbers a branch says: one a class but the first, or the number itself."""
+        """How many scores a branch has: one per class but the first, or the number itself."""
         return 1 if self.is_number else len(self.goal.states) - 1
 
 
@@ -165,8 +165,8 @@ def lower(model: Model, *, only_trees: bool = False) -> Lowered:
 class _Lowering:
     def __init__(self, model: Model, only_trees: bool) -> None:
         self._model, self._only_trees = model, only_trees
-        self._heard = fusion_inputs(model.nodes)
-        self._loudness = tree_weights(model)
+        self._weighed_nodes = fusion_inputs(model.nodes)
+        self._weights = tree_weights(model)
         self._places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
         self._stage_of: dict[str, int] = {}
         self._rules: list[Rule] = []
@@ -176,7 +176,7 @@ class _Lowering:
         self._number_rules()
         stages = []
         for node in self._model.nodes:
-            if node.name in self._heard:
+            if node.name in self._weighed_nodes:
                 continue
             stages.append(self._weighed(node) if isinstance(node, Fusion) else self._alone(node))
             self._stage_of[node.name] = len(stages) - 1
@@ -184,10 +184,10 @@ class _Lowering:
         return Lowered(self._model.goal, self._model.attributes, tuple(stages), rules)
 
     def _number_rules(self) -> None:
-        """Give numbers to the rules of the trees that speak in the last stage, tree by tree."""
+        """Give numbers to the rules of the trees in the last stage, tree by tree."""
         root = self._model.root
-        for tree in self._speaking_to(root) if isinstance(root, Fusion) else [root]:
-            rules = tree_rules(tree, self._model.goal, self._loudness.get(tree.name))
+        for tree in self._trees_below(root) if isinstance(root, Fusion) else [root]:
+            rules = tree_rules(tree, self._model.goal, self._weights.get(tree.name))
             numbers = np.zeros(len(tree.split), dtype=np.int32)
             numbers[list(rules)] = len(self._rules) + np.arange(len(rules))
             self._rules_of[tree.name] = numbers[tree.heads]
@@ -195,20 +195,20 @@ class _Lowering:
 
     def _weighed(self, fusion: Fusion) -> Stage:
         bias = np.array(fusion.bias)
-        members = [(tree, self._evidence(tree)) for tree in self._speaking_to(fusion)]
+        members = [(tree, self._evidence(tree)) for tree in self._trees_below(fusion)]
         return self._stage(fusion.name, bias[1:] - bias[0], members, is_weighed=True)
 
     def _alone(self, tree: Tree) -> Stage:
         goal = self._model.goal
         if goal.task is not Task.REGRESSION:
-            said, start = tree.belief[:, 1:], np.zeros(len(goal.states) - 1)
-        else:  # from the middle on, so that what leaves say is small and its unit fine
+            scores, start = tree.belief[:, 1:], np.zeros(len(goal.states) - 1)
+        else:  # from the middle on, so that the scores of leaves are small and their unit fine
             numbers = tree.belief @ np.array([goal.centres]).T
             start = (numbers.min(axis=0) + numbers.max(axis=0)) / 2
-            said = numbers - start
-        return self._stage(tree.name, start, [(tree, said)], is_weighed=False)
+            scores = numbers - start
+        return self._stage(tree.name, start, [(tree, scores)], is_weighed=False)
 
-    def _speaking_to(self, fusion: Fusion) -> list[Tree]:
+    def _trees_below(self, fusion: Fusion) -> list[Tree]:
         """List the trees whose evidence reaches a fusion, through others or not."""
         below = {fusion.name}
         trees: list[Tree] = []
@@ -220,7 +220,7 @@ class _Lowering:
         return trees[::-1]
 
     def _evidence(self, tree: Tree) -> Float:
-        evidence = self._loudness[tree.name] * tree.evidence
+        evidence = self._weights[tree.name] * tree.evidence
         return np.asarray(evidence[:, 1:] - evidence[:, :1])
 
     def _stage(
@@ -229,24 +229,24 @@ class _Lowering:
         curves: list[Curve] = []
         tables: list[StateTable] = []
         trees: list[LoweredTree] = []
-        for tree, said in members:
+        for tree, scores in members:
             asks_beliefs = tree.inputs[0].origin not in self._places
             if self._only_trees or (tree.split[0] >= 0 and (len(tree.inputs) > 1 or asks_beliefs)):
-                trees.append(self._tree(tree, said))
+                trees.append(self._tree(tree, scores))
             elif tree.split[0] < 0:
-                start = start + said[0]
+                start = start + scores[0]
             elif tree.inputs[0].is_coded:
-                tables.append(self._table(tree, said))
+                tables.append(self._table(tree, scores))
             else:
-                curve = self._curve(tree, said)
+                curve = self._curve(tree, scores)
                 if len(curve.knots) > 1:
                     curves.append(curve)
                 else:
                     start = start + curve.values[0]
         return Stage(name, is_weighed, start, tuple(curves), tuple(tables), tuple(trees))
 
-    def _curve(self, tree: Tree, said: Float) -> Curve:
-        attribute, values = tree.inputs[0], _of_sets(tree, said)
+    def _curve(self, tree: Tree, scores: Float) -> Curve:
+        attribute, values = tree.inputs[0], _of_sets(tree, scores)
         bends = _bending(values)
         return Curve(
             attribute=self._places[attribute.name],
@@ -256,16 +256,16 @@ class _Lowering:
             rules=_of_sets(tree, self._numbers(tree))[bends],
         )
 
-    def _table(self, tree: Tree, said: Float) -> StateTable:
-        attribute, values = tree.inputs[0], _of_sets(tree, said)
+    def _table(self, tree: Tree, scores: Float) -> StateTable:
+        attribute, values = tree.inputs[0], _of_sets(tree, scores)
         unknown = np.array(attribute.ignorance) @ values
         rules = _of_sets(tree, self._numbers(tree))
         return StateTable(self._places[attribute.name], values, unknown, rules)
 
-    def _tree(self, tree: Tree, said: Float) -> LoweredTree:
+    def _tree(self, tree: Tree, scores: Float) -> LoweredTree:
         inputs = tuple(self._input(attribute) for attribute in tree.inputs)
         rules = self._numbers(tree)
-        return LoweredTree(tree.name, inputs, tree.split, tree.first_child, said, rules)
+        return LoweredTree(tree.name, inputs, tree.split, tree.first_child, scores, rules)
 
     def _numbers(self, tree: Tree) -> Int32:
         if tree.name in self._rules_of:

@@ -110,7 +110,7 @@ def _words(text: str) -> str:
 
 
 def _taken_by(name: str) -> str | None:
-    """Say who else has a name, also where capitals do not tell files apart."""
+    """Name who else has a name, also where capitals do not tell files apart."""
     plain = name.lower()
     if plain == "solah" or plain.startswith("solah_"):
         return "the names of the runtime's files and functions begin with 'solah'"

@@ -1,8 +1,8 @@
 """Costs of the parts of the runtime on a Cortex-M0+, fitted to measured models.
 
 Models of all shapes were compiled (GCC, -Os, unused sections left out) and run under QEMU. The
-prices of time fit them best; those of code and of the stack bound them, so that what is said to fit
-does. ``test_costs.py`` tells when the runtime has moved away from them.
+prices of time fit them best; those of code and of the stack bound them, so that a model that
+should fit does. ``test_costs.py`` tells when the runtime has moved away from them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ class CodePrices:
 
     choice: float  # to choose among classes
     classes: float  # loops over values, where there is more than one
-    curves: float  # to find a piece of a broken line and add what it says
-    states: float  # to add what a state says
+    curves: float  # to find a piece of a broken line and add its scores
+    states: float  # to add the scores of a state
     walks: float  # to describe readings and walk through trees
     beside: float  # to do so beside beliefs that are kept, where classes are told apart
     far: float  # to reach what such a walk remembers, where that is much
@@ -52,7 +52,7 @@ class TimePrices:
     knot: float  # each of its knots that is passed
     slope: float  # each value on it
     state: float  # each table of states
-    spoken: float  # each value of a state
+    state_value: float  # each value of a state
     asked: float  # each reading that a tree describes by its focal sets
     node: float  # each node that is asked on the way
     leaf: float  # each branch that is taken
@@ -100,7 +100,7 @@ Q15 = Prices(
         knot=9,
         slope=20,
         state=2,
-        spoken=15,
+        state_value=15,
         asked=85,
         node=26,
         leaf=95,
@@ -139,7 +139,7 @@ FLOAT = Prices(
         knot=42,
         slope=296,
         state=253,
-        spoken=101,
+        state_value=101,
         asked=32,
         node=300,
         leaf=270,

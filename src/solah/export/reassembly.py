@@ -1,7 +1,7 @@
 """Build a valid model from trees whose branches were joined.
 
-Joined branches say what their leaves said on average. A voice that is a single leaf goes into
-what its fusion begins with; nodes and attributes that nobody asks any more are left out.
+Joined branches have the mean scores of their leaves. A tree that is a single leaf goes into the
+bias of its fusion; nodes and attributes that nothing asks any more are left out.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ def reassemble(model: Model, joined: Sequence[JoinedTree]) -> Model:
     return _Assembly(model, joined).model()
 
 
-def joined_means(tree: Tree, joined: JoinedTree, said: Float) -> Float:
-    """Average what nodes say over the leaves that are one branch now, by their support.
+def joined_means(tree: Tree, joined: JoinedTree, scores: Float) -> Float:
+    """Average the scores of the leaves that are one branch now, by their support.
 
     Parameters
     ----------
     tree : Tree
     joined : JoinedTree
-    said : ndarray of shape (n_nodes, n_goals)
-        What each node says; where none of its leaves has support, that stays.
+    scores : ndarray of shape (n_nodes, n_goals)
+        The scores of each node; where none of its leaves has support, they stay.
 
     Returns
     -------
@@ -57,10 +57,10 @@ def joined_means(tree: Tree, joined: JoinedTree, said: Float) -> Float:
     """
     leaves = tree.leaves
     weight = np.zeros((len(joined.kept), 1))
-    total = np.zeros((len(joined.kept), said.shape[1]))
+    total = np.zeros((len(joined.kept), scores.shape[1]))
     np.add.at(weight, joined.homes[leaves], tree.support[leaves, None])
-    np.add.at(total, joined.homes[leaves], said[leaves] * tree.support[leaves, None])
-    means = said[joined.kept].copy()
+    np.add.at(total, joined.homes[leaves], scores[leaves] * tree.support[leaves, None])
+    means = scores[joined.kept].copy()
     np.divide(total, weight, out=means, where=weight > 0)
     return means
 
@@ -80,18 +80,18 @@ class _Part:
     ----------
     node : the node
     constant : the evidence that it gave on every row, which goes up to where belief is made
-    is_silent : whether it says nothing else to the fusion that hears it
+    is_constant : whether it gives its fusion no other evidence
     """
 
     node: Node
     constant: Float
-    is_silent: bool = False
+    is_constant: bool = False
 
 
 class _Assembly:
     def __init__(self, model: Model, joined: Sequence[JoinedTree]) -> None:
         self._model = model
-        self._heard = fusion_inputs(model.nodes)
+        self._weighed_nodes = fusion_inputs(model.nodes)
         self._joined = {tree.name: one for tree, one in zip(model.trees, joined, strict=True)}
         self._before = {node.name: node for node in model.nodes}
         self._parts: dict[str, _Part] = {}
@@ -106,13 +106,13 @@ class _Assembly:
         return replace(self._model, attributes=attributes, nodes=nodes)
 
     def _tree(self, tree: Tree) -> _Part:
-        joined, is_heard = self._joined[tree.name], tree.name in self._heard
-        means = joined_means(tree, joined, tree.evidence if is_heard else tree.belief)
-        belief = _believed(tree.belief[0], means) if is_heard else means
+        joined, is_weighed = self._joined[tree.name], tree.name in self._weighed_nodes
+        means = joined_means(tree, joined, tree.evidence if is_weighed else tree.belief)
+        belief = _believed(tree.belief[0], means) if is_weighed else means
         left = self._with_asked(with_leaves(tree, joined, belief))
-        # A single leaf is its own root, from which evidence is told: it cannot say anything.
-        is_silent = is_heard and left.split[0] < 0
-        return _Part(left, means[0] if is_silent else np.zeros(means.shape[1]), is_silent)
+        # A single leaf is its own root, against which evidence is taken: it gives none.
+        is_constant = is_weighed and left.split[0] < 0
+        return _Part(left, means[0] if is_constant else np.zeros(means.shape[1]), is_constant)
 
     def _with_asked(self, tree: Tree) -> Tree:
         """Leave out the inputs that no node asks; one must stay."""
@@ -137,19 +137,19 @@ class _Assembly:
         return replace(attribute, ignorance=to_begin_with(self._parts[attribute.name].node))
 
     def _fusion(self, fusion: Fusion) -> _Part:
-        """Leave out silent voices; what they always said goes up."""
-        voices = list(zip(fusion.origins, fusion.weights, strict=True))
-        constants = [weight * self._parts[name].constant for name, weight in voices]
+        """Leave out constant inputs; their evidence goes up."""
+        inputs = list(zip(fusion.origins, fusion.weights, strict=True))
+        constants = [weight * self._parts[name].constant for name, weight in inputs]
         constant = np.sum(constants, axis=0)
-        loud = [(name, weight) for name, weight in voices if not self._parts[name].is_silent]
-        names, weights = zip(*(loud or [(self._first_tree(fusion), 1.0)]), strict=True)
-        if fusion.name in self._heard:
-            return _Part(Fusion(fusion.name, names, weights, fusion.bias), constant, not loud)
+        varying = [(name, weight) for name, weight in inputs if not self._parts[name].is_constant]
+        names, weights = zip(*(varying or [(self._first_tree(fusion), 1.0)]), strict=True)
+        if fusion.name in self._weighed_nodes:
+            return _Part(Fusion(fusion.name, names, weights, fusion.bias), constant, not varying)
         bias = tuple((np.array(fusion.bias) + constant).tolist())
         return _Part(Fusion(fusion.name, names, weights, bias), np.zeros(len(bias)))
 
     def _first_tree(self, fusion: Fusion) -> str:
-        """Name a silent tree for a fusion that hears none that speaks, since it must hear one."""
+        """Name a constant tree for a fusion that has no other input, since it must have one."""
         node: Node = fusion
         while isinstance(node, Fusion):
             node = self._before[node.origins[0]]

@@ -1,6 +1,6 @@
 """Remove the rules that matter least until a model fits into the flash.
 
-Branches that say nearly the same are joined, the pair that loses least first; a node whose
+Branches with nearly the same scores are joined, the pair that loses least first; a node whose
 branches are all joined is a leaf from then on. ``reassembly.py`` makes a model of what is left.
 """
 
@@ -107,10 +107,10 @@ def _count_rules(model: Model) -> int:
 
 def _cut(start: _Left, n_rules: int) -> _Left:
     """Keep so many branches at the most, but one a tree at least."""
-    trees, loudness = start.model.trees, tree_weights(start.model)
-    said = [_said(tree, loudness.get(tree.name)) for tree in trees]
+    trees, weights = start.model.trees, tree_weights(start.model)
+    scores = [_scores(tree, weights.get(tree.name)) for tree in trees]
     cost = partial(_cost, n_goals=start.model.goal.size)
-    return _rebuilt(start, join_branches(trees, said, cost, max_rules=n_rules))
+    return _rebuilt(start, join_branches(trees, scores, cost, max_rules=n_rules))
 
 
 def _shallow(model: Model) -> _Left:
@@ -134,20 +134,20 @@ def _first_question(tree: Tree) -> JoinedTree:
 
 def _rebuilt(start: _Left, joined: Sequence[JoinedTree]) -> _Left:
     """Make a model of joined trees, and add up what joining loses."""
-    loudness = tree_weights(start.model)
+    weights = tree_weights(start.model)
     pairs = zip(start.model.trees, joined, strict=True)
-    loss = sum(_loss(tree, one, loudness.get(tree.name)) for tree, one in pairs)
+    loss = sum(_loss(tree, one, weights.get(tree.name)) for tree, one in pairs)
     return _Left(reassemble(start.model, joined), start.loss + loss)
 
 
 # --- what is lost ----------------------------------------------------------------------------
 
 
-def _said(tree: Tree, loudness: float | None) -> Float:
-    """Return what counts of a tree's nodes: their belief and, where a fusion hears it, evidence."""
-    if loudness is None:
+def _scores(tree: Tree, weight: float | None) -> Float:
+    """Return the scores of a tree's nodes: beliefs and, in a fusion, weighed evidence."""
+    if weight is None:
         return tree.belief
-    return np.hstack([tree.belief, loudness * tree.evidence])
+    return np.hstack([tree.belief, weight * tree.evidence])
 
 
 def _cost(first: Branch, second: Branch, *, n_goals: int) -> float:
@@ -165,16 +165,16 @@ def _cost(first: Branch, second: Branch, *, n_goals: int) -> float:
     return float(_loss_of_moves(belief, moved)) * first.weight * second.weight / weight
 
 
-def _loss(tree: Tree, joined: JoinedTree, loudness: float | None) -> float:
+def _loss(tree: Tree, joined: JoinedTree, weight: float | None) -> float:
     """Return about how much log-likelihood (nats) a tree loses by all its joins."""
     leaves = tree.leaves
     homes, belief = joined.homes[leaves], tree.belief[leaves]
-    if loudness is None:
+    if weight is None:
         means = joined_means(tree, joined, tree.belief)[homes]
         lost = _divergence(belief, means)
     else:
         means = joined_means(tree, joined, tree.evidence)[homes]
-        lost = _loss_of_moves(belief, loudness * (tree.evidence[leaves] - means))
+        lost = _loss_of_moves(belief, weight * (tree.evidence[leaves] - means))
     return float(tree.support[leaves] @ lost)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """A rule that spoke for a decision.
+    """A rule that supported a decision.
 
     Attributes
     ----------
@@ -38,11 +38,11 @@ class Reason(NamedTuple):
     amount: Any
 
 
-class Voice(NamedTuple):
-    """What one rule of a tree says of each row; where it is no reason, ``rules`` is -1."""
+class RuleScores(NamedTuple):
+    """The scores that one rule gives each row; where it is no reason, ``rules`` is -1."""
 
     rules: Numbers
-    said: Numbers
+    scores: Numbers
     shares: Numbers
 
 
@@ -87,10 +87,10 @@ class Twin(ABC):
 
     def estimate(self, rows: NDArray[np.floating]) -> Numbers:
         """Estimate a number for each row of readings, in the device's unit."""
-        return self._say(self._tables.stages[0], self._read(rows), [])[:, 0]
+        return self._add_up(self._tables.stages[0], self._read(rows), [])[:, 0]
 
     def why(self, rows: NDArray[np.floating], n_most: int = 3) -> list[list[Reason]]:
-        """Name, for each row, the rules that speak loudest for the decision, the loudest first.
+        """Name, for each row, the rules that add most to the decision, the largest first.
 
         Parameters
         ----------
@@ -102,54 +102,54 @@ class Twin(ABC):
         total, beliefs = self._believe(x)
         best, following = self._first_two(total, beliefs[-1])
         found: list[list[Reason]] = [[] for _ in rows]
-        for voice in self._voices(self._tables.stages[-1], x, beliefs):
-            leads = self._leads(voice, best, following)
-            for i in np.flatnonzero((leads > 0) & (voice.rules >= 0)).tolist():
-                _note(found[i], Reason(int(voice.rules[i]), leads[i]), n_most)
+        for rule in self._rule_scores(self._tables.stages[-1], x, beliefs):
+            leads = self._leads(rule, best, following)
+            for i in np.flatnonzero((leads > 0) & (rule.rules >= 0)).tolist():
+                _note(found[i], Reason(int(rule.rules[i]), leads[i]), n_most)
         return [[Reason(rule, amount.item()) for rule, amount in reasons] for reasons in found]
 
     def _believe(self, x: Numbers) -> tuple[Numbers, list[Numbers]]:
-        """Compute all beliefs, from bottom to top, and what the last stage says."""
+        """Compute all beliefs, from bottom to top, and the scores of the last stage."""
         beliefs: list[Numbers] = []
         for stage in self._tables.stages:
-            total = self._say(stage, x, beliefs)
+            total = self._add_up(stage, x, beliefs)
             beliefs.append(self._to_belief(stage, total))
         return total, beliefs
 
     def _to_belief(self, stage: StageRow | FixedStage, total: Numbers) -> Numbers:
         return self._share(stage, total) if stage.is_weighed else self._complete(total)
 
-    def _say(self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]) -> Numbers:
+    def _add_up(self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]) -> Numbers:
         total: Numbers = np.tile(stage.start, (len(x), 1))
         for curve in self._tables.curves[stage.parts.curves]:
             total += self._of_curve(curve, x[:, curve.attribute])
         for states in self._tables.states[stage.parts.states]:
             total += self._of_states(states, x[:, states.attribute])
         for walk in self._tables.walks[stage.parts.walks]:
-            total += sum(said for _, _, said in self._branches(walk, x, beliefs))
+            total += sum(scores for _, _, scores in self._branches(walk, x, beliefs))
         return total
 
-    def _voices(
+    def _rule_scores(
         self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]
-    ) -> Iterator[Voice]:
-        """Yield what each curve, each table of states and each rule of a tree says."""
+    ) -> Iterator[RuleScores]:
+        """Yield the scores of each curve, each table of states and each rule of a tree."""
         whole = np.full(len(x), self._one)
         for curve in self._tables.curves[stage.parts.curves]:
             readings = x[:, curve.attribute]
             rules = np.array(curve.rules)[self._nearest(curve, readings)]
-            silent = np.where(self._is_known(readings), rules, -1)
-            yield Voice(silent, self._of_curve(curve, readings), whole)
+            known = np.where(self._is_known(readings), rules, -1)
+            yield RuleScores(known, self._of_curve(curve, readings), whole)
         for states in self._tables.states[stage.parts.states]:
             readings = x[:, states.attribute]
             rules = np.array([*states.rules, -1])[self._state(readings, states.n_states)]
-            yield Voice(rules, self._of_states(states, readings), whole)
+            yield RuleScores(rules, self._of_states(states, readings), whole)
         for walk in self._tables.walks[stage.parts.walks]:
             yield from self._of_rules(walk, x, beliefs)
 
     def _of_rules(
         self, walk: WalkTables | FixedWalk, x: Numbers, beliefs: list[Numbers]
-    ) -> Iterator[Voice]:
-        """Yield what each rule of a tree says, all its branches together.
+    ) -> Iterator[RuleScores]:
+        """Yield the scores of each rule of a tree, all its branches together.
 
         A rule is no reason where a reading is unknown that it names.
         """
@@ -167,14 +167,14 @@ class Twin(ABC):
                 for a in places[leaf].inputs:
                     is_reason &= is_read[a]
                 values = self._leaf(walk, int(walk.first_child[leaf]))
-                yield Voice(
+                yield RuleScores(
                     np.where(is_reason, rule, -1),
                     self._part(weight[:, None], values),
                     self._part(weight, self._one),
                 )
 
     def _is_read(self, asked: TreeInput, x: Numbers) -> Numbers:
-        """Say for which rows what a tree asks is known; a belief always is."""
+        """Find the rows for which an input of a tree is known; a belief always is."""
         if asked.attribute is None:
             return np.ones(len(x), dtype=np.bool_)
         readings, n_sets = x[:, asked.attribute], len(asked.peaks)
@@ -190,7 +190,7 @@ class Twin(ABC):
     def _branches(
         self, walk: WalkTables | FixedWalk, x: Numbers, beliefs: list[Numbers]
     ) -> Iterator[tuple[int, Numbers, Numbers]]:
-        """Yield the leaves of a tree, depth first, with the weights of rows and what is said."""
+        """Yield the leaves of a tree, depth first, with the weights of rows and their scores."""
         masses = [self._masses(walk, a, x, beliefs) for a in range(len(walk.inputs))]
         stack = [(0, np.full(len(x), self._certain))]
         while stack:
@@ -203,11 +203,11 @@ class Twin(ABC):
             stack += reversed([(child, part) for child, part in below if (part > 0).any()])
 
     def _leaf(self, walk: WalkTables | FixedWalk, number: int) -> Numbers:
-        """Return what a leaf says."""
+        """Return the scores of a leaf."""
         return np.asarray(walk.values[number])
 
     def _scores(self, total: Numbers, belief: Numbers) -> Numbers:
-        """Return what speaks for each class in the end."""
+        """Return the score of each class in the end."""
         is_weighed = self._tables.stages[-1].is_weighed
         scores = np.insert(total, 0, 0, axis=1) if is_weighed else belief
         preference = self._tables.preference
@@ -222,17 +222,17 @@ class Twin(ABC):
         order = np.argsort(-self._scores(total, belief), axis=1, kind="stable")
         return order[:, 0], order[:, 1]
 
-    def _leads(self, voice: Voice, best: Numbers, following: Numbers) -> Numbers:
+    def _leads(self, rule: RuleScores, best: Numbers, following: Numbers) -> Numbers:
         if self._is_number:
-            return voice.shares
+            return rule.shares
         is_weighed = self._tables.stages[-1].is_weighed
-        first = 0 * voice.shares
+        first = 0 * rule.shares
         if not is_weighed:
-            first = voice.shares
-            for of_class in voice.said.T:
+            first = rule.shares
+            for of_class in rule.scores.T:
                 first = first - of_class
-        said, rows = np.column_stack([first, voice.said]), np.arange(len(best))
-        return np.asarray(said[rows, best] - said[rows, following])
+        scores, rows = np.column_stack([first, rule.scores]), np.arange(len(best))
+        return np.asarray(scores[rows, best] - scores[rows, following])
 
     @abstractmethod
     def _read(self, rows: NDArray[np.floating]) -> Numbers:
@@ -240,7 +240,7 @@ class Twin(ABC):
 
     @abstractmethod
     def _is_known(self, x: Numbers) -> Numbers:
-        """Say which readings are known."""
+        """Find the readings that are known."""
 
     @abstractmethod
     def _state(self, x: Numbers, n_states: int) -> Numbers:
@@ -248,7 +248,7 @@ class Twin(ABC):
 
     @abstractmethod
     def _of_curve(self, curve: CurveRow, x: Numbers) -> Numbers:
-        """Return what a curve says of readings."""
+        """Return the scores of readings on a curve."""
 
     @abstractmethod
     def _nearest(self, curve: CurveRow, x: Numbers) -> Numbers:
@@ -264,7 +264,7 @@ class Twin(ABC):
 
     @abstractmethod
     def _part(self, weight: Numbers, values: Numbers) -> Numbers:
-        """Return what is said by a branch of this weight."""
+        """Return the scores of a branch of this weight."""
 
     @abstractmethod
     def _share(self, stage: Any, total: Numbers) -> Numbers:

@@ -63,7 +63,7 @@ class Unit:
         return self.quantise(peaks) - self.zero
 
     def reaches(self, peaks: Float) -> NDArray[np.bool_]:
-        """Say which peaks readings can reach."""
+        """Find which peaks readings can reach."""
         return np.abs(self.relative(peaks)) <= REACH
 
 

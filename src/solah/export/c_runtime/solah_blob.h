@@ -42,7 +42,7 @@
 #error "a solah_blob has room for two classes and an input at the least, and for 1 to 255 stages"
 #endif
 
-/* A rule that speaks for a decision, and how loudly. */
+/* A rule that supports a decision, and by how much. */
 typedef struct {
     uint16_t rule;
     int32_t amount;
@@ -229,7 +229,8 @@ static inline int32_t solah_blob_estimate(const solah_blob *blob, const int32_t 
     return solah_blob_n_classes(blob) == 1 ? solah_estimate(&blob->tables, readings) : 0;
 }
 
-/* Name the rules that speak loudest, the loudest first: write up to n_most, return how many. */
+/* Name the rules that add most to the decision, the largest first: write up to n_most, return how
+ * many. */
 static inline int solah_blob_why(const solah_blob *blob, const int32_t *readings,
                                  solah_blob_reason *reasons, int n_most)
 {

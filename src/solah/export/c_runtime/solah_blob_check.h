@@ -157,11 +157,11 @@ static inline int solah_blob_check_numbers(const solah_blob *blob, int is_weighe
     return SOLAH_BLOB_OK;
 }
 
-/* Whether a piece of a curve has a length, and what it says at both ends is not too much. Between
- * them it says less. A way of 16 bits times a signed slope of 16 bits, and a value, have 32. */
+/* Whether a piece of a curve has a length, and its scores at both ends are not too large. Between
+ * them they are smaller. A way of 16 bits times a signed slope of 16 bits, and a value, have 32. */
 static inline int solah_blob_is_piece(int32_t way, const int16_t *piece, int32_t n_values)
 {
-    const int32_t most = SOLAH_BLOB_MOST_SAID;
+    const int32_t most = SOLAH_BLOB_MOST_SCORE;
     if (way <= 0 || !solah_blob_is_within(piece[0], 0, 31)) {
         return 0;
     }
@@ -349,7 +349,7 @@ static inline int solah_blob_check_shape(const solah_walk *walk, const solah_blo
     return next == tree->n_nodes ? SOLAH_BLOB_OK : SOLAH_BLOB_NOT_A_TREE;
 }
 
-/* What a tree says that is not weighed are beliefs; a number may be any. */
+/* The scores of a tree that is not weighed are beliefs; a number may be any. */
 static inline int solah_blob_are_beliefs(const solah_walk *walk, uint32_t n_numbers)
 {
     for (uint32_t i = 0; i < n_numbers; i++) {
@@ -380,8 +380,8 @@ static inline int solah_blob_check_tree(const solah_blob *blob, const solah_blob
 }
 #endif
 
-/* Whether what a stage adds up stays within 30 bits, and within 32 where it is told in finer units
- * (see solah_exp). A tree that is not weighed speaks alone. */
+/* Whether what a stage adds up stays within 30 bits, and within 32 where it is given in finer
+ * units (see solah_exp). A tree that is not weighed is alone in its stage. */
 static inline int solah_blob_is_stage(const solah_stage *stage,
                                       uint32_t n_classes, uint32_t n_values)
 {
@@ -397,10 +397,10 @@ static inline int solah_blob_is_stage(const solah_stage *stage,
     if (stage->is_weighed && stage->value_bits < 10) {
         most >>= 10 - stage->value_bits;
     }
-    if (n_parts > (uint32_t)most / SOLAH_BLOB_MOST_SAID) {
+    if (n_parts > (uint32_t)most / SOLAH_BLOB_MOST_SCORE) {
         return 0;
     }
-    most -= (int32_t)n_parts * SOLAH_BLOB_MOST_SAID;
+    most -= (int32_t)n_parts * SOLAH_BLOB_MOST_SCORE;
     for (uint32_t v = 0; v < n_values; v++) {
         if (!solah_blob_is_within(stage->start[v], -most, most)) {
             return 0;

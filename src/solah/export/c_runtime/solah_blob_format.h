@@ -34,7 +34,7 @@ enum {
 #define SOLAH_BLOB_VERSION 1
 #define SOLAH_BLOB_BYTE_MARK 0xFEFF
 #define SOLAH_BLOB_NO_BITS INT16_MIN /* the bits of a code, which is taken as it is */
-#define SOLAH_BLOB_MOST_SAID 65536   /* what a part of a stage says of a class, at the most */
+#define SOLAH_BLOB_MOST_SCORE 65536  /* the largest score of a part of a stage for a class */
 #define SOLAH_BLOB_MOST_TOTAL 536870912
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* From what readings say to a decision, and to its reasons: what both runtimes share. It needs
+/* Adds up scores to a decision, and finds its reasons: what both runtimes share. It needs
  * solah_add_curve, solah_state, solah_begin_walk, solah_next, solah_share and solah_complete. */
 #ifndef SOLAH_DECIDE_H
 #define SOLAH_DECIDE_H
@@ -12,31 +12,32 @@ SOLAH_INLINE void solah_add_table(solah_model *model,
 }
 
 #if SOLAH_MAX_INPUTS > 0
-/* Jeffrey's rule: add what each branch says, by its weight. */
+/* Jeffrey's rule: add the scores of each branch, by its weight. */
 SOLAH_INLINE void solah_add_walk(solah_model *model,
                                  const SOLAH_FLASH solah_walk *walk, const solah_reading *x,
                                  solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
 {
     solah_way way;
-    solah_number said[SOLAH_N_VALUES] = {0};
+    solah_number scores[SOLAH_N_VALUES] = {0};
     int32_t node;
 
     solah_begin_walk(model, walk, x, beliefs, &way);
     while ((node = solah_next(walk, &way)) >= 0) {
         for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
-            said[v] += solah_part(way.steps[way.depth].weight, solah_said(model, walk, node, v));
+            scores[v] +=
+                solah_part(way.steps[way.depth].weight, solah_leaf_score(model, walk, node, v));
         }
     }
     for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
-        total[v] += said[v];
+        total[v] += scores[v];
     }
 }
 #endif
 
-/* Add up what all parts of a stage say. */
-SOLAH_INLINE void solah_say(solah_model *model,
-                            const SOLAH_FLASH solah_stage *stage, const solah_reading *x,
-                            solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
+/* Add up the scores of all parts of a stage. */
+SOLAH_INLINE void solah_add_up(solah_model *model,
+                               const SOLAH_FLASH solah_stage *stage, const solah_reading *x,
+                               solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
 {
     for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
         total[v] = stage->start[v];
@@ -58,13 +59,13 @@ SOLAH_INLINE void solah_say(solah_model *model,
 #endif
 }
 
-/* Compute all beliefs, from bottom to top; `total` keeps what the last stage says. */
+/* Compute all beliefs, from bottom to top; `total` keeps the scores of the last stage. */
 SOLAH_INLINE void solah_believe(solah_model *model, const solah_reading *x,
                                 solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
 {
     for (int32_t s = 0; s < SOLAH_STAGES(model); s++) {
         const SOLAH_FLASH solah_stage *stage = &model->stages[s];
-        solah_say(model, stage, x, beliefs, total);
+        solah_add_up(model, stage, x, beliefs, total);
         if (stage->is_weighed) {
             solah_share(model, stage, total, beliefs[s]);
         } else {
@@ -73,7 +74,7 @@ SOLAH_INLINE void solah_believe(solah_model *model, const solah_reading *x,
     }
 }
 
-/* What speaks for a class in the end. */
+/* The score of a class in the end. */
 SOLAH_INLINE solah_number solah_score(solah_model *model,
                                       const solah_belief *belief, const solah_number *total,
                                       int32_t c)
@@ -121,7 +122,7 @@ static inline int solah_decide(solah_model *model, const solah_reading *x,
 }
 
 /* The rules of the last stage: one a knot of its curves, a state of its tables and a node of its
- * trees, which begin where `first_node` says. */
+ * trees, which begin at `first_node`. */
 typedef struct {
     const SOLAH_FLASH uint16_t *of_knots;
     const SOLAH_FLASH uint16_t *of_states;
@@ -172,9 +173,9 @@ static inline void solah_note(solah_reasons *reasons, uint16_t rule, solah_numbe
     }
 }
 
-/* How far what is said, with this share of all belief, puts one class before another. A number has
- * no classes, and the share itself tells. */
-static inline solah_number solah_lead(solah_model *model, const solah_number *said,
+/* How far scores, with this share of all belief, put one class before another. A number has no
+ * classes, and the share itself is taken. */
+static inline solah_number solah_lead(solah_model *model, const solah_number *scores,
                                       solah_number share, solah_pair classes)
 {
     solah_number first = (solah_number)0;
@@ -185,11 +186,11 @@ static inline solah_number solah_lead(solah_model *model, const solah_number *sa
     if (!model->stages[SOLAH_STAGES(model) - 1].is_weighed) {
         first = share;
         for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
-            first -= said[v];
+            first -= scores[v];
         }
     }
-    return (classes.first == 0 ? first : said[classes.first - 1]) -
-           (classes.second == 0 ? first : said[classes.second - 1]);
+    return (classes.first == 0 ? first : scores[classes.first - 1]) -
+           (classes.second == 0 ? first : scores[classes.second - 1]);
 }
 
 #if SOLAH_MAX_INPUTS > 0
@@ -252,17 +253,17 @@ static inline void solah_note_walk(solah_model *model, const SOLAH_FLASH solah_w
                                    solah_reasons *reasons)
 {
     solah_way way;
-    solah_number said[SOLAH_N_VALUES];
+    solah_number scores[SOLAH_N_VALUES];
     int32_t node;
 
     solah_begin_walk(model, walk, x, beliefs, &way);
     while ((node = solah_next(walk, &way)) >= 0) {
         const solah_weight weight = solah_weight_of_rule(walk, rules, x, &way);
         for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
-            said[v] = solah_part(weight, solah_said(model, walk, node, v));
+            scores[v] = solah_part(weight, solah_leaf_score(model, walk, node, v));
         }
         const solah_number share = solah_part(weight, SOLAH_WHOLE);
-        solah_note(reasons, rules[node], solah_lead(model, said, share, classes));
+        solah_note(reasons, rules[node], solah_lead(model, scores, share, classes));
     }
 }
 #endif
@@ -273,21 +274,21 @@ static inline void solah_note_curve(solah_model *model, const SOLAH_FLASH solah_
 {
     const SOLAH_FLASH solah_knot *knot = model->knots + curve->knot;
     const int32_t last = (int32_t)curve->n_knots - 1;
-    solah_number said[SOLAH_N_VALUES] = {(solah_number)0};
+    solah_number scores[SOLAH_N_VALUES] = {(solah_number)0};
 
     if (!solah_is_known(x)) {
         return;
     }
-    solah_add_curve(model, curve, x, said);
+    solah_add_curve(model, curve, x, scores);
     x = solah_inside(knot, last, solah_relative(model, curve->attribute, x));
     int32_t k = solah_piece(knot, last, x);
     if (!(x - knot[k] < knot[k + 1] - x)) { /* the rule that fires most */
         k++;
     }
-    solah_note(reasons, rules[k], solah_lead(model, said, SOLAH_WHOLE, classes));
+    solah_note(reasons, rules[k], solah_lead(model, scores, SOLAH_WHOLE, classes));
 }
 
-/* Name the rules of the last stage that speak loudest for the decision; return how many. */
+/* Name the rules of the last stage that add most to the decision; return how many. */
 static inline int solah_why(solah_model *model, const SOLAH_FLASH solah_rules *rules,
                             const solah_reading *x, SOLAH_REASON *listed, int n_most)
 {
@@ -312,9 +313,9 @@ static inline int solah_why(solah_model *model, const SOLAH_FLASH solah_rules *r
         const SOLAH_FLASH solah_table *table = &model->tables[stage->first_table + i];
         const int32_t state = solah_state(x[table->attribute], (int32_t)table->n_states);
         if (state < (int32_t)table->n_states) {
-            solah_number said[SOLAH_N_VALUES] = {(solah_number)0};
-            solah_add_table(model, table, x[table->attribute], said);
-            solah_note(&reasons, rule[state], solah_lead(model, said, SOLAH_WHOLE, classes));
+            solah_number scores[SOLAH_N_VALUES] = {(solah_number)0};
+            solah_add_table(model, table, x[table->attribute], scores);
+            solah_note(&reasons, rule[state], solah_lead(model, scores, SOLAH_WHOLE, classes));
         }
         rule += table->n_states;
     }
@@ -333,7 +334,7 @@ static inline solah_number solah_estimate(solah_model *model,
 {
     solah_belief beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{(solah_belief)0}};
     solah_number total[SOLAH_N_VALUES];
-    solah_say(model, &model->stages[0], x, beliefs, total);
+    solah_add_up(model, &model->stages[0], x, beliefs, total);
     return total[0];
 }
 

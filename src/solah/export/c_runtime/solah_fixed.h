@@ -3,7 +3,7 @@
  * includes this file.
  *
  *   SOLAH_N_CLASSES    the classes; 1 for a number
- *   SOLAH_N_VALUES     what a branch says: one value a class but the first
+ *   SOLAH_N_VALUES     the scores of a branch: one per class but the first
  *   SOLAH_N_STAGES     beliefs that are computed, the last of which decides
  *   SOLAH_MAX_INPUTS   the most inputs of a tree; 0 if there is no tree
  *   SOLAH_MAX_DEPTH    the most conditions of a branch
@@ -39,7 +39,7 @@ typedef uint32_t solah_weight;
 #define SOLAH_EXP_3 1316u
 
 /* A curve's values are, piece by piece, how far to shift, those at the left knot and the slopes;
- * behind the pieces, what is said of no reading. */
+ * behind the pieces, those of an unknown reading. */
 
 /* The focal sets of all inputs of a tree, end to end, with the inverse of the way to the next peak. */
 typedef struct {
@@ -268,21 +268,21 @@ SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *w
     return -1;
 }
 
-/* What a leaf says. */
-static inline int16_t solah_said(solah_model *model, const SOLAH_FLASH solah_walk *walk,
-                                 int32_t node, int32_t v)
+/* A score of a leaf. */
+static inline int16_t solah_leaf_score(solah_model *model, const SOLAH_FLASH solah_walk *walk,
+                                       int32_t node, int32_t v)
 {
     const int32_t leaf = solah_child(walk, node);
 #ifdef SOLAH_LEARNS
     const int32_t learnt = model->learnt[((int32_t)walk->first_rule + leaf) * SOLAH_VALUES(model) + v];
-    const int32_t said = solah_shift(learnt, walk->learnt_bits);
-    return (int16_t)(said > INT16_MAX ? INT16_MAX : (said < -INT16_MAX ? -INT16_MAX : said));
+    const int32_t score = solah_shift(learnt, walk->learnt_bits);
+    return (int16_t)(score > INT16_MAX ? INT16_MAX : (score < -INT16_MAX ? -INT16_MAX : score));
 #else
     return walk->leaf[leaf * SOLAH_VALUES(model) + v];
 #endif
 }
 
-/* What is said by a branch of this weight. */
+/* The score of a branch of this weight. */
 static inline int32_t solah_part(uint32_t weight, int16_t value)
 {
     return solah_shift((int32_t)weight * value, 15);
@@ -348,12 +348,12 @@ SOLAH_INLINE void solah_share(solah_model *model,
 }
 
 /* A tree's belief, which has the unit 2^-14: the first class has what the others leave. */
-SOLAH_INLINE void solah_complete(solah_model *model, const int32_t *said,
+SOLAH_INLINE void solah_complete(solah_model *model, const int32_t *scores,
                                  uint16_t *belief)
 {
     int32_t left = (int32_t)SOLAH_ONE;
     for (int32_t c = 1; c < SOLAH_CLASSES(model); c++) {
-        const int32_t share = said[c - 1] > 0 ? said[c - 1] * 2 : 0;
+        const int32_t share = scores[c - 1] > 0 ? scores[c - 1] * 2 : 0;
         belief[c] = (uint16_t)(share > left ? left : share);
         left -= (int32_t)belief[c];
     }

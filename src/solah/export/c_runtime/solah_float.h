@@ -2,7 +2,7 @@
  * recursion, no static data. A model's .c file sets the sizes below, then includes this file.
  *
  *   SOLAH_N_CLASSES    the classes; 1 for a number
- *   SOLAH_N_VALUES     what a branch says: one value a class but the first
+ *   SOLAH_N_VALUES     the scores of a branch: one per class but the first
  *   SOLAH_N_STAGES     beliefs that are computed, the last of which decides
  *   SOLAH_MAX_INPUTS   the most inputs of a tree; 0 if there is no tree
  *   SOLAH_MAX_DEPTH    the most conditions of a branch
@@ -30,7 +30,7 @@ typedef float solah_weight;
 #include <string.h>
 
 /* A curve's values are, piece by piece, those at the left knot and then the slopes; behind the
- * pieces, what is said of no reading. */
+ * pieces, those of an unknown reading. */
 
 struct solah_walk {
     const SOLAH_FLASH solah_asked *asked;
@@ -157,14 +157,14 @@ static inline int32_t solah_child(const SOLAH_FLASH solah_walk *walk, int32_t no
     return (int32_t)walk->tree.first_child[node];
 }
 
-/* What a leaf says. */
-static inline float solah_said(solah_model *model, const SOLAH_FLASH solah_walk *walk, int32_t node,
-                               int32_t v)
+/* A score of a leaf. */
+static inline float solah_leaf_score(solah_model *model, const SOLAH_FLASH solah_walk *walk,
+                                     int32_t node, int32_t v)
 {
     return walk->leaf[solah_child(walk, node) * SOLAH_VALUES(model) + v];
 }
 
-/* What is said by a branch of this weight. */
+/* The score of a branch of this weight. */
 static inline float solah_part(float weight, float value) { return weight * value; }
 #endif
 
@@ -215,14 +215,14 @@ SOLAH_INLINE void solah_share(solah_model *model,
 
 /* A tree's belief: the first class has what the others leave. Rounding may make them more than all,
  * or less than nothing; beliefs are neither. */
-SOLAH_INLINE void solah_complete(solah_model *model, const float *said,
+SOLAH_INLINE void solah_complete(solah_model *model, const float *scores,
                                  float *belief)
 {
     float left = 1.0f;
 
     (void)model;
     for (int32_t c = 1; c < SOLAH_N_CLASSES; c++) {
-        const float share = said[c - 1] > 0.0f ? said[c - 1] : 0.0f;
+        const float share = scores[c - 1] > 0.0f ? scores[c - 1] : 0.0f;
         belief[c] = share > left ? left : share;
         left -= belief[c];
     }

@@ -107,7 +107,7 @@ static inline int solah_learn(solah_model *model, const SOLAH_FLASH solah_learni
     return decision;
 }
 
-/* What is saved: the hash of the model, what rules say, and a checksum; all from the lowest byte. */
+/* What is saved: the hash of the model, the scores of rules, and a checksum; all from the lowest byte. */
 static inline void solah_put(uint8_t *bytes, uint32_t number)
 {
     for (int i = 0; i < 4; i++) {

@@ -1,4 +1,4 @@
-/* The tables that both runtimes read: where what readings say stands, and what trees ask. Before it is
+/* The tables that both runtimes read: the scores of readings, and what trees ask. Before it is
  * included, solah_number (what is added up), solah_value (what tables hold of it) and solah_belief
  * are defined, and the sizes that the runtimes name. */
 #ifndef SOLAH_TABLES_H
@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* What one reading says: straight between knots, level beyond them. The runtimes say how its values
- * are laid out. */
+/* The scores of one reading: straight between knots, level beyond them. The runtimes tell how its
+ * values are laid out. */
 typedef struct {
     uint8_t attribute;
     uint8_t n_knots;
@@ -17,7 +17,7 @@ typedef struct {
     SOLAH_AT value;
 } solah_curve;
 
-/* What a state says: a line of values each, and one for a reading that is no state. */
+/* The scores of states: a line of values each, and one for a reading that is no state. */
 typedef struct {
     uint8_t attribute;
     uint8_t n_states;
@@ -32,7 +32,7 @@ typedef struct {
     uint8_t place; /* the class, of one belief */
 } solah_asked;
 
-/* A tree over several inputs; the runtimes say what it holds. */
+/* A tree over several inputs; the runtimes define what it holds. */
 typedef struct solah_walk solah_walk;
 
 /* What leads to one belief: evidence that is weighed, or a tree's belief as it is. */
@@ -62,7 +62,7 @@ struct solah_tables {
     /* What the decision adds to evidence, or multiplies beliefs by; or NULL. */
     const SOLAH_FLASH solah_number *preference;
 #ifdef SOLAH_LEARNS
-    const int32_t *learnt; /* what rules say, in RAM */
+    const int32_t *learnt; /* the scores of rules, in RAM */
 #endif
 };
 #if defined(SOLAH_LEARNS) || defined(SOLAH_SIZES_IN_MODEL)
@@ -105,7 +105,7 @@ SOLAH_INLINE int32_t solah_piece(const SOLAH_FLASH solah_knot *knot, int32_t las
     return k;
 }
 
-/* Add what a line of values says. */
+/* Add a line of values. */
 SOLAH_INLINE void solah_add(solah_model *model, solah_number *total,
                             const SOLAH_FLASH solah_value *values)
 {

@@ -1,7 +1,7 @@
 """Build, run and measure C on microcontrollers.
 
 :func:`build` compiles C for one of the :data:`TARGETS`, :func:`run` runs it, natively or emulated,
-and :func:`measure` says how much flash, memory, stack and time a decision takes there.
+and :func:`measure` tells how much flash, memory, stack and time a decision takes there.
 """
 
 from solah.export.targets.building import Program, build

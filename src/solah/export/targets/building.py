@@ -127,7 +127,7 @@ def _build_simulator(folder: Path) -> None:
 
 
 def _compile(command: list[str], file: Path, target_name: str) -> None:
-    plain = os.environ | {"LC_ALL": "C"}  # or the compiler would speak the user's language
+    plain = os.environ | {"LC_ALL": "C"}  # or the compiler would write in the user's language
     command = [*command, "-o", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=plain)
     if done.returncode != 0:
@@ -136,7 +136,7 @@ def _compile(command: list[str], file: Path, target_name: str) -> None:
 
 
 def _first_error(output: str) -> str:
-    """Pick the line that says what is wrong, without the linker's own path before it."""
+    """Pick the line that tells what is wrong, without the linker's own path before it."""
     lines = [line for line in output.splitlines() if line.strip()]
     telling = (line for line in lines if any(sign in line for sign in _SIGNS_OF_AN_ERROR))
     return next(telling, lines[0] if lines else "it gave no reason").rpartition("/bin/ld: ")[2]

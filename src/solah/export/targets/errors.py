@@ -15,7 +15,7 @@ class BuildError(SolahError):
     Attributes
     ----------
     output : str
-        All that the compiler said.
+        All that the compiler printed.
     """
 
     def __init__(self, message: str, output: str = "") -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _DRIVER = C_FOLDER / "measure.c"
 _NO_PROBE = C_FOLDER / "no_probe.c"
-_NO_END_SEEN = 0xFFFFFFFF  # as measure.c says it
+_NO_END_SEEN = 0xFFFFFFFF  # as measure.c has it
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _little_endian(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _sizes(program: Program) -> _Sizes:
-    """Read what ``size`` says: a line of names, then text, data and bss."""
+    """Read what ``size`` prints: a line of names, then text, data and bss."""
     command = [program.target.size, str(program.file)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     text, data, bss = map(int, output.splitlines()[1].split()[:3])

@@ -86,5 +86,5 @@ def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
         return "crashed: its processor faulted"
     if done.returncode < 0:
         return f"crashed: {signal.strsignal(-done.returncode)}"
-    said = done.stderr.decode(errors="replace").strip().splitlines()
-    return f"failed with exit status {done.returncode}" + (f": {said[-1]}" if said else "")
+    errors = done.stderr.decode(errors="replace").strip().splitlines()
+    return f"failed with exit status {done.returncode}" + (f": {errors[-1]}" if errors else "")

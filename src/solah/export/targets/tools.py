@@ -36,7 +36,7 @@ def install_line(target: Target, *, counting: bool = False) -> str:
 
 
 def require_tools(target: Target, *, counting: bool = False) -> None:
-    """Do nothing where all is there, or say what to install."""
+    """Do nothing where all is there, or raise an error that tells what to install."""
     names = missing_tools(target, counting=counting)
     if names:
         verb = "is" if len(names) == 1 else "are"

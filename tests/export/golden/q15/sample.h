@@ -1,6 +1,6 @@
 /* y: a solah model for devices.
  *
- * Model 0e01ec1b8b4e0dc9, written by solah 0.1.0. Do not edit; write it anew from the model.
+ * Model 0e01ec1b8b4e0dc9, written by solah 0.1.0. Do not edit; write it again from the model.
  * Integers only: every target decides alike.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile sample.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
@@ -53,13 +53,13 @@ size_t sample_copy_class_name(int place, char *text, size_t size);
 const char *sample_class_name(int place);
 #endif
 
-/* A rule that speaks for a decision, and how loudly: what it adds to the lead over the next best class, in evidence, times 4096. */
+/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times 4096. */
 typedef struct {
     uint16_t rule;
     int32_t amount;
 } sample_reason;
 
-/* Name the rules that speak loudest, the loudest first: write up to n_most, return how many. */
+/* Name the rules that add most, the largest first: write up to n_most, return how many. */
 int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons, int n_most);
 
 /* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its

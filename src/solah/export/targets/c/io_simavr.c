@@ -1,4 +1,4 @@
-/* solah_io.h under simavr: run_simavr.c listens at the three general purpose registers.
+/* solah_io.h under simavr: run_simavr.c reads the three general purpose registers.
  *
  *          written                             read
  * GPIOR0   a byte of the output                the byte of the clock that was asked for

@@ -1,6 +1,6 @@
 /* Runs an AVR program under simavr: `run_simavr MCU PROGRAM`, its input and output being ours.
  *
- * The program speaks through its general purpose registers, as io_simavr.c tells. This is a program
+ * The program writes to its general purpose registers, as io_simavr.c describes. This is a program
  * of the host, linked with simavr's library. */
 #include <stdint.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void leave(avr_t *avr, avr_io_addr_t address, uint8_t value, void *unused
     exit(fflush(stdout) == 0 ? value : EXIT_FAILURE);
 }
 
-static void listen(avr_t *avr)
+static void watch_registers(avr_t *avr)
 {
     avr_register_io_write(avr, GPIOR0, write_output, NULL);
     avr_register_io_read(avr, GPIOR0, read_clock, NULL);
@@ -87,7 +87,7 @@ int main(int count, char **arguments)
     }
     avr_init(avr);
     avr_load_firmware(avr, &firmware);
-    listen(avr);
+    watch_registers(avr);
     int state = cpu_Running;
     while (state != cpu_Done && state != cpu_Crashed) {
         state = avr_run(avr);
