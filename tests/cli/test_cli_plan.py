@@ -43,7 +43,7 @@ def test_the_network_is_drawn_with_its_nodes(run, wine_model, placement, tmp_pat
                 "1. office",
                 "   reads  proline",
                 "   runs   wine",
-                "   hears  taste of cellar, look of shop",
+                "   gets   taste of cellar, look of shop",
                 "2. shop",
                 "   reads  hue, color_intensity",
                 "   runs   look",
@@ -53,7 +53,7 @@ def test_the_network_is_drawn_with_its_nodes(run, wine_model, placement, tmp_pat
         )
         in outcome.out
     )
-    assert "What the nodes say is larger than their readings" in outcome.out
+    assert "What the nodes send is larger than their readings" in outcome.out
     bundle = load_bundle(output)
     assert bundle.plan.site == "house"
     assert bundle.plan.home == {"taste": "cellar", "look": "shop", "wine": "office"}
@@ -71,7 +71,7 @@ def test_the_figures_on_the_screen_are_those_of_the_document(run, wine_model, pl
     assert [traffic[name]["messages"] for name in ("beliefs", "readings", "single_readings")] == [
         *(4, 4, 8)
     ]
-    (line,) = (one for one in run(*words).out.splitlines() if one.startswith("what the nodes say"))
+    (line,) = (one for one in run(*words).out.splitlines() if one.startswith("what the nodes send"))
     beliefs = traffic["beliefs"]
     assert line.split()[-3:] == [f"{beliefs[key]:,}" for key in ("messages", "json", "cbor")]
     for wire in ("json", "cbor"):

@@ -1,4 +1,4 @@
-"""Who may say and hear what: the ACL file, and what a real broker makes of it."""
+"""Who may publish and subscribe to what: the ACL file, and what a real broker makes of it."""
 
 import subprocess
 import threading

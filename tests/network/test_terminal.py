@@ -21,7 +21,7 @@ site house
 messages not taken: 1 unreadable
 
 Nodes
-name     state    rows/s  readings/s  heard      model
+name     state    rows/s  readings/s  seen       model
 gateway  online      5.0         0.0  now        7f376970
 kitchen  online      6.7         0.0  1.1 s ago  7f376970
 cellar   online      6.7         0.0  1.1 s ago  7f376970
@@ -97,12 +97,12 @@ def test_any_name_fits(name):
     observer.take("solah/house/decision", encode(message), START)
     snapshot = observer.snapshot(START)
     assert "\x1b" not in printed(snapshot)
-    assert "No plan was heard yet" in printed(snapshot)
+    assert "No plan was received yet" in printed(snapshot)
 
 
 def test_an_empty_site_has_a_page_too():
     text = printed(Observer(Topics("house")).snapshot(START))
-    assert text.startswith("site house\n0 decisions, 0.0 a second\nNo plan was heard yet")
+    assert text.startswith("site house\n0 decisions, 0.0 a second\nNo plan was received yet")
 
 
 def test_a_deep_hierarchy_stays_on_the_page():

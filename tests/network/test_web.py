@@ -111,7 +111,7 @@ def test_names_are_escaped():
 
 
 def test_a_page_without_a_plan_says_so():
-    assert "No plan was heard yet" in ask(Observer(Topics("house")), "/").text
+    assert "No plan was received yet" in ask(Observer(Topics("house")), "/").text
 
 
 def test_a_picture_is_answered_as_json():
@@ -314,7 +314,7 @@ def test_the_page_follows_the_network(open_page):
     page = open_page(observer)
     cards = page.locator(".hierarchy.wide .node")
     before = {words for _, words, _ in cards.evaluate_all(CARDS)}
-    assert before == {"not heard yet", "stays in its node"}
+    assert before == {"no message yet", "stays in its node"}
     feed(observer, site.messages(10))
     page.locator("#total", has_text="10").wait_for()
     picture = observer.snapshot(START + 3)

@@ -181,12 +181,12 @@ class _Service:
 
         state = self._options.state
         if state is not None and self._options.files()[0].exists():
-            self._learner = StreamLearner.resume(state, estimator, on_event=self._hear)
+            self._learner = StreamLearner.resume(state, estimator, on_event=self._note)
             rows = self._learner.metrics.rows
             self._screen.note(f"going on behind row {rows:,}, with the settings saved in {state}")
         else:
             parameters = self._options.parameters()
-            self._learner = StreamLearner(estimator, on_event=self._hear, **parameters)
+            self._learner = StreamLearner(estimator, on_event=self._note, **parameters)
         return self._learner
 
     @contextmanager
@@ -210,7 +210,7 @@ class _Service:
         if self._is_new or time.monotonic() - self._saved_at >= self._options.save_every:
             self._save()
 
-    def _hear(self, event: "Event") -> None:
+    def _note(self, event: "Event") -> None:
         from solah.stream import EventKind
 
         self._is_new = self._is_new or event.kind is EventKind.SWAPPED

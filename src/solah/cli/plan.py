@@ -175,8 +175,8 @@ def _duties(node: "NodePlan") -> "RenderableType":
 
     from solah.cli.views import facts
 
-    heard = [f"{part} of {home}" for part, home in node.hears]
-    duties = {"reads": node.reads, "runs": node.runs, "hears": heard, "sends": node.sends}
+    inputs = [f"{part} of {home}" for part, home in node.hears]
+    duties = {"reads": node.reads, "runs": node.runs, "gets": inputs, "sends": node.sends}
     lines = {duty: ", ".join(names) for duty, names in duties.items() if names}
     return Padding(facts(lines), (0, 0, 0, 3))
 
@@ -191,7 +191,7 @@ def _loads(traffic: "Traffic") -> "Grid":
         grid.add_column(justify="right")
     grid.add_row("", *(Text(name, "dim") for name in ("messages", "bytes as JSON", "as CBOR")))
     loads = {
-        "what the nodes say": traffic.beliefs,
+        "what the nodes send": traffic.beliefs,
         "instead, all readings to one place, a message a node": traffic.readings,
         "instead, all readings to one place, a message a reading": traffic.single_readings,
     }
@@ -201,12 +201,12 @@ def _loads(traffic: "Traffic") -> "Grid":
 
 
 def _verdict(traffic: "Traffic") -> list[str]:
-    """Say what was counted, and plainly whether the plan saves bytes."""
+    """Tell what was counted, and whether the plan saves bytes."""
     beliefs, readings = traffic.beliefs, traffic.readings
     if beliefs.messages == 0:
         return ["Nothing goes over the wire: one node does it all."]
     counted = [
-        "MQTT packets, to the broker and on to each who hears; acknowledgements, TCP and the",
+        "MQTT packets, to the broker and on to each subscriber; acknowledgements, TCP and the",
         "decision itself are left out.",
     ]
     is_larger = {"JSON": beliefs.json > readings.json, "CBOR": beliefs.cbor > readings.cbor}
@@ -215,6 +215,6 @@ def _verdict(traffic: "Traffic") -> list[str]:
     wires = " and as ".join(wire for wire, larger in is_larger.items() if larger)
     return [
         *counted,
-        f"What the nodes say is larger than their readings in one message, as {wires}: the plan",
+        f"What the nodes send is larger than their readings in one message, as {wires}: the plan",
         "saves no bytes, but readings stay where they are measured.",
     ]

@@ -69,7 +69,7 @@ def up(
     from solah.network.client import find_broker
     from solah.network.observing import Observer
     from solah.network.topics import Topics
-    from solah.network.watching import listening
+    from solah.network.watching import subscribed
 
     bundle = load_bundle(plan)
     options = reading.read_options()
@@ -81,7 +81,7 @@ def up(
     with ExitStack() as stack:
         url = broker or stack.enter_context(_own_broker())
         also = decided.listener(topics.decisions)
-        stack.enter_context(listening(find_broker(url), topics, observer, also))
+        stack.enter_context(subscribed(find_broker(url), topics, observer, also))
         stack.enter_context(page(observer, web, screen))
         nodes = stack.enter_context(_nodes(bundle, plan, url, words))
         nodes.start(replay=replay, rate=rate)

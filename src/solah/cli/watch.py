@@ -59,11 +59,11 @@ def watch(
     from solah.network.observing import Observer
     from solah.network.plan import check_name
     from solah.network.topics import Topics
-    from solah.network.watching import listening
+    from solah.network.watching import subscribed
 
     topics = Topics(check_name(site), root)
     observer = Observer(topics, trusted(trust))
-    with listening(broker.find(), topics, observer), page(observer, web, screen):
+    with subscribed(broker.find(), topics, observer), page(observer, web, screen):
         end = None if seconds is None else time.monotonic() + seconds
 
         def is_over() -> bool:

@@ -33,9 +33,9 @@ def acl_text(
     topics : Topics
         The topics of the plan's site.
     operator : str, default="operator"
-        The user who may swap the model, and hear everything.
+        The user who may swap the model, and subscribe to everything.
     watcher : str, default="watcher"
-        The user who may hear everything but readings, and say nothing.
+        The user who may subscribe to everything but readings, and publish nothing.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def acl_text(
     >>> from solah.network.topics import Topics
     >>> only = NodePlan("cellar", runs=("y",), reads=("alcohol",), hears=(), sends=())
     >>> print(acl_text(Plan("house", (only,)), Topics("house")).partition("user operator")[0])
-    # Who may say and hear what at the site 'house'; for acl_file of mosquitto.conf.
+    # Rights of the users at the site 'house'; for acl_file of mosquitto.conf.
     <BLANKLINE>
     user cellar
     topic write solah/house/cellar/status
@@ -68,9 +68,7 @@ def acl_text(
     rights = {node.name: _node_rights(node, topics, node.name == deciding) for node in plan.nodes}
     rights[operator] = _operator_rights(topics)
     rights[watcher] = _watcher_rights(topics)
-    about = (
-        f"# Who may say and hear what at the site {plan.site!r}; for acl_file of mosquitto.conf."
-    )
+    about = f"# Rights of the users at the site {plan.site!r}; for acl_file of mosquitto.conf."
     users = ("\n".join([f"user {user}", *lines]) for user, lines in rights.items())
     return "\n\n".join([about, *users]) + "\n"
 
@@ -86,8 +84,8 @@ def _check_root(root: str) -> None:
 
 def _check_names(plan: Plan, topics: Topics) -> None:
     """Refuse names that bring lines of their own, in plans that were not made by `make_plan`."""
-    heard = (home for node in plan.nodes for _, home in node.hears)
-    for name in (plan.site, topics.site, *(node.name for node in plan.nodes), *heard):
+    sources = (home for node in plan.nodes for _, home in node.hears)
+    for name in (plan.site, topics.site, *(node.name for node in plan.nodes), *sources):
         check_name(name)
 
 
@@ -104,19 +102,19 @@ def _check_users(plan: Plan, operator: str, watcher: str) -> None:
 
 def _node_rights(node: NodePlan, topics: Topics, decides: bool) -> Iterator[str]:
     name = node.name
-    heard = sorted({home for _, home in node.hears})
+    sources = sorted({home for _, home in node.hears})
     yield _write(topics.status(name))
     yield _write(topics.said(name))
     yield _write(topics.influx(name))
     if decides:
         yield _write(topics.decisions)
         yield _write(topics.progress)
-    yield from (_write(topics.asked(other)) for other in heard)
+    yield from (_write(topics.asked(other)) for other in sources)
     yield _read(topics.readings(name))
     yield _read(topics.asked(name))
     yield _read(topics.model)
     yield _read(topics.progress)
-    yield from (_read(topics.said(other)) for other in heard)
+    yield from (_read(topics.said(other)) for other in sources)
 
 
 def _operator_rights(topics: Topics) -> Iterator[str]:

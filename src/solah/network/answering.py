@@ -13,10 +13,10 @@ MESSAGES_A_SECOND = 5.0
 
 
 class Answers:
-    """The rows that are still to be said again, and how much of that is allowed.
+    """The rows that are still to be sent again, and how much of that is allowed.
 
-    A question may be small and come often, so what it brings about has bounds: rows that wait for
-    their answer, the newest of those that are asked for, and messages a second, of which a second's
+    A request may be small and come often, so its answers are bounded: the rows that wait to be
+    sent, the newest of those that are asked for, and the messages per second, of which a second's
     worth can be saved up.
 
     Examples
@@ -40,7 +40,7 @@ class Answers:
         return max(len(new) - room, 0)
 
     def due(self, now: float, rows_a_message: Callable[[int], int]) -> Iterator[int]:
-        """Yield the rows that may be said now; a message holds ``rows_a_message`` like each."""
+        """Yield the rows that may be sent now; a message holds ``rows_a_message`` like each."""
         earned = max(now - self._counted_at, 0.0) * MESSAGES_A_SECOND
         self._allowed, self._counted_at = min(self._allowed + earned, MESSAGES_A_SECOND), now
         for row in [*self._rows]:
@@ -52,5 +52,5 @@ class Answers:
             yield row
 
     def next_time(self) -> float | None:
-        """Return when more may be said; None if there is nothing to say."""
+        """Return when more may be sent; None if there is nothing to send."""
         return self._counted_at + 1.0 / MESSAGES_A_SECOND if self._rows else None

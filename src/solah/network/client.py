@@ -142,12 +142,12 @@ class Client:
     on_connect : callable, default=None
         Called in that thread whenever a connection stands.
     will : tuple of topic and payload, default=None
-        What the broker says, and keeps, when we vanish.
+        What the broker publishes, and keeps, when we vanish.
     is_kept : bool, default=True
         Whether the broker keeps messages for us while we are away.
     is_careful : bool, default=False
         Whether messages are acknowledged only by :meth:`acknowledge`. Then ``on_message`` gets a
-        :class:`Receipt` as well, and the broker says again what was not acknowledged.
+        :class:`Receipt` as well, and the broker sends again what was not acknowledged.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Client:
         self._waiting_bytes = 0
         self._sizes: dict[int, int] = {}
         self._confirmed_early: set[int] = set()
-        self._said = 0
+        self._published = 0
         self._refusal = ""
         self._connected = threading.Event()
         self._paho = self._make(name, is_kept, will)
@@ -182,15 +182,15 @@ class Client:
         return self._in_flight
 
     @property
-    def said(self) -> int:
-        """How many messages were said so far."""
-        return self._said
+    def published(self) -> int:
+        """How many messages were published so far."""
+        return self._published
 
     @property
     def confirmed(self) -> int:
         """How many of them are done with; brokers confirm in order."""
         with self._lock:
-            return self._said - self._in_flight
+            return self._published - self._in_flight
 
     @property
     def is_connected(self) -> bool:
@@ -215,17 +215,17 @@ class Client:
         self._paho.loop_stop()
 
     def subscribe(self, topics: Iterable[str]) -> None:
-        """Hear topics, now and after every reconnection."""
+        """Subscribe to topics, now and after every reconnection."""
         new = [topic for topic in topics if topic not in self._topics]
         self._topics |= dict.fromkeys(new)
         if new and self.is_connected:
             self._paho.subscribe([(topic, _AT_LEAST_ONCE) for topic in new])
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
-        """Say something at least once; return whether there was room for it.
+        """Publish a message at least once; return whether there was room for it.
 
         What waits for the broker has bounds in messages and in bytes; what is larger than all that
-        may wait is said only if nothing else does.
+        may wait is published only if nothing else does.
         """
         size = len(payload)
         with self._lock:
@@ -233,9 +233,9 @@ class Client:
                 return False
             self._in_flight += 1
             self._waiting_bytes += size
-            self._said += 1
+            self._published += 1
         info = self._paho.publish(topic, payload, qos=_AT_LEAST_ONCE, retain=retain)
-        queued = info.rc in (0, 4)  # 4: not connected, and said later
+        queued = info.rc in (0, 4)  # 4: not connected, and published later
         with self._lock:
             # The broker may have been quicker than we were to note the message's number.
             if not queued or info.mid in self._confirmed_early:
@@ -281,7 +281,7 @@ class Client:
         paho.on_connect = self._answered
         paho.on_disconnect = self._lost
         paho.on_publish = self._confirmed
-        paho.on_message = self._heard
+        paho.on_message = self._received
         return paho
 
     def _opened(self, _client: Any, _data: Any, sock: Any) -> None:
@@ -311,7 +311,7 @@ class Client:
             else:
                 self._done_with(size)
 
-    def _heard(self, _client: Any, _data: Any, message: Any) -> None:
+    def _received(self, _client: Any, _data: Any, message: Any) -> None:
         if not self._is_careful:
             self._on_message(message.topic, message.payload)
             return

@@ -1,10 +1,10 @@
 """The logic of a node, without a network or a clock: readings and messages to decisions.
 
 Rows are told apart by their sequence number. A node evaluates what it can of a row as soon as all
-inputs are there, and says it. When the deadline of a row passes, ignorance takes the place of what
-is missing. Which rows a site is at, a majority of its sources decides (position.py); a node with
-no other source than its readings, which does not decide, passes on whatever it reads. Everything is
-counted and bounded, so that nothing that comes in can do harm.
+inputs are there, and sends it. When the deadline of a row passes, ignorance takes the place of what
+is missing. A majority of its sources decides which rows a site is at (position.py); a node whose
+only source is its readings, and which does not decide, passes on whatever it reads. Everything is
+counted and bounded, so that no message can do harm.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Settings:
     deadline : seconds after which a row is decided with what is there; nodes below wait less
     patience : seconds after which what is missing is asked for again
     window : seconds of a row, where rows are told apart by time; None where they have numbers
-    keep : the rows that are kept, open or to be said again
+    keep : the rows that are kept, open or to be sent again
     """
 
     deadline: float = 2.0
@@ -53,7 +53,7 @@ class Settings:
 
 @dataclass
 class Outbox:
-    """What a node has to say."""
+    """The messages that a node has to send."""
 
     beliefs: list[Beliefs] = field(default_factory=list)
     decisions: list[Decisions] = field(default_factory=list)
@@ -132,7 +132,7 @@ class NodeCore:
         return self._position.reached
 
     def holds(self, sequence: int) -> bool:
-        """Whether a row is remembered, and can be said again."""
+        """Whether a row is remembered, and can be sent again."""
         return sequence in self._rows
 
     def note_progress(self, sequence: int) -> None:
@@ -148,15 +148,17 @@ class NodeCore:
             brought=brought,
             over=as_runs(over) if self.decides else (),
             rows=tuple(
-                self._open_row(case) for case in self._rows if case.is_heard and not case.is_over
+                self._open_row(case) for case in self._rows if case.has_input and not case.is_over
             ),
         )
 
     def _open_row(self, case: Case) -> OpenRow:
         version = self._versions.of(case.sequence)
-        heard = {part: signal for part, signal in case.signals.items() if part in version.hears}
+        received = {
+            part: signal for part, signal in case.signals.items() if part in version.sources
+        }
         return OpenRow(
-            case.sequence, case.time, version.hash, case.readings, heard, tuple(case.missing)
+            case.sequence, case.time, version.hash, case.readings, received, tuple(case.missing)
         )
 
     def resume(self, memory: Memory, now: float = 0.0) -> None:
@@ -169,7 +171,7 @@ class NodeCore:
                 self._open(sequence, now, 0.0).is_over = True
         for row in memory.rows:
             case = self._open(row.sequence, now, row.time)
-            case.readings, case.is_heard = row.readings, True
+            case.readings, case.has_input = row.readings, True
             if row.model == self._versions.of(row.sequence).hash:
                 case.signals, case.missing = dict(row.signals), list(row.missing)
             self._changed[row.sequence] = None
@@ -194,7 +196,7 @@ class NodeCore:
         return True
 
     def _first_needed(self) -> int:
-        """Return the first row that may still be evaluated, or said again."""
+        """Return the first row that may still be evaluated, or sent again."""
         done = self.settled if self.decides else self._progress
         return done + 1 - _MOST_GAP
 
@@ -215,25 +217,25 @@ class NodeCore:
             fitting, n_unfit = self._versions.of(sequence).fitting(row.readings)
             self.counters["unfit_readings"] += n_unfit
             case.readings = {**(case.readings or {}), **fitting}
-            case.is_heard = True
+            case.has_input = True
             self._changed[sequence] = None
             self.counters["readings"] += 1
             taken.append(sequence)
         return taken
 
-    def hear(self, said: Beliefs, now: float) -> None:
-        """Take in what another node says."""
-        for row in said.rows:
+    def hear(self, message: Beliefs, now: float) -> None:
+        """Receive the beliefs of another node."""
+        for row in message.rows:
             version = self._versions.of(row.sequence)
-            if said.model != version.hash:
+            if message.model != version.hash:
                 self.counters["other_model"] += 1
-            elif not version.is_expected(said.node, row):
+            elif not version.is_expected(message.node, row):
                 self.counters["refused"] += 1
-            elif (case := self._case(said.node, row.sequence, now, row.time)) is not None:
-                self._hear_row(case, row)
+            elif (case := self._case(message.node, row.sequence, now, row.time)) is not None:
+                self._receive_row(case, row)
 
     def repeat(self, ask: Ask) -> None:
-        """Note which rows are to be said again, as far as they are still known."""
+        """Note which rows are to be sent again, as far as they are still known."""
         wanted = set(ask.sequences)
         held = {one for one in wanted if self._rows.get(one) is not None}
         self.counters["forgotten"] += len(wanted) - len(held)
@@ -242,7 +244,7 @@ class NodeCore:
         self.counters["unanswered"] += self._answers.want(held)
 
     def advance(self, now: float) -> Outbox:
-        """Evaluate what can be evaluated; return what is to be said."""
+        """Evaluate what can be evaluated; return the messages to send."""
         self._now = now
         if self._unreached:
             self._reach(now, since=self._position.lost(now, self._patience()))
@@ -253,7 +255,7 @@ class NodeCore:
         self._changed = {}
         for version, cases in self._versions.split(changed):
             version.run(cases, self.settings.window is not None)
-            self._say(version, cases, outbox)
+            self._send(version, cases, outbox)
         self._ask(now, outbox)
         return outbox
 
@@ -281,7 +283,7 @@ class NodeCore:
     def _judges(self) -> bool:
         """Whether this node brings several sources together, or decides."""
         version = self._versions.newest
-        return bool(version.hears) or version.decides
+        return bool(version.sources) or version.decides
 
     def _case(self, source: str, sequence: int, now: float, time: float) -> Case | None:
         """Find the case of a row, or open one; None for one that is refused or long gone."""
@@ -326,8 +328,8 @@ class NodeCore:
 
     def _open_gaps(self, before: int, reached: int, now: float) -> None:
         """Open the rows that must have been there in between."""
-        hears = self._versions.newest.hears
-        if not hears or self.settings.window is not None or reached - before > _MOST_GAP:
+        sources = self._versions.newest.sources
+        if not sources or self.settings.window is not None or reached - before > _MOST_GAP:
             return
         for missed in range(before + 1, reached):
             if missed not in self._rows and missed > self._position.floor:
@@ -353,10 +355,10 @@ class NodeCore:
             else:
                 self._position.floor = max(self._position.floor, gone)
         case = self._rows.drop(gone)
-        self.counters["dropped"] += not case.is_over and case.is_heard
+        self.counters["dropped"] += not case.is_over and case.has_input
 
     def _begin_again(self, case: Case, now: float) -> None:
-        case.signals, case.missing, case.unsaid, case.asked = {}, [], [], 0.0
+        case.signals, case.missing, case.unsent, case.asked = {}, [], [], 0.0
         case.seen = max(case.seen, now)
         if case.unread:
             case.readings, case.unread = None, []
@@ -375,13 +377,13 @@ class NodeCore:
         else:
             self._rows.wait(case, now)
 
-    # --- hearing ---------------------------------------------------------------------------------
+    # --- receiving -------------------------------------------------------------------------------
 
-    def _hear_row(self, case: Case, row: Said) -> None:
+    def _receive_row(self, case: Case, row: Said) -> None:
         if case.is_over:
             self.counters["late"] += 1
             return
-        case.is_heard = True
+        case.has_input = True
         case.time = max(case.time, row.time)
         for part, signal in row.signals.items():
             if part in case.signals:
@@ -392,21 +394,21 @@ class NodeCore:
         case.missing += [part for part in row.missing if part not in case.missing]
         self._changed[case.sequence] = None
 
-    # --- saying ----------------------------------------------------------------------------------
+    # --- sending ---------------------------------------------------------------------------------
 
-    def _say(self, version: Version, cases: list[Case], outbox: Outbox) -> None:
+    def _send(self, version: Version, cases: list[Case], outbox: Outbox) -> None:
         rows = [
             Said(
                 case.sequence,
                 case.time,
-                {part: case.signals[part] for part in case.unsaid},
+                {part: case.signals[part] for part in case.unsent},
                 tuple(case.missing),
             )
             for case in cases
-            if case.unsaid
+            if case.unsent
         ]
         for case in cases:
-            case.unsaid = []
+            case.unsent = []
         for part in _batched(rows, version.rows_a_message):
             outbox.beliefs.append(Beliefs(self.name, version.hash, tuple(part)))
         ending = [case for case in cases if not case.is_over and version.is_done(case)]
@@ -421,13 +423,13 @@ class NodeCore:
     # --- waiting ---------------------------------------------------------------------------------
 
     def _deadline(self, version: Version) -> float:
-        """Return how long this node waits; those below wait less, so that they are heard."""
+        """Return how long this node waits; those below wait less, so that they are in time."""
         share = version.level / version.height if version.height else 0.0
         own = self.settings.window if self.settings.window and version.attributes else 0.0
         return max(self.settings.deadline * share, own)
 
     def _patience(self) -> float:
-        """Return how long a source that says nothing new is waited for."""
+        """Return how long a source that sends nothing new is waited for."""
         return self._deadline(self._versions.newest)
 
     def _give_up(self, now: float) -> None:
@@ -437,16 +439,16 @@ class NodeCore:
             if now < case.due + self._deadline(version):
                 return
             case.due = None
-            if case.is_heard:
+            if case.has_input:
                 self._fill(version, case)
             else:
                 case.is_over = True
                 self.counters["gaps"] += 1
 
     def _fill(self, version: Version, case: Case) -> None:
-        silent = [part for part in version.hears if part not in case.signals]
-        case.missing += silent
-        for part in silent:
+        absent = [part for part in version.sources if part not in case.signals]
+        case.missing += absent
+        for part in absent:
             case.signals[part] = version.ignorance[part]
         case.is_filled = True
         if case.readings is None:
@@ -456,14 +458,14 @@ class NodeCore:
         self._changed[case.sequence] = None
 
     def _answer(self, now: float) -> None:
-        """Let rows be said again that were asked for."""
+        """Let rows be sent again that were asked for."""
         for sequence in self._answers.due(now, lambda one: self._versions.of(one).rows_a_message):
             case = self._rows.get(sequence)
             if case is None:
                 self.counters["forgotten"] += 1
                 continue
             sends = self._versions.of(sequence).plan.sends
-            case.unsaid = [part for part in sends if part in case.signals]
+            case.unsent = [part for part in sends if part in case.signals]
             self._changed[sequence] = None
             self.counters["repeated"] += 1
 
@@ -471,13 +473,13 @@ class NodeCore:
         """Return the row for which to ask next."""
         while self._asking:
             case = self._rows.get(self._asking[0])
-            if case is not None and not case.is_over and self._versions.of(case.sequence).hears:
+            if case is not None and not case.is_over and self._versions.of(case.sequence).sources:
                 return case
             self._asking.popleft()
         return None
 
     def _ask(self, now: float, outbox: Outbox) -> None:
-        """Ask again for what is missing for a while, of rows that others are near."""
+        """Ask again for what has been missing for a while, of rows that others are near."""
         wanted: dict[str, list[int]] = {}
         for _ in range(len(self._asking)):
             case = self._first_asking()
@@ -487,8 +489,8 @@ class NodeCore:
             self._asking.rotate(-1)
             if case.sequence > self._position.reached + _MOST_GAP:
                 continue
-            hears = self._versions.of(case.sequence).hears
-            for node in {home for part, home in hears.items() if part not in case.signals}:
+            sources = self._versions.of(case.sequence).sources
+            for node in {home for part, home in sources.items() if part not in case.signals}:
                 wanted.setdefault(node, []).append(case.sequence)
         for node, sequences in wanted.items():
             for part in _batched(sequences, ROWS_A_MESSAGE):

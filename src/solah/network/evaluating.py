@@ -41,10 +41,10 @@ class Case:
     readings: Mapping[str, Reading] | None = None
     signals: dict[str, tuple[float, ...]] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
-    unsaid: list[str] = field(default_factory=list)
+    unsent: list[str] = field(default_factory=list)
     due: float | None = None  # since when its deadline runs; None while it is not reached
     asked: float = 0.0
-    is_heard: bool = False  # whether anything came in
+    has_input: bool = False  # whether anything came in
     is_filled: bool = False  # whether ignorance stands for what did not come
     unread: list[str] = field(default_factory=list)  # trees whose readings did not come
     is_over: bool = False
@@ -64,7 +64,7 @@ class Version:
         self.attributes: list[Attribute] = [
             one for one in model.attributes if one.name in self.plan.reads
         ]
-        self.hears = dict(self.plan.hears)
+        self.sources = dict(self.plan.hears)  # of each input from elsewhere the node that sends it
         own = {one.name: one for one in self.attributes}
         self.inputs = {
             node.name: Inputs(
@@ -88,11 +88,11 @@ class Version:
         self.level, self.height = _levels(bundle, name)
 
     def _ignorance(self) -> dict[str, tuple[float, ...]]:
-        """Return what trees and fusions say of a row of which nothing is known."""
+        """Return the signals of trees and fusions for a row of which nothing is known."""
         model = self.bundle.model
         unknown = {one.name: np.full(1, np.nan) for one in model.attributes}
         signals = signals_of(model.nodes, Coded(unknown, 1))
-        return {part: tuple(signals[part][0].tolist()) for part in self.hears}
+        return {part: tuple(signals[part][0].tolist()) for part in self.sources}
 
     def known_share(self, case: Case) -> float:
         """Return the share of the model's knowledge that a row's readings reached."""
@@ -107,8 +107,8 @@ class Version:
 
     @property
     def n_sources(self) -> int:
-        """How many sources say rows to the node: other nodes, and its own readings."""
-        return len(set(self.hears.values())) + bool(self.attributes)
+        """How many sources send rows to the node: other nodes, and its own readings."""
+        return len(set(self.sources.values())) + bool(self.attributes)
 
     def is_expected(self, node: str, row: Said) -> bool:
         """Whether this node waits for exactly such signals of that one."""
@@ -116,7 +116,7 @@ class Version:
             bool(row.signals)
             and self.below.keys() >= set(row.missing)
             and all(
-                self.hears.get(part) == node
+                self.sources.get(part) == node
                 and len(signal) == self.goal.size
                 and (part in self.fusion_inputs or _is_belief(signal))
                 for part, signal in row.signals.items()
@@ -171,7 +171,7 @@ class Version:
                 for case in cases
                 if node.name not in case.signals
                 and (not inputs.measured or self._has_readings(case, is_windowed))
-                and all(name in case.signals for name in inputs.heard)
+                and all(name in case.signals for name in inputs.received)
             ]
             if not ready:
                 continue
@@ -179,7 +179,7 @@ class Version:
             for case, signal in zip(ready, signals, strict=True):
                 case.signals[node.name] = tuple(signal)
                 if node.name in self.plan.sends:
-                    case.unsaid.append(node.name)
+                    case.unsent.append(node.name)
 
     def _has_readings(self, case: Case, is_windowed: bool) -> bool:
         """Whether the readings of a row are there; in a window, some may still come."""
@@ -190,7 +190,7 @@ class Version:
     def evaluate(self, node: Node, cases: Sequence[Case]) -> Float:
         """Evaluate a tree or a fusion on rows whose inputs are all there."""
         inputs = self.inputs[node.name]
-        below = {name: np.array([case.signals[name] for case in cases]) for name in inputs.heard}
+        below = {name: np.array([case.signals[name] for case in cases]) for name in inputs.received}
         rows = _coded(inputs.measured, cases)
         return signal_of(node, rows, below, node.name in self.fusion_inputs)
 
@@ -198,7 +198,7 @@ class Version:
 class Inputs(NamedTuple):
     """What a tree or a fusion asks: other parts, and attributes that are measured here."""
 
-    heard: list[str]
+    received: list[str]
     measured: list[Attribute]
 
 
@@ -236,7 +236,7 @@ def _column(values: list[Reading]) -> np.ndarray[tuple[int], np.dtype[np.generic
 
 
 def _attributes_below(bundle: Bundle) -> dict[str, frozenset[str]]:
-    """Name the attributes that each tree and fusion hears of, itself or through others."""
+    """Name the attributes that each tree and fusion depends on, itself or through others."""
     below: dict[str, frozenset[str]] = {}
     for node in bundle.model.nodes:
         below[node.name] = frozenset(
@@ -250,8 +250,8 @@ def _rows_a_message(bundle: Bundle, plan: NodePlan) -> int:
     goal = bundle.model.goal
     names = sum(len(spell(state).encode()) for state in goal.states)
     everything = sum(len(node.name.encode()) + 8 for node in bundle.model.nodes)
-    said = sum(len(part.encode()) + 30 * goal.size + 10 for part in plan.sends)
-    row = 200 + everything + max(6 * names + 35 * goal.size, said)
+    sent = sum(len(part.encode()) + 30 * goal.size + 10 for part in plan.sends)
+    row = 200 + everything + max(6 * names + 35 * goal.size, sent)
     return max(1, min(ROWS_A_MESSAGE, _BYTES_A_MESSAGE // row))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from solah.data.spelling import spell
 from solah.model.beliefs import alone, fusion_inputs
 from solah.model.document import Fusion, Task
-from solah.network.watched import Saying, shown
+from solah.network.watched import Output, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,12 +38,12 @@ class Fitting:
         self._parts = {node.name: node for node in model.nodes}
         self._places = {node.name: place for place, node in enumerate(model.nodes)}
         self._weighed = fusion_inputs(model.nodes)
-        self._said = {self.root}.union(*(node.sends for node in bundle.plan.nodes))
+        self._sent = {self.root}.union(*(node.sends for node in bundle.plan.nodes))
 
     # --- messages --------------------------------------------------------------------------------
 
-    def may_say(self, node: str, row: Said) -> bool:
-        """Whether this is what that node has to say of a row."""
+    def may_send(self, node: str, row: Said) -> bool:
+        """Whether this is what that node sends of a row."""
         return (
             node in self.nodes
             and row.signals.keys() <= set(self.nodes[node].sends)
@@ -70,24 +70,24 @@ class Fitting:
         """Return the place of a class; None where a number is decided."""
         return self.labels.index(decision) if self.labels else None
 
-    def saying(self, part: str, signal: tuple[float, ...]) -> Saying:
+    def output(self, part: str, signal: tuple[float, ...]) -> Output:
         """Return what a part believes, given what goes up from it: to a fusion, evidence."""
         if part in self._weighed:
             return self._spelt(tuple(alone(self._parts[part], np.array([signal]))[0].tolist()))
         return self._spelt(signal)
 
-    def root_saying(self, row: Decided) -> Saying:
+    def root_output(self, row: Decided) -> Output:
         """Return what is believed at the top, given a decision."""
         if self.labels:
             return self._spelt(tuple(row.beliefs[label] for label in self.labels))
-        return Saying((), _about(float(row.decision)), None)
+        return Output((), _about(float(row.decision)), None)
 
-    def _spelt(self, belief: tuple[float, ...]) -> Saying:
+    def _spelt(self, belief: tuple[float, ...]) -> Output:
         shares = tuple(round(share, 4) for share in belief)
         if self._goal.task is Task.REGRESSION:
-            return Saying(shares, _about(float(np.dot(belief, self._goal.centres))), None)
+            return Output(shares, _about(float(np.dot(belief, self._goal.centres))), None)
         place = int(self._goal.decide(np.array([belief]))[0])
-        return Saying(shares, shown(self.labels[place]), shares[place])
+        return Output(shares, shown(self.labels[place]), shares[place])
 
     # --- describing ------------------------------------------------------------------------------
 
@@ -102,10 +102,10 @@ class Fitting:
         }
 
     def describe_parts(
-        self, heard: Mapping[str, WatchedPart], missing: tuple[str, ...]
+        self, received: Mapping[str, WatchedPart], missing: tuple[str, ...]
     ) -> list[dict[str, Any]]:
-        """Describe trees and fusions from bottom to top, given what they said, and who did not."""
-        return [self._describe_part(name, heard.get(name), missing) for name in self._parts]
+        """Describe trees and fusions from bottom to top, given their last outputs."""
+        return [self._describe_part(name, received.get(name), missing) for name in self._parts]
 
     def _describe_part(
         self, name: str, last: WatchedPart | None, missing: tuple[str, ...]
@@ -120,10 +120,10 @@ class Fitting:
             "asks": [shown(one) for one in part.origins if one not in self._parts],
             "state": self._state(name, last, missing),
             "row": last.row if last else None,
-            "heard": last.heard if last else None,
-            "belief": list(last.saying.belief) if last else [],
-            "says": last.saying.says if last else None,
-            "certainty": last.saying.certainty if last else None,
+            "heard": last.received if last else None,
+            "belief": list(last.output.belief) if last else [],
+            "says": last.output.decision if last else None,
+            "certainty": last.output.certainty if last else None,
         }
 
     def _state(self, name: str, last: WatchedPart | None, missing: tuple[str, ...]) -> str:
@@ -131,7 +131,7 @@ class Fitting:
             return "missing"
         if last is not None:
             return "heard"
-        return "waiting" if name in self._said else "inside"
+        return "waiting" if name in self._sent else "inside"
 
 
 def _is_share(value: float) -> bool:

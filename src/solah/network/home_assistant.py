@@ -24,8 +24,8 @@ def discovery(
     """Describe a network, so that Home Assistant finds it by itself.
 
     There is a sensor for the decision, with all that is known of it as attributes; one for the
-    belief in it, where a class is decided; and one for each node that says whether it is there.
-    What is said goes to the broker and is kept there. Home Assistant reads JSON only, so the node
+    belief in it, where a class is decided; and one for each node that tells whether it is there.
+    These messages go to the broker and are kept there. Home Assistant reads JSON only, so the node
     that decides has to write JSON.
 
     Parameters
@@ -33,7 +33,7 @@ def discovery(
     topics : Topics
     bundle : Bundle
     prefix : str, default="homeassistant"
-        Where Home Assistant listens.
+        The prefix of the topics that Home Assistant subscribes to.
 
     Returns
     -------
@@ -68,7 +68,7 @@ class _Announcing:
     def announcement(
         self, prefix: str, component: str, what: str, about: dict[str, Any]
     ) -> tuple[str, bytes]:
-        """Name a sensor uniquely, and say which device it belongs to."""
+        """Name a sensor uniquely, and name the device that it belongs to."""
         unique = f"{self._site}_{what}"
         config = {**about, "unique_id": unique, "device": self._device, "origin": {"name": "solah"}}
         topic = f"{prefix}/{component}/{self._site}/{what}/config"

@@ -2,7 +2,7 @@
 
 A message is acknowledged when the rows that it was about are safe: their decisions are with the
 broker, or they stand in the file. So a node that is killed loses nothing, and decides no row again
-with less than before. Where the file cannot be written, a node goes on from memory, says so, and
+with less than before. Where the file cannot be written, a node goes on from memory, reports it, and
 tries again.
 """
 
@@ -33,7 +33,7 @@ class _Pending:
 
     memory: Memory
     receipts: list[Receipt]
-    said: int
+    published: int
 
 
 class Keeper:
@@ -82,9 +82,9 @@ class Keeper:
         """Write what there is to write; return whether the settled row changed."""
         if self._pending is None and (now >= self._next or len(self._receipts) >= _MOST_RECEIPTS):
             self._next = now + _EVERY
-            self._pending = _Pending(memory(), self._receipts, self._client.said)
+            self._pending = _Pending(memory(), self._receipts, self._client.published)
             self._receipts = []
-        if self._pending is None or self._client.confirmed < self._pending.said:
+        if self._pending is None or self._client.confirmed < self._pending.published:
             return False
         before, pending = self.settled, self._pending
         self.settled, self._pending = pending.memory.settled, None

@@ -71,7 +71,7 @@ class Launcher:
                 process.wait()
 
     def log(self, name: str) -> str:
-        """Return what a node said to its operator."""
+        """Return what a node printed."""
         file = self.folder / f"{name}.log"
         return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
 

@@ -1,6 +1,6 @@
 """Follow the messages of a site and keep a snapshot of it, without a network or a clock.
 
-Whatever is said on the site's topics may be put in. What cannot be read or does not fit the plan is
+Any message on the site's topics may be put in. What cannot be read or does not fit the plan is
 counted and changes nothing else, and what is kept has bounds.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from solah.network.messages import Decided
     from solah.network.topics import Topics
     from solah.network.trust import Trust
-    from solah.network.watched import Saying
+    from solah.network.watched import Output
 
 MOST_DECISIONS = 200
 MOST_STRANGERS = 100
@@ -55,7 +55,7 @@ _MOST_LATENCY = 3_600.0
 
 
 class _RefusedError(Exception):
-    """A message that can be read, and is not taken; says why."""
+    """A message that can be read, and is not taken; tells why."""
 
 
 class Observer:
@@ -100,7 +100,7 @@ class Observer:
 
     @property
     def bundle(self) -> Bundle | None:
-        """The newest plan and its model; None while none was heard."""
+        """The newest plan and its model; None while none was received."""
         with self._lock:
             return self._newest.bundle if self._newest else None
 
@@ -219,7 +219,7 @@ class Observer:
     def _take_status(self, name: str, payload: bytes, now: float) -> None:
         status = decode_status(payload)
         node = self._node(name, status.node)
-        node.heard, node.state, node.model = now, status.state, shown(status.model)
+        node.last_seen, node.state, node.model = now, status.state, shown(status.model)
         if status.counters:  # a last will has none
             some = sorted(status.counters.items())[:_MOST_NAMES]
             node.counters = {shown(what): min(count, MAX_SEQUENCE) for what, count in some}
@@ -231,30 +231,30 @@ class Observer:
         decode_ask(payload)  # only to be counted where it cannot be read
 
     def _pass_over(self, _name: str, _payload: bytes, _now: float) -> None:
-        """Leave what is said for others."""
+        """Ignore what is for others."""
 
     def _take_beliefs(self, name: str, payload: bytes, now: float) -> None:
-        said = decode_beliefs(payload)
-        fitting = self._fittings.get(said.model)
+        message = decode_beliefs(payload)
+        fitting = self._fittings.get(message.model)
         if fitting is None:
             raise _RefusedError("other_model")
-        if not all(fitting.may_say(name, row) for row in said.rows):
+        if not all(fitting.may_send(name, row) for row in message.rows):
             raise _RefusedError("unfit")
-        self._hear(self._node(name, said.node), len(said.rows), now)
-        for row in said.rows[-1:]:
+        self._note(self._node(name, message.node), len(message.rows), now)
+        for row in message.rows[-1:]:
             for part, signal in row.signals.items():
-                self._believe(part, fitting.saying(part, signal), row.sequence, now)
+                self._believe(part, fitting.output(part, signal), row.sequence, now)
 
     def _take_decisions(self, payload: bytes, now: float) -> None:
-        said = decode_decisions(payload)
-        fitting = self._fittings.get(said.model)
+        message = decode_decisions(payload)
+        fitting = self._fittings.get(message.model)
         if self._fittings and fitting is None:
             raise _RefusedError("other_model")
-        if fitting and not all(fitting.may_decide(said.node, row) for row in said.rows):
+        if fitting and not all(fitting.may_decide(message.node, row) for row in message.rows):
             raise _RefusedError("unfit")
-        rows = {(said.model, row.sequence, row.time): row for row in said.rows}
+        rows = {(message.model, row.sequence, row.time): row for row in message.rows}
         new = {key: row for key, row in rows.items() if key not in self._decided}
-        self._hear(self._node(check_name(said.node), said.node), len(new), now)
+        self._note(self._node(check_name(message.node), message.node), len(new), now)
         self._rate.add(len(new), now)
         for key, row in new.items():
             self._decide(key, row, fitting, now)
@@ -270,15 +270,15 @@ class Observer:
             self._nodes[name] = WatchedNode()
         return self._nodes[name]
 
-    def _hear(self, node: WatchedNode, n_rows: int, now: float) -> None:
-        node.heard = now
+    def _note(self, node: WatchedNode, n_rows: int, now: float) -> None:
+        node.last_seen = now
         node.rows.add(n_rows, now)
 
-    def _believe(self, part: str, saying: Saying, row: int, now: float) -> None:
-        """Note what a part believes, unless an old row is only said again."""
+    def _believe(self, part: str, output: Output, row: int, now: float) -> None:
+        """Note what a part believes, unless an old row is only sent again."""
         before = self._parts.get(part)
-        if before is None or row >= before.row or now - before.heard > WINDOW:
-            self._parts[part] = WatchedPart(saying, row, now)
+        if before is None or row >= before.row or now - before.received > WINDOW:
+            self._parts[part] = WatchedPart(output, row, now)
 
     def _decide(
         self, key: tuple[str, int, float], row: Decided, fitting: Fitting | None, now: float
@@ -299,7 +299,7 @@ class Observer:
         self._totals["decisions"] += 1
         self._totals["incomplete"] += bool(row.missing)
         if fitting is not None:  # else anybody could make up names without end
-            self._believe(fitting.root, fitting.root_saying(row), row.sequence, now)
+            self._believe(fitting.root, fitting.root_output(row), row.sequence, now)
             self._by_missing.update(map(shown, row.missing))
             self._by_decision.update([shown(row.decision)] if fitting.labels else [])
 
@@ -316,7 +316,7 @@ class Observer:
             "state": node.state,
             "model": node.model,
             "has_newest": newest is not None and newest.hash == node.model,
-            "heard": node.heard,
+            "heard": node.last_seen,
             "rows": node.rows.total,
             "rate": node.rows.at(now),
             "readings": node.readings.total,

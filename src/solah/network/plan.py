@@ -41,7 +41,7 @@ class NodePlan:
     name : the node's name
     runs : the trees and fusions that it evaluates, from bottom to top
     reads : the attributes that are measured there
-    hears : what it needs of other nodes, each tree or fusion with the node that runs it
+    hears : its inputs from other nodes, each tree or fusion with the node that runs it
     sends : the trees and fusions whose signals other nodes need
     """
 
@@ -59,8 +59,8 @@ class Plan:
     Attributes
     ----------
     site : the name of the network
-    nodes : in the order in which they start: who hears others before those that it hears, as far
-        as nodes do not hear each other; the node that decides is the first
+    nodes : in the order in which they start: a node before those it gets inputs from, as far
+        as nodes do not need each other; the node that decides is the first
     """
 
     site: str
@@ -94,7 +94,7 @@ def make_plan(
     model : Model
     placement : mapping of node name to names, default=None
         The attributes that are measured at each node; trees and fusions may be placed by name too.
-        By default each lowest cluster of attributes has a node of its own: a fusion that hears
+        By default each lowest cluster of attributes has a node of its own: a fusion whose input is
         only trees of readings, or such a tree.
     gateway : str, default="gateway"
         The node of all that is placed nowhere else, the decision first of all.
@@ -228,7 +228,7 @@ class _Placing:
 
 
 def plan_of_homes(model: Model, home: Mapping[str, str], site: str) -> Plan:
-    """Work out what each node reads, hears and sends, given the node of each tree and fusion."""
+    """Work out what each node reads, receives and sends, given the node of each tree and fusion."""
     parent = {origin: node.name for node in model.nodes for origin in node.origins}
     runs: dict[str, list[Node]] = {}
     for part in model.nodes:
@@ -255,24 +255,26 @@ def _node_plan(
 
 
 def _hearing_first(nodes: Iterable[NodePlan]) -> Iterator[NodePlan]:
-    """Put nodes before those that they hear; where some hear each other, as they are."""
+    """Put nodes before those they get inputs from; where some need each other, as they are."""
     waiting = {node.name: node for node in nodes}
-    n_hearing = Counter(home for node in waiting.values() for home in _heard(node))
-    free = deque(name for name in waiting if not n_hearing[name])
+    n_receivers = Counter(home for node in waiting.values() for home in _senders(node))
+    free = deque(name for name in waiting if not n_receivers[name])
     while waiting:
         node = waiting.pop(free.popleft() if free else next(iter(waiting)))
         yield node
-        for home in _heard(node):
-            n_hearing[home] -= 1
-        free.extend(one for one in reversed(_heard(node)) if one in waiting and not n_hearing[one])
+        for home in _senders(node):
+            n_receivers[home] -= 1
+        free.extend(
+            one for one in reversed(_senders(node)) if one in waiting and not n_receivers[one]
+        )
 
 
-def _heard(node: NodePlan) -> list[str]:
+def _senders(node: NodePlan) -> list[str]:
     return list(dict.fromkeys(home for _, home in node.hears))
 
 
 def _checked_names(node: str, names: object) -> Sequence[str]:
-    """Return what is placed at a node, or say why it is no list of names."""
+    """Return what is placed at a node, or raise an error where it is no list of names."""
     if (
         not isinstance(names, Sequence)
         or isinstance(names, str)

@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from solah.network.client import Broker
     from solah.network.topics import Topics
 
-_LISTEN = 1.0
+_WAIT = 1.0
 _CONFIRM = 10.0
 
 
 def newest_row(broker: Broker, topics: Topics) -> int:
-    """Return the last row up to which a network has decided; 0 where none is heard of."""
+    """Return the last row up to which a network has decided; 0 where there is none."""
     rows = [0]
-    heard = threading.Event()
+    received = threading.Event()
 
     def take(_topic: str, payload: bytes) -> None:
         try:
             rows.append(decode_progress(payload))
         except MessageError:
             return
-        heard.set()
+        received.set()
 
     client = Client(broker, f"solah-{uuid4().hex[:12]}", take, is_kept=False)
     client.subscribe([topics.progress])
     client.start()
-    heard.wait(_LISTEN)
+    received.wait(_WAIT)
     client.stop()
     return max(rows)
 

@@ -24,7 +24,7 @@ _MOST_INDENT = 18
 _STATES = {"online": "green", "offline": "bold red", "unknown": "yellow"}
 _SILENT = {
     "missing": "missing; ignorance stands for it",
-    "waiting": "not heard yet",
+    "waiting": "no message yet",
     "inside": "stays in its node",
 }
 
@@ -59,7 +59,9 @@ def _headline(snapshot: Picture) -> list[RenderableType]:
     decisions = snapshot["decisions"]
     lines = [Text(f"site {snapshot['site']}", "bold"), Text(_pace(decisions))]
     if snapshot["model"] is None:
-        lines.append(Text("No plan was heard yet: the broker keeps none for this site.", "yellow"))
+        lines.append(
+            Text("No plan was received yet: the broker keeps none for this site.", "yellow")
+        )
     if decisions["missing"]:
         lines.append(Text(_lacking(decisions), "bold red"))
     if refused := _refused(snapshot["messages"]):
@@ -69,10 +71,12 @@ def _headline(snapshot: Picture) -> list[RenderableType]:
 
 def _pace(decisions: Picture) -> str:
     latency = decisions["latency"]
-    said = [count(decisions["total"], "decision"), f"{decisions['rate']:.1f} a second"]
+    parts = [count(decisions["total"], "decision"), f"{decisions['rate']:.1f} a second"]
     if latency:
-        said.append(f"latency {_duration(latency['p50'])} (p50), {_duration(latency['p99'])} (p99)")
-    return ", ".join(said)
+        parts.append(
+            f"latency {_duration(latency['p50'])} (p50), {_duration(latency['p99'])} (p99)"
+        )
+    return ", ".join(parts)
 
 
 def _lacking(decisions: Picture) -> str:
@@ -124,9 +128,9 @@ def _grid(width: int, *columns: str) -> Table:
 def _nodes(snapshot: Picture, width: int) -> Table:
     if not snapshot["nodes"]:
         return Table.grid()
-    grid = _grid(width, "name", "state", "rows/s ", "readings/s ", "heard", "model")
+    grid = _grid(width, "name", "state", "rows/s ", "readings/s ", "seen", "model")
     for node in snapshot["nodes"]:
-        state = "not heard of" if node["state"] == "unknown" else node["state"]
+        state = "no message yet" if node["state"] == "unknown" else node["state"]
         grid.add_row(
             Text(node["name"]),
             Text(state, _STATES[node["state"]]),
@@ -169,9 +173,9 @@ def _parts(snapshot: Picture, width: int) -> Table:
         return Table.grid()
     grid = _grid(width, "", "", "", "")
     for lead, part in _outline(parts):
-        bar, says = _saying(part)
+        bar, decision = _output(part)
         grid.add_row(
-            Text.assemble((lead, "dim"), part["name"]), Text(part["node"], "dim"), bar, says
+            Text.assemble((lead, "dim"), part["name"]), Text(part["node"], "dim"), bar, decision
         )
     return grid
 
@@ -188,7 +192,7 @@ def _outline(parts: Sequence[Picture]) -> Iterator[tuple[str, Picture]]:
             waiting += [(one, f"{below}├─ ", f"{below}│  ") for one in reversed(others)]
 
 
-def _saying(part: Picture) -> tuple[Text, Text]:
+def _output(part: Picture) -> tuple[Text, Text]:
     """Show what a part believes as a bar and in words."""
     if part["state"] != "heard":
         style = "bold red" if part["state"] == "missing" else "dim"
@@ -207,10 +211,10 @@ def _goal(snapshot: Picture) -> str:
     return snapshot["model"]["goal"] if snapshot["model"] else ""
 
 
-def _ago(heard: float | None, now: float) -> str:
-    if heard is None:
+def _ago(seen: float | None, now: float) -> str:
+    if seen is None:
         return "never"
-    return "now" if now - heard < 1 else f"{_duration(now - heard)} ago"
+    return "now" if now - seen < 1 else f"{_duration(now - seen)} ago"
 
 
 def _duration(seconds: float) -> str:

@@ -57,11 +57,11 @@ class Topics:
         return self._of(node, "in")
 
     def said(self, node: str) -> str:
-        """Name where a node says what it believes of rows."""
+        """Return the topic on which a node publishes its beliefs of rows."""
         return self._of(node, "out")
 
     def asked(self, node: str) -> str:
-        """Name where a node is asked to say rows again."""
+        """Return the topic on which a node is asked to send rows again."""
         return self._of(node, "ask")
 
     def influx(self, node: str) -> str:

@@ -1,10 +1,10 @@
 """Count the bytes that one decision sends over the network, and what is saved.
 
-The nodes of the plan decide one row, and what they say is counted as it is written. A message costs
-an MQTT 3.1.1 PUBLISH at QoS 1: the fixed header, the topic, the packet's number and the message
-itself; once on its way to the broker, and once to every node that hears it. The acknowledgements
-(4 bytes each), TCP and what is said seldom (states, models) are left out; so is the decision
-itself, which is the same wherever it is made.
+The nodes of the plan decide one row, and their messages are counted as they are written. A message
+costs an MQTT 3.1.1 PUBLISH at QoS 1: the fixed header, the topic, the packet's number and the
+message itself; once on its way to the broker, and once to every node that subscribes to it. The
+acknowledgements (4 bytes each), TCP and rare messages (states, models) are left out; so is the
+decision itself, which is the same wherever it is made.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Load:
 
     Attributes
     ----------
-    messages : how often the wire is used: to the broker, and from it to each who hears
+    messages : how often the wire is used: to the broker, and from it to each subscriber
     json, cbor : bytes, with messages written so
     """
 
@@ -52,12 +52,12 @@ class Load:
 
 @dataclass(frozen=True)
 class NodeTraffic:
-    """What a node says for one decision, and what it would say to a centre.
+    """What a node sends for one decision, and what it would send to a centre.
 
     Attributes
     ----------
     node : its name
-    beliefs : what it says by the plan
+    beliefs : what it sends by the plan
     readings : its readings to the node that decides, in one message; nothing for that node itself
     single_readings : the same, with a message a reading
     """
@@ -81,7 +81,7 @@ class Traffic:
 
     @property
     def beliefs(self) -> Load:
-        """What all nodes say."""
+        """What all nodes send."""
         return sum((node.beliefs for node in self.nodes), Load())
 
     @property
@@ -124,19 +124,19 @@ def measure_traffic(bundle: Bundle, root: str | None = None) -> Traffic:
     """
     topics = Topics(bundle.plan.site) if root is None else Topics(bundle.plan.site, root)
     readings = {one.name: typical_reading(one) for one in bundle.model.attributes}
-    said = list(_said(bundle, readings))
+    sent = list(_sent(bundle, readings))
     decider = bundle.plan.home[bundle.model.root.name]
     nodes = []
     for node in bundle.plan.nodes:
         own = {} if node.name == decider else {name: readings[name] for name in node.reads}
         single = [{name: reading} for name, reading in own.items()]
         way = topics.readings(node.name)
-        n_hearing = len(_hearing(bundle.plan, node.name))
-        beliefs = (message for message in said if message.node == node.name)
+        n_subscribers = len(_subscribers(bundle.plan, node.name))
+        beliefs = (message for message in sent if message.node == node.name)
         nodes.append(
             NodeTraffic(
                 node.name,
-                _load(beliefs, topics.said(node.name), n_hearing),
+                _load(beliefs, topics.said(node.name), n_subscribers),
                 _load([_row(own)] if own else [], way, 1),
                 _load(map(_row, single), way, 1),
             )
@@ -168,8 +168,8 @@ def publish_bytes(topic: str, payload: bytes) -> int:
     return 1 + n_length_bytes + rest
 
 
-def _said(bundle: Bundle, readings: Mapping[str, Reading]) -> Iterator[Beliefs]:
-    """Let the nodes decide a row; yield what they say."""
+def _sent(bundle: Bundle, readings: Mapping[str, Reading]) -> Iterator[Beliefs]:
+    """Let the nodes decide a row; yield what they send."""
     plan = bundle.plan
     cores = {node.name: NodeCore(bundle, node.name) for node in plan.nodes}
     for node in plan.nodes:
@@ -180,7 +180,7 @@ def _said(bundle: Bundle, readings: Mapping[str, Reading]) -> Iterator[Beliefs]:
     while waiting:
         for message in cores[waiting.popleft()].advance(0.0).beliefs:
             yield message
-            for name in _hearing(plan, message.node):
+            for name in _subscribers(plan, message.node):
                 cores[name].hear(message, 0.0)
                 waiting.append(name)
 
@@ -189,15 +189,15 @@ def _row(readings: Mapping[str, Reading]) -> Measured:
     return Measured(readings, _SEQUENCE, _TIME)
 
 
-def _hearing(plan: Plan, name: str) -> list[str]:
-    """Name the nodes that hear this one."""
+def _subscribers(plan: Plan, name: str) -> list[str]:
+    """Name the nodes that subscribe to this one."""
     return [node.name for node in plan.nodes if name in dict(node.hears).values()]
 
 
-def _load(messages: Iterable[Beliefs | Measured], topic: str, n_hearing: int) -> Load:
+def _load(messages: Iterable[Beliefs | Measured], topic: str, n_subscribers: int) -> Load:
     load = Load()
     for message in messages:
-        times = 1 + n_hearing
+        times = 1 + n_subscribers
         load += Load(times, *(times * _size(topic, message, wire) for wire in ("json", "cbor")))
     return load
 

@@ -36,7 +36,7 @@ class TrustedKey:
     ----------
     key : an Ed25519 public key
     not_after : the last day, in UTC, on which it is trusted; None for no end
-    is_revoked : whether it is not trusted any more, whatever another file says
+    is_revoked : whether it is not trusted any more, whatever another file has
     """
 
     key: Any

@@ -44,39 +44,39 @@ class Rate:
 
 @dataclass
 class WatchedNode:
-    """A node, as far as it was heard of."""
+    """A node, as far as messages tell."""
 
     state: str = "unknown"
     model: str = ""
-    heard: float | None = None
+    last_seen: float | None = None
     counters: dict[str, int] = field(default_factory=dict)
     rows: Rate = field(default_factory=Rate)
     readings: Rate = field(default_factory=Rate)
 
 
 @dataclass(frozen=True)
-class Saying:
+class Output:
     """What a tree or a fusion believes of a row.
 
     Attributes
     ----------
     belief : the shares of belief; empty for an estimate, whose belief does not travel
-    says : the class it would decide for, or the number
+    decision : the class it would decide for, or the number
     certainty : the belief in that class; None for a number
     """
 
     belief: tuple[float, ...]
-    says: str
+    decision: str
     certainty: float | None
 
 
 @dataclass(frozen=True)
 class WatchedPart:
-    """What a tree or a fusion said last, of which row, and when."""
+    """The last output of a tree or a fusion, of which row, and when it came."""
 
-    saying: Saying
+    output: Output
     row: int
-    heard: float
+    received: float
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class WatchedDecision:
     decision : the class or the number
     place : the class's place in the model; None for a number, or where no model is known
     certainty : the belief in the class; None for a number
-    missing : the trees and fusions that said nothing in time
+    missing : the trees and fusions that sent nothing in time
     known : the share of the model's knowledge that was reached
-    latency : seconds between reading and hearing of it; None where clocks cannot tell
+    latency : seconds from the reading to the message; None where clocks cannot tell
     """
 
     row: int

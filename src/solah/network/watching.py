@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def listening(
+def subscribed(
     broker: Broker,
     topics: Topics,
     observer: Observer,
     also: Callable[[str, bytes], None] | None = None,
 ) -> Iterator[None]:
-    """Let an observer hear a site, as long as the context lasts; ``also`` is told it, too."""
+    """Give an observer, and ``also``, the messages of a site as long as the context lasts."""
 
     def take(topic: str, payload: bytes) -> None:
         observer.take(topic, payload, time.time())

@@ -243,7 +243,7 @@ def _render(observer: Observer, nonce: str) -> str:
 
 
 def _of_model(bundle: Bundle) -> dict[str, Any]:
-    """Gather what the page shows of a model before anything is said."""
+    """Gather what the page shows of a model before any message comes."""
     model = bundle.model
     labels = [spell(state) for state in model.goal.states]
     goal = {"name": model.goal.name, "classes": labels}
@@ -253,7 +253,7 @@ def _of_model(bundle: Bundle) -> dict[str, Any]:
             **node,
             "home": bundle.plan.home[node["name"]],
             "hint": f"at {bundle.plan.home[node['name']]}",
-            "listens": _listens(model.nodes[node["place"]].origins),
+            "inputs": _inputs(model.nodes[node["place"]].origins),
             "belief": nothing,
             "result": "",
         }
@@ -268,8 +268,8 @@ def _of_model(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def _listens(origins: Sequence[str]) -> str:
-    """Name the first of what a tree or a fusion listens to."""
+def _inputs(origins: Sequence[str]) -> str:
+    """Name the first of the inputs of a tree or a fusion."""
     more = len(origins) - 6
     return ", ".join(origins[:6]) + (f" and {count(more, 'other')}" if more > 0 else "")
 

@@ -6,7 +6,7 @@ const byId = (id) => document.getElementById(id);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const main = document.querySelector("main");
 const SILENT = {
-  missing: "missing", waiting: "not heard yet", inside: "stays in its node",
+  missing: "missing", waiting: "no message yet", inside: "stays in its node",
 };
 const REFUSED = {
   unreadable: "unreadable", unfit: "not by the plan", other_model: "of another model", elsewhere: "of no known kind",
@@ -32,9 +32,9 @@ function spellDuration(seconds) {
   return size < 7200 ? `${(seconds / 60).toFixed(0)} min` : `${(seconds / 3600).toFixed(0)} h`;
 }
 
-function spellHeard(heard) {
-  if (heard === null) return "never";
-  const ago = performance.now() / 1000 + clock - heard;
+function spellSeen(seen) {
+  if (seen === null) return "never";
+  const ago = performance.now() / 1000 + clock - seen;
   return ago < 1 ? "now" : `${spellDuration(ago)} ago`;
 }
 
@@ -44,13 +44,13 @@ function spellModel(node) {
   return node.has_newest ? node.model.slice(0, 8) : `${node.model.slice(0, 8)}, not the newest`;
 }
 
-function spellSaying(part) {
+function spellOutput(part) {
   return part.state === "heard" ? part.says : SILENT[part.state];
 }
 
 // --- showing -------------------------------------------------------------------------------
 
-/** Change what an element says, only where it is new: a reader's place on the page is kept. */
+/** Change the text of an element, only where it is new: a reader's place on the page is kept. */
 function write(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
@@ -110,7 +110,7 @@ function showVerdict({ decisions, parts }) {
   announce(`${last.decision} ${byId("certainty").textContent} ${byId("verdict-missing").textContent}`, last);
 }
 
-/** Tell those who listen what is decided, when it changes and not too often. */
+/** Tell screen readers what is decided, when it changes and not too often. */
 function announce(text, { decision, missing }) {
   const key = JSON.stringify([decision, missing]);
   const now = performance.now();
@@ -132,10 +132,10 @@ function showCards(parts) {
   for (const card of all(".hierarchy .node")) {
     const part = parts[Number(card.dataset.node)];
     if (!part) continue;
-    const said = spellSaying(part);
+    const output = spellOutput(part);
     const letters = Number(card.dataset.letters);
     const words = part.state === "heard" && part.certainty !== null
-      ? `${cutTo(said, letters - 5)} ${part.certainty.toFixed(2)}` : cutTo(said, letters);
+      ? `${cutTo(output, letters - 5)} ${part.certainty.toFixed(2)}` : cutTo(output, letters);
     for (const state of Object.keys(SILENT)) card.classList.toggle(`is-${state}`, part.state === state);
     fillBar(card.querySelector(".belief"), part.state === "heard" ? part.belief : []);
     write(card.querySelector(".result"), words);
@@ -146,7 +146,7 @@ function showCards(parts) {
 
 function light(card, height) {
   card.classList.remove("has-spoken");
-  card.getBoundingClientRect(); // lets the light begin anew
+  card.getBoundingClientRect(); // lets the light begin again
   card.querySelector(".card").style.animationDelay = `${80 * height}ms`;
   card.classList.add("has-spoken");
 }
@@ -156,7 +156,7 @@ function showParts(parts) {
     const row = byId(`node-${part.place}`);
     if (!row) continue;
     const [says, belief, number] = [...row.cells].slice(3);
-    write(says, spellSaying(part));
+    write(says, spellOutput(part));
     says.className = `says ${part.state}`;
     write(belief, part.state !== "heard" || part.certainty === null ? "" : part.certainty.toFixed(2));
     write(number, part.row === null ? "" : String(part.row));
@@ -166,10 +166,10 @@ function showParts(parts) {
 function showNodes(nodes) {
   fillTable("nodes", nodes.map((node) => [
     [node.name],
-    [node.state === "unknown" ? "not heard of" : node.state, node.state],
+    [node.state === "unknown" ? "no message yet" : node.state, node.state],
     [node.rate.toFixed(1), "number"],
     [node.reading_rate.toFixed(1), "number"],
-    [spellHeard(node.heard)],
+    [spellSeen(node.heard)],
     [spellModel(node), node.is_planned && node.has_newest ? "" : "fine"],
   ]));
 }
@@ -221,7 +221,7 @@ function tellLink(text, style) {
   byId("link-state").className = `fine ${style}`;
 }
 
-function listen() {
+function connect() {
   const events = new EventSource("events");
   events.addEventListener("open", () => tellLink("Live", "is-on"));
   events.addEventListener("error", () => tellLink("The connection is lost; trying again …", "is-off"));
@@ -254,5 +254,5 @@ function wireTheme() {
 
 wirePause();
 wireTheme();
-listen();
+connect();
 setInterval(() => { if (picture && !isPaused) showNodes(picture.nodes); }, 1000);
