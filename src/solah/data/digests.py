@@ -1,6 +1,6 @@
 """Hash values to numbers that look random: the same for the same value, wherever it is.
 
-What is drawn, dealt out or compared by these numbers depends on what rows say, and neither on
+What is drawn, dealt out or compared by these numbers depends on the values of rows, and neither on
 their order nor on how they are spread over files and machines.
 """
 
