@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def datasets(screen: Screen) -> None:
     """List the data sets that fit, predict and evaluate take by name.
 
-    Those that are not at hand are downloaded on first use, or read as CSV files from the folder
+    Those that are not there yet are downloaded on first use, or read as CSV files from the folder
     that the environment variable SOLAH_DATA points at.
 
     Example: solah datasets, then: solah evaluate wine
@@ -37,7 +37,7 @@ def _columns(name: str, rows: str, attributes: str, classes: str, place: str) ->
 
 
 def _facts(each: "DatasetInfo") -> "Text":
-    """Write a data set's shape and where it is, in bold if it is at hand."""
+    """Write a data set's shape and where it is, in bold if it is there."""
     from rich.text import Text
 
     sizes = f"{each.rows:,}", str(each.attributes), str(each.classes)

@@ -75,7 +75,7 @@ def _show_structure(screen: Screen, model: "Model", seconds: float) -> None:
     screen.say(indent(drawing, " " * _INDENT))
     screen.say(
         "",
-        "Every tree says what its measurements speak for. What they say is added up,",
+        "Every tree gives evidence from its measurements. The evidence is added up,",
         "each with its weight, and the sum decides.",
     )
 
@@ -86,11 +86,11 @@ def _show_rules(screen: Screen, model: "Model") -> None:
     from solah.report import importance_by_name, strongest
 
     shares = importance_by_name(model)
-    loudest = sorted(shares, key=lambda name: -shares[name])[:_N_RULES]
+    heaviest = sorted(shares, key=lambda name: -shares[name])[:_N_RULES]
     best = [
         rule
         for rule in strongest(rules_of(model), 1)
-        if {condition.attribute for condition in rule.conditions} & set(loudest)
+        if {condition.attribute for condition in rule.conditions} & set(heaviest)
     ][:_N_RULES]
     most = max(model.attributes, key=lambda attribute: shares[attribute.name])
     screen.say("", heading(f"2. Read: {len(best)} of {model.n_rules} rules"))

@@ -61,7 +61,7 @@ def _described(model: Model, found: Agreement, table: Table | None) -> dict[str,
 
 
 def _accuracies(model: Model, table: Table, **decided: Places) -> dict[str, float]:
-    """Measure decisions, by their names, where the truth is at hand."""
+    """Measure decisions, by their names, where the truth is known."""
     if model.goal.name not in table.names:
         return {}
     truth = encode_goal(table.column(model.goal.name), model.goal)

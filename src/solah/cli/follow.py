@@ -38,7 +38,7 @@ class FollowOptions:
         bool,
         _follow_option(
             "--follow",
-            help="Learn row by row, and organise anew when the world has changed. DATA may be '-' "
+            help="Learn row by row, and organise again when the data have changed. DATA may be '-' "
             "for CSV or JSON lines on stdin. An empty target is a row without a class.",
         ),
     ] = False
@@ -71,7 +71,7 @@ class FollowOptions:
     metrics_host: Annotated[
         str, _follow_option("--metrics-host", metavar="HOST", help="The address to serve them at.")
     ] = "127.0.0.1"
-    window: Annotated[int, _follow_option("--window", help="Rows kept to learn anew from.")] = 2000
+    window: Annotated[int, _follow_option("--window", help="Rows kept to learn from again.")] = 2000
     min_rows: Annotated[
         int,
         _follow_option(
@@ -89,7 +89,7 @@ class FollowOptions:
     reorganise_every: Annotated[
         int,
         _follow_option(
-            "--reorganise-every", help="Learn anew after so many rows; 0 for drifts only."
+            "--reorganise-every", help="Learn again after so many rows; 0 for drifts only."
         ),
     ] = 0
     pace: Annotated[
@@ -281,7 +281,7 @@ def _estimator(
     trees: TreeOptions,
     jobs: int | None,
 ) -> "Estimator":
-    """Make the classifier that is learnt anew."""
+    """Make the classifier that is fitted."""
     from solah.cli.models import make_models
     from solah.model import Task
 
@@ -378,7 +378,7 @@ def _figures(metrics: "Metrics") -> "RenderableType":
         "accuracy": _pair(metrics.accuracy, metrics.accuracy_overall),
         "log-loss": _pair(metrics.log_loss, metrics.log_loss_overall),
         "drifts": drifts or "none",
-        "learnt anew": f"{metrics.swapped} took over, {metrics.refused} no better, "
+        "learnt again": f"{metrics.swapped} took over, {metrics.refused} no better, "
         f"{metrics.failed} failed",
         "model": f"{metrics.n_rules:,} rules, {metrics.rows_since_swap:,} rows old",
     }

@@ -7,23 +7,23 @@ from solah.cli.options import STDOUT
 
 
 def choose_format(
-    wish: str | None, output: Path, by_suffix: Mapping[str, str], *, as_json: bool
+    chosen: str | None, output: Path, by_suffix: Mapping[str, str], *, as_json: bool
 ) -> str:
     """Take the format that the user says, or that the file's name says; text on the screen.
 
     Parameters
     ----------
-    wish : what stands behind ``--format``
+    chosen : what stands behind ``--format``
     output : where to write
     by_suffix : the formats there are, by how a file's name ends
     as_json : whether ``--json`` is given
     """
     from solah.exceptions import ParameterError
 
-    if as_json and wish not in (None, "json"):
-        raise ParameterError(f"--json and --format {wish} are two formats; choose one")
-    if as_json or wish is not None:
-        return wish or "json"
+    if as_json and chosen not in (None, "json"):
+        raise ParameterError(f"--json and --format {chosen} are two formats; choose one")
+    if as_json or chosen is not None:
+        return chosen or "json"
     if output == STDOUT:
         return "text"
     if (suffix := output.suffix.lower()) not in by_suffix:

@@ -124,7 +124,7 @@ def _run(words: list[str], flags: dict[str, bool]) -> int:
 
 
 def _attempt(work: Callable[[], int | None], flags: dict[str, bool]) -> int:
-    """Do some work; return the exit code, after saying in one line what went wrong."""
+    """Do some work; return the exit code, after reporting an error in one line."""
     try:
         return work() or 0
     except SystemExit as leaving:  # Rich, Typer: stdout was closed, or the shell completes a word
@@ -162,7 +162,7 @@ def _message(error: Exception) -> str | None:
 
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
-    """Say what Python warns of as everything else is said, without lines of source."""
+    """Print Python's warnings in one line, without lines of source."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: print(
             f"solah: warning: {_LINE_BREAK.sub(' ', str(message))}", file=sys.stderr

@@ -85,6 +85,6 @@ def _files_of(given: str) -> Iterator[Path]:
         yield from (file for file in find_files(given) if file.exists())
         file = file_of(given)
     except (OSError, ValueError, DatasetError):  # a text may be too long for a name
-        return  # what is wrong with it is said where it is read
+        return  # what is wrong with it is reported where it is read
     if file is not None:
         yield file

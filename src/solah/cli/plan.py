@@ -170,7 +170,7 @@ def _show(screen: Screen, written: list[str], bundle: "Bundle", traffic: "Traffi
 
 
 def _duties(node: "NodePlan") -> "RenderableType":
-    """Show what a node does, a line a kind."""
+    """Show what a node does, one line per kind."""
     from rich.padding import Padding
 
     from solah.cli.views import facts
@@ -192,8 +192,8 @@ def _loads(traffic: "Traffic") -> "Grid":
     grid.add_row("", *(Text(name, "dim") for name in ("messages", "bytes as JSON", "as CBOR")))
     loads = {
         "what the nodes send": traffic.beliefs,
-        "instead, all readings to one place, a message a node": traffic.readings,
-        "instead, all readings to one place, a message a reading": traffic.single_readings,
+        "instead, all readings to one place, a message per node": traffic.readings,
+        "instead, all readings to one place, a message per reading": traffic.single_readings,
     }
     for name, load in loads.items():
         grid.add_row(name, *(f"{x:,}" for x in (load.messages, load.json, load.cbor)))

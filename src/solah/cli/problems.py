@@ -173,10 +173,10 @@ def refuse_overlap(declared: Mapping[str, str], apart: list[str]) -> None:
             )
 
 
-def settle_task(column: Column, wish: str) -> tuple[Task, str]:
+def settle_task(column: Column, chosen: str) -> tuple[Task, str]:
     """Choose the task; the reason is empty where the user chose."""
-    if wish != "auto":
-        return Task(wish), ""
+    if chosen != "auto":
+        return Task(chosen), ""
     if column.is_text or column.values.dtype.kind == "b":
         return Task.CLASSIFICATION, ""
     known = column.values[~column.missing()]

@@ -50,7 +50,7 @@ def report(
     """Write a page about a model: how it is built, how well it decides, and a live what-if.
 
     The page is one HTML file that loads nothing from anywhere. Rows of DATA with the goal's column
-    add scores; rows without it add what can be said of readings. An output that ends in .md
+    add scores; rows without it add what is known of readings. An output that ends in .md
     is written as Markdown, which tells of the model alone. With --json the summary is printed too.
 
     Example: solah report model.json patients.csv -o report.html

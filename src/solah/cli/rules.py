@@ -128,8 +128,8 @@ def _show(screen: Screen, rules: "Rules", *, with_effects: bool) -> None:
     screen.say(heading(f"{model.goal.name}: {_sizes(model.n_rules, len(rules), trees)}"))
     if with_effects:
         screen.say(explain_effect(model))
-    if said := explain_beliefs(rules):
-        screen.say(said)
+    if about := explain_beliefs(rules):
+        screen.say(about)
     screen.say(*map(_explain_fusion, model.fusions))
     spell = _sentence_with_effect if with_effects else rule_sentence
     for tree in model.trees:
@@ -161,7 +161,7 @@ def _tree_heading(tree: "Tree", n_shown: int) -> str:
 
 
 def _explain_fusion(fusion: "Fusion") -> str:
-    """Say how loudly the trees below a fusion speak."""
+    """Describe the weights of the trees below a fusion."""
     pairs = sorted(zip(fusion.origins, fusion.weights, strict=True), key=lambda pair: -pair[1])
     shown = ", ".join(f"{name} {weight:.2f}" for name, weight in pairs)
-    return f"{fusion.name} adds up what trees say, each with its weight: {shown}"
+    return f"{fusion.name} adds up the evidence of trees, each with its weight: {shown}"

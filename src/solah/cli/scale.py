@@ -174,13 +174,13 @@ def _first_of(rows: Scan, target: str) -> Column:
     return next(iter(part.tables([target], _FIRST_ROWS))).column(target)
 
 
-def _refuse_number(target: Column, wish: str) -> None:
+def _refuse_number(target: Column, task_option: str) -> None:
     """Refuse a target that is taken as a number."""
     from solah.cli.problems import settle_task
     from solah.exceptions import DataError
     from solah.model import Task
 
-    task, reason = settle_task(target, wish)
+    task, reason = settle_task(target, task_option)
     if task is Task.REGRESSION:
         raise DataError(
             f"the target {target.name!r} is taken as a number{reason}, and numbers are learnt from "

@@ -19,7 +19,7 @@ Noise = Annotated[
         min=0.0,
         max=1.0,
         help="Deviation of the noise, as a share of an attribute's range; of states, the share "
-        "that is drawn anew.",
+        "that is drawn again.",
     ),
 ]
 Budget = Annotated[

@@ -60,8 +60,8 @@ def up(
     """Run a whole network on this machine: a broker, every node a process, and a live view.
 
     Every node measures its own columns of the rows. When all are decided, or when it is
-    interrupted, everything is stopped, and it is said how many decisions are the model's own; with
-    the goal's column, also how many are right.
+    interrupted, everything is stopped, and the number of decisions that are the model's own is
+    shown; with the goal's column, also how many are right.
 
     Example: solah up --plan plan.json --replay day.csv --rate 50 --web 8765
     """

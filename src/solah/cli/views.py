@@ -35,10 +35,10 @@ def facts(pairs: Mapping[str, Any]) -> Table:
 
 def rule_sentence(rule: Rule) -> Text:
     """Show a rule as a sentence, its decision in bold."""
-    said = Text()
+    sentence = Text()
     if rule.conditions:
-        said = Text.assemble(("if ", "dim"), rule.premise, (" then ", "dim"))
-    return said.append(rule.conclusion, "bold").append(f", support {rule.support:.1f}", "dim")
+        sentence = Text.assemble(("if ", "dim"), rule.premise, (" then ", "dim"))
+    return sentence.append(rule.conclusion, "bold").append(f", support {rule.support:.1f}", "dim")
 
 
 _STYLES = {Role.RESULT: "bold", Role.HEADING: "bold", Role.ASIDE: "dim", Role.PLAIN: ""}
@@ -51,7 +51,7 @@ def explanation_lines(explanation: Explanation, top: int | None) -> Iterator[Tex
 
 
 def words_of(attributes: Iterable[Attribute]) -> Table:
-    """Show where the words of attributes apply; states speak for themselves."""
+    """Show where the words of attributes apply; states need no words."""
     grid = Table.grid(padding=(0, 2))
     for attribute in attributes:
         if not attribute.is_continuous:

@@ -37,7 +37,7 @@ def is_number(cell: str) -> bool:
 def parse_numbers(cells: Sequence[str | None] | NDArray[Any]) -> NDArray[np.float64] | None:
     """Read the cells as numbers, None as NaN; return None if one of them is not a number."""
     if isinstance(cells, np.ndarray):
-        cells = cells.tolist()  # of which the items are at hand, where an array makes each anew
+        cells = cells.tolist()  # a list has its items, where an array makes each of them again
     try:
         numbers = np.array(cells, dtype=np.float64)
     except ValueError:

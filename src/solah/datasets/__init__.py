@@ -5,7 +5,7 @@
 >>> iris.X.shape, sorted(iris.class_counts)
 ((150, 4), ['setosa', 'versicolor', 'virginica'])
 
-``available`` lists the names, with shapes, sources, licences and whether they are at hand. The
+``available`` lists the names, with shapes, sources, licences and whether they are there. The
 environment variables that matter are ``SOLAH_DATA`` (a folder of CSV files), ``SOLAH_CACHE``
 (where downloads are kept) and ``SOLAH_DATA_URL`` (a mirror of the UCI repository's files).
 """

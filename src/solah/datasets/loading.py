@@ -96,7 +96,7 @@ def _read(entry: Entry) -> Table:
     if entry.raw is not None:
         return read_raw(file or download(entry, entry.raw), entry.raw)
     raise DatasetError(
-        f"data set {entry.name!r} is not at hand and cannot be downloaded; {how_by_hand(entry)}"
+        f"data set {entry.name!r} is not there and cannot be downloaded; {how_by_hand(entry)}"
     )
 
 
@@ -125,6 +125,6 @@ def _check(dataset: Dataset, entry: Entry) -> None:
     else:
         return
     raise DatasetError(
-        f"the file at hand for {entry.name!r} does not hold that data set: {fault}; "
+        f"the file for {entry.name!r} does not hold that data set: {fault}; "
         f"replace {entry.file_name}, or give it another name and read it with read_table"
     )

@@ -59,7 +59,7 @@ class NodeTraffic:
     node : its name
     beliefs : what it sends by the plan
     readings : its readings to the node that decides, in one message; nothing for that node itself
-    single_readings : the same, with a message a reading
+    single_readings : the same, with a message per reading
     """
 
     node: str
@@ -86,12 +86,12 @@ class Traffic:
 
     @property
     def readings(self) -> Load:
-        """What would go to the centre, with a message a node."""
+        """What would go to the centre, with a message per node."""
         return sum((node.readings for node in self.nodes), Load())
 
     @property
     def single_readings(self) -> Load:
-        """What would go to the centre, with a message a reading."""
+        """What would go to the centre, with a message per reading."""
         return sum((node.single_readings for node in self.nodes), Load())
 
 

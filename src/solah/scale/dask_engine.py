@@ -1,8 +1,8 @@
 """Run passes over all rows on the workers of a Dask cluster.
 
-The work is sent to where the rows are: a task a part reads it on some worker, and statistics are
-merged in a tree, on the workers too. A worker that is lost loses nothing but time: its tasks are
-done again by others, and the sums do not know in which order they were made.
+The work is sent to where the rows are: one task per part reads it on some worker, and statistics
+are merged in a tree, on the workers too. A worker that is lost costs nothing but time: its tasks
+are done again by others, and the sums do not depend on their order.
 """
 
 from __future__ import annotations

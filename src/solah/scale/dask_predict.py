@@ -27,7 +27,7 @@ def predict_partitions(estimator: Any, data: Any, method: Method) -> Any:
     Returns
     -------
     decisions : of the kind of ``data``, not yet computed
-        A series of classes, or a frame of beliefs with a column a class; for an array, arrays.
+        A series of classes, or a frame of beliefs with one column per class; for an array, arrays.
     """
     if hasattr(data, "columns"):
         return _of_frame(estimator, data, method)

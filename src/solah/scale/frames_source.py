@@ -106,7 +106,7 @@ class FramesSource:
 
     @classmethod
     def of(cls, frames: Sequence[Any]) -> FramesSource:
-        """Make a source of frames at hand, each of them a part."""
+        """Make a source of frames in memory, each of them a part."""
         return cls(count(len(frames), "frame"), [_One(frame) for frame in frames])
 
     @cached_property

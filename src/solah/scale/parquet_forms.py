@@ -48,7 +48,7 @@ def _form_of_type(type_: Any) -> Form | None:
     try:
         column = from_frame(schema.empty_table()).columns[0]
     except DataError:
-        return None  # said when the column is asked for
+        return None  # reported when the column is asked for
     is_empty = str(type_) == "null"
     return Form(column.values.dtype.name, column.order, column.nominal, is_empty)
 
@@ -65,7 +65,7 @@ def _ordered(form: Form, file: Any, name: str, path: Path) -> Form | None:
 
 
 def _has_nulls(file: Any, name: str, place: int) -> bool:
-    """Tell whether a column has a gap: by the footer, and where that is silent by reading it."""
+    """Tell whether a column has a gap: by the footer, or else by reading it."""
     footer = file.metadata
     for group in range(footer.num_row_groups):
         statistics = footer.row_group(group).column(place).statistics

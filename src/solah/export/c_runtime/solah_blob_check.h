@@ -479,7 +479,7 @@ static inline int solah_blob_are_rules(const solah_blob_header *header, int sect
     return 1;
 }
 
-/* The last stage has a rule a knot, a state and a node of a tree. */
+/* The last stage has one rule per knot, state and node of a tree. */
 static inline int solah_blob_check_rules(const solah_blob *blob, const solah_blob_header *header)
 {
     const solah_stage *last = &blob->stages[blob->tables.n_stages - 1u];

@@ -17,7 +17,7 @@
 #define SOLAH_LEARNT_ROUNDING 512 /* how far rounding may take shares beyond nothing and all */
 
 /* What learning needs beside the model.
- *   start        what was flashed, a line a rule
+ *   start        what was flashed, one line per rule
  *   step_bits    how slowly each stage learns
  *   forget_bits  how slowly evidence goes back to the start; 0 for never */
 typedef struct {
