@@ -120,7 +120,7 @@ def test_the_reasons_of_a_tree_are_its_rules_that_fire_for_the_decision(numbers,
 
 
 @pytest.mark.parametrize(("numbers", "near"), [("float", 1e-5), ("q15", 5e-3)])
-def test_the_reasons_of_a_weighed_model_are_what_its_voices_add(numbers, near):
+def test_the_reasons_of_a_weighed_model_are_what_its_trees_add(numbers, near):
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = SelfOrganisedHierarchyClassifier(max_rules=30).fit(X, y)
     export = export_c(model.model_, numbers=numbers)
