@@ -97,7 +97,8 @@ def test_names_run_nothing_and_compile(run, write, tmp_path, find_tool):
     assert run("fit", table, "-t", goal, "--model", "tree", "-o", model, "-q").code == 0
     board, firmware, module = (tmp_path / name for name in ("board", "firmware", "module"))
     assert run("export", model, "--to", "micropython", "-o", board).code == 0
-    subprocess.run([sys.executable, "-c", "import m"], cwd=board, check=True)
+    environment = {**os.environ, "PYTHONPATH": str(board)}
+    subprocess.run([sys.executable, "-c", "import m"], env=environment, cwd=board, check=True)
     assert not (board / "canary").exists()
     assert run("export", model, "--numbers", "q15", "-o", firmware).code == 0
     command = [find_tool("cc"), "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "m.c"]

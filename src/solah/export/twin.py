@@ -6,7 +6,6 @@ The twin of ``c_runtime/solah_decide.h``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -153,25 +152,22 @@ class Twin(ABC):
 
         A rule is no reason where a reading is unknown that it names.
         """
-        places = _places_of_leaves(walk)
+        places = _named_inputs(walk)
         is_read = [self._is_read(one, x) for one in walk.inputs]
-        branches = self._branches(walk, x, beliefs)
-        # The branches of a rule are leaves of one node, with none but leaves between them.
-        for _, siblings in groupby(branches, lambda branch: places[branch[0]].above):
-            weights: dict[int, tuple[int, Numbers]] = {}
-            for node, weight, _ in siblings:
-                leaf, before = weights.get(walk.rules[node], (node, 0))
-                weights[walk.rules[node]] = leaf, before + weight
-            for rule, (leaf, weight) in weights.items():
-                is_reason = np.ones(len(x), dtype=np.bool_)
-                for a in places[leaf].inputs:
-                    is_reason &= is_read[a]
-                values = self._leaf(walk, int(walk.first_child[leaf]))
-                yield RuleScores(
-                    np.where(is_reason, rule, -1),
-                    self._part(weight[:, None], values),
-                    self._part(weight, self._one),
-                )
+        weights: dict[int, tuple[int, Numbers]] = {}
+        for node, weight, _ in self._branches(walk, x, beliefs):
+            leaf, before = weights.get(walk.rules[node], (node, 0))
+            weights[walk.rules[node]] = leaf, before + weight
+        for rule, (leaf, weight) in weights.items():
+            is_reason = np.ones(len(x), dtype=np.bool_)
+            for a in places[leaf]:
+                is_reason &= is_read[a]
+            values = self._leaf(walk, int(walk.first_child[leaf]))
+            yield RuleScores(
+                np.where(is_reason, rule, -1),
+                self._part(weight[:, None], values),
+                self._part(weight, self._one),
+            )
 
     def _is_read(self, asked: TreeInput, x: Numbers) -> Numbers:
         """Find the rows for which an input of a tree is known; a belief always is."""
@@ -275,32 +271,25 @@ class Twin(ABC):
         """Give the first class what the others leave of a tree's belief."""
 
 
-class _Place(NamedTuple):
-    """Where a leaf stands: the node above it, and the inputs that its rule names."""
-
-    above: int
-    inputs: tuple[int, ...]
-
-
-def _places_of_leaves(walk: WalkTables | FixedWalk) -> dict[int, _Place]:
-    """Find the places of all leaves.
+def _named_inputs(walk: WalkTables | FixedWalk) -> dict[int, tuple[int, ...]]:
+    """Find the inputs that the rule of each leaf names.
 
     A rule names what is asked on the way; where it has all leaves of a node, the last is not named.
     """
-    places: dict[int, _Place] = {}
-    stack: list[tuple[int, _Place]] = [(0, _Place(-1, ()))]
+    named: dict[int, tuple[int, ...]] = {}
+    stack: list[tuple[int, tuple[int, ...]]] = [(0, ())]
     while stack:
-        node, place = stack.pop()
+        node, inputs = stack.pop()
         a = int(walk.split[node])
         if a < 0:
-            places[node] = place
+            named[node] = inputs
             continue
         first = int(walk.first_child[node])
         children = np.arange(first, first + len(walk.inputs[a].peaks))
         is_one_rule = (walk.split[children] < 0).all() and np.ptp(walk.rules[children]) == 0
-        inputs = place.inputs if is_one_rule else (*place.inputs, a)
-        stack += [(child, _Place(node, inputs)) for child in children.tolist()]
-    return places
+        below = inputs if is_one_rule else (*inputs, a)
+        stack += [(child, below) for child in children.tolist()]
+    return named
 
 
 def _note(reasons: list[Reason], reason: Reason, n_most: int) -> None:
