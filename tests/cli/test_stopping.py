@@ -17,6 +17,14 @@ from solah.cli.stopping import sigterm_as_interrupt
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to catch")
 
 
+@pytest.fixture(autouse=True)
+def _catch_ctrl_c():
+    """Let SIGINT interrupt: what was started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def wait_for_signal():
     """Wait until a signal interrupts; fail when none does."""
     end = time.monotonic() + 60
