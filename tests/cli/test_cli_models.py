@@ -55,10 +55,10 @@ def test_json_has_what_the_screen_shows(fit_wine, tmp_path):
     assert [tree["rules"] for tree in document["hierarchy"]["trees"]] == [
         tree.n_rules for tree in model.trees
     ]
-    assert document["wished_clusters"] == 4
+    assert document["given_clusters"] == 4
     clustered = [name for cluster in document["clusters"] for name in cluster]
     assert sorted(clustered) == sorted(attribute.name for attribute in model.attributes)
-    assert fit_wine("--json").document["wished_clusters"] == "auto"
+    assert fit_wine("--json").document["given_clusters"] == "auto"
     assert fit_wine("--json", "--model", "tree").document["clusters"] is None
 
 
@@ -130,7 +130,7 @@ def test_the_paper_holds_for_all_models_and_options_beside_it_win():
 def test_the_flags_are_read(fit_wine):
     flags = ("--clusters", 3, "--level-gap", 2.0, "--top", "merge", "--bias-corrected")
     merged = fit_wine(*flags, "--json").document
-    assert merged["wished_clusters"] == 3
+    assert merged["given_clusters"] == 3
     assert len(merged["hierarchy"]["trees"]) == 1
     by_hand = ("--hierarchy", WINE_HIERARCHY, "--purity", 0.5, "--json")
     tables, trees = (fit_wine(*by_hand, "--node", node).document for node in ("cmac", "tree"))

@@ -51,7 +51,7 @@ class _Learnt:
         return getattr(self.estimator, "clusters_", None)
 
     @property
-    def wished_clusters(self) -> int | str | None:
+    def given_clusters(self) -> int | str | None:
         """The paper's k."""
         return getattr(self.estimator, "n_clusters", None)
 
@@ -190,7 +190,7 @@ def _document(learnt: _Learnt) -> dict[str, Any]:
         "goal": describe_goal(model.goal),
         "hierarchy": describe_hierarchy(model),
         "clusters": learnt.clusters,
-        "wished_clusters": learnt.wished_clusters,
+        "given_clusters": learnt.given_clusters,
         "search": _search(learnt.estimator),
         "choice": describe_choice(learnt.estimator),
         "screening": _screening(learnt.estimator),
@@ -284,6 +284,6 @@ def _spell_wiring(learnt: _Learnt) -> str:
         f"{learnt.model.hierarchy.n_levels} levels (the attributes' among them)",
     ]
     if learnt.clusters is not None:
-        wish = "" if learnt.wished_clusters == AUTO else f"; k was {learnt.wished_clusters}"
-        said.append(f"{plural(len(learnt.clusters), 'cluster')} (K{wish})")
+        asked = "" if learnt.given_clusters == AUTO else f"; k was {learnt.given_clusters}"
+        said.append(f"{plural(len(learnt.clusters), 'cluster')} (K{asked})")
     return ", ".join(said)

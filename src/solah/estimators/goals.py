@@ -52,9 +52,9 @@ def class_goal(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> Goa
             "(--task regression)"
         )
     named = tuple(map(_as_state, states.tolist()))
-    wish = what_classes_must_be(named)
-    if wish is not None:
-        raise DataError(f"the classes of {name!r} must be {wish}. Got {shorten(named)}.")
+    needed = what_classes_must_be(named)
+    if needed is not None:
+        raise DataError(f"the classes of {name!r} must be {needed}. Got {shorten(named)}.")
     settle_class_weight(estimator.class_weight, states.tolist())
     return Goal(
         name,

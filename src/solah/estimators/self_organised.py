@@ -506,10 +506,10 @@ def _declared_kind(attribute: Attribute) -> Any:
     return attribute.kind.value
 
 
-def _each(name: str, wish: Any, instead: Any = AUTO) -> list[Any]:
+def _each(name: str, given: Any, instead: Any = AUTO) -> list[Any]:
     """List what was asked for, whether it is one thing or several; ``instead`` for "auto"."""
-    if not isinstance(wish, _SEVERAL):
-        return [instead if wish == AUTO else wish]
-    if not len(wish):
+    if not isinstance(given, _SEVERAL):
+        return [instead if given == AUTO else given]
+    if not len(given):
         raise ParameterError(f"{name!r} is an empty list; give one value at least, or 'auto'")
-    return list(wish)
+    return list(given)

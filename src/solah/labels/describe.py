@@ -134,9 +134,9 @@ def describe_states(name: str, kind: Kind, states: tuple[State, ...], plan: Word
             f"column {name!r} is {kind.value}, so its words are its states; declare it "
             f"continuous with kinds={{{name!r}: 'continuous'}} to give it words of your own"
         )
-    wish = what_states_must_be(states)
-    if wish is not None:
-        raise DataError(f"the states of column {name!r} must be {wish}. Got {shorten(states)}.")
+    needed = what_states_must_be(states)
+    if needed is not None:
+        raise DataError(f"the states of column {name!r} must be {needed}. Got {shorten(states)}.")
     return discrete_attribute(name, kind, states, _even(max(1, len(states))))
 
 

@@ -57,9 +57,9 @@ def what_classes_must_be(states: Sequence[State]) -> str | None:
     They also must stay what they are in the one array that ``predict`` returns: there, NumPy may
     make floats of large integers, and ends texts where they have a NUL at the end.
     """
-    wish = what_states_must_be(states)
-    if wish is not None:
-        return wish
+    needed = what_states_must_be(states)
+    if needed is not None:
+        return needed
     array = np.array(states)
     are_whole = all(isinstance(state, int) for state in states)
     if array.tolist() != list(states) or (are_whole and array.dtype.kind == "f"):
