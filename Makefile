@@ -11,7 +11,7 @@ OLDEST := .venv-oldest
 OLDEST_TESTS ?= tests/test_sklearn_contract.py tests/test_package.py tests/data tests/datasets \
 	tests/labels tests/model tests/network/test_web.py tests/plot tests/runtime tests/scale tests/stream
 
-.PHONY: demo test test-oldest test-system bench reproduce lint clean
+.PHONY: demo test quick test-oldest test-system bench reproduce lint clean
 
 demo: $(VENV)/.installed
 	$(BIN)/solah demo --output demo
@@ -22,6 +22,10 @@ test: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto
+
+# What tells most in a few minutes: all tests but those that are slow.
+quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto -m 'not slow'
 
 # The oldest versions that pyproject.toml allows, in an environment of their own. Old packages warn
 # of what new ones no longer have, and scikit-learn 1.7 does so under pytest 9.

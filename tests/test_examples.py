@@ -17,6 +17,8 @@ from solah.network.messages import decode_beliefs
 from solah.network.plan import make_plan
 from solah.runtime import Evaluator
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 WIRING = "taste <- alcohol, ash; look <- hue, color_intensity; wine <- taste, look"
 

@@ -9,6 +9,8 @@ import pytest
 pytest.importorskip("resource")
 import wide
 
+pytestmark = pytest.mark.slow
+
 TOY = ["--columns", "150", "--rows", "200", "--keep", "5", "--jobs", "1"]
 
 

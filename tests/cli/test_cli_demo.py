@@ -3,8 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from solah import load_model
 from solah.report import render_markdown
+
+pytestmark = pytest.mark.slow
 
 GOLDEN = Path(__file__).parent / "golden" / "demo_report.md"
 

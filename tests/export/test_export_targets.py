@@ -13,6 +13,8 @@ from solah import SelfOrganisedHierarchyClassifier
 from solah.export import export_c
 from solah.export.targets import TARGETS, build, measure, run
 
+pytestmark = pytest.mark.slow
+
 PROBE = """
 #include "m.h"
 #include "solah_probe.h"

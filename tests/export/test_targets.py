@@ -19,6 +19,8 @@ from solah.export.targets import (
     run,
 )
 
+pytestmark = pytest.mark.slow
+
 ARITHMETIC = """
 #include "solah_io.h"
 int main(void) {

@@ -3,6 +3,7 @@
 import threading
 
 import numpy as np
+import pytest
 from processes import Listener
 from test_core import expected, network
 from test_hostile import Threads
@@ -10,6 +11,8 @@ from test_hostile import Threads
 from random_models import random_rows
 from solah.network import node
 from solah.network.client import Client
+
+pytestmark = pytest.mark.slow
 
 
 class Unreliable(Client):

@@ -32,6 +32,8 @@ from solah.network.remembering import (
 )
 from solah.network.topics import Topics
 
+pytestmark = pytest.mark.slow
+
 TOPICS = Topics("site")
 
 

@@ -19,6 +19,8 @@ from solah.network.publishing import newest_row
 from solah.network.topics import Topics
 from solah.runtime import Evaluator
 
+pytestmark = pytest.mark.slow
+
 N_ROWS = 2_000
 
 

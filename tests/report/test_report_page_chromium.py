@@ -15,6 +15,8 @@ from solah.model.document import Task
 from solah.model.encode import encode
 from solah.report import render_page, summarise_page
 
+pytestmark = pytest.mark.slow
+
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 FLAGS = (

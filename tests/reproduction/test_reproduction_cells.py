@@ -21,6 +21,8 @@ from solah.datasets import Dataset
 from solah.datasets.registry import find_entry
 from solah.exceptions import DatasetError, ParameterError
 
+pytestmark = pytest.mark.slow
+
 SCOPE = replace(SMALL, databases=(WINE, replace(WINE, name="iris")))
 
 

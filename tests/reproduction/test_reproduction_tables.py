@@ -11,6 +11,8 @@ from reproduction.scope import Scope
 from reproduction.tables.layout import PRINTED
 from solah import PAPER, LinguisticTreeClassifier, datasets
 
+pytestmark = pytest.mark.slow
+
 
 def rows_of(table, **words):
     return [r for r in table["rows"] if all(r.get(key) == word for key, word in words.items())]
