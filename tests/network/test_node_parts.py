@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from test_core import network
 
 from solah.network import client as client_module
+from solah.network import node as node_module
 from solah.network.backlog import Backlog, Complaints
-from solah.network.client import Client, find_broker
+from solah.network.bundle import read_bundle
+from solah.network.client import Client, Receipt, find_broker
 from solah.network.core import NodeCore
 from solah.network.node import Node, NodeOptions, client_id
 from solah.network.sources import json_lines
@@ -41,7 +43,7 @@ def test_nodes_whose_names_run_together_are_told_apart():
 def test_what_waits_has_bounds_and_nothing_goes_uncounted(sizes, most_items, most_bytes):
     backlog, gone = Backlog(most_items, most_bytes), []
     for place, size in enumerate(sizes):
-        gone += backlog.put("kind", place, size)
+        gone += [size_gone for _, _, size_gone in backlog.put("kind", place, size)]
         waiting = sizes[len(gone) : place + 1]
         assert gone == sizes[: len(gone)]
         assert len(backlog) == len(waiting) <= most_items
@@ -49,6 +51,37 @@ def test_what_waits_has_bounds_and_nothing_goes_uncounted(sizes, most_items, mos
     left = [content for _, content in backlog.take(0.0, 1_000)]
     assert left == list(range(len(gone), len(sizes)))
     assert len(backlog) == 0
+
+
+def test_receipts_outlast_messages_that_had_to_go(monkeypatch, tmp_path):
+    monkeypatch.setattr(node_module, "_MOST_WAITING", 6)
+    bundle = network("flat fusion")
+    options = NodeOptions(state=tmp_path / "gateway.state")
+    node = Node(NodeCore(bundle, "gateway"), find_broker("mqtt://127.0.0.1"), options)
+    topic = Topics("site").readings("gateway")
+    receipts = [Receipt(1, number) for number in range(3)]
+    for receipt in receipts:
+        node._receive(topic, b"{}", receipt)
+    for _ in range(6):
+        node._receive(topic, b"{}")
+    assert [*node._without_message] == receipts
+    assert node.counters["overflow"] == 3
+
+
+def test_plans_are_taken_in_the_order_in_which_they_came():
+    bundle = network("flat fusion")
+    node = Node(NodeCore(bundle, "gateway"), find_broker("mqtt://127.0.0.1"))
+    topic = Topics("site").model
+    for number in range(1, 8):
+        node._take(topic, bundle.starting_at(1_000 * number).to_bytes())
+    node._take(topic, bundle.starting_at(9_000).to_bytes())
+    assert node.counters["refused_models"] == 1
+    node._take(topic, bundle.starting_at(8_500).to_bytes())
+    assert [read_bundle(one).starts for one in node._postponed] == [9_000, 8_500]
+    node.core._position.floor = node.core._position.reached = 6_000
+    node._adopt_postponed()
+    assert not node._postponed
+    assert node.core.bundle.starts == 8_500
 
 
 def test_what_comes_later_is_waited_for():

@@ -272,3 +272,39 @@ def test_a_file_is_covered_by_trust(keys, trust, tmp_path):
     file.write_bytes(bundle_of().to_bytes())
     with pytest.raises(BundleError, match=r"plan\.json: the plan is not signed"):
         load_bundle(file, trust)
+
+
+def test_a_plan_that_is_signed_again_keeps_older_ones_away(site):
+    node = site.node(site.plan(5))
+    site.hear(node, site.plan(10))
+    assert node.core.bundle.counter == 10
+    assert site.hear(node, site.plan(7, starts=70)) == 0
+    assert site.node(site.plan(5)).core.bundle.counter == 10
+
+
+def test_a_start_that_fails_forgets_no_plan(site, keys, tmp_path):
+    newer, other = make_keys(tmp_path / "newer")
+    file = tmp_path / "keys.txt"
+    file.write_text(f"{line_of(keys[1])}\n{line_of(other)}\n", encoding="utf-8")
+    site._trust, older = load_trust([file]), site._key
+    node = site.node(site.plan(1))
+    site.hear(node, site.plan(5, starts=50))
+    site._key = newer
+    site.hear(node, site.plan(9, starts=90))
+    file.write_text(f"{line_of(keys[1])}\n{line_of(other)} revoked\n", encoding="utf-8")
+    site._trust, site._key = load_trust([file]), older
+    for _ in range(2):
+        with pytest.raises(BundleError, match="a key that was revoked"):
+            site.node(site.plan(1))
+
+
+def test_more_plans_than_there_is_room_for_survive_a_restart(site):
+    node = site.node(site.plan(1))
+    node.core._position.floor = node.core._position.reached = 5_000
+    starts = [10, *range(20_000, 100_000, 10_000)]
+    for counter, first in enumerate(starts, 2):
+        site.hear(node, site.plan(counter, starts=first))
+    again = site.node(site.plan(1))
+    known = [one.starts for one in again.core.bundles]
+    waiting = [read_bundle(one).starts for one in again._postponed]
+    assert [one for one in (*known, *waiting) if one] == starts

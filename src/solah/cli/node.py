@@ -54,8 +54,8 @@ State = Annotated[
     _network_option(
         "--state",
         metavar="FILE",
-        help="Remember here how far the work is, and go on from there after a restart; with "
-        "--trust the last plan is kept beside it.",
+        help="Remember here how far the work is, and go on from there after a restart; "
+        "the plans taken are kept beside it.",
     ),
     WRITTEN,
 ]

@@ -141,6 +141,7 @@ class MemoryRows(Rows):
             goal=self.goal.take(rows, weights),
             digests=drawn,
             folds=None,
+            outputs={},
         )
 
     def used(self) -> MemoryRows:
@@ -149,7 +150,14 @@ class MemoryRows(Rows):
         if len(used) == len(self.goal.weights):
             return self
         goal = replace(self.goal, codes=self.goal.codes[used], weights=self.goal.weights[used])
-        return replace(self, described=self.described.take(used), goal=goal, digests=None)
+        return replace(
+            self,
+            described=self.described.take(used),
+            goal=goal,
+            digests=None,
+            folds=None,
+            outputs={},
+        )
 
     def only(self, names: Sequence[str]) -> MemoryRows:
         """Return the same rows with some of their columns."""

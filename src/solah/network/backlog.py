@@ -35,14 +35,14 @@ class Backlog:
     def __len__(self) -> int:
         return len(self._items)
 
-    def put(self, kind: str, content: Any, size: int) -> list[int]:
-        """Add something of a size in bytes; return the sizes of what had to go for it."""
+    def put(self, kind: str, content: Any, size: int) -> list[tuple[str, Any, int]]:
+        """Add something of a size in bytes; return what had to go for it."""
         gone = []
         with self._changed:
             while self._items and (
                 len(self._items) >= self._most_items or self._bytes + size > self._most_bytes
             ):
-                gone.append(self._pop()[2])
+                gone.append(self._pop())
             self._items.append((kind, content, size))
             self._bytes += size
             self._changed.notify()

@@ -109,6 +109,8 @@ class Node:
         self._next_status = 0.0
         self._plans: dict[tuple[str, int], bytes] = {}
         self._postponed: deque[bytes] = deque()
+        self._has_resumed = False
+        self._without_message: deque[Receipt] = deque()  # whose messages had to go
         self._decided: deque[tuple[float, bytes]] = deque()
         self._decided_bytes = 0
         # What the thread that reads has to know of the network.
@@ -177,6 +179,8 @@ class Node:
             self._take(kind, content)
             if self.core.n_changed >= _MOST_CHANGED:
                 self._publish(self.core.advance(time.monotonic()))
+        while self._without_message:
+            self._keeper.add(self._without_message.popleft())
         now = time.monotonic()
         self._publish(self.core.advance(now))
         self._wanted = max(self._wanted, self.core.reached)
@@ -208,9 +212,12 @@ class Node:
 
     def _put(self, kind: str, content: Any, size: int) -> None:
         """Let something wait; where there is no room, the oldest goes."""
-        gone = self._backlog.put(kind, content, size)
-        self.counters["overflow"] += len(gone)
-        self.counters["overflow_bytes"] += sum(gone)
+        for kind_gone, content_gone, size_gone in self._backlog.put(kind, content, size):
+            if kind_gone == _RECEIPT:
+                self._without_message.append(content_gone)
+            else:
+                self.counters["overflow"] += 1
+                self.counters["overflow_bytes"] += size_gone
 
     def _take(self, kind: str, content: Any) -> None:
         if kind == "rows":
@@ -259,24 +266,39 @@ class Node:
             if not self.core.decides:
                 self._note_progress(decode_progress(payload))
         elif what == "model" and payload:
-            self._adopt(payload)
+            self._take_plan(payload)
 
-    def _adopt(self, payload: bytes) -> None:
+    def _take_plan(self, payload: bytes) -> None:
+        """Take a plan, or put it aside behind those for which there is no room yet."""
+        self._adopt_postponed()
+        try:
+            self._adopt(payload, is_waiting=bool(self._postponed))
+        except NoRoomError:
+            if payload not in self._postponed and len(self._postponed) < _MOST_POSTPONED:
+                self._postponed.append(payload)
+                self._keep_plans()
+            raise
+
+    def _adopt(self, payload: bytes, *, is_waiting: bool = False) -> None:
         bundle = read_bundle(payload, self._options.trust)
         self._check_plan(bundle)
-        try:
-            is_new = self.core.adopt(bundle, time.monotonic())
-        except NoRoomError:
-            self._postpone(payload)
-            raise
+        if is_waiting:
+            raise NoRoomError("plans that came before it wait for room")
+        is_new = self.core.adopt(bundle, time.monotonic())
+        # One that was only signed again has another counter, so its document is kept as well.
+        self._plans[bundle.hash, bundle.starts] = payload
+        known = [(one.hash, one.starts) for one in self.core.bundles]
+        self._plans = {one: self._plans[one] for one in known if one in self._plans}
+        self._keep_plans()
         if is_new:
             self._options.log(f"model {bundle.hash} from row {bundle.starts} on")
-            self._plans[bundle.hash, bundle.starts] = payload
-            known = [(one.hash, one.starts) for one in self.core.bundles]
-            self._plans = {one: self._plans[one] for one in known if one in self._plans}
-            self._keeper.keep_plans([*self._plans.values()])
             self._subscribe()
             self._next_status = 0.0
+
+    def _keep_plans(self) -> None:
+        """Keep all plans for a restart; while the kept ones are taken, they stay as they are."""
+        if self._has_resumed:
+            self._keeper.keep_plans([*self._plans.values(), *self._postponed])
 
     def _check_plan(self, bundle: Bundle) -> None:
         if bundle.plan.site != self._topics.site:
@@ -296,14 +318,11 @@ class Node:
             return
         elif read_bundle(payload).counter > self.core.bundle.counter:
             try:
-                self._adopt(payload)
+                self._take_plan(payload)
+            except NoRoomError:
+                return  # it waits, as it did before
             except BundleError as error:
                 raise BundleError(f"a plan kept in {self._options.state}.plans: {error}") from None
-
-    def _postpone(self, payload: bytes) -> None:
-        """Put a plan aside until there is room for it."""
-        if payload not in self._postponed and len(self._postponed) < _MOST_POSTPONED:
-            self._postponed.append(payload)
 
     def _adopt_postponed(self) -> None:
         """Take the plans for which there is room by now, in the order in which they came."""
@@ -313,8 +332,10 @@ class Node:
             except NoRoomError:
                 return
             except SolahError as error:
+                self.counters["refused_models"] += 1
                 self._complaints.add(self._topics.model, str(error), time.monotonic())
             self._postponed.popleft()
+            self._keep_plans()
 
     def _note_progress(self, settled: int) -> None:
         self.core.note_progress(settled)
@@ -452,6 +473,8 @@ class Node:
             self._resume(payload)
         if memory != Memory():
             self.core.resume(memory, time.monotonic())
+        self._has_resumed = True
+        self._adopt_postponed()
         self._keeper.begin(memory)
         self._brought = memory.brought
         if self.core.decides:

@@ -75,6 +75,8 @@ class Versions:
             So many plans wait for rows to come that there is no room for another.
         """
         if (bundle.hash, bundle.starts) == (self.newest.hash, self.newest.starts):
+            if bundle.counter > self.newest.bundle.counter:  # the same plan, signed again
+                self._versions[-1] = Version(bundle, self._name)
             return None
         (first, *later), past = self._versions, self.first
         kept = [first, *(one for one in later if one.starts < bundle.starts)]

@@ -1,6 +1,6 @@
 /* A measured value in, the integer that a model reads out, and back: C99, also C++11. No libm.
  *
- *   readings[WINE_ALCOHOL] = solah_reading_of(13.2, WINE_ALCOHOL_BITS);
+ *   readings[WINE_READING_ALCOHOL] = solah_reading_of(13.2, WINE_BITS_ALCOHOL);
  *
  * The value is multiplied by two to the power of the attribute's bits, which may be negative, and
  * rounded to the nearest integer, halves up. What does not fit becomes the nearest that does, an
