@@ -10,6 +10,7 @@ import urllib.request
 
 import pytest
 
+from solah.cli import main as program
 from solah.network.client import Client, find_broker
 from solah.network.messages import decode_decisions
 from solah.network.topics import Topics
@@ -62,10 +63,17 @@ def test_files_of_the_current_folder_are_not_run(site, tmp_path):
 
 def test_processes_of_others_do_not_look_into_the_current_folder_either(run, monkeypatch):
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    code, shown = "import sys; print('' in sys.path)", []
+
+    def start_another(*_):
+        command = [sys.executable, "-c", code]
+        shown.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        return 0
+
+    monkeypatch.setattr(program, "_run", start_another)
     assert run("--version").code == 0
-    code = "import sys; print('' in sys.path)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert shown == ["False\n"]
+    assert "PYTHONSAFEPATH" not in os.environ
 
 
 def test_a_node_that_fails_is_named(run, site, tmp_path):

@@ -104,11 +104,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         user interrupted, 143 if it was stopped by SIGTERM.
     """
     _prepare_streams()
-    # Workers of Dask and joblib are started without -P, and would run files of the current folder.
-    os.environ.setdefault("PYTHONSAFEPATH", "1")
     flags: dict[str, bool] = {}
     words = list(sys.argv[1:] if arguments is None else arguments)
-    with sigterm_as_interrupt() as has_come, _warnings_in_one_line():
+    with sigterm_as_interrupt() as has_come, _warnings_in_one_line(), _safe_path():
         code = _attempt(lambda: _run(words or ["--help"], flags), flags)
         # What is still on its way to a pipe may fail too, and must not do so at the end.
         code = _attempt(sys.stdout.flush, flags) or code
@@ -168,6 +166,19 @@ def _warnings_in_one_line() -> Iterator[None]:
             f"solah: warning: {_LINE_BREAK.sub(' ', str(message))}", file=sys.stderr
         )
         yield
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let workers of Dask and joblib, which are started without -P, ignore the current folder."""
+    name = "PYTHONSAFEPATH"
+    before = os.environ.get(name)
+    os.environ.setdefault(name, "1")
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(name, None)
 
 
 def _prepare_streams() -> None:

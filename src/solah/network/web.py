@@ -253,7 +253,7 @@ def _of_model(bundle: Bundle) -> dict[str, Any]:
             **node,
             "home": bundle.plan.home[node["name"]],
             "hint": f"at {bundle.plan.home[node['name']]}",
-            "inputs": _inputs(model.nodes[node["place"]].origins),
+            "input_names": _inputs(model.nodes[node["place"]].origins),
             "belief": nothing,
             "result": "",
         }

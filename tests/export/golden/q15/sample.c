@@ -142,7 +142,7 @@ int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons
     return solah_why(&model, &rules, readings, reasons, n_most);
 }
 
-static const SOLAH_FLASH char *find_class_name(int place)
+static const SOLAH_FLASH char *solah_find_class_name(int place)
 {
     static const SOLAH_FLASH char text_0[] = "c0";
     static const SOLAH_FLASH char text_1[] = "c1";
@@ -159,14 +159,14 @@ static const SOLAH_FLASH char *find_class_name(int place)
 
 size_t sample_copy_class_name(int place, char *text, size_t size)
 {
-    return solah_copy_text(find_class_name(place), text, size);
+    return solah_copy_text(solah_find_class_name(place), text, size);
 }
 
 #ifndef __AVR__
-const char *sample_class_name(int place) { return find_class_name(place); }
+const char *sample_class_name(int place) { return solah_find_class_name(place); }
 #endif
 
-static const SOLAH_FLASH char *find_rule_text(int place)
+static const SOLAH_FLASH char *solah_find_rule_text(int place)
 {
     static const SOLAH_FLASH char text_0[] = "if x0 is low then y c2 (0.58)";
     static const SOLAH_FLASH char text_1[] = "if x0 is low-or-medium and x1 is low then y c2 (0.64)";
@@ -253,9 +253,9 @@ static const SOLAH_FLASH char *find_rule_text(int place)
 
 size_t sample_copy_rule_text(int place, char *text, size_t size)
 {
-    return solah_copy_text(find_rule_text(place), text, size);
+    return solah_copy_text(solah_find_rule_text(place), text, size);
 }
 
 #ifndef __AVR__
-const char *sample_rule_text(int place) { return find_rule_text(place); }
+const char *sample_rule_text(int place) { return solah_find_rule_text(place); }
 #endif
