@@ -8,7 +8,7 @@ Errors of devices and networks stand in their packages.
     ├── DataError (ValueError)            a table, a column or a row that cannot be used
     │   ├── ColumnError                   a column that is not there, or is there twice
     │   └── FileFormatError               a file that cannot be read as a table
-    ├── DatasetError (LookupError)        a named data set that is unknown or not at hand
+    ├── DatasetError (LookupError)        a named data set that is unknown or not available
     ├── ParameterError (ValueError)       a parameter that makes no sense
     │   └── TooManyCombinationsError      a table of combinations of words that would be too large
     ├── ModelFormatError (ValueError)     a model document that is broken
@@ -74,7 +74,7 @@ class TooManyCombinationsError(ParameterError):
 
 
 class DatasetError(SolahError, LookupError):
-    """A named data set is unknown, or its file is not at hand."""
+    """A named data set is unknown, or its file is not available."""
 
 
 class ModelFormatError(SolahError, ValueError):

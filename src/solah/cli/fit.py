@@ -17,7 +17,7 @@ from solah.cli.verb import many_options
 if TYPE_CHECKING:
     from solah.cli.models import Estimator
     from solah.cli.problems import Problem
-    from solah.cli.scale import DistantProblem
+    from solah.cli.scale import ScanProblem
     from solah.data import Column, Table
     from solah.model import Model
     from solah.scale import Scan
@@ -30,7 +30,7 @@ _SHOWN = 8
 class _Learnt:
     """What was learnt: the model's name among the models, the estimator, and what it took."""
 
-    problem: "Problem | DistantProblem"
+    problem: "Problem | ScanProblem"
     n_rows: int | None
     kinds: dict[str, str]
     name: str
@@ -147,7 +147,7 @@ def _fit_table(
 
 def _fit_scan(
     rows: "Scan",
-    problem: "DistantProblem",
+    problem: "ScanProblem",
     choice: OneModel,
     wiring: HierarchyOptions,
     trees: TreeOptions,

@@ -77,7 +77,7 @@ class ScaleOptions:
 
 
 @dataclass(frozen=True)
-class DistantProblem:
+class ScanProblem:
     """What is to be learnt from rows that are not in memory.
 
     Attributes
@@ -118,7 +118,7 @@ def scanned(
     reading: ReadingOptions,
     scale: ScaleOptions,
     screen: Screen,
-) -> Iterator[tuple[Scan, DistantProblem]]:
+) -> Iterator[tuple[Scan, ScanProblem]]:
     """Open rows, and settle what is to be learnt from them."""
     from solah.cli.problems import declared_kinds, refuse_overlap, split_names
     from solah.cli.screen import console
@@ -157,7 +157,7 @@ def scanned(
         if not left:
             raise DataError(f"no column is left to decide {target!r} with")
         _refuse_number(_first_of(rows, target), columns.task)
-        problem = DistantProblem(
+        problem = ScanProblem(
             source=rows.source.name,
             n_rows=rows.source.n_rows,
             names=left,

@@ -36,7 +36,7 @@ _FLUSH_ROWS = 2**19
 _BYTES_A_CELL = 8
 
 
-def distant_dependence(
+def dependence_of_profile(
     rows: Profile, *, bias_corrected: bool = False, n_threads: int = 1
 ) -> Dependence:
     """Measure how attributes depend on each other and on the goal, as ``dependence_of`` does.
@@ -56,7 +56,7 @@ def distant_dependence(
     return Dependence(names=rows.names, matrix=between, relevance=relevance, method="binned")
 
 
-def distant_relevance(rows: Profile, *, bias_corrected: bool = False) -> Float:
+def relevance_of_profile(rows: Profile, *, bias_corrected: bool = False) -> Float:
     """Measure how far attributes depend on the goal, as ``relevance_of`` does."""
     n = len(rows.names)
     return _Coding.of(rows, bias_corrected=bias_corrected).measure([(j, n) for j in range(n)])
@@ -64,7 +64,7 @@ def distant_relevance(rows: Profile, *, bias_corrected: bool = False) -> Float:
 
 @dataclass(frozen=True, eq=False)
 class _Coding:
-    """How all columns of distant rows are coded; the goal is the column behind the last."""
+    """How all columns of a source are coded; the goal is the column behind the last."""
 
     rows: Profile
     coders: Sequence[Coder]

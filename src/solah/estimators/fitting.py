@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _IN_ORDER = ("hierarchy", "initial")
 
 
-def fit_distant(estimator: Any, data: Any, target: Any, sample_weight: Any) -> None:
+def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any) -> None:
     """Fit an estimator to rows in files, frames or a cluster.
 
     A few rows are read into memory, and fitted as if they had been there.
@@ -56,7 +56,7 @@ def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
     else:
         goal = class_goal(estimator, roles.target, np.array(list(facts.classes)))
         profile = Profile.open(engine, roles, facts, goal, estimator.class_weight, limits)
-        estimator._fit_distant(profile)
+        estimator._fit_profile(profile)
         estimator.feature_names_in_ = np.array(roles.attributes, dtype=object)
         estimator.n_features_in_ = len(roles.attributes)
     if rows.is_nameless:

@@ -15,7 +15,7 @@ from joblib.parallel import get_active_backend
 from sklearn.utils import check_random_state
 
 from solah.estimators.comparing import SCORINGS
-from solah.estimators.fitting import fit_distant
+from solah.estimators.fitting import fit_scan
 from solah.estimators.goals import read_class_goal
 from solah.estimators.hierarchy import settle_hierarchy
 from solah.estimators.hierarchy_base import HIERARCHY_CONSTRAINTS, HierarchyClassifier
@@ -240,7 +240,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
                 f"{self.population_size}, so no generation would bring anything new."
             )
         if is_scan(X):
-            fit_distant(self, X, y, sample_weight)
+            fit_scan(self, X, y, sample_weight)
             return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from solah.estimators.fitting import fit_distant
+from solah.estimators.fitting import fit_scan
 from solah.estimators.goals import read_class_goal
 from solah.estimators.hierarchy_base import (
     FUSION_CONSTRAINTS,
@@ -162,9 +162,9 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         -------
         self
         """
-        self._refuse_unheard()
+        self._refuse_unused()
         if is_scan(X):
-            fit_distant(self, X, y, sample_weight)
+            fit_scan(self, X, y, sample_weight)
             return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)

@@ -134,7 +134,7 @@ class HierarchyClassifier(LinguisticClassifier):
             TreeNode(node) if isinstance(node, Tree) else node for node in model.nodes
         )
 
-    def _refuse_unheard(self) -> None:
+    def _refuse_unused(self) -> None:
         """Refuse settings without effect where evidence is weighed."""
         if self.fusion != "weigh":
             return
@@ -156,7 +156,7 @@ class HierarchyClassifier(LinguisticClassifier):
         is_threaded = is_large(table.n_rows, len(table.columns))
         return MemoryRows(described, goal, n_threads if is_threaded else 1, limits=self._limits)
 
-    def _fit_distant(self, profile: Profile) -> None:
+    def _fit_profile(self, profile: Profile) -> None:
         n_threads = count_threads(self.n_jobs)
         self._learn_from(PassedRows.describe(profile, self._first_words(), n_threads))
 

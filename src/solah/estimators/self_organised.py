@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from solah.data import Kind
 from solah.dependence import screen_attributes
 from solah.estimators.comparing import SCORINGS
-from solah.estimators.fitting import fit_distant
+from solah.estimators.fitting import fit_scan
 from solah.estimators.goals import read_class_goal
 from solah.estimators.hierarchy_base import (
     FUSION_CONSTRAINTS,
@@ -312,7 +312,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         -------
         self
         """
-        self._refuse_unheard()
+        self._refuse_unused()
         if self.clusters is not None and self.n_clusters != AUTO:
             raise ParameterError(
                 "'clusters' gives the clusters, so 'n_clusters' has nothing to say; leave one out"
@@ -324,7 +324,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
                 "'level_gap' is a number; leave it out, or use fusion='tree'"
             )
         if is_scan(X):
-            fit_distant(self, X, y, sample_weight)
+            fit_scan(self, X, y, sample_weight)
             return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)

@@ -13,7 +13,7 @@ from solah.estimators.base import (
     LinguisticClassifier,
     LinguisticTree,
 )
-from solah.estimators.fitting import fit_distant
+from solah.estimators.fitting import fit_scan
 from solah.estimators.goals import read_class_goal
 from solah.estimators.inputs import read_features
 from solah.kernels.choose import count_threads
@@ -172,7 +172,7 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         self
         """
         if is_scan(X):
-            fit_distant(self, X, y, sample_weight)
+            fit_scan(self, X, y, sample_weight)
             return self
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
@@ -180,7 +180,7 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         self.classes_ = goal.classes
         return self
 
-    def _fit_distant(self, profile: Profile) -> None:
+    def _fit_profile(self, profile: Profile) -> None:
         n_threads = count_threads(self.n_jobs)
         self._learn_from(PassedRows.describe(profile, self._label_settings(), n_threads))
         self.classes_ = profile.goal.classes

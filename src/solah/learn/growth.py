@@ -1,7 +1,7 @@
 """LID3: a tree grows from counts, level by level.
 
 Growth never sees a row. It asks for the counts of the branches at the frontier, chooses how to
-extend them, and asks again; whoever counts may hold the rows in memory, in files or on a cluster.
+extend them, and asks again; the rows may be in memory, in files or on a cluster.
 
 For a branch B, with the weights of its rows summed by goal (the paper's symbols)::
 

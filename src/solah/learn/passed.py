@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.dependence.counting import distant_dependence, distant_relevance
+from solah.dependence.counting import dependence_of_profile, relevance_of_profile
 from solah.exceptions import ParameterError
 from solah.kernels.arrays import TreeShape
 from solah.labels.describe import (
@@ -140,13 +140,13 @@ class PassedRows(Rows):
 
     def dependence(self, *, bias_corrected: bool = False) -> Dependence:
         """Measure how far attributes depend on each other and on the goal."""
-        return distant_dependence(
+        return dependence_of_profile(
             self.profile, bias_corrected=bias_corrected, n_threads=self.n_threads
         )
 
     def relevance(self, *, bias_corrected: bool = False) -> Float:
         """Measure how far attributes depend on the goal."""
-        return distant_relevance(self.profile, bias_corrected=bias_corrected)
+        return relevance_of_profile(self.profile, bias_corrected=bias_corrected)
 
     def with_folds(self, n_folds: int) -> PassedRows:
         """Refuse: what a fold believes would have to be kept of every row."""

@@ -43,9 +43,9 @@ class Variation:
     def cross(self, mother: Genome, father: Genome, rng: np.random.Generator) -> Genome:
         """Take some clusters from the mother, and the rest as the father has it.
 
-        A tree keeps its relative height, and is heard by whoever now holds the attributes of the
-        tree that heard it, or of the next one above. If the father's top only hears others, so
-        does the child's.
+        A tree keeps its relative height, and feeds the tree that now holds the attributes of the
+        tree that it fed, or of the next one above. If the father's top has only other trees as
+        inputs, so has the child's.
         """
         from_mother = [cluster if rng.random() < 0.5 else () for cluster in mother.clusters]
         taken = {j for cluster in from_mother for j in cluster}
