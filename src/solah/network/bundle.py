@@ -145,8 +145,8 @@ def make_keys(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
     -------
     private, public : Path
     """
-    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signed plans")
-    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signed plans")
+    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signing plans")
+    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signing plans")
     private, public = key_files(stem)
     for path in (private, public):
         if path.exists():
@@ -267,8 +267,8 @@ def _canonical(plain: dict[str, Any]) -> bytes:
 
 
 def _load_key(path: str | os.PathLike[str], *, private: bool) -> Any:
-    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signed plans")
-    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signed plans")
+    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signing plans")
+    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signing plans")
     pem = Path(path).read_bytes()
     try:
         if private:

@@ -87,7 +87,7 @@ class Trust:
         ------
         BundleError
         """
-        exceptions = require("cryptography.exceptions", "mqtt", "signed plans")
+        exceptions = require("cryptography.exceptions", "mqtt", "signing plans")
         signed, signature = part_signature(data)
         for one in self._keys.values():
             try:
@@ -173,9 +173,9 @@ def _read_date(text: str, place: str) -> date:
 
 
 def _read_key(text: str, place: str) -> Any:
-    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signed plans")
-    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signed plans")
-    exceptions = require("cryptography.exceptions", "mqtt", "signed plans")
+    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signing plans")
+    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signing plans")
+    exceptions = require("cryptography.exceptions", "mqtt", "signing plans")
     try:
         key = serialization.load_der_public_key(base64.b64decode(text, validate=True))
     except (binascii.Error, ValueError, exceptions.UnsupportedAlgorithm):
