@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 from solah.kernels.arrays import (
     MASS_BITS,
     MASS_ONE,
+    MAX_GROWN_LEAVES,
+    MISSING_BIN,
     SPREAD,
     WEIGHT_ONE,
     Described,
@@ -136,3 +138,28 @@ def binned_numbers(draw):
     weights = draw(st.sampled_from([None, rng.integers(0, WEIGHT_ONE, n_rows, endpoint=True)]))
     # Beyond the last edge, places may be as large as they like, up to what weights leave room for.
     return values, weights, edges, rng.choice([0.0, 100.0], len(edges)) / size
+
+
+@st.composite
+def grown_rows(draw, max_rows=200):
+    """Return what a small tree is grown on, by the names of the kernel's parameters."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    sizes = draw(st.lists(st.sampled_from([1, 2, 3, 10, 255]), min_size=1, max_size=8))
+    n_rows = draw(st.integers(0, max_rows))
+    # Small numbers give many ties; the largest leave no room in 32 bits for a sum of two.
+    unit = draw(st.sampled_from([1, 3, 2**20, 2**24, 2**31 - 1]))
+    bins = np.array([rng.integers(0, size, n_rows) for size in sizes], dtype=np.uint8)
+    bins[rng.random(bins.shape) < draw(st.sampled_from([0.0, 0.2, 0.9]))] = MISSING_BIN
+    weights = rng.integers(1, unit, n_rows, dtype=np.int32, endpoint=True)
+    weights[rng.random(n_rows) < draw(st.sampled_from([0.0, 0.3]))] = 0
+    return {
+        "bins": bins,
+        "sizes": np.array(sizes, dtype=np.int32),
+        "nominal": rng.integers(0, 2, len(sizes), dtype=np.uint8),
+        "gradient": rng.integers(-unit - 1, unit, n_rows, dtype=np.int32, endpoint=True),
+        "curvature": rng.integers(0, unit, n_rows, dtype=np.int32, endpoint=True),
+        "weights": weights,
+        "n_leaves": draw(st.integers(2, MAX_GROWN_LEAVES)),
+        "ridge": draw(st.sampled_from([1e-3, 1.0, 0.7 * unit])),
+        "least": draw(st.sampled_from([0, 1, 5, 20])) * unit,
+    }

@@ -28,6 +28,9 @@ void solah_share_weights(const int64_t *, const int32_t *, const int64_t *, int6
 int32_t solah_predict(const double *, int64_t, int32_t, const double *, const int32_t *, int32_t,
                       const double *, const double *, const int32_t *, const int32_t *,
                       const int32_t *, int32_t, const double *, int32_t, double *);
+int32_t solah_grow(const uint8_t *, int64_t, int32_t, const int32_t *, const uint8_t *,
+                   const int32_t *, const int32_t *, const int32_t *, int32_t, double, int64_t,
+                   int32_t *, double *);
 
 enum { ROWS = 200, ATTRIBUTES = 2, SETS = 5, NODES = 8, GOALS = 2, BINS = SETS + ATTRIBUTES };
 
@@ -42,6 +45,37 @@ static void *copy_of(const void *source, size_t size)
 }
 
 #define HEAP(array) copy_of(array, sizeof(array))
+
+/* Grow trees on attributes of few and of all bins; large numbers are counted in another way. */
+static int32_t grow_trees(void)
+{
+    enum { COLUMNS = 7, LEAVES = 16 };
+    static const int32_t n_bins[COLUMNS] = {1, 2, 3, 40, 255, 2, 9};
+    static const uint8_t named[COLUMNS] = {0, 1, 0, 1, 0, 0, 1};
+    static const int32_t units[3] = {1, 1 << 24, INT32_MAX / ROWS};
+    int32_t *size = HEAP(n_bins), status = 0;
+    uint8_t *nominal = HEAP(named), *bins = malloc(COLUMNS * ROWS);
+    int32_t *g = malloc(ROWS * sizeof *g), *h = malloc(ROWS * sizeof *h);
+    int32_t *w = malloc(ROWS * sizeof *w), *leaf = malloc(ROWS * sizeof *leaf);
+    double *gains = calloc(COLUMNS * 256, sizeof *gains);
+    for (int a = 0; a < COLUMNS; a++) {
+        for (int i = 0; i < ROWS; i++) {
+            bins[a * ROWS + i] = (uint8_t)(i % 11 == a ? 255 : i * (a + 5) % n_bins[a]);
+        }
+    }
+    for (int u = 0; u < 3; u++) {
+        for (int i = 0; i < ROWS; i++) {
+            g[i] = (i * 37 % 101 - 50) * (units[u] / 51 + 1);
+            h[i] = units[u];
+            w[i] = i % 9 == 0 ? 0 : units[u];
+        }
+        status |= solah_grow(bins, ROWS, COLUMNS, size, nominal, g, h, w, LEAVES, 1.0, units[u], leaf, gains) != LEAVES;
+        status |= solah_grow(bins, ROWS, COLUMNS, size, nominal, g, h, w, 2, 1.0, units[u], leaf, gains) != 2;
+    }
+    status |= solah_grow(bins, 0, COLUMNS, size, nominal, g, h, w, 2, 1.0, 1, leaf, gains) != 1;
+    free(size), free(nominal), free(bins), free(g), free(h), free(w), free(leaf), free(gains);
+    return status;
+}
 
 int main(void)
 {
@@ -131,6 +165,7 @@ int main(void)
     free(all_roots), free(places), free(plain), free(edges), free(scales), free(bins), free(sums), free(in_bins);
     status |= solah_predict(x, ROWS, ATTRIBUTES, NULL, none, 0, p, ig, off, att, first, 2, b, GOALS, out);
     status |= solah_predict(x, ROWS, ATTRIBUTES, given, so, 3, p, ig, off, att, first, 2, b, GOALS, out);
+    status |= grow_trees();
     for (int i = 0; i < ROWS; i++) {
         printf("%.17g\n", out[i * GOALS] + out[i * GOALS + 1]);
     }

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from kernel_strategies import (
     binned_numbers,
     focal_sets,
+    grown_rows,
     random_readings,
     random_tree,
     random_values,
@@ -122,3 +123,15 @@ def test_predictions_are_equal(sets, seed):
     native.predict(rows, sets, tree, beliefs, ours)
     reference.predict(rows, sets, tree, beliefs, oracle)
     np.testing.assert_array_equal(ours, oracle)
+
+
+@given(grown_rows())
+def test_grown_trees_are_equal(case):
+    n_rows, n_attributes = case["bins"].shape[1], len(case["sizes"])
+    leaves = [np.empty(n_rows, dtype=np.int32) for _ in range(2)]
+    gains = [np.full((n_attributes, 256), 0.1) for _ in range(2)]
+    ours = native.grow(**case, leaf=leaves[0], gains=gains[0])
+    oracle = reference.grow(**case, leaf=leaves[1], gains=gains[1])
+    assert ours == oracle
+    np.testing.assert_array_equal(*leaves)
+    np.testing.assert_array_equal(*gains)

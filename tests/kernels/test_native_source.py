@@ -22,8 +22,9 @@ def compile_c(find_tool):
     return run
 
 
-def test_the_kernels_compile_without_a_warning(compile_c, tmp_path):
-    result = compile_c("-c", NATIVE / "kernels.c", "-o", tmp_path / "kernels.o")
+@pytest.mark.parametrize("name", ["kernels", "boosting"])
+def test_the_kernels_compile_without_a_warning(compile_c, tmp_path, name):
+    result = compile_c("-c", NATIVE / f"{name}.c", "-o", tmp_path / f"{name}.o")
     assert result.returncode == 0, result.stderr
 
 
@@ -39,7 +40,8 @@ def test_runs_clean_under_the_sanitizers(compile_c, tmp_path):
     program = tmp_path / "driver"
     built = compile_c(
         *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1"),
-        *(NATIVE / "kernels.c", Path(__file__).with_name("sanitize_driver.c")),
+        *(NATIVE / "kernels.c", NATIVE / "boosting.c"),
+        Path(__file__).with_name("sanitize_driver.c"),
         *("-o", program),
     )
     assert built.returncode == 0, built.stderr

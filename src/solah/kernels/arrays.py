@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+Bytes = NDArray[np.uint8]
 Float = NDArray[np.float64]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -22,6 +23,8 @@ SLOPE_SCALE = 64
 MAX_FOCAL_SETS = 254
 SPREAD = 255
 MAX_DEPTH = 255
+MISSING_BIN = 255
+MAX_GROWN_LEAVES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,3 +274,33 @@ class Kernel(Protocol):
         self, rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, out: Float
     ) -> None:
         """Average the leaves' beliefs over the branches that readings take (Jeffrey's rule)."""
+
+    def grow(
+        self,
+        bins: Bytes,
+        sizes: Int32,
+        nominal: Bytes,
+        gradient: Int32,
+        curvature: Int32,
+        weights: Int32,
+        n_leaves: int,
+        ridge: float,
+        least: int,
+        leaf: Int32,
+        gains: Float,
+    ) -> int:
+        """Grow one small regression tree of a boosted ensemble; return how many leaves it has.
+
+        Row ``i`` has its reading of attribute ``a`` in bin ``bins[a, i]``, below ``sizes[a]``, or
+        ``MISSING_BIN``. A split of an ordered attribute sends the bins up to ``b`` left, one of a
+        ``nominal`` attribute the bin ``b`` alone; missing readings go right, or left if that gains
+        more. Both sides weigh ``least`` or more. With the sums G of gradients and H of curvatures,
+        which are not negative, a side counts ``G * G / (H + ridge)``, ``ridge > 0``; a split gains
+        what its sides count together more than the whole does, which must be above 0. The leaf
+        whose split gains most is split next, until there are ``n_leaves``, 2 to
+        ``MAX_GROWN_LEAVES``; equal gains: the lowest leaf, attribute, then bin. The left part
+        keeps the leaf's number, the right one gets the next.
+
+        ``leaf`` gets the number of each row's leaf; -1 for rows without weight, which take no part.
+        The gain of every split made is added to ``gains[a, b]``, 256 bins an attribute.
+        """

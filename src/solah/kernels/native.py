@@ -1,4 +1,4 @@
-"""The kernels in C (``native/kernels.c``), called through ctypes, which releases the GIL."""
+"""The kernels in C (``native/``), called through ctypes, which releases the GIL."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import (
+        Bytes,
         Described,
         Float,
         FocalSets,
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
 
 name = "native"
 
-ABI_VERSION = 6
+ABI_VERSION = 7
 _FILE_NAMES = ("_native.so", "_native.dylib", "_native.dll")
 
 _P = ctypes.c_void_p
 _I32 = ctypes.c_int32
 _I64 = ctypes.c_int64
+_F64 = ctypes.c_double
 _ROWS = [_P, _P, _I32]
 _TREE = [_P, _P, _P, _P, _I32]
 _SIGNATURES = {
@@ -47,6 +49,7 @@ _SIGNATURES = {
     "solah_find": [_P, _I64, _I64, _P, _I64, _P],
     "solah_fine_count": [_P, _I64, _I64, _P, _P, _P, _I64, _P, _P],
     "solah_predict": [_P, _I64, _I32, *_ROWS, _P, *_TREE, _P, _I32, _P],
+    "solah_grow": [_P, _I64, _I32, *[_P] * 5, _I32, _F64, _I64, _P, _P],
 }
 
 
@@ -234,6 +237,39 @@ def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, ou
         _at(out),
     )
     _check(status)
+
+
+def grow(
+    bins: Bytes,
+    sizes: Int32,
+    nominal: Bytes,
+    gradient: Int32,
+    curvature: Int32,
+    weights: Int32,
+    n_leaves: int,
+    ridge: float,
+    least: int,
+    leaf: Int32,
+    gains: Float,
+) -> int:
+    """Grow one small regression tree on binned readings."""
+    grown: int = _library().solah_grow(
+        _at(bins),
+        len(weights),
+        len(sizes),
+        _at(sizes),
+        _at(nominal),
+        _at(gradient),
+        _at(curvature),
+        _at(weights),
+        n_leaves,
+        ridge,
+        least,
+        _at(leaf),
+        _at(gains),
+    )
+    _check(min(grown, 0))
+    return grown
 
 
 def _column(values: Float) -> tuple[int, int, int]:

@@ -21,6 +21,7 @@ from solah.kernels.arrays import (
     Described,
     Routes,
 )
+from solah.kernels.boosting_reference import grow as grow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
