@@ -12,6 +12,7 @@ from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
 )
 from solah.exceptions import ModelFormatError, ModelVersionError, SolahError
 from solah.model.format import MAX_BYTES, from_json, to_json
@@ -19,11 +20,9 @@ from solah.model.schema import model_schema
 
 IRIS = LinguisticTreeClassifier(max_depth=2).fit(*load_iris(return_X_y=True)).model_
 DIABETES = LinguisticTreeRegressor(max_depth=2).fit(*load_diabetes(return_X_y=True)).model_
-WEIGHED = (
-    LinguisticHierarchyClassifier(
-        "a <- x0, x1; b <- x2; z <- a, b; c <- x3; y <- z, c",
-        fusion="weigh",
-        thresholds={0: 0.2},
+ADDED = (
+    SelfOrganisedHierarchyClassifier(
+        groups={"z": ["x0", "x1", "x2"]}, interactions=0, max_rules=None, thresholds={0: 0.2}
     )
     .fit(*load_iris(return_X_y=True))
     .model_
@@ -35,7 +34,7 @@ def documents():
         [["a", 1, 2.5, None], ["b", 2, np.nan, None], ["c", 3, 4.5, None], ["a", 2, 0.5, None]],
         [True, False, True, False],
     )
-    return [IRIS, DIABETES, mixed.model_, WEIGHED]
+    return [IRIS, DIABETES, mixed.model_, ADDED]
 
 
 @pytest.mark.parametrize("model", documents())
@@ -265,7 +264,13 @@ def test_a_hierarchy_survives_the_round_trip_and_fits_the_schema():
     [
         (lambda trees: trees[:2], "has 'z1', which feeds no tree"),
         (lambda trees: [trees[2], trees[0], trees[1]], "names 'z1', which is neither"),
-        (lambda trees: [trees[0], trees[0] | {"name": "z2"}, trees[2]], "takes 'x0', as another"),
+        (
+            lambda trees: [
+                *trees,
+                trees[2] | {"name": "top", "inputs": ["z1"], "nodes": trees[0]["nodes"][-1:]},
+            ],
+            "takes 'z1', as another",
+        ),
         (lambda trees: [trees[0] | {"name": "x3"}, *trees[1:]], "'x3' is taken already"),
         (lambda trees: [trees[0], trees[1] | {"name": "z1"}, trees[2]], "'z1' is taken already"),
     ],
@@ -277,8 +282,8 @@ def test_trees_that_are_wired_wrongly_are_refused(change_trees, message):
         from_json(json.dumps(document).encode())
 
 
-def weighed_document():
-    return json.loads(to_json(WEIGHED))
+def added_document():
+    return json.loads(to_json(ADDED))
 
 
 def spoil(document, **changes):
@@ -289,24 +294,18 @@ def spoil(document, **changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"weighs": []}, r"weighs must have between 1 and"),
-        ({"weighs": [{"tree": "x9", "weight": 1.0}]}, "the name of a tree before this one"),
-        ({"weighs": [{"tree": "z", "weight": 1.0}] * 2}, "without repetition"),
-        ({"weighs": [{"tree": "z", "weight": 1.0}]}, "'c', which feeds no tree"),
-        ({"weighs": [{"tree": "z", "weight": "large"}]}, "weight must be"),
-        ({"weighs": [{"tree": "z", "weight": float("nan")}]}, "weight must be"),
-        ({"weighs": [{"tree": "z", "weight": 1e308}]}, r"weight must be .* from -1e\+06 to 1e\+06"),
-        (
-            {"weighs": [{"tree": "z", "weight": 9e5}, {"tree": "c", "weight": -9e5}]},
-            r"\[4\]: the weights up to here come to 2.16e\+06, and may come to 1e\+06",
-        ),
+        ({"adds": []}, r"adds must have between 1 and"),
+        ({"adds": ["x9"]}, "the name of a tree before this one"),
+        ({"adds": ["z", "z"]}, "without repetition"),
+        ({"adds": ["z"]}, "'evidence of x3', which feeds no tree"),
+        ({"adds": [3]}, r"adds\[0\] must be"),
         ({"bias": [0.0, 1e308, 0.0]}, r"bias\[1\] must be a finite number"),
         ({"bias": [0.0, 1.0]}, r"bias must have 3 items"),
         ({"strength": 3}, "has 'strength'"),
     ],
 )
 def test_a_broken_fusion_is_refused(changes, message):
-    data = json.dumps(spoil(weighed_document(), **changes)).encode()
+    data = json.dumps(spoil(added_document(), **changes)).encode()
     with pytest.raises(ModelFormatError, match=message):
         from_json(data)
 
@@ -315,35 +314,42 @@ def test_a_broken_fusion_is_refused(changes, message):
     "thresholds", [[0.5, 0.5], [0.0, 0.5, 0.5], [0.3, 0.3, 0.3], ["a"] * 3, [1e-13, 0.5, 0.5]]
 )
 def test_broken_thresholds_are_refused(thresholds):
-    document = weighed_document()
+    document = added_document()
     document["goal"]["thresholds"] = thresholds
     with pytest.raises(ModelFormatError, match="thresholds"):
         from_json(json.dumps(document).encode())
 
 
 def test_a_tree_may_have_a_fusion_as_input():
-    document = weighed_document()
+    document = added_document()
     root = document["trees"].pop()
-    tree = {"name": "y", "inputs": ["z", "c"], "nodes": [{"support": 1.0, "belief": [1.0, 0, 0]}]}
-    document["trees"].append(tree)
+    fusion = next(tree for tree in document["trees"] if tree["name"] == "z")
+    fusion["bias"] = root["bias"]
+    inputs = ["z", document["attributes"][0]["name"]]
+    tree = {"name": "y", "inputs": inputs, "nodes": [{"support": 1.0, "belief": [1.0, 0, 0]}]}
+    document["trees"] = [tree for tree in document["trees"] if tree["name"] != "evidence of x3"] + [
+        tree
+    ]
     assert from_json(json.dumps(document).encode()).trees[-1].inputs[0].n_focal_sets == 3
-    assert root["weighs"][0]["tree"] == "z"
+    assert root["adds"][0] == "z"
 
 
 def many_trees(n_trees):
     """Write a document of a fusion over many trees, each over an attribute of its own."""
-    leaf = {"support": 1.0, "belief": [0.5, 0.5]}
+    leaf = {"support": 1.0, "belief": [0.5, 0.5], "scores": [0.0, 0.0]}
     kind = {"kind": "binary", "states": ["off", "on"], "ignorance": [0.5, 0.5]}
     trees = [{"name": f"z{i}", "inputs": [f"x{i}"], "nodes": [leaf]} for i in range(n_trees)]
-    children = [{"tree": tree["name"], "weight": 1.0} for tree in trees]
     document = {
         "format": "solah-model",
-        "version": 1,
+        "version": 2,
         "generator": "a test",
         "task": "classification",
-        "goal": {"name": "y", "states": ["no", "yes"]},
+        "goal": {"name": "y", "states": ["no", "yes"], "prior": [0.5, 0.5]},
         "attributes": [{"name": f"x{i}", **kind} for i in range(n_trees)],
-        "trees": [*trees, {"name": "y", "weighs": children, "bias": [0.0, 0.0]}],
+        "trees": [
+            *trees,
+            {"name": "y", "adds": [tree["name"] for tree in trees], "bias": [0.0, 0.0]},
+        ],
     }
     return json.dumps(document).encode()
 

@@ -13,11 +13,12 @@ from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
     load_model,
 )
 from solah.data import Kind
 from solah.model.attributes import discrete_attribute
-from solah.model.beliefs import root_beliefs
+from solah.model.beliefs import tree_beliefs
 from solah.model.joining import count_cost, join_branches, score_cost, simplify_tree
 
 
@@ -130,9 +131,8 @@ def test_every_row_still_finds_its_branch(tree, seed, max_rules, cost):
     spread = replace(tree, belief=belief[joined.homes])
     rows = LinguisticTreeClassifier().fit(*load_wine(return_X_y=True, as_frame=True))
     table = rows._evaluator()._table(load_wine(as_frame=True).data[:25])
-    np.testing.assert_allclose(
-        root_beliefs([fewer], table), root_beliefs([spread], table), atol=1e-12
-    )
+    found, expected = (tree_beliefs(one, table, {}) for one in (fewer, spread))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("cost", [count_cost, score_cost])
@@ -149,7 +149,7 @@ ESTIMATORS = {
     "refitted leaves": LinguisticTreeClassifier(leaves="refitted", shrinkage=3.0),
     "a number": LinguisticTreeRegressor(),
     "beliefs": LinguisticHierarchyClassifier(WIRING),
-    "evidence": LinguisticHierarchyClassifier(WIRING, fusion="weigh"),
+    "evidence": SelfOrganisedHierarchyClassifier(groups={"z": ["colour", "grade", "size"]}),
 }
 
 

@@ -173,8 +173,9 @@ def at_the_bounds(name, seed):
         for branch in node.get("nodes", ()):
             branch["support"] = rng.choice([0.0, 1e120, 1e-120])
             branch["belief"] = uneven(rng, len(branch["belief"]))
-        for child in node.get("weighs", ()):
-            child["weight"] = rng.choice([400.0, -400.0, 5e-324])
+            if "scores" in branch:
+                scores = rng.choice([1e5, -1e5, 5e-324], len(branch["scores"]))
+                branch["scores"] = scores.tolist()
         if "bias" in node:
             node["bias"] = rng.choice([1e6, -1e6, 0.0], len(node["bias"])).tolist()
     return document

@@ -15,11 +15,11 @@ def test_a_part_gives_what_it_gives_in_the_model(shape):
     rng = np.random.default_rng(0)
     model = random_model(rng, shape, 3)
     rows = coded(model, random_rows(rng, model, 50))
-    whole, weighed = signals_of(model.nodes, rows), fusion_inputs(model.nodes)
+    whole, weighed = signals_of(model, rows), fusion_inputs(model.nodes)
     for node in model.nodes:
         part = part_of(model, node.name)
         assert from_json(to_json(part).encode()) == part
-        believed = signals_of(part.nodes, rows)[part.root.name]
+        believed = signals_of(part, rows)[part.root.name]
         if node.name in weighed:
             logs = np.log(believed)
             believed = logs - logs.mean(axis=1, keepdims=True)

@@ -455,3 +455,18 @@ class TestNotebook:
         assert shown.text == hierarchy.draw()
         assert shown.attributes["role"] == "img"
         assert shown.attributes["aria-label"] == f"Hierarchy: {hierarchy}"
+
+
+def test_an_attribute_may_feed_several_trees_of_a_model_but_not_of_a_wiring():
+    nodes = (HierarchyNode("a", ("x",)), HierarchyNode("b", ("x", "z")))
+    hierarchy = Hierarchy((*nodes, HierarchyNode("y", ("a", "b"))))
+    assert hierarchy.attributes == ("x", "z")
+    for write, read in (
+        (str, Hierarchy.parse),
+        (Hierarchy.to_dict, Hierarchy.from_dict),
+        (Hierarchy.to_json, Hierarchy.from_json),
+    ):
+        with pytest.raises(ParameterError, match="'x' feeds both 'a' and 'b'"):
+            read(write(hierarchy))
+    with pytest.raises(ParameterError, match="'a' feeds both"):
+        Hierarchy((nodes[0], HierarchyNode("c", ("a",)), HierarchyNode("y", ("a", "c"))))

@@ -94,6 +94,13 @@ def describe_table(
         else describe_states(column.name, kind, states_of(column, kind), plans[column.name])
         for column, kind in zip(table.columns, kinds, strict=True)
     )
+    return describe_by(table, attributes, weights, n_threads)
+
+
+def describe_by(
+    table: Table, attributes: tuple[Attribute, ...], weights: Int64, n_threads: int = 1
+) -> Description:
+    """Describe each row with the words of attributes, and unknown readings as the others are."""
     labels = label_table(table, attributes, n_threads)
     attributes = _with_ignorance(attributes, labels, weights, n_threads)
     return Description(table, attributes, labels)

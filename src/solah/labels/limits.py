@@ -14,7 +14,6 @@ class Limits:
     many_rows : with more rows, a sample stands in where all would be walked through many times
     sample_rows : about how many different rows the sample has
     gauge_rows : the digests of so many rows tell how many rows there are
-    strength_rows : so many rows tell the weights of trees
     sketch_values : so many distinct values are kept of a column
     sketch_grid : so many even distances part the range of a column, between the kept values
     exact_rows : with more rows, dependence is measured in bins
@@ -27,7 +26,6 @@ class Limits:
     many_rows: int = 20_000
     sample_rows: int = 65_536
     gauge_rows: int = 4_096
-    strength_rows: int = 8_192
     sketch_values: int = 1_024
     sketch_grid: int = 256
     exact_rows: int = 20_000

@@ -48,6 +48,25 @@ def default_names(n_words: int) -> tuple[str, ...]:
     return _NAMES.get(n_words) or tuple(f"level-{i}" for i in range(1, n_words + 1))
 
 
+_PLAIN = {
+    n_words: tuple(name.replace("-", " ") for name in names) for n_words, names in _NAMES.items()
+}
+
+
+def plain_names(n_words: int) -> tuple[str, ...]:
+    """Name words with cores from low to high.
+
+    Examples
+    --------
+    >>> plain_names(4)
+    ('low', 'fairly low', 'fairly high', 'high')
+    >>> plain_names(9)[0]
+    'level 1 of 9'
+    """
+    levels = tuple(f"level {i} of {n_words}" for i in range(1, n_words + 1))
+    return _PLAIN.get(n_words, levels)
+
+
 def plan_words(
     columns: Iterable[str],
     n_labels: int | Mapping[str, int],

@@ -1,13 +1,14 @@
 """The model document: what training writes and all that comes after reads."""
 
 from solah.model.attributes import Attribute, WordRange
-from solah.model.document import Fusion, Goal, Model, Node, Task, Tree
+from solah.model.document import Fusion, Goal, MissingRule, Model, Node, Task, Tree
 from solah.model.files import load_document, save_document
 
 __all__ = [
     "Attribute",
     "Fusion",
     "Goal",
+    "MissingRule",
     "Model",
     "Node",
     "Task",

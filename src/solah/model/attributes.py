@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -41,12 +41,17 @@ class Attribute:
     kind : continuous, binary, categorical or ordinal
     words : the words, from low to high; one per state for a discrete attribute
     peaks : where each focal set has all the mass. A continuous attribute with ``n`` words has
-        the ``2n - 1`` sets {w1} {w1, w2} {w2} … {wn}; a discrete one has one singleton per word
+        the ``2n - 1`` sets {w1} {w1, w2} {w2} … {wn}; a discrete one has one singleton per word;
+        one with ``cores`` has a singleton of the word for each finite end of its core
     ignorance : the masses of an unknown value: the training rows' mean
     states : the values behind a discrete attribute's words
     low, high : the range of a continuous attribute's training values
     tree : the tree whose belief the words describe; None for an attribute that is measured
     place : the goal state, by number, that the belief is in
+    cores : the intervals in which each word of a continuous attribute describes a reading fully;
+        between two of them, memberships go over linearly. None if words overlap instead
+    parted_at : where a tree asks only whether a reading is low or high: the first word of the high
+        part, by its number; 0 for an attribute that is not parted
     """
 
     name: str
@@ -59,6 +64,8 @@ class Attribute:
     high: float | None = None
     tree: str | None = None
     place: int = 0
+    cores: tuple[tuple[float, float], ...] = ()
+    parted_at: int = 0
 
     @property
     def origin(self) -> str:
@@ -94,6 +101,8 @@ class Attribute:
     def focal_sets(self) -> tuple[tuple[str, ...], ...]:
         """The focal sets as tuples of words, in the order of ``peaks``."""
         singletons = [(word,) for word in self.words]
+        if self.cores:
+            return tuple(singletons[place] for place in self.set_words)
         if not self.is_continuous:
             return tuple(singletons)
         between = [
@@ -101,8 +110,18 @@ class Attribute:
         ]
         return (*between, singletons[-1])
 
+    @cached_property
+    def set_words(self) -> tuple[int, ...]:
+        """The place of the word of each focal set, for words with cores; none for others."""
+        return tuple(place for place, core in enumerate(self.cores) for _ in _core_peaks(core))
+
     def word_ranges(self) -> tuple[WordRange, ...]:
         """Return where each word of a continuous attribute applies."""
+        if self.cores:
+            before = (-np.inf, *(high for _, high in self.cores[:-1]))
+            after = (*(low for low, _ in self.cores[1:]), np.inf)
+            ranges = zip(self.words, self.cores, zip(before, after, strict=True), strict=True)
+            return tuple(WordRange(word, core, partly) for word, core, partly in ranges)
         ends = (-np.inf, -np.inf, *self.peaks, np.inf, np.inf)
         return tuple(
             WordRange(
@@ -112,6 +131,122 @@ class Attribute:
             )
             for i, word in enumerate(self.words)
         )
+
+
+def cored_attribute(
+    name: str,
+    words: tuple[str, ...],
+    cores: Sequence[tuple[float, float]],
+    ignorance: tuple[float, ...],
+    low: float,
+    high: float,
+) -> Attribute:
+    """Describe a measured attribute with words that have cores.
+
+    Parameters
+    ----------
+    name : str
+    words : tuple of str
+        From low to high.
+    cores : sequence of (low, high)
+        The interval in which each word describes a reading fully. They increase; the first begins
+        at minus infinity and the last ends at infinity. Between two, memberships go over linearly.
+    ignorance : tuple of float
+        The masses of an unknown reading, one for each finite end of a core: a core of a single
+        point has one end, and a single word, which applies everywhere, one mass.
+    low, high : float
+        The range of the training values.
+
+    Examples
+    --------
+    >>> words = ("short", "medium", "long")
+    >>> cores = [(-np.inf, 1.0), (2.0, 3.0), (5.0, np.inf)]
+    >>> distance = cored_attribute("distance", words, cores, (0.25,) * 4, 0.0, 9.0)
+    >>> distance.peaks, distance.set_words
+    ((1.0, 2.0, 3.0, 5.0), (0, 1, 1, 2))
+    >>> print(*distance.word_ranges(), sep="; ")
+    short: fully up to 1, partly up to 2; medium: fully from 2 to 3, partly from 1 to 5; \
+long: fully from 5, partly from 3
+    """
+    cores = tuple((float(start), float(end)) for start, end in cores)
+    return Attribute(
+        name=name,
+        kind=Kind.CONTINUOUS,
+        words=words,
+        peaks=tuple(peak for core in cores for peak in _core_peaks(core)),
+        ignorance=ignorance,
+        low=low,
+        high=high,
+        cores=cores,
+    )
+
+
+def parted_attribute(attribute: Attribute, start: int) -> Attribute:
+    """Part an attribute whose words have cores into low and high, for a tree that asks no more.
+
+    Parameters
+    ----------
+    attribute : Attribute
+    start : int
+        The number of the first word of the high part, from 1 on.
+
+    Examples
+    --------
+    >>> cores = [(-np.inf, 1.0), (2.0, 3.0), (5.0, np.inf)]
+    >>> words = ("short", "medium", "long")
+    >>> distance = cored_attribute("distance", words, cores, (0.4, 0.2, 0.1, 0.3), 0.0, 9.0)
+    >>> parted = parted_attribute(distance, 2)
+    >>> parted.words, parted.peaks
+    (('short or medium', 'long'), (3.0, 5.0))
+    """
+    masses = [0.0, 0.0]
+    for word, mass in zip(attribute.set_words, attribute.ignorance, strict=True):
+        masses[word >= start] += mass
+    words, cores = attribute.words, attribute.cores
+    return replace(
+        attribute,
+        words=(phrase(words, range(start)), phrase(words, range(start, len(words)))),
+        cores=((-np.inf, cores[start - 1][1]), (cores[start][0], np.inf)),
+        peaks=(cores[start - 1][1], cores[start][0]),
+        ignorance=(masses[0], masses[1]),
+        parted_at=start,
+    )
+
+
+def phrase(words: Sequence[str], places: Sequence[int]) -> str:
+    """Call neighbouring words together.
+
+    Examples
+    --------
+    >>> words = ("very low", "low", "medium", "high")
+    >>> phrase(words, [0, 1]), phrase(words, [0, 1, 2]), phrase(words, [1, 2, 3])
+    ('very low or low', 'at most medium', 'at least low')
+    """
+    first, last = words[places[0]], words[places[-1]]
+    if len(places) == 1:
+        return first
+    if len(places) == 2:
+        return f"{first} or {last}"
+    if places[0] == 0:
+        return f"at most {last}"
+    return f"at least {first}" if places[-1] == len(words) - 1 else f"from {first} to {last}"
+
+
+def are_cores(cores: Sequence[tuple[float, float]]) -> bool:
+    """Tell whether intervals are the cores of words: increasing, and without an end outside."""
+    if not cores or cores[0][0] != -np.inf or cores[-1][1] != np.inf:
+        return False
+    ends = [end for core in cores for end in core][1:-1]
+    return (
+        bool(np.isfinite(ends).all())
+        and all(low <= high for low, high in cores)
+        and are_apart(peak for core in cores for peak in _core_peaks(core))
+    )
+
+
+def _core_peaks(core: tuple[float, float]) -> tuple[float, ...]:
+    """Return the finite ends of a core; one that has none peaks anywhere."""
+    return tuple(sorted({end for end in core if np.isfinite(end)})) or (0.0,)
 
 
 def discrete_attribute(

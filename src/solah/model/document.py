@@ -43,6 +43,9 @@ class Goal:
     centres : the mean goal value of each focal set, for regression
     thresholds : the belief at which each class is as good a decision as any other; they sum to 1,
         and none stands for equal ones
+    prior : the shares of the classes among the training rows, where evidence is added up
+
+    A goal with neither classes nor centres is a number that trees add up to.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Goal:
     peaks: tuple[float, ...] = ()
     centres: tuple[float, ...] = ()
     thresholds: tuple[float, ...] = ()
+    prior: tuple[float, ...] = ()
 
     def decide(self, beliefs: Float) -> NDArray[np.intp]:
         """Return the place of the class to decide for, of beliefs ``(n_rows, n_classes)``."""
@@ -65,7 +69,34 @@ class Goal:
     @property
     def size(self) -> int:
         """How many numbers a belief about the goal has."""
-        return len(self.states) or len(self.centres)
+        return len(self.states) or len(self.centres) or 1
+
+    @property
+    def is_additive_number(self) -> bool:
+        """Whether the goal is a number that trees add up to, rather than one of its words."""
+        return not self.states and not self.centres
+
+    @property
+    def log_prior(self) -> Float:
+        """The logarithms of the classes' shares, 0 on average: none for a number."""
+        logs = np.log(np.maximum(np.array(self.prior), LEAST_BELIEF))
+        return np.asarray(logs - logs.mean()) if len(logs) else logs
+
+
+@dataclass(frozen=True)
+class MissingRule:
+    """What it tells by itself that a reading is missing.
+
+    Attributes
+    ----------
+    support : the training weight of the rows whose reading is missing
+    belief : their distribution over the goal; for a number that is added up, its mean
+    scores : the evidence for each class
+    """
+
+    support: float
+    belief: tuple[float, ...]
+    scores: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +110,13 @@ class Tree:
     split : (n_nodes,) the input that a node splits on; -1 for a leaf
     first_child : (n_nodes,) the child of the input's first focal set; the others follow it
     support : (n_nodes,) the training weight that reached the node
-    belief : (n_nodes, goal.size) the distribution over the goal
+    belief : (n_nodes, goal.size) the distribution over the goal; for a number that trees add up
+        to, its mean among the node's rows
+    scores : (n_nodes, goal.size) of a tree below a fusion, the evidence of each leaf for each
+        class (log-odds), 0 on average over the classes; for a number, what the leaf adds to it
+    variance : of a tree below a fusion, the variance of its evidence over the training rows, the
+        mean over the classes: what is lost when it is unknown
+    missing : what a missing reading tells, of a tree with one input; None if nothing
     """
 
     name: str
@@ -88,6 +125,9 @@ class Tree:
     first_child: NDArray[np.int32]
     support: Float
     belief: Float
+    scores: Float | None = None
+    variance: float = 0.0
+    missing: MissingRule | None = None
 
     @cached_property
     def sets(self) -> FocalSets:
@@ -106,11 +146,13 @@ class Tree:
 
     @cached_property
     def evidence(self) -> Float:
-        """The evidence of branches (log-odds): how far they move beliefs from the tree's root.
+        """The evidence of branches, ``(n_nodes, goal.size)``: the tree's ``scores``.
 
-        ``(n_nodes, goal.size)`` logarithms of belief over the root's belief; 0 on average over
-        the goal's states.
+        Where it has none, the logarithms of belief over the root's belief; 0 on average over the
+        goal's states.
         """
+        if self.scores is not None:
+            return self.scores
         logs = np.log(np.maximum(self.belief, LEAST_BELIEF))
         moved = logs - logs[0]
         return np.asarray(moved - moved.mean(axis=1, keepdims=True))
@@ -129,27 +171,38 @@ class Tree:
 
     @property
     def n_rules(self) -> int:
-        """The branches that carry weight; those that are joined count once."""
-        return len(set(self.heads[self.leaves][self.support[self.leaves] > 0].tolist()))
+        """The branches that carry weight, joined ones once, and the rule of a missing reading."""
+        branches = set(self.heads[self.leaves][self.support[self.leaves] > 0].tolist())
+        return len(branches) + (self.missing is not None and self.missing.support > 0)
 
     @cached_property
     def heads(self) -> NDArray[np.intp]:
         """(n_nodes,) the first leaf of the branch that a leaf is joined to; else the node itself.
 
-        Leaves below one node are joined where they believe the same: neighbours, if the focal
-        sets have an order, and any others, if they have none.
+        Leaves below one node are joined where their beliefs and scores are the same: neighbours,
+        if the focal sets have an order, and any others, if they have none. In a tree with scores,
+        so are inner nodes with the same branches below them.
         """
+        told = self.belief if self.scores is None else np.hstack([self.belief, self.scores])
+        content: list[object] = [None] * len(self.split)
+        for node in range(len(self.split) - 1, -1, -1):  # children stand behind their parents
+            if self.split[node] < 0:
+                content[node] = told[node].tobytes()
+            elif self.scores is not None:
+                below = (content[child] for child in self.children(node))
+                content[node] = (int(self.split[node]), *below)
         heads = np.arange(len(self.split))
-        leaf = self.split < 0
-        for node in np.flatnonzero(~leaf).tolist():
-            attribute, children = self.inputs[self.split[node]], self.children(node)
-            first_with: dict[bytes, int] = {}
-            for child in children:
-                belief = self.belief[child].tobytes() if leaf[child] else None
-                if attribute.is_ordered and belief not in first_with:
+        for node in np.flatnonzero(self.split >= 0).tolist():
+            if heads[node] != node:
+                heads[self.children(node)] = heads[self.children(heads[node])]
+                continue
+            is_ordered = self.inputs[self.split[node]].is_ordered
+            first_with: dict[object, int] = {}
+            for child in self.children(node):
+                if is_ordered and content[child] not in first_with:
                     first_with.clear()
-                if belief is not None:
-                    heads[child] = first_with.setdefault(belief, child)
+                if content[child] is not None:
+                    heads[child] = first_with.setdefault(content[child], child)
         return heads
 
     def children(self, node: int) -> range:
@@ -167,27 +220,35 @@ class Tree:
             and np.array_equal(self.first_child, other.first_child)
             and np.array_equal(self.support, other.support)
             and np.array_equal(self.belief, other.belief)
+            and _are_equal(self.scores, other.scores)
+            and self.variance == other.variance
+            and self.missing == other.missing
         )
 
     __hash__ = None  # type: ignore[assignment]
 
 
+def _are_equal(first: Float | None, second: Float | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return np.array_equal(first, second)
+
+
 @dataclass(frozen=True)
 class Fusion:
-    """A node that adds up the evidence of the nodes below it, each with a weight.
+    """A node that adds up the evidence of the nodes below it.
 
     Attributes
     ----------
     name : the name of what the node decides
     origins : the trees and fusions below, by name
-    weights : the weight of each of them
-    bias : the evidence to begin with, one number per goal state
+    bias : the evidence to begin with, one number per goal state; none for a group, which is a
+        fusion below another
     """
 
     name: str
     origins: tuple[str, ...]
-    weights: tuple[float, ...]
-    bias: tuple[float, ...]
+    bias: tuple[float, ...] = ()
 
 
 Node = Tree | Fusion
@@ -214,7 +275,7 @@ class Model:
 
     @cached_property
     def fusions(self) -> tuple[Fusion, ...]:
-        """The nodes that weigh the evidence of others."""
+        """The nodes that add up the evidence of others."""
         return tuple(node for node in self.nodes if isinstance(node, Fusion))
 
     @cached_property

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import version as package_version
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,16 @@ from solah.data.table import Kind
 from solah.exceptions import ModelFormatError, ModelVersionError, did_you_mean, shorten
 from solah.kernels.arrays import MAX_DEPTH, MAX_FOCAL_SETS
 from solah.kernels.reference import softmax
-from solah.model.attributes import Attribute, belief_attribute, discrete_attribute
-from solah.model.document import Fusion, Goal, Model, Node, Task, Tree
+from solah.model.attributes import (
+    Attribute,
+    are_cores,
+    belief_attribute,
+    cored_attribute,
+    discrete_attribute,
+    parted_attribute,
+)
+from solah.model.beliefs import deciding_fusions, fusion_inputs
+from solah.model.document import Fusion, Goal, MissingRule, Model, Node, Task, Tree
 from solah.model.limits import (
     EXACT_SUM,
     LEAST_GAP,
@@ -30,8 +39,9 @@ from solah.model.limits import (
     LEAST_THRESHOLD,
     MOST_INTEGER,
     MOST_NUMBER,
+    MOST_SCORE,
     MOST_SUPPORT,
-    MOST_WEIGHT,
+    MOST_VARIANCE,
     ROUGH_SUM,
     are_apart,
     what_classes_must_be,
@@ -44,7 +54,7 @@ if TYPE_CHECKING:
     from solah.data import State
 
 FORMAT_NAME = "solah-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MAX_BYTES = 64 * 1024 * 1024
 MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
 MAX_ATTRIBUTES = 1_000_000
@@ -69,7 +79,7 @@ def to_json(model: Model) -> str:
     }
     lines = [f"  {_dump(key)}: {_dump(value)}," for key, value in head.items()]
     attributes = _block((_dump(_attribute_record(a)) for a in model.attributes), "    ")
-    trees = _block(map(_node_text, model.nodes), "    ")
+    trees = _block((_node_text(node, model.goal) for node in model.nodes), "    ")
     lines += [f'  "attributes": {attributes},', f'  "trees": {trees}']
     return "\n".join(["{", *lines, "}"]) + "\n"
 
@@ -107,9 +117,12 @@ def _block(items: Iterable[str], indent: str) -> str:
 
 
 def _goal_record(goal: Goal) -> dict[str, Any]:
+    if goal.is_additive_number:
+        return {"name": goal.name}
     if goal.task is Task.CLASSIFICATION:
         record = {"name": goal.name, "states": list(goal.states)}
-        return record | ({"thresholds": list(goal.thresholds)} if goal.thresholds else {})
+        record |= {"thresholds": list(goal.thresholds)} if goal.thresholds else {}
+        return record | ({"prior": list(goal.prior)} if goal.prior else {})
     return {
         "name": goal.name,
         "words": list(goal.words),
@@ -121,43 +134,53 @@ def _goal_record(goal: Goal) -> dict[str, Any]:
 def _attribute_record(attribute: Attribute) -> dict[str, Any]:
     record: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind.value}
     if attribute.is_continuous:
-        record |= {
-            "words": list(attribute.words),
-            "peaks": list(attribute.peaks),
-            "low": attribute.low,
-            "high": attribute.high,
-        }
+        record |= {"words": list(attribute.words)}
+        if attribute.cores:
+            record |= {"cores": [list(map(_finite, core)) for core in attribute.cores]}
+        else:
+            record |= {"peaks": list(attribute.peaks)}
+        record |= {"low": attribute.low, "high": attribute.high}
     else:
         record |= {"states": list(attribute.states)}
     return record | {"ignorance": list(attribute.ignorance)}
 
 
-def _node_text(node: Node) -> str:
+def _finite(end: float) -> float | None:
+    return end if math.isfinite(end) else None
+
+
+def _node_text(node: Node, goal: Goal) -> str:
     if isinstance(node, Tree):
-        return _tree_text(node)
-    weighed = [
-        {"tree": name, "weight": weight}
-        for name, weight in zip(node.origins, node.weights, strict=True)
-    ]
-    return _dump({"name": node.name, "weighs": weighed, "bias": list(node.bias)})
+        return _tree_text(node, goal)
+    record = {"name": node.name, "adds": list(node.origins)}
+    return _dump(record | ({"bias": list(node.bias)} if node.bias else {}))
 
 
-def _tree_text(tree: Tree) -> str:
-    names = [attribute.name for attribute in tree.inputs]
-    columns = zip(
-        tree.split.tolist(),
-        tree.first_child.tolist(),
-        tree.support.tolist(),
-        tree.belief.tolist(),
-        strict=True,
+def _tree_text(tree: Tree, goal: Goal) -> str:
+    leaves = [_leaf_record(tree, node, goal) for node in range(len(tree.split))]
+    records = (
+        leaf if split < 0 else {"split": tree.inputs[split].name, "first_child": first_child} | leaf
+        for leaf, split, first_child in zip(
+            leaves, tree.split.tolist(), tree.first_child.tolist(), strict=True
+        )
     )
-    nodes = _block((_dump(_branch_record(names, *node)) for node in columns), "      ")
-    inputs = _dump([_input_record(attribute) for attribute in tree.inputs])
-    return f'{{"name": {_dump(tree.name)}, "inputs": {inputs}, "nodes": {nodes}}}'
+    head: dict[str, Any] = {
+        "name": tree.name,
+        "inputs": [_input_record(attribute) for attribute in tree.inputs],
+    }
+    if tree.variance:
+        head["variance"] = tree.variance
+    if tree.missing is not None:
+        rule = tree.missing
+        told = _told(list(rule.belief), goal)
+        head["missing"] = {"support": rule.support, **told, "scores": list(rule.scores)}
+    return f'{_dump(head)[:-1]}, "nodes": {_block(map(_dump, records), "      ")}}}'
 
 
 def _input_record(attribute: Attribute) -> str | dict[str, Any]:
     """Name an attribute or a tree below; words over a tree's belief stand here in full."""
+    if attribute.parted_at:
+        return {"name": attribute.name, "parted_at": attribute.parted_at}
     if attribute.tree is None:
         return attribute.name
     return {
@@ -170,33 +193,115 @@ def _input_record(attribute: Attribute) -> str | dict[str, Any]:
     }
 
 
-def _branch_record(
-    names: list[str], split: int, first_child: int, support: float, belief: list[float]
-) -> dict[str, Any]:
-    leaf = {"support": support, "belief": belief}
-    return leaf if split < 0 else {"split": names[split], "first_child": first_child} | leaf
+def _leaf_record(tree: Tree, node: int, goal: Goal) -> dict[str, Any]:
+    record = {"support": float(tree.support[node]), **_told(tree.belief[node].tolist(), goal)}
+    if tree.scores is None or tree.split[node] >= 0:
+        return record
+    return record | {"scores": tree.scores[node].tolist()}
+
+
+def _told(belief: list[float], goal: Goal) -> dict[str, Any]:
+    return {"mean": belief[0]} if goal.is_additive_number else {"belief": belief}
 
 
 # --- reading ---------------------------------------------------------------------------------
 
 
 def _read_version_1(document: Reader) -> Model:
-    fields = document.record(
-        ["format", "version", "generator", "task", "goal", "attributes", "trees"]
-    )
-    task = _read_choice(fields["task"], [task.value for task in Task])
-    goal = _read_goal(fields["goal"], Task(task))
-    attributes = {
-        attribute.name: attribute
-        for attribute in map(_read_attribute, fields["attributes"].items(1, MAX_ATTRIBUTES))
-    }
-    if len(attributes) != len(fields["attributes"].value):
-        raise ModelFormatError(f"{fields['attributes'].place} has one name twice")
-    trees = _read_trees(fields["trees"], attributes, goal)
-    return Model(goal, tuple(attributes.values()), trees, generator=fields["generator"].text())
+    """Read a model in which fusions weigh trees, and evidence is told from beliefs."""
+    fields = document.record(_FIELDS)
+    task = Task(_read_choice(fields["task"], [task.value for task in Task]))
+    goal = _read_goal(fields["goal"], task, version=1)
+    attributes = _read_attributes(fields["attributes"], version=1)
+    weights: dict[str, float] = {}
+    nodes = _read_trees(fields["trees"], attributes, goal, weights)
+    model = Model(goal, tuple(attributes.values()), nodes, generator=fields["generator"].text())
+    model = _without_weights(model, weights, fields["trees"])
+    _check_evidence(model, fields["trees"])
+    return model
 
 
-_READERS = {1: _read_version_1}
+def _read_version_2(document: Reader) -> Model:
+    fields = document.record(_FIELDS)
+    task = Task(_read_choice(fields["task"], [task.value for task in Task]))
+    goal = _read_goal(fields["goal"], task)
+    attributes = _read_attributes(fields["attributes"])
+    nodes = _read_trees(fields["trees"], attributes, goal)
+    model = Model(goal, tuple(attributes.values()), nodes, generator=fields["generator"].text())
+    if model.fusions and goal.states and not goal.prior:
+        raise ModelFormatError(f"{fields['goal'].place} needs a prior, for evidence is added up")
+    _check_evidence(model, fields["trees"])
+    return model
+
+
+_FIELDS = ("format", "version", "generator", "task", "goal", "attributes", "trees")
+_READERS = {1: _read_version_1, 2: _read_version_2}
+
+
+def _read_attributes(reader: Reader, version: int = FORMAT_VERSION) -> dict[str, Attribute]:
+    items = reader.items(1, MAX_ATTRIBUTES)
+    attributes = {one.name: one for one in (_read_attribute(item, version) for item in items)}
+    if len(attributes) != len(reader.value):
+        raise ModelFormatError(f"{reader.place} has one name twice")
+    return attributes
+
+
+def _check_evidence(model: Model, trees: Reader) -> None:
+    """Check that what a fusion adds up are scores, and that no sum of them is too large."""
+    added, fusions = fusion_inputs(model.nodes), deciding_fusions(model.nodes)
+    if model.goal.is_additive_number and not isinstance(model.root, Fusion):
+        raise ModelFormatError(f"{trees.place} must end with a fusion, as the goal is a number")
+    most = MOST_NUMBER if model.goal.is_additive_number else MOST_SCORE
+    reach = dict.fromkeys((fusion.name for fusion in fusions.values()), 0.0)
+    for place, node in enumerate(model.nodes):
+        where, is_added = f"{trees.place}[{place}]", node.name in added
+        if isinstance(node, Fusion):
+            if is_added == bool(node.bias):
+                needed = "no bias, since a fusion adds it up" if is_added else "a bias"
+                raise ModelFormatError(f"{where} must have {needed}")
+        elif is_added != (node.scores is not None):
+            needed = "scores, since a fusion adds it up" if is_added else "no scores"
+            raise ModelFormatError(f"{where} must have {needed}")
+        elif node.scores is not None:
+            missing = () if node.missing is None else node.missing.scores
+            top = fusions[node.name].name
+            reach[top] += max(np.abs(node.scores).max(), *map(abs, missing), 0.0)
+            if reach[top] > most:
+                raise ModelFormatError(
+                    f"{where}: the largest scores up to here come to {reach[top]:.3g}, and may "
+                    f"come to {most:g}"
+                )
+
+
+def _without_weights(model: Model, weights: Mapping[str, float], trees: Reader) -> Model:
+    """Multiply the weights of version 1 into the scores of trees.
+
+    A group has no bias from version 2 on, and the shares of the classes, from which the first tree
+    tells its evidence, belong to the goal.
+    """
+    if not model.fusions:
+        return model
+    added = fusion_inputs(model.nodes)
+    nodes: list[Node] = []
+    in_all: dict[str, float] = {}
+    for node in reversed(model.nodes):
+        above = in_all.get(node.name, 1.0)
+        if abs(above) > MOST_SCORE:
+            raise ModelFormatError(
+                f"{trees.place}: the weights above {shorten(node.name)} come to {above:.3g}, and "
+                f"may come to {MOST_SCORE:g}"
+            )
+        if isinstance(node, Fusion):
+            in_all |= {name: above * weights[name] for name in node.origins}
+            nodes.append(replace(node, bias=()) if node.name in added else node)
+        elif node.name in added:
+            scores = np.where(node.split[:, None] < 0, above * node.evidence, 0.0)
+            nodes.append(replace(node, scores=scores))
+        else:
+            nodes.append(node)
+    first = next(tree for tree in model.trees if tree.name in added)
+    goal = replace(model.goal, prior=tuple(first.belief[0].tolist()))
+    return replace(model, goal=goal, nodes=tuple(reversed(nodes)))
 
 
 def _read_choice(reader: Reader, choices: list[str]) -> str:
@@ -206,14 +311,18 @@ def _read_choice(reader: Reader, choices: list[str]) -> str:
     return text
 
 
-def _read_goal(reader: Reader, task: Task) -> Goal:
+def _read_goal(reader: Reader, task: Task, version: int = FORMAT_VERSION) -> Goal:
+    is_first = version == 1
     if task is Task.CLASSIFICATION:
-        fields = reader.record(["name", "states"], ["thresholds"])
+        fields = reader.record(["name", "states"], ["thresholds", *([] if is_first else ["prior"])])
         states = _read_states(fields["states"], 1, what_classes_must_be)
         thresholds: tuple[float, ...] = ()
         if "thresholds" in fields:
             thresholds = _read_shares(fields["thresholds"], len(states), least=LEAST_THRESHOLD)
-        return Goal(fields["name"].text(), states=states, thresholds=thresholds)
+        prior = _read_shares(fields["prior"], len(states)) if "prior" in fields else ()
+        return Goal(fields["name"].text(), states=states, thresholds=thresholds, prior=prior)
+    if not is_first and isinstance(reader.value, dict) and len(reader.value) == 1:
+        return Goal(reader.record(["name"])["name"].text())
     fields = reader.record(["name", "words", "peaks", "centres"])
     words = fields["words"].texts(1, MAX_WORDS)
     peaks = _read_peaks(fields["peaks"], 2 * len(words) - 1)
@@ -262,13 +371,14 @@ def _read_peaks(reader: Reader, count: int) -> tuple[float, ...]:
     return peaks
 
 
-def _read_attribute(reader: Reader) -> Attribute:
+def _read_attribute(reader: Reader, version: int) -> Attribute:
+    cores = ["cores"] if version > 1 else []
     fields = reader.record(
-        ["name", "kind", "ignorance"], ["words", "peaks", "low", "high", "states"]
+        ["name", "kind", "ignorance"], ["words", "peaks", *cores, "low", "high", "states"]
     )
     kind = Kind(_read_choice(fields["kind"], [kind.value for kind in Kind]))
     if kind is Kind.CONTINUOUS:
-        return _read_continuous(reader)
+        return _read_cored(reader) if "cores" in fields else _read_continuous(reader)
     fields = reader.record(["name", "kind", "states", "ignorance"])
     states = _read_states(fields["states"], 0, what_states_must_be)
     if kind is Kind.BINARY and len(states) > 2:
@@ -294,91 +404,170 @@ def _read_continuous(reader: Reader) -> Attribute:
     )
 
 
+def _read_cored(reader: Reader) -> Attribute:
+    fields = reader.record(["name", "kind", "words", "cores", "low", "high", "ignorance"])
+    words = fields["words"].texts(1, MAX_WORDS)
+    cores = [_read_core(item) for item in fields["cores"].items(len(words), len(words))]
+    if not are_cores(cores):
+        raise fields["cores"].fail(
+            "a list of increasing intervals, the first from null and the last to null, with "
+            f"ends at least {LEAST_GAP:g} apart"
+        )
+    low = fields["low"].number(-MOST_NUMBER, MOST_NUMBER)
+    high = fields["high"].number(low, MOST_NUMBER)
+    attribute = cored_attribute(fields["name"].text(), words, cores, (), low, high)
+    return replace(attribute, ignorance=_read_shares(fields["ignorance"], attribute.n_focal_sets))
+
+
+def _read_core(reader: Reader) -> tuple[float, float]:
+    low, high = reader.items(2, 2)
+    return (
+        -math.inf if low.value is None else low.number(-MOST_NUMBER, MOST_NUMBER),
+        math.inf if high.value is None else high.number(-MOST_NUMBER, MOST_NUMBER),
+    )
+
+
 def _read_trees(
-    reader: Reader, attributes: Mapping[str, Attribute], goal: Goal
+    reader: Reader,
+    attributes: Mapping[str, Attribute],
+    goal: Goal,
+    weights: dict[str, float] | None = None,
 ) -> tuple[Node, ...]:
-    """Read nodes from bottom to top; each but the last is an input of one that follows."""
-    most = MAX_TREES if goal.task is Task.CLASSIFICATION else 1
+    """Read nodes from bottom to top; each but the last is an input of one that follows.
+
+    Nodes of version 1 put the weights of what they add up into ``weights``.
+    """
+    most = 1 if goal.centres else MAX_TREES
     nodes: list[Node] = []
-    known, free = dict(attributes), set(attributes)
-    reach: dict[str, float] = {}  # by the names of the nodes so far
+    known, names = dict(attributes), set[str]()
+    free = set[str]()  # nodes that feed no other yet
     for item in reader.items(1, most):
-        node = _read_node(item, known, reach.keys(), goal)
+        node = _read_node(item, known, names, goal, weights)
         if node.name in known:
             raise ModelFormatError(f"{item.place}.name {shorten(node.name)} is taken already")
-        if twice := set(node.origins) - free:
+        below = set(node.origins) & names
+        if twice := below - free:
             raise ModelFormatError(
                 f"{item.place} takes {shorten(min(twice))}, as another tree does"
             )
-        free -= set(node.origins)
+        if below and isinstance(node, Tree) and not goal.states:
+            raise ModelFormatError(f"{item.place} takes {shorten(min(below))}, which is no word")
+        free -= below
         free.add(node.name)
-        reach[node.name] = _reach(node, reach)
-        if reach[node.name] > MOST_WEIGHT:
-            raise ModelFormatError(
-                f"{item.place}: the weights up to here come to {reach[node.name]:.3g}, and may "
-                f"come to {MOST_WEIGHT:g}"
-            )
+        names.add(node.name)
         known[node.name] = belief_attribute(node.name, goal.states, to_begin_with(node))
         nodes.append(node)
-    if strays := free - attributes.keys() - {nodes[-1].name}:
+    if strays := free - {nodes[-1].name}:
         raise ModelFormatError(f"{reader.place} has {shorten(min(strays))}, which feeds no tree")
     return tuple(nodes)
 
 
-def _reach(node: Node, below: Mapping[str, float]) -> float:
-    """Return how often, at the most, the evidence of trees counts in a node, 1 at the least.
-
-    The weights of fusions above one another multiply. As no factor counts as less than 1, no part
-    of such a product is larger than what is returned.
-    """
-    if isinstance(node, Tree):
-        return 1.0
-    parts = zip(node.weights, node.origins, strict=True)
-    return max(1.0, sum(abs(weight) * below[name] for weight, name in parts))
-
-
 def to_begin_with(node: Node) -> tuple[float, ...]:
-    """Return what a node believes of a row of which nothing is known."""
-    start = softmax(np.array([node.bias]))[0] if isinstance(node, Fusion) else node.belief[0]
-    return tuple(start.tolist())
+    """Return what a node believes of a row of which nothing is known; a group, nothing."""
+    if isinstance(node, Tree):
+        return tuple(node.belief[0].tolist())
+    return tuple(softmax(np.array([node.bias]))[0].tolist()) if node.bias else ()
 
 
 def _read_node(
-    reader: Reader, attributes: Mapping[str, Attribute], below: Collection[str], goal: Goal
+    reader: Reader,
+    attributes: Mapping[str, Attribute],
+    below: Collection[str],
+    goal: Goal,
+    weights: dict[str, float] | None,
 ) -> Node:
-    if isinstance(reader.value, dict) and "weighs" in reader.value:
+    keys = reader.value if isinstance(reader.value, dict) else {}
+    if weights is not None and "weighs" in keys:
+        return _read_weighing(reader, below, goal, weights)
+    if weights is None and "adds" in keys:
         return _read_fusion(reader, below, goal)
-    return _read_tree(reader, attributes, below, goal)
+    return _read_tree(reader, attributes, below, goal, has_scores=weights is None)
+
+
+def _read_weighing(
+    reader: Reader, below: Collection[str], goal: Goal, weights: dict[str, float]
+) -> Fusion:
+    fields = reader.record(["name", "weighs", "bias"])
+    weighed = [item.record(["tree", "weight"]) for item in fields["weighs"].items(1, MAX_TREES)]
+    names = _read_origins(fields["weighs"], [one["tree"] for one in weighed], below)
+    for name, one in zip(names, weighed, strict=True):
+        weights[name] = one["weight"].number(-MOST_SCORE, MOST_SCORE)
+    return Fusion(fields["name"].text(), names, _read_scores(fields["bias"], goal))
 
 
 def _read_fusion(reader: Reader, below: Collection[str], goal: Goal) -> Fusion:
-    fields = reader.record(["name", "weighs", "bias"])
-    weighed = [item.record(["tree", "weight"]) for item in fields["weighs"].items(1, MAX_TREES)]
-    for one in weighed:
-        if one["tree"].text() not in below:
-            raise one["tree"].fail("the name of a tree before this one")
-    names = tuple(one["tree"].text() for one in weighed)
+    fields = reader.record(["name", "adds"], ["bias"])
+    names = _read_origins(fields["adds"], fields["adds"].items(1, MAX_TREES), below)
+    bias = _read_scores(fields["bias"], goal) if "bias" in fields else ()
+    return Fusion(fields["name"].text(), names, bias)
+
+
+def _read_origins(reader: Reader, items: list[Reader], below: Collection[str]) -> tuple[str, ...]:
+    for one in items:
+        if one.text() not in below:
+            raise one.fail("the name of a tree before this one")
+    names = tuple(one.text() for one in items)
     if len(set(names)) != len(names):
-        raise fields["weighs"].fail("a list without repetition")
-    return Fusion(
-        name=fields["name"].text(),
-        origins=names,
-        weights=tuple(one["weight"].number(-MOST_WEIGHT, MOST_WEIGHT) for one in weighed),
-        bias=fields["bias"].numbers(goal.size, goal.size, -MOST_WEIGHT, MOST_WEIGHT),
-    )
+        raise reader.fail("a list without repetition")
+    return names
+
+
+def _read_scores(reader: Reader, goal: Goal) -> tuple[float, ...]:
+    most = MOST_NUMBER if goal.is_additive_number else MOST_SCORE
+    return reader.numbers(goal.size, goal.size, -most, most)
 
 
 def _read_tree(
-    reader: Reader, attributes: Mapping[str, Attribute], trees: Collection[str], goal: Goal
+    reader: Reader,
+    attributes: Mapping[str, Attribute],
+    trees: Collection[str],
+    goal: Goal,
+    *,
+    has_scores: bool,
 ) -> Tree:
-    fields = reader.record(["name", "inputs", "nodes"])
-    most = len(attributes) * max(goal.size, 1)
+    """Read a tree; one that may have no scores has neither a variance nor a missing rule."""
+    fields = reader.record(
+        ["name", "inputs", "nodes"], ["variance", "missing"] if has_scores else []
+    )
+    most = len(attributes) * goal.size
     inputs = tuple(
         _read_input(item, attributes, trees, goal) for item in fields["inputs"].items(1, most)
     )
     if len({attribute.name for attribute in inputs}) != len(inputs):
         raise fields["inputs"].fail("a list without repetition")
-    return _read_nodes(fields["nodes"], fields["name"].text(), inputs, goal)
+    tree = _read_nodes(fields["nodes"], fields["name"].text(), inputs, goal, has_scores)
+    if tree.scores is None:
+        for key in ("variance", "missing"):
+            if key in fields:
+                raise ModelFormatError(f"{fields[key].place} stands at a tree without scores")
+        return tree
+    missing = None
+    if "missing" in fields:
+        if len(inputs) > 1 or inputs[0].origin in trees:
+            raise ModelFormatError(f"{fields['missing'].place} needs a tree with one attribute")
+        told = "mean" if goal.is_additive_number else "belief"
+        rule = fields["missing"].record(["support", told, "scores"])
+        missing = MissingRule(
+            _read_support(rule["support"]),
+            _read_belief(rule[told], goal),
+            _read_scores(rule["scores"], goal),
+        )
+    most_variance = MOST_NUMBER**2 if goal.is_additive_number else MOST_VARIANCE
+    variance = fields["variance"].number(0.0, most_variance) if "variance" in fields else 0.0
+    return replace(tree, variance=variance, missing=missing)
+
+
+def _read_support(reader: Reader) -> float:
+    support = reader.number(0.0, MOST_SUPPORT)
+    if 0 < support < LEAST_SUPPORT:
+        raise reader.fail(f"0 or a number from {LEAST_SUPPORT:g} on")
+    return support
+
+
+def _read_belief(reader: Reader, goal: Goal) -> tuple[float, ...]:
+    if goal.is_additive_number:
+        return (reader.number(-MOST_NUMBER, MOST_NUMBER),)
+    return _read_shares(reader, goal.size)
 
 
 def _read_input(
@@ -392,6 +581,8 @@ def _read_input(
                 f"nor a tree before it{did_you_mean(name, attributes)}"
             )
         return attributes[name]
+    if "parted_at" in reader.value:
+        return _read_parted(reader, attributes)
     fields = reader.record(_BELIEF)
     tree = fields["tree"].text()
     if tree not in trees:
@@ -411,8 +602,31 @@ def _read_input(
     )
 
 
-def _read_nodes(reader: Reader, tree_name: str, inputs: tuple[Attribute, ...], goal: Goal) -> Tree:
+def _read_parted(reader: Reader, attributes: Mapping[str, Attribute]) -> Attribute:
+    """Read an input that is only asked whether it is low or high."""
+    fields = reader.record(["name", "parted_at"])
+    attribute = attributes.get(fields["name"].text())
+    if attribute is None or len(attribute.cores) < 2:
+        raise fields["name"].fail("the name of an attribute whose words have cores")
+    start = fields["parted_at"].integer(1, len(attribute.words) - 1)
+    return parted_attribute(attribute, start)
+
+
+def _read_nodes(
+    reader: Reader,
+    tree_name: str,
+    inputs: tuple[Attribute, ...],
+    goal: Goal,
+    has_scores: bool,
+) -> Tree:
     nodes = reader.items(1, MAX_NODES)
+    told = "mean" if goal.is_additive_number else "belief"
+    is_scored = has_scores and any(
+        isinstance(node.value, dict) and "scores" in node.value for node in nodes
+    )
+    leaf_keys = ("support", told, *(("scores",) if is_scored else ()))
+    inner_keys = ("split", "first_child", "support", told)
+    scores = np.zeros((len(nodes), goal.size))
     places = {attribute.name: i for i, attribute in enumerate(inputs)}
     most_conditions = min(MAX_DEPTH, len(inputs))
     split = np.full(len(nodes), -1, dtype=np.int32)
@@ -423,12 +637,12 @@ def _read_nodes(reader: Reader, tree_name: str, inputs: tuple[Attribute, ...], g
     depth[0] = 0
     for i, node in enumerate(nodes):
         is_inner = isinstance(node.value, dict) and "split" in node.value
-        fields = node.record(_INNER if is_inner else _LEAF)
-        support[i] = fields["support"].number(0.0, MOST_SUPPORT)
-        if 0 < support[i] < LEAST_SUPPORT:
-            raise fields["support"].fail(f"0 or a number from {LEAST_SUPPORT:g} on")
-        belief[i] = _read_shares(fields["belief"], goal.size)
+        fields = node.record(inner_keys if is_inner else leaf_keys)
+        support[i] = _read_support(fields["support"])
+        belief[i] = _read_belief(fields[told], goal)
         if not is_inner:
+            if is_scored:
+                scores[i] = _read_scores(fields["scores"], goal)
             continue
         split[i] = places.get(fields["split"].text(), -1)
         if split[i] < 0:
@@ -444,9 +658,8 @@ def _read_nodes(reader: Reader, tree_name: str, inputs: tuple[Attribute, ...], g
         first_child[i] = first
     if (depth < 0).any():
         raise ModelFormatError(f"{reader.place}[{int(np.argmin(depth))}] has no parent")
-    return Tree(tree_name, inputs, split, first_child, support, belief)
+    of_leaves = scores if is_scored else None
+    return Tree(tree_name, inputs, split, first_child, support, belief, of_leaves)
 
 
 _BELIEF = ("name", "tree", "state", "words", "peaks", "ignorance")
-_LEAF = ("support", "belief")
-_INNER = ("split", "first_child", *_LEAF)

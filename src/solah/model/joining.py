@@ -289,16 +289,21 @@ def simplify_tree(tree: Tree, max_rules: int | None, rule_cost: float) -> Tree:
     (joined,) = join_branches(
         [tree], [tree.belief], count_cost, max_rules=max_rules, rule_cost=rule_cost
     )
+    return with_leaves(tree, joined, pooled_beliefs(tree, joined))
+
+
+def pooled_beliefs(tree: Tree, joined: JoinedTree) -> Float:
+    """Pool what the leaves counted that are one branch now: ``(n_nodes_left, n_goals)``."""
     counts = np.zeros((len(joined.kept), tree.belief.shape[1]))
     np.add.at(counts, joined.homes[tree.leaves], (tree.belief * tree.support[:, None])[tree.leaves])
     weight = counts.sum(axis=1, keepdims=True)
     belief = tree.belief[joined.kept].copy()
     np.divide(counts, weight, out=belief, where=weight > 0)
-    return with_leaves(tree, joined, belief)
+    return belief
 
 
-def with_leaves(tree: Tree, joined: JoinedTree, belief: Float) -> Tree:
-    """Return what is left of a tree, with the beliefs of its branches taken from their heads."""
+def with_leaves(tree: Tree, joined: JoinedTree, belief: Float, scores: Float | None = None) -> Tree:
+    """Return what is left of a tree, its branches with the beliefs and scores of their heads."""
     is_leaf = joined.split < 0
     heads = np.where(is_leaf, joined.heads, np.arange(len(joined.kept)))
     return replace(
@@ -307,4 +312,5 @@ def with_leaves(tree: Tree, joined: JoinedTree, belief: Float) -> Tree:
         first_child=joined.first_child,
         support=tree.support[joined.kept],
         belief=np.where(is_leaf[:, None], belief[heads], tree.belief[joined.kept]),
+        scores=None if scores is None else np.where(is_leaf[:, None], scores[heads], 0.0),
     )

@@ -2,7 +2,7 @@
 
 Within them nothing that is computed from a document overflows, neither in float64 nor in the
 float32 of an exported model: differences and sums of readings, slopes between peaks, evidence,
-products of weights, squares of supports. Training refuses data that would lead beyond them, and
+sums of scores, squares of supports. Training refuses data that would lead beyond them, and
 reading a document refuses the document (``docs/model-format.md`` lists them).
 """
 
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 MOST_NUMBER = 1e36
 # Between neighbouring peaks.
 LEAST_GAP = 1e-30
-# Weights and biases of fusions, up or down, and what weights above one another come to.
-MOST_WEIGHT = 1e6
+# Scores of leaves and biases of fusions, up or down, and what the scores of trees come to together;
+# for a number that trees add up to it is MOST_NUMBER.
+MOST_SCORE = 1e6
+# Of a tree's evidence; for a number it is MOST_NUMBER squared.
+MOST_VARIANCE = 1e12
 # Supports that are not 0.
 LEAST_SUPPORT, MOST_SUPPORT = 1e-120, 1e120
 LEAST_THRESHOLD = 1e-12

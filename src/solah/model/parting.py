@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.beliefs import fusion_inputs
-from solah.model.document import Fusion, Model
+from solah.model.document import Fusion, Model, Tree
 from solah.model.structure import fresh_name
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def part_of(model: Model, name: str) -> Model:
     part : Model
         It believes what the part believes. If the part feeds a fusion, its beliefs are the softmax
         of its evidence, so that their logarithms, less their mean, are the evidence that the
-        fusion adds up.
+        fusion adds up, whatever is unknown: its trees have no variance. Of a number, the part
+        estimates what it adds.
     """
     nodes = {node.name: node for node in model.nodes}
     if name not in nodes:
@@ -39,6 +41,7 @@ def part_of(model: Model, name: str) -> Model:
     below: list[Node] = [node for node in model.nodes if node.name in wanted]
     if name in fusion_inputs(model.nodes):
         root = fresh_name(model.goal.name, wanted)
-        below.append(Fusion(root, (name,), (1.0,), (0.0,) * model.goal.size))
+        below = [replace(one, variance=0.0) if isinstance(one, Tree) else one for one in below]
+        below.append(Fusion(root, (name,), (0.0,) * model.goal.size))
     attributes = tuple(one for one in model.attributes if one.name in wanted)
     return Model(model.goal, attributes, tuple(below), model.generator)

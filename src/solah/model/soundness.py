@@ -57,20 +57,31 @@ def first_repeated(names: Iterable[str]) -> str | None:
 
 
 def parents_of(nodes: Sequence[HierarchyNode]) -> dict[str, str | None]:
-    """Find what each tree feeds, and check that nothing feeds two trees."""
+    """Find what each tree feeds, and check that none feeds two."""
     twice = first_repeated(node.name for node in nodes)
     if twice is not None:
         raise ParameterError(f"two trees are called {shorten(twice)}")
+    names = {node.name for node in nodes}
+    fed = _fed_by([(node, [name for name in node.inputs if name in names]) for node in nodes])
+    return {node.name: fed.get(node.name) for node in nodes}
+
+
+def check_inputs_once(nodes: Sequence[HierarchyNode]) -> None:
+    """Refuse an attribute or a tree that feeds two trees."""
+    _fed_by([(node, node.inputs) for node in nodes])
+
+
+def _fed_by(inputs: Sequence[tuple[HierarchyNode, Iterable[str]]]) -> dict[str, str]:
     fed: dict[str, str] = {}
-    for node in nodes:
-        for name in node.inputs:
+    for node, names in inputs:
+        for name in names:
             if name in fed:
                 raise ParameterError(
                     f"{shorten(name)} feeds both {shorten(fed[name])} and {shorten(node.name)}; "
                     "an attribute or a tree feeds one tree only"
                 )
             fed[name] = node.name
-    return {node.name: fed.get(node.name) for node in nodes}
+    return fed
 
 
 def check_acyclic(parents: Mapping[str, str | None]) -> None:

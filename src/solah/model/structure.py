@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from solah.exceptions import ParameterError, did_you_mean, require, shorten
 from solah.model.drawing import Drawing, as_html
@@ -15,6 +15,7 @@ from solah.model.shorttext import ShortText, spelled
 from solah.model.soundness import (
     bottom_up,
     check_acyclic,
+    check_inputs_once,
     check_one_root,
     checked_inputs,
     checked_name,
@@ -67,7 +68,8 @@ class Hierarchy:
     ------
     ParameterError
         If trees feed each other in a cycle, there is not exactly one root, two trees have one
-        name, or an attribute or a tree feeds two trees.
+        name, or a tree feeds two others. What reads a wiring (``parse``, ``from_dict``,
+        ``from_json``, ``load``) refuses an attribute that feeds two trees, too.
 
     Examples
     --------
@@ -106,8 +108,9 @@ class Hierarchy:
 
     @cached_property
     def attributes(self) -> tuple[str, ...]:
-        """The inputs that are no trees, in order of appearance, bottom-up."""
-        return tuple(name for node in self.nodes for name in self.attributes_of(node.name))
+        """The inputs that are no trees, each once, in order of appearance, bottom-up."""
+        names = (name for node in self.nodes for name in self.attributes_of(node.name))
+        return tuple(dict.fromkeys(names))
 
     def node(self, name: str) -> HierarchyNode:
         """Return the tree of this name."""
@@ -203,7 +206,12 @@ class Hierarchy:
         ... '''))
         warmth <- "inside, °C", outside; alarm <- warmth, smoke
         """
-        return cls(tuple(HierarchyNode(*node) for node in ShortText(text).nodes()))
+        return cls(tuple(HierarchyNode(*node) for node in ShortText(text).nodes())).each_once()
+
+    def each_once(self) -> Self:
+        """Return the hierarchy itself, if no attribute feeds two trees."""
+        check_inputs_once(self.nodes)
+        return self
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.nodes))
@@ -217,7 +225,7 @@ class Hierarchy:
         >>> Hierarchy.from_dict({"z1": ["x1", "x2"], "y": ["z1", "x3"]}).to_dict()
         {'z1': ['x1', 'x2'], 'y': ['z1', 'x3']}
         """
-        return cls(_nodes_of(inputs))
+        return cls(_nodes_of(inputs)).each_once()
 
     def to_dict(self) -> dict[str, list[str]]:
         """Map each tree's name to its inputs, bottom-up."""
@@ -234,7 +242,7 @@ class Hierarchy:
             raise
         except ValueError as error:
             raise ParameterError(f"this is not JSON: {error}") from None
-        return cls(_nodes_of(value))
+        return cls(_nodes_of(value)).each_once()
 
     def to_json(self) -> str:
         """Write JSON, one line per tree.
@@ -292,7 +300,7 @@ class Hierarchy:
             raise
         except (yaml.YAMLError, ValueError) as error:
             raise ParameterError(f"this is not YAML: {error}") from None
-        return cls(_nodes_of(value))
+        return cls(_nodes_of(value)).each_once()
 
     def draw(self, annotations: Mapping[str, str] | None = None, *, width: int = 80) -> str:
         """Draw the hierarchy for a terminal, the root on top.

@@ -1,0 +1,133 @@
+"""Unknown readings: nothing known is the shares of the classes, everything known is as trained."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from random_models import (
+    ADDITIVE_SHAPES,
+    coded,
+    random_model,
+    random_number_model,
+    random_rows,
+)
+from solah.kernels.reference import softmax
+from solah.model.beliefs import NodeEvaluator, all_beliefs, signals_of, unknown_of
+from solah.model.document import Fusion
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def by_hand(model, row):
+    """Compute the scores of one row as the definition has it."""
+    nodes = {node.name: node for node in model.nodes}
+    signals = signals_of(model, coded(model, row[None, :]))
+    trees = model.trees
+    spread = sum(np.sqrt(tree.variance) for tree in trees)
+    reading = dict(zip((one.name for one in model.attributes), row, strict=True))
+    unknown = [
+        tree
+        for tree in trees
+        if tree.missing is None and any(np.isnan(reading[one.name]) for one in tree.inputs)
+    ]
+    evidence = sum(signals[tree.name][0] for tree in trees)
+    bias = np.array(nodes["y"].bias)
+    if not model.goal.states:
+        return bias + evidence
+    start = np.log(model.goal.prior) - np.mean(np.log(model.goal.prior))
+    k = 1 / np.sqrt(1 + np.pi / 8 * sum(tree.variance for tree in unknown))
+    known = 1 - sum(np.sqrt(tree.variance) for tree in unknown) / spread
+    return start + k * ((bias - start) * known + evidence)
+
+
+@pytest.mark.parametrize("shape", ADDITIVE_SHAPES)
+@given(seed=seeds, n_classes=st.integers(2, 4))
+def test_scores_are_what_is_defined(shape, seed, n_classes):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, n_classes)
+    rows = random_rows(rng, model, 8, missing=0.3)
+    found = signals_of(model, coded(model, rows))["y"]
+    expected = softmax(np.array([by_hand(model, row) for row in rows]))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@given(seed=seeds, n_classes=st.integers(2, 4))
+def test_nothing_known_is_the_shares_of_the_classes(seed, n_classes):
+    model = random_model(np.random.default_rng(seed), "words and pairs", n_classes)
+    rows = np.full((1, len(model.attributes)), np.nan)
+    found = signals_of(model, coded(model, rows))["y"][0]
+    np.testing.assert_allclose(found, model.goal.prior, atol=1e-12)
+    assert unknown_of(model, coded(model, rows))["y"].share[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("shape", ADDITIVE_SHAPES)
+@given(seed=seeds)
+def test_everything_known_is_bias_and_evidence_to_the_bit(shape, seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, 3)
+    rows = random_rows(rng, model, 8, missing=0.0)
+    # A row with unknown readings beside them changes nothing.
+    rows = np.vstack([rows, random_rows(rng, model, 1, missing=1.0)])
+    signals = signals_of(model, coded(model, rows))
+    evidence = np.zeros((len(rows), 3))
+    for name in model.root.origins:
+        evidence += signals[name]
+    expected = softmax(evidence + np.array(model.root.bias))
+    np.testing.assert_array_equal(signals["y"][:-1], expected[:-1])
+
+
+@given(seed=seeds)
+def test_a_missing_reading_with_a_rule_says_what_the_rule_says(seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, "groups", 2)
+    rows = np.full((1, len(model.attributes)), np.nan)
+    signals, unknown = (find(model, coded(model, rows)) for find in (signals_of, unknown_of))
+    for tree in model.trees:
+        if tree.missing is not None:
+            assert tuple(signals[tree.name][0]) == tree.missing.scores
+            assert unknown[tree.name].variance[0] == unknown[tree.name].share[0] == 0.0
+
+
+@given(seed=seeds)
+def test_groups_pass_on_how_much_is_unknown(seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, "groups", 3)
+    rows = coded(model, random_rows(rng, model, 8, missing=0.4))
+    signals, unknown = signals_of(model, rows), unknown_of(model, rows)
+    evaluate = NodeEvaluator(model)
+    for node in model.nodes:
+        if isinstance(node, Fusion):
+            for part in ("share", "variance"):
+                total = sum(getattr(unknown[name], part) for name in node.origins)
+                np.testing.assert_allclose(getattr(unknown[node.name], part), total)
+    # The node that decides needs no more than what goes up from those below it.
+    below = {name: signals[name] for name in model.root.origins}
+    empty = coded(model, np.full((8, len(model.attributes)), np.nan))
+    found = evaluate.signal(model.root, empty, below, unknown)
+    np.testing.assert_array_equal(found, signals["y"])
+
+
+@given(seed=seeds)
+def test_numbers_are_added_up(seed):
+    rng = np.random.default_rng(seed)
+    model = random_number_model(rng)
+    rows = random_rows(rng, model, 8, missing=0.3)
+    found = signals_of(model, coded(model, rows))["y"]
+    expected = np.array([by_hand(model, row) for row in rows])
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@given(seed=seeds)
+def test_a_node_alone_moves_the_shares_of_the_classes(seed):
+    from solah.data import Column, Table
+
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, "groups", 3)
+    columns = tuple(Column(one.name, np.array([np.nan])) for one in model.attributes)
+    found = all_beliefs(model, Table(columns, 1))
+    for tree in model.trees:
+        expected = model.goal.prior
+        if tree.missing is not None:
+            expected = softmax((np.log(expected) + np.array(tree.missing.scores))[None, :])[0]
+        np.testing.assert_allclose(found[tree.name][0], expected, atol=1e-9)
