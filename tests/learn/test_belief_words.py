@@ -152,7 +152,7 @@ def test_one_class_and_one_row():
 
 
 def test_the_paper_has_none():
-    assert PAPER["belief_labels"] is None
+    assert PAPER["fusion"].belief_labels is None
 
 
 @pytest.mark.parametrize("wrong", [1, 6, 2.5])

@@ -117,7 +117,7 @@ def test_few_rows_and_one_class():
 
 
 def test_the_paper_does_not():
-    assert PAPER["cross_fit"] is None
+    assert PAPER["fusion"].cross_fit is None
 
 
 def test_one_fold_is_refused(noise):

@@ -189,6 +189,7 @@ def test_the_best_candidate_is_trained(chosen):
     assert chosen.hierarchy_ == best.hierarchy
     assert chosen.n_clusters_ == len(best.clusters)
     assert chosen.selection_seconds_ > 0
+    assert f"of {len(chosen.selection_)} hierarchies" in chosen.selection_reason_
     assert {one.n_clusters for one in chosen.selection_} <= {2, 3, 4}
 
 
@@ -203,6 +204,7 @@ def test_a_candidate_is_what_its_k_and_theta_lead_to(chosen):
     alone = organised(one.n_clusters, level_gap=one.level_gap).fit(X, y)
     assert alone.hierarchy_ == one.hierarchy
     assert alone.selection_ == ()
+    assert alone.selection_reason_ == ""
     assert alone.selection_seconds_ == 0.0
 
 

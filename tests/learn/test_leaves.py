@@ -84,7 +84,9 @@ def test_order_threads_and_kernels_leave_no_trace(cancer, monkeypatch):
     def document(X, y, **parameters):
         settings = {"fusion": "tree", "n_labels": 3, "min_support": 0.01, **parameters}
         settings |= {"leaves": "refitted", "shrinkage": 1.5}
-        return to_json(SelfOrganisedHierarchyClassifier(**settings).fit(X, y).model_)
+        return to_json(
+            SelfOrganisedHierarchyClassifier.with_settings({}, **settings).fit(X, y).model_
+        )
 
     one = document(X, y)
     assert document(X[order], y[order]) == one
@@ -144,8 +146,8 @@ def test_hierarchies_have_such_leaves_too(cancer):
 
 
 def test_the_paper_counts():
-    assert PAPER["leaves"] == "counted"
-    assert PAPER["shrinkage"] == 0.0
+    assert PAPER["fusion"].tree.leaves == "counted"
+    assert PAPER["fusion"].tree.shrinkage == 0.0
 
 
 @pytest.mark.parametrize("wrong", [{"leaves": "dried"}, {"shrinkage": -1.0}, {"prior_weight": 0.0}])

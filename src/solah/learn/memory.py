@@ -11,7 +11,7 @@ import numpy as np
 
 from solah.dependence import dependence_of, relevance_of
 from solah.kernels.choose import map_slices
-from solah.labels.describe import Description, describe_table
+from solah.labels.describe import Description, describe_by, describe_table
 from solah.labels.drawing import (
     digest_rows,
     draw_rows,
@@ -173,6 +173,12 @@ class MemoryRows(Rows):
         """Describe the same rows with other words."""
         described = describe_table(self.table, settings, self.goal.weights, self.n_threads)
         return replace(self, described=described)
+
+    def described_by(self, attributes: Sequence[Attribute]) -> MemoryRows:
+        """Return the same rows with these columns only, described as these attributes are."""
+        table = self.table.select([attribute.name for attribute in attributes])
+        described = describe_by(table, tuple(attributes), self.goal.weights, self.n_threads)
+        return replace(self, described=described, digests=None)
 
     def dependence(self, *, bias_corrected: bool = False) -> Dependence:
         """Measure how far attributes depend on each other and on the goal."""

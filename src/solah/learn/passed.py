@@ -64,7 +64,13 @@ class PassedRows(Rows):
     @classmethod
     def describe(cls, profile: Profile, settings: LabelSettings, n_threads: int = 1) -> PassedRows:
         """Describe each column with words, in a pass or two."""
-        attributes = profile.attributes(settings)
+        return cls._counted(profile, profile.attributes(settings), n_threads)
+
+    @classmethod
+    def _counted(
+        cls, profile: Profile, attributes: tuple[Attribute, ...], n_threads: int
+    ) -> PassedRows:
+        """Count the rows of each word and class in a pass."""
         root = Question(TreeShape.stump(), np.zeros(1, dtype=np.int32))
         one = CountLeaves([attributes], [root], len(profile.goal.classes), "counting words")
         (counts,) = profile.engine.run(TablePass(one, profile.reader, attributes))["0"]
@@ -137,6 +143,11 @@ class PassedRows(Rows):
     def described_as(self, settings: LabelSettings) -> PassedRows:
         """Describe the same rows with other words."""
         return PassedRows.describe(self.profile, settings, self.n_threads)
+
+    def described_by(self, attributes: Sequence[Attribute]) -> PassedRows:
+        """Return the same rows with these columns only, described as these attributes are."""
+        profile = self.profile.only([attribute.name for attribute in attributes])
+        return PassedRows._counted(profile, tuple(attributes), self.n_threads)
 
     def dependence(self, *, bias_corrected: bool = False) -> Dependence:
         """Measure how far attributes depend on each other and on the goal."""

@@ -72,6 +72,13 @@ class Rows(ABC):
         """Describe the same rows with other words."""
 
     @abstractmethod
+    def described_by(self, attributes: Sequence[Attribute]) -> Self:
+        """Return the same rows with these columns only, described as these attributes are.
+
+        Unknown readings are as the known ones are on average.
+        """
+
+    @abstractmethod
     def dependence(self, *, bias_corrected: bool = False) -> Dependence:
         """Measure how far attributes depend on each other and on the goal."""
 

@@ -1,0 +1,417 @@
+"""Settles words, pairs, strengths and the number of rules of an additive model out of fold.
+
+One thing after another is compared on the same folds: how strongly scores are held back, how many
+pairs of attributes are worth it, and how few rules do. Every fold places its own words and ranks
+its own pairs, so that nothing is judged by rows it has learnt from.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.learn.design import Design
+from solah.learn.terms import high_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from solah.kernels.arrays import Float
+    from solah.learn.objective import Scores
+    from solah.learn.recipe import AdditiveRecipe, Strength
+    from solah.learn.sample import Fold, Sample
+    from solah.learn.terms import SingleTerm, Term
+
+    Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PathStep:
+    """A number of rules, and what it is worth on rows not learnt from.
+
+    Attributes
+    ----------
+    max_rules : the most rules that were allowed
+    n_rules, n_attributes : how many there were, on average over the folds
+    loss : the mean log-loss, or, for numbers, half the mean squared error in units of the noise
+    accuracy : the share of right decisions; for numbers, the share of the variance explained
+    error : the standard error of how much more the loss is than the least
+    is_chosen : whether it was taken
+    """
+
+    max_rules: int
+    n_rules: float
+    n_attributes: float
+    loss: float
+    accuracy: float
+    error: float = 0.0
+    is_chosen: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was settled.
+
+    Attributes
+    ----------
+    strength : how strongly scores are held back
+    n_pairs : how many pairs there are
+    max_rules : the most rules; None for any number
+    path : the numbers of rules that were compared
+    reason : why, in a sentence
+    """
+
+    strength: Strength
+    n_pairs: int
+    max_rules: int | None
+    path: tuple[PathStep, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Terms that were settled on a sample, with their scores there.
+
+    Attributes
+    ----------
+    design : the terms over the sample
+    reduced : the scores of the parameters that are left, term by term, and the bias
+    shares : how first parameters are made of those that are left
+    choice : what was settled, and why
+    """
+
+    design: Design
+    reduced: Scores
+    shares: Float
+    choice: Choice
+
+    @property
+    def n_outputs(self) -> int:
+        """How many scores a rule has."""
+        return int(self.reduced.weights.shape[1])
+
+    @property
+    def live(self) -> list[Term]:
+        """The terms that are left."""
+        return [term for term in self.design.terms if term.n_rules]
+
+    @property
+    def live_singles(self) -> list[SingleTerm]:
+        """The terms of single attributes that are left."""
+        return [term for term in self.design.singles if term.n_rules]
+
+    @cached_property
+    def reduced_columns(self) -> Float:
+        """The columns of the parameters that are left."""
+        return np.asarray(self.design.columns @ self.shares)
+
+    @property
+    def reduced_penalty(self) -> Float:
+        """The price of the parameters that are left."""
+        penalty = self.design.penalty(self.choice.strength)
+        return np.asarray(self.shares.T @ penalty @ self.shares)
+
+    @property
+    def is_as_good_as_expected(self) -> bool:
+        """Whether rows learnt from have no more loss than rows not learnt from, but for chance."""
+        expected = [step.loss for step in self.choice.path if step.is_chosen]
+        if not expected:
+            return True
+        sample = self.design.sample
+        losses = sample.objective.losses(self.reduced.of(self.reduced_columns))
+        shares = sample.weights / sample.weights.sum()
+        mean = float(shares @ losses)
+        error = math.sqrt(float(shares @ (losses - mean) ** 2) / sample.n_rows)
+        return mean <= expected[0] + 2 * error
+
+    def means_of(self, term: SingleTerm) -> Float:
+        """Return the mean memberships of an attribute's first words, and of missing readings."""
+        return self.design.means[self.design.singles.index(term)]
+
+    def high_mean(self, term: SingleTerm, boundary: int) -> float:
+        """Return the mean of the high part of an attribute."""
+        return float(self.means_of(term)[high_words(term.vocabulary, boundary)].sum())
+
+    def variances(self) -> dict[int, float]:
+        """Return how the evidence of each term varies over the sample, by the term's id."""
+        weights = self.design.sample.weights / self.design.sample.weights.sum()
+        found, at = {}, 0
+        for term in self.live:
+            width = term.reduction().shape[1]
+            part = slice(at, at + width)
+            evidence = self.reduced_columns[:, part] @ self.reduced.weights[part]
+            if self.n_outputs > 1:
+                evidence = evidence - evidence.mean(axis=1, keepdims=True)
+            evidence = evidence - weights @ evidence
+            found[id(term)] = float((weights @ evidence**2).mean())
+            at += width
+        return found
+
+
+def settle(sample: Sample, recipe: AdditiveRecipe, tell: Tell = lambda _: None) -> Structure:
+    """Settle an additive model on a sample."""
+    design = Design.begin(sample, recipe)
+    choice = choose(sample, recipe, tell) if design.terms else _without_rules(recipe)
+    tell("fitting the rules")
+    _fit(design, recipe, choice.strength, choice.n_pairs)
+    for max_rules in _allowed(choice):
+        structure = _reduced(design.again_fitted(), recipe, choice, max_rules)
+        if max_rules is None or structure.is_as_good_as_expected:
+            break
+    return structure
+
+
+def _allowed(choice: Choice) -> list[int | None]:
+    """List the numbers of rules to try: that chosen, then larger ones.
+
+    Fewer rules may suffice on all rows but one fold, and not on all rows.
+    """
+    larger = [step.max_rules for step in choice.path if step.max_rules > (choice.max_rules or 0)]
+    return [choice.max_rules, *sorted(larger)]
+
+
+def _reduced(
+    design: Design, recipe: AdditiveRecipe, choice: Choice, max_rules: int | None
+) -> Structure:
+    """Go to so many rules, and fit what is left."""
+    path = design.path(choice.strength, _prices(design.sample, recipe))
+    if max_rules is not None:
+        path.walk(max_rules)
+    if recipe.budget.max_attributes is not None:
+        path.drop_attributes(recipe.budget.max_attributes)
+    reduced = design.refit(path, choice.strength)
+    return Structure(design, reduced, path.reduction(), choice)
+
+
+def choose(sample: Sample, recipe: AdditiveRecipe, tell: Tell) -> Choice:
+    """Compare what is open on folds of a sample."""
+    budget, interactions = recipe.budget, recipe.interactions
+    middle = recipe.strengths[len(recipe.strengths) // 2]
+    n_given = interactions.n_pairs
+    is_open = len(recipe.strengths) > 1 or n_given is None or budget.max_rules is None
+    compared = sample.first(recipe.compared_rows)
+    is_many = compared.n_rows >= recipe.many_rows
+    n_folds = recipe.n_folds_of_many if is_many else recipe.n_folds
+    folds = compared.folds(n_folds) if is_open else []
+    if len(folds) < 2:
+        reason = "there are too few rows to compare numbers of rules" if is_open else ""
+        return Choice(middle, n_given or 0, budget.max_rules, (), reason)
+    trials = [_Trial(fold, recipe) for fold in folds]
+    strength, base = middle, None
+    if len(recipe.strengths) > 1:
+        strength, base = _choose_strength(trials, recipe.strengths, tell)
+    n_pairs = n_given
+    if n_pairs is None:
+        n_pairs = _choose_pairs(trials, strength, base, recipe, tell)
+    if budget.max_rules is not None:
+        return Choice(strength, n_pairs, budget.max_rules)
+    tell("comparing numbers of rules")
+    return _choose_rules(trials, strength, n_pairs, recipe)
+
+
+def _without_rules(recipe: AdditiveRecipe) -> Choice:
+    return Choice(recipe.strengths[0], 0, 0, (), "no attribute changes")
+
+
+class _Trial:
+    """One fold: what is learnt from its rows, and how it does on the others."""
+
+    def __init__(self, fold: Fold, recipe: AdditiveRecipe) -> None:
+        self.fold, self.recipe = fold, recipe
+        self.design = Design.begin(fold.learnt, recipe)
+        self.tested = self.design.columns_of(fold.tested)
+        self.fitted: dict[Strength, Scores] = {}
+        self.weights = fold.tested.weights
+
+    def try_strength(self, strength: Strength) -> Float:
+        """Return the losses of the tested rows."""
+        self.fitted[strength] = self.design.fit(strength, is_rough=True)
+        return self._losses(self.fitted[strength], self.tested)
+
+    def begin_pairs(self, strength: Strength) -> None:
+        """Rank pairs by what the single terms leave."""
+        self.design.scores = self.fitted.get(strength)
+        if self.design.scores is None:
+            self.design.fit(strength, is_rough=True)
+        self.design.rank_pairs(self.recipe.interactions)
+
+    def try_pairs(self, strength: Strength, n_pairs: int) -> Float:
+        """Return the losses of the tested rows with so many pairs."""
+        self.design.add_pairs(n_pairs)
+        scores = self.design.fit(strength, is_rough=True)
+        return self._losses(scores, self.design.columns_of(self.fold.tested))
+
+    def walk(self, strength: Strength, n_pairs: int) -> list[tuple[Float, Float, int, int]]:
+        """Go the way to few rules; return losses, hits, rules and attributes of each step."""
+        design = self.design.again()
+        design.scores = self.fitted.get(strength)
+        _fit(design, self.recipe, strength, n_pairs, is_rough=True)
+        tested = design.columns_of(self.fold.tested)
+        path = design.path(strength, _prices(self.fold.learnt, self.recipe))
+        objective = self.fold.tested.objective
+        found = []
+        for max_rules in self.recipe.budget.steps:
+            path.walk(max_rules)
+            if self.recipe.budget.max_attributes is not None:
+                path.drop_attributes(self.recipe.budget.max_attributes)
+            totals = design.refit(path, strength, is_rough=True).of(tested @ path.reduction())
+            found.append(
+                (
+                    objective.losses(totals),
+                    objective.hits(totals),
+                    path.n_rules,
+                    len(path.attributes),
+                )
+            )
+        return found
+
+    def loss_of_nothing(self) -> Float:
+        """Return the losses of the tested rows where nothing is read."""
+        begin = self.fold.learnt.objective.begin(self.fold.learnt.weights)
+        totals = np.tile(begin, (self.fold.tested.n_rows, 1))
+        return self.fold.tested.objective.losses(totals)
+
+    def _losses(self, scores: Scores, columns: Float) -> Float:
+        return self.fold.tested.objective.losses(scores.of(columns))
+
+
+def _fit(
+    design: Design,
+    recipe: AdditiveRecipe,
+    strength: Strength,
+    n_pairs: int,
+    *,
+    is_rough: bool = False,
+) -> None:
+    """Fit the single terms, then those of pairs and of missing readings."""
+    if design.scores is None:
+        design.fit(strength, is_rough=is_rough)
+    design.add_missing(recipe.missing_statistic)
+    if design.scores is None:
+        design.fit(strength, is_rough=is_rough)
+    if n_pairs:
+        design.rank_pairs(recipe.interactions)
+        design.add_pairs(n_pairs)
+        design.fit(strength, is_rough=is_rough)
+
+
+def _choose_strength(
+    trials: Sequence[_Trial], strengths: Sequence[Strength], tell: Tell
+) -> tuple[Strength, Float]:
+    """Go from the middle on in the direction in which the loss falls."""
+    losses: dict[int, Float] = {}
+
+    def loss(place: int) -> float:
+        if place not in losses:
+            one = strengths[place]
+            tell(f"comparing strengths: {one.ridge:g}, {one.smooth:g}")
+            losses[place] = _together(trial.try_strength(one) for trial in trials)
+        return _mean(losses[place], trials)
+
+    best = len(strengths) // 2
+    for step in (1, -1):
+        while 0 <= best + step < len(strengths) and loss(best + step) < loss(best):
+            best += step
+    return strengths[best], losses[best]
+
+
+def _choose_pairs(
+    trials: Sequence[_Trial],
+    strength: Strength,
+    base: Float | None,
+    recipe: AdditiveRecipe,
+    tell: Tell,
+) -> int:
+    """Choose the number of pairs with the least loss; none, if that is not clearly less."""
+    settings = recipe.interactions
+    for trial in trials:
+        trial.begin_pairs(strength)
+    if base is None:
+        base = _together(trial.try_pairs(strength, 0) for trial in trials)
+    best, least = 0, base
+    for n_pairs in settings.tried:
+        tell(f"comparing interactions: {n_pairs}")
+        losses = _together(trial.try_pairs(strength, n_pairs) for trial in trials)
+        gain, error = _difference(losses, least, trials)
+        if gain < 0:
+            best, least = n_pairs, losses
+        elif gain > error:
+            break
+    gain, error = _difference(least, base, trials)
+    return best if gain < -settings.errors * error else 0
+
+
+def _choose_rules(
+    trials: Sequence[_Trial], strength: Strength, n_pairs: int, recipe: AdditiveRecipe
+) -> Choice:
+    """Take the fewest rules that rows cannot tell from the best."""
+    walked = [trial.walk(strength, n_pairs) for trial in trials]
+    steps = recipe.budget.steps
+    losses = [_together(found[k][0] for found in walked) for k in range(len(steps))]
+    hits = [_together(found[k][1] for found in walked) for k in range(len(steps))]
+    means = [_mean(one, trials) for one in losses]
+    best = int(np.argmin(means))
+    path = []
+    for k, max_rules in enumerate(steps):
+        _, error = _difference(losses[k], losses[best], trials)
+        path.append(
+            PathStep(
+                max_rules=max_rules,
+                n_rules=float(np.mean([found[k][2] for found in walked])),
+                n_attributes=float(np.mean([found[k][3] for found in walked])),
+                loss=means[k],
+                accuracy=_mean(hits[k], trials),
+                error=error,
+            )
+        )
+    nothing = _mean(_together(trial.loss_of_nothing() for trial in trials), trials)
+    budget, explained = recipe.budget, max(nothing - means[best], 0.0)
+    as_good = [
+        k
+        for k, step in enumerate(path)
+        if step.loss <= means[best] + max(budget.errors * step.error, budget.tolerance * explained)
+    ]
+    chosen = max(as_good)  # the steps go from many rules to few
+    path[chosen] = replace(path[chosen], is_chosen=True)
+    reason = (
+        f"{steps[chosen]} rules at most: on rows not learnt from, their loss ({means[chosen]:.4f}) "
+        f"is not told from the least ({means[best]:.4f}, with up to {steps[best]} rules)"
+    )
+    return Choice(strength, n_pairs, steps[chosen], tuple(path), reason)
+
+
+def _prices(sample: Sample, recipe: AdditiveRecipe) -> Mapping[int, float]:
+    """Return what attributes cost, by their places."""
+    costs = recipe.budget.costs
+    return {
+        place: costs[attribute.name]
+        for place, attribute in enumerate(sample.attributes)
+        if attribute.name in costs
+    }
+
+
+def _together(parts: object) -> Float:
+    return np.concatenate(list(parts))  # type: ignore[call-overload]
+
+
+def _weights(trials: Sequence[_Trial]) -> Float:
+    return np.concatenate([trial.weights for trial in trials])
+
+
+def _mean(values: Float, trials: Sequence[_Trial]) -> float:
+    weights = _weights(trials)
+    return float(weights @ values / weights.sum())
+
+
+def _difference(first: Float, second: Float, trials: Sequence[_Trial]) -> tuple[float, float]:
+    """Return the mean of a difference, and its standard error."""
+    weights = _weights(trials)
+    difference = first - second
+    mean = float(weights @ difference / weights.sum())
+    spread = float(weights @ (difference - mean) ** 2 / weights.sum())
+    n_rows = weights.sum() / trials[0].fold.learnt.one_row
+    return mean, math.sqrt(spread / n_rows)

@@ -1,0 +1,199 @@
+"""The path from many rules to few: what costs least likelihood goes first.
+
+At fitted scores the loss is about a paraboloid. Asking that combinations E of parameters be 0
+then costs ``1/2 d' (E' C E)^-1 d`` with ``d = E' W`` and C the inverse of the curvature, and moves
+all other parameters along, so that they take over what they can (the optimal brain surgeon of
+Hassibi and Stork). Joining two words, leaving one out, or dropping a term are such constraints.
+"""
+
+from __future__ import annotations
+
+import heapq
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.learn.terms import Move, SingleTerm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float
+    from solah.learn.terms import Term
+
+_NUGGET = 1e-9
+# A cost that was computed earlier is still good enough if it is beaten by no more than this.
+_SLACK = 1.0001
+_DROP = Move("drop")
+# Of states without an order, so many joins, the cheapest, are considered at a time.
+_MOST_JOINS = 64
+
+
+class Path:
+    """Terms on their way to fewer rules.
+
+    Parameters
+    ----------
+    terms : the terms, which change on the way
+    weights : (n_parameters, n_outputs) the fitted scores
+    curvature : (n_parameters, n_parameters) how the penalised loss bends
+    prices : what the attributes at places cost; 1 where nothing is said
+    """
+
+    def __init__(
+        self,
+        terms: Sequence[Term],
+        weights: Float,
+        curvature: Float,
+        prices: Mapping[int, float] | None = None,
+    ) -> None:
+        self.terms, self.weights = list(terms), weights.copy()
+        self.prices = prices or {}
+        nugget = 1e-7 * np.eye(len(curvature))
+        self._inverse = np.linalg.inv(curvature + nugget)
+        self._inverse = (self._inverse + self._inverse.T) / 2
+        sizes = [term.n_parameters for term in self.terms]
+        self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        self._versions = [0] * len(self.terms)
+        self._ticket = count()
+        self._queue: list[tuple[float, int, int, int, Move]] = []
+        self._offer(range(len(self.terms)))
+
+    @property
+    def n_rules(self) -> int:
+        """How many rules are left."""
+        return sum(term.n_rules for term in self.terms)
+
+    @property
+    def attributes(self) -> set[int]:
+        """The places of the attributes that are left."""
+        return {place for term in self.terms if term.n_rules for place in term.attributes}
+
+    def walk(self, max_rules: int) -> None:
+        """Take the cheapest steps until there are no more rules than asked for."""
+        while self.n_rules > max_rules and self._queue:
+            self._step()
+
+    def drop_attributes(self, max_attributes: int) -> None:
+        """Drop the attributes that are worth least, with all their terms."""
+        while len(self.attributes) > max_attributes:
+            worth = {place: self._worth(place) for place in sorted(self.attributes)}
+            cheapest = min(worth, key=lambda place: worth[place] / self.prices.get(place, 1.0))
+            self._drop_all(cheapest)
+
+    def reduction(self) -> Float:
+        """Return how first parameters are made of those that are left."""
+        live = [number for number, term in enumerate(self.terms) if term.n_rules]
+        parts = [self.terms[number].reduction() for number in live]
+        width = sum(part.shape[1] for part in parts)
+        shares = np.zeros((len(self.weights), width))
+        at = 0
+        for number, part in zip(live, parts, strict=True):
+            start = self._starts[number]
+            shares[start : start + part.shape[0], at : at + part.shape[1]] = part
+            at += part.shape[1]
+        return shares
+
+    def _step(self) -> None:
+        while True:
+            _, _, number, version, move = heapq.heappop(self._queue)
+            if version != self._versions[number]:
+                continue
+            cost = self._cost(number, move)
+            if not self._queue or cost <= self._queue[0][0] * _SLACK + 1e-12:
+                break
+            heapq.heappush(self._queue, (cost, next(self._ticket), number, version, move))
+        self._take(number, move)
+
+    def _take(self, number: int, move: Move) -> None:
+        places, factors = self._combinations(number, move)
+        wanted = factors @ self.weights[places]
+        along = self._inverse[:, places] @ factors.T
+        system = factors @ along[places]
+        system[np.diag_indices(len(system))] += _NUGGET
+        solved = np.linalg.solve(system, np.hstack([wanted, along.T]))
+        n_outputs = wanted.shape[1]
+        self.weights -= along @ solved[:, :n_outputs]
+        self._inverse -= along @ solved[:, n_outputs:]
+        term = self.terms[number]
+        term.apply(move)
+        touched = {number}
+        if not term.n_rules:
+            # What a pair locked is free again.
+            touched |= {
+                other
+                for other, one in enumerate(self.terms)
+                if one.n_rules and set(one.attributes) & set(term.attributes)
+            }
+        self._offer(sorted(touched))
+
+    def _offer(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self._versions[number] += 1
+            for move in self.terms[number].moves(self._nearest(number)):
+                entry = (self._cost(number, move), next(self._ticket), number)
+                heapq.heappush(self._queue, (*entry, self._versions[number], move))
+
+    def _nearest(self, number: int) -> list[tuple[int, int]] | None:
+        """Return the cheapest joins of very many words without an order; None for all."""
+        term = self.terms[number]
+        if not isinstance(term, SingleTerm) or term.vocabulary.is_ordered:
+            return None
+        first, second = np.triu_indices(len(term.words), 1)
+        if len(first) <= _MOST_JOINS:
+            return None
+        places = self._starts[number] + np.array([members[0] for members in term.words])
+        inverse, weights = self._inverse[np.ix_(places, places)], self.weights[places]
+        own = np.diag(inverse)
+        spread = own[first] + own[second] - 2 * inverse[first, second] + _NUGGET
+        costs = ((weights[first] - weights[second]) ** 2).sum(axis=1) / spread
+        chosen = np.argsort(costs, kind="stable")[:_MOST_JOINS]
+        return list(zip(first[chosen].tolist(), second[chosen].tolist(), strict=True))
+
+    def _cost(self, number: int, move: Move) -> float:
+        """Return what a step costs for each rule that it saves, cheap where attributes are dear."""
+        term = self.terms[number]
+        cost = self._loss(number, move) / term.saved(move)
+        if move.kind == "drop" and len(term.attributes) == 1:
+            cost /= self.prices.get(term.attributes[0], 1.0)
+        return cost
+
+    def _loss(self, number: int, move: Move) -> float:
+        """Return about how much likelihood a step loses."""
+        places, factors = self._combinations(number, move)
+        wanted = factors @ self.weights[places]
+        system = factors @ self._inverse[np.ix_(places, places)] @ factors.T
+        system[np.diag_indices(len(system))] += _NUGGET
+        if len(system) == 1:
+            return 0.5 * float((wanted**2).sum() / system[0, 0])
+        return 0.5 * float((wanted * np.linalg.solve(system, wanted)).sum())
+
+    def _combinations(self, number: int, move: Move) -> tuple[NDArray[np.intp], Float]:
+        """Return the parameters that a step is about, and the combinations that are to be 0."""
+        constraints = self.terms[number].constraints(move)
+        column = {parameter: 0 for constraint in constraints for parameter, _ in constraint}
+        for at, parameter in enumerate(column):
+            column[parameter] = at
+        factors = np.zeros((len(constraints), len(column)))
+        for row, constraint in enumerate(constraints):
+            for parameter, factor in constraint:
+                factors[row, column[parameter]] += factor
+        return self._starts[number] + np.array(list(column), dtype=np.intp), factors
+
+    def _worth(self, place: int) -> float:
+        """Return about what is lost without an attribute."""
+        return sum(
+            self._loss(number, _DROP)
+            for number, term in enumerate(self.terms)
+            if term.n_rules and place in term.attributes
+        )
+
+    def _drop_all(self, place: int) -> None:
+        """Drop all terms of an attribute, pairs first."""
+        numbers = [n for n, term in enumerate(self.terms) if place in term.attributes]
+        for number in sorted(numbers, key=lambda n: -len(self.terms[n].attributes)):
+            if self.terms[number].n_rules:
+                self._take(number, _DROP)

@@ -1,0 +1,229 @@
+"""Terms over the rows of a sample: their columns, fitted scores, and the way to fewer rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from solah.learn.budget import Path
+from solah.learn.cuts import split_gains
+from solah.learn.interactions import rank_pairs
+from solah.learn.objective import Scores, curvature
+from solah.learn.terms import PairTerm, SingleTerm
+from solah.learn.vocabulary import place_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float
+    from solah.learn.cuts import SplitGains
+    from solah.learn.recipe import AdditiveRecipe, InteractionSettings, Strength
+    from solah.learn.sample import Sample
+    from solah.learn.terms import Term
+    from solah.learn.vocabulary import Vocabulary
+
+
+@dataclass(eq=False)
+class Design:
+    """Terms and their columns over the rows of a sample.
+
+    Attributes
+    ----------
+    sample : the rows
+    terms : single terms, then pairs
+    memberships, means : of each single term, those of all rows and their means
+    columns : (n_rows, n_parameters)
+    scores : what was fitted last
+    """
+
+    sample: Sample
+    terms: list[Term]
+    memberships: list[Float]
+    means: list[Float]
+    columns: Float
+    scores: Scores | None = None
+    _ranked: list[PairTerm] = field(default_factory=list)
+
+    @classmethod
+    def begin(cls, sample: Sample, recipe: AdditiveRecipe) -> Design:
+        """Place the first words of all attributes."""
+        settings = recipe.words
+        n_attributes = len(sample.attributes)
+        gains = None
+        if settings.kind in ("auto", "learnt") or n_attributes > settings.max_attributes:
+            gains = split_gains(sample, settings.boosting)
+        kept = _kept(gains, n_attributes, settings.max_attributes)
+        is_learnt = settings.kind in ("auto", "learnt")
+        found = place_words(sample, settings, gains if is_learnt else None, kept)
+        memberships = [one.memberships(sample.readings[:, one.place]) for one in found]
+        return cls._of(sample, found, memberships)
+
+    @classmethod
+    def _of(cls, sample: Sample, words: Sequence[Vocabulary], memberships: list[Float]) -> Design:
+        terms: list[Term] = [SingleTerm(one) for one in words]
+        means = [_means(masses, sample.weights) for masses in memberships]
+        design = cls(sample, terms, memberships, means, np.empty((sample.n_rows, 0)))
+        design.columns = design.columns_of(sample)
+        return design
+
+    def again(self) -> Design:
+        """Begin again with all first words, and neither pairs nor missing readings."""
+        words = [term.vocabulary for term in self.singles]
+        return Design._of(self.sample, words, self.memberships)
+
+    def again_fitted(self) -> Design:
+        """Return the same terms with all their words and the scores that were fitted."""
+        other = self.again()
+        singles = {id(old): new for old, new in zip(self.singles, other.singles, strict=True)}
+        for old, new in zip(self.singles, other.singles, strict=True):
+            new.has_missing = old.has_missing
+        for term in self.terms:
+            if isinstance(term, PairTerm):
+                pair = PairTerm(singles[id(term.low)], singles[id(term.high)], term.boundaries)
+                pair.low.pairs.append(pair)
+                pair.high.pairs.append(pair)
+                other.terms.append(pair)
+        other.means, other.columns, other.scores = self.means, self.columns, self.scores
+        return other
+
+    @property
+    def singles(self) -> list[SingleTerm]:
+        """The terms of single attributes."""
+        return [term for term in self.terms if isinstance(term, SingleTerm)]
+
+    @property
+    def n_parameters(self) -> int:
+        """How many parameters the terms have at first."""
+        return int(self.columns.shape[1])
+
+    @property
+    def totals(self) -> Float:
+        """What rows add up to, with the scores that were fitted last."""
+        assert self.scores is not None
+        return self.scores.of(self.columns)
+
+    def columns_of(self, sample: Sample) -> Float:
+        """Return the columns of the terms over the rows of a sample."""
+        if sample is self.sample:
+            memberships = self.memberships
+        else:
+            memberships = [
+                term.vocabulary.memberships(sample.readings[:, term.vocabulary.place])
+                for term in self.singles
+            ]
+        parts = [np.empty((sample.n_rows, 0)), *self._columns(self.terms, memberships)]
+        return np.hstack(parts)
+
+    def penalty(self, strength: Strength) -> Float:
+        """Return the price of all scores."""
+        if not self.terms:
+            return np.zeros((0, 0))
+        return np.asarray(block_diag(*(term.penalty(strength) for term in self.terms)))
+
+    def fit(self, strength: Strength, *, is_rough: bool = False) -> Scores:
+        """Fit the scores of all terms, from those that were fitted last on."""
+        self.scores = self.sample.objective.fit(
+            self.columns,
+            self.sample.weights,
+            self.penalty(strength),
+            self._extended(self.scores),
+            is_rough=is_rough,
+        )
+        return self.scores
+
+    def rank_pairs(self, settings: InteractionSettings) -> None:
+        """Rank pairs by what the fitted scores leave unexplained."""
+        slope, bend = self.sample.objective.gradient(self.totals)
+        self._ranked = rank_pairs(
+            self.singles,
+            self.memberships,
+            self.means,
+            self.sample.weights,
+            slope,
+            bend,
+            settings,
+        )
+
+    def add_pairs(self, n_pairs: int) -> None:
+        """Let there be as many pairs, the best first, or all if there are fewer."""
+        n_there = len(self.terms) - len(self.singles)
+        new = self._ranked[n_there:n_pairs]
+        for pair in new:
+            pair.low.pairs.append(pair)
+            pair.high.pairs.append(pair)
+        self.terms += new
+        parts = self._columns(new, self.memberships)
+        self.columns = np.hstack([self.columns, *parts])
+
+    def add_missing(self, statistic: float) -> None:
+        """Give missing readings that tell something a rule of their own."""
+        slope, bend = self.sample.objective.gradient(self.totals)
+        weights = self.sample.weights
+        for number, term in enumerate(self.singles):
+            unknown = np.isnan(self.memberships[number][:, 0])
+            share = float(weights @ unknown / weights.sum())
+            if not 0.0 < share < 1.0:
+                continue
+            centred = weights * (unknown - share)
+            score = centred @ slope
+            spread = (weights * (unknown - share) ** 2) @ bend
+            if float((score**2 / (spread + 1.0)).sum()) > statistic:
+                term.has_missing = True
+                self.means[number] = np.append(self.means[number], share)
+        if any(term.has_missing for term in self.singles):
+            self.columns = self.columns_of(self.sample)
+            self.scores = None
+
+    def path(self, strength: Strength, prices: Mapping[int, float]) -> Path:
+        """Begin the way to fewer rules."""
+        assert self.scores is not None
+        bend = curvature(self.sample.objective, self.columns, self.sample.weights, self.totals)
+        return Path(self.terms, self.scores.weights, bend + self.penalty(strength), prices)
+
+    def refit(self, path: Path, strength: Strength, *, is_rough: bool = False) -> Scores:
+        """Fit what a path has left; return the scores of the parameters that are left."""
+        assert self.scores is not None
+        shares = path.reduction()
+        penalty = shares.T @ self.penalty(strength) @ shares
+        start = np.asarray(np.linalg.lstsq(shares, path.weights, rcond=None)[0], dtype=np.float64)
+        found = self.sample.objective.fit(
+            self.columns @ shares,
+            self.sample.weights,
+            penalty,
+            Scores(start, self.scores.bias),
+            is_rough=is_rough,
+        )
+        path.weights = shares @ found.weights
+        return found
+
+    def _columns(self, terms: Sequence[Term], memberships: list[Float]) -> Iterator[Float]:
+        number = {id(term): place for place, term in enumerate(self.singles)}
+        for term in terms:
+            of = [term] if isinstance(term, SingleTerm) else [term.low, term.high]
+            places = [number[id(one)] for one in of]
+            yield term.columns([memberships[j] for j in places], [self.means[j] for j in places])
+
+    def _extended(self, start: Scores | None) -> Scores | None:
+        """Let new parameters begin at 0."""
+        if start is None or len(start.weights) > self.n_parameters:
+            return None
+        n_new = self.n_parameters - len(start.weights)
+        new = np.zeros((n_new, start.weights.shape[1]))
+        return Scores(np.vstack([start.weights, new]), start.bias)
+
+
+def _kept(gains: SplitGains | None, n_attributes: int, most: int) -> NDArray[np.intp]:
+    """Return the places of the attributes whose splits gain most."""
+    if gains is None or n_attributes <= most:
+        return np.arange(n_attributes)
+    return np.sort(np.argsort(-gains.of_attributes, kind="stable")[:most])
+
+
+def _means(masses: Float, weights: Float) -> Float:
+    known = ~np.isnan(masses[:, 0])
+    return np.asarray(weights[known] @ masses[known] / weights[known].sum())

@@ -1,0 +1,84 @@
+"""Learns an additive model: rows and a recipe in, a model out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from solah.learn.additive import settle
+from solah.learn.all_rows import assemble
+from solah.learn.assembly import name_groups
+from solah.learn.grouping import group_attributes
+from solah.learn.sample import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from solah.learn.additive import Choice, Structure
+    from solah.learn.recipe import AdditiveRecipe, GroupSettings
+    from solah.learn.rows import Rows
+    from solah.model import Model
+
+Clusters = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """A model, and how it came about.
+
+    Attributes
+    ----------
+    model : the model document
+    choice : what was settled out of fold, and why
+    clusters : the attributes that are used, in groups
+    """
+
+    model: Model
+    choice: Choice
+    clusters: Clusters
+
+
+def learn(
+    rows: Rows, recipe: AdditiveRecipe, tell: Callable[[str], None] = lambda _: None
+) -> Learnt:
+    """Learn an additive model of classes.
+
+    Parameters
+    ----------
+    rows : Rows
+        In memory, in files or on a cluster; columns in an order that is always the same.
+    recipe : AdditiveRecipe
+    tell : callable
+        Told of every step.
+    """
+    sample = Sample.draw(rows, recipe.most_rows(len(rows.names)))
+    structure = settle(sample, recipe, tell)
+    groups, clusters = find_groups(structure, rows, recipe.groups)
+    return Learnt(assemble(structure, rows, groups), structure.choice, clusters)
+
+
+def find_groups(
+    structure: Structure, rows: Rows, settings: GroupSettings
+) -> tuple[dict[str, tuple[str, ...]], Clusters]:
+    """Return the groups by name, and the clusters of all attributes that are used."""
+    used = {term.vocabulary.attribute.name for term in structure.live_singles}
+    if settings.by_hand is not None:
+        kept = [
+            (name, tuple(member for member in members if member in used))
+            for name, members in settings.by_hand
+        ]
+        groups: dict[str, tuple[str, ...]] = {}
+        for name, members in kept:
+            groups |= dict(name_groups([members])) if name is None else {name: members}
+        return groups, tuple(members for _, members in kept if members)
+    ordered = [name for name in rows.names if name in used]
+    if settings.n_clusters is None or len(ordered) < 2:
+        return {}, tuple((name,) for name in ordered)
+    dependence = rows.draw(settings.max_rows).only(ordered).dependence()
+    places = group_attributes(dependence.matrix, settings.n_clusters)
+    clusters = _named(places, ordered)
+    return dict(name_groups(clusters)), clusters
+
+
+def _named(places: Sequence[Sequence[int]], names: Sequence[str]) -> Clusters:
+    return tuple(tuple(names[place] for place in one) for one in places)

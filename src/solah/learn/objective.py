@@ -1,0 +1,317 @@
+"""What scores are fitted to: classes by penalised likelihood, numbers by penalised squares.
+
+The additive model is a penalised multinomial logistic model on memberships Z::
+
+    P(c|x) = softmax_c( bias(c) + sum_j Z_j(x) W_jc ),   loss + 1/2 sum_c W_c' Q W_c -> least
+
+Two classes are fitted by Newton's method; several by L-BFGS in coordinates in which the loss bends
+alike in all directions; numbers by one linear system.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.optimize import minimize
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float
+
+_TINY = 1e-12
+_LEAST_CURVATURE = 1e-4
+# When the mean loss falls by less, scores are near enough.
+_ROUGHLY, _EXACTLY = 2e-6, 1e-9
+# What keeps a linear system solvable where columns depend on each other.
+_NUGGET = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Fitted scores: ``weights`` (n_columns, n_outputs) and ``bias`` (n_outputs,)."""
+
+    weights: Float
+    bias: Float
+
+    def of(self, columns: Float) -> Float:
+        """Return what rows add up to: ``(n_rows, n_outputs)``."""
+        return np.asarray(columns @ self.weights + self.bias)
+
+
+class Objective(Protocol):
+    """What rows are to tell: the goal of each row, and how far scores are from it."""
+
+    @property
+    def n_outputs(self) -> int:
+        """How many scores a rule has."""
+
+    def take(self, rows: NDArray[np.intp]) -> Objective:
+        """Return the goal of some rows."""
+
+    def begin(self, weights: Float) -> Float:
+        """Return what is best without any attribute."""
+
+    def fit(
+        self,
+        columns: Float,
+        weights: Float,
+        penalty: Float,
+        start: Scores | None = None,
+        pull: Float | None = None,
+        *,
+        is_rough: bool = False,
+    ) -> Scores:
+        """Fit scores.
+
+        Parameters
+        ----------
+        columns : (n_rows, n_columns)
+        weights : (n_rows,)
+        penalty : (n_columns, n_columns)
+        start : where to begin
+        pull : (n_columns + 1, n_outputs) a linear cost on top
+        is_rough : whether it is only to compare with others
+        """
+
+    def losses(self, totals: Float) -> Float:
+        """Return the loss of each row."""
+
+    def hits(self, totals: Float) -> Float:
+        """Return how right each row is: 1 for a class that is decided for, or explained squares."""
+
+    def gradient(self, totals: Float) -> tuple[Float, Float]:
+        """Return how each row's loss grows with its totals, and how that bends."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassObjective:
+    """Classes, by their places."""
+
+    codes: NDArray[np.intp]
+    n_outputs: int
+
+    def take(self, rows: NDArray[np.intp]) -> ClassObjective:
+        """Return the classes of some rows."""
+        return ClassObjective(self.codes[rows], self.n_outputs)
+
+    def begin(self, weights: Float) -> Float:
+        """Return the logarithms of the class shares, 0 on average."""
+        sums = np.bincount(self.codes, weights, self.n_outputs)
+        logs = np.log(np.maximum(sums, _TINY * sums.sum()) / sums.sum())
+        return np.asarray(logs - logs.mean())
+
+    def losses(self, totals: Float) -> Float:
+        """Return the negative log-likelihood of each row's class."""
+        top = totals.max(axis=1)
+        whole = top + np.log(np.exp(totals - top[:, None]).sum(axis=1))
+        return np.asarray(whole - totals[np.arange(len(totals)), self.codes])
+
+    def hits(self, totals: Float) -> Float:
+        """Return 1 for each row whose class is decided for, else 0."""
+        return np.asarray(totals.argmax(axis=1) == self.codes, dtype=np.float64)
+
+    def gradient(self, totals: Float) -> tuple[Float, Float]:
+        """Return shares of belief less the truth, and their variances."""
+        shares = softmax(totals)
+        excess = shares.copy()
+        excess[np.arange(len(totals)), self.codes] -= 1.0
+        return excess, shares * (1.0 - shares)
+
+    def fit(
+        self,
+        columns: Float,
+        weights: Float,
+        penalty: Float,
+        start: Scores | None = None,
+        pull: Float | None = None,
+        *,
+        is_rough: bool = False,
+    ) -> Scores:
+        """Minimise the penalised negative log-likelihood."""
+        near = _ROUGHLY if is_rough else _EXACTLY
+        if self.n_outputs == 2:
+            return self._fit_two(columns, weights, penalty, start, pull, near)
+        return self._fit_several(columns, weights, penalty, start, pull, near)
+
+    def _fit_two(
+        self,
+        columns: Float,
+        weights: Float,
+        penalty: Float,
+        start: Scores | None,
+        pull: Float | None,
+        near: float,
+    ) -> Scores:
+        """Fit the log-odds of the second class by Newton's method; scores are half of them."""
+        n_rows, width = columns.shape
+        design = np.hstack([columns, np.ones((n_rows, 1))])
+        price = np.zeros((width + 1, width + 1))
+        price[:width, :width] = penalty / 2
+        price[np.diag_indices(width + 1)] += _NUGGET
+        linear = np.zeros(width + 1) if pull is None else (pull[:, 1] - pull[:, 0]) / 2
+        is_second = self.codes.astype(np.float64)
+        odds = np.zeros(width + 1)
+        odds[width] = np.diff(self.begin(weights))[0]
+        if start is not None:
+            odds = np.append(np.diff(start.weights, axis=1)[:, 0], np.diff(start.bias))
+
+        def cost(values: Float) -> float:
+            total = design @ values
+            loss = weights @ (np.logaddexp(0.0, total) - is_second * total)
+            return float(loss + linear @ values + 0.5 * values @ price @ values)
+
+        now = cost(odds)
+        for _ in range(30):
+            share = 1.0 / (1.0 + np.exp(-np.clip(design @ odds, -500, 500)))
+            slope = design.T @ (weights * (share - is_second)) + linear + price @ odds
+            bend = weights * np.maximum(share * (1.0 - share), 1e-6)
+            step = cho_solve(cho_factor((design * bend[:, None]).T @ design + price), slope)
+            size = 1.0
+            while cost(odds - size * step) > now and size > 1e-4:
+                size /= 2
+            odds = odds - size * step
+            before, now = now, cost(odds)
+            if before - now < near * float(weights.sum()):
+                break
+        both = np.stack([-odds / 2, odds / 2], axis=1)
+        return Scores(both[:width], both[width])
+
+    def _fit_several(
+        self,
+        columns: Float,
+        weights: Float,
+        penalty: Float,
+        start: Scores | None,
+        pull: Float | None,
+        near: float,
+    ) -> Scores:
+        n_rows, width = columns.shape
+        shape = (width + 1, self.n_outputs)
+        begin, rows = self.begin(weights), np.arange(n_rows)
+        # Outputs first: sums over them are then sums of whole rows of memory.
+        turned = np.ascontiguousarray(columns.T)
+        truth = np.zeros((self.n_outputs, n_rows))
+        truth[self.codes, rows] = 1.0
+        linear = np.zeros(shape) if pull is None else pull
+        bend = (turned * (0.25 * weights)) @ columns + penalty
+        bend[np.diag_indices(width)] += 1e-6
+        factor = cholesky(bend, lower=True)
+        total_weight = float(weights.sum())
+        bias_scale = np.sqrt(0.25 * total_weight)
+
+        def unscale(flat: Float) -> Scores:
+            values = flat.reshape(shape)
+            solved = solve_triangular(
+                factor, values[:width], lower=True, trans="T", check_finite=False
+            )
+            return Scores(solved, values[width] / bias_scale + begin)
+
+        def cost(flat: Float) -> tuple[float, Float]:
+            scores = unscale(flat)
+            totals = scores.weights.T @ turned
+            totals += scores.bias[:, None]
+            totals -= totals.max(axis=0)
+            of_truth = totals[self.codes, rows]
+            np.exp(totals, out=totals)
+            whole = totals.sum(axis=0)
+            priced = penalty @ scores.weights
+            loss = -(weights @ (of_truth - np.log(whole)))
+            loss += 0.5 * (scores.weights * priced).sum() + (linear[:width] * scores.weights).sum()
+            loss += float(linear[width] @ scores.bias)
+            totals /= whole
+            totals -= truth
+            totals *= weights
+            slope = turned @ totals.T + priced + linear[:width]
+            of_bias = (totals.sum(axis=1) + linear[width]) / bias_scale
+            scaled = solve_triangular(factor, slope, lower=True, check_finite=False)
+            return float(loss) / total_weight, np.vstack([scaled, of_bias]).ravel() / total_weight
+
+        first = np.zeros(shape)
+        if start is not None:
+            first[:width] = factor.T @ start.weights
+            first[width] = (start.bias - begin) * bias_scale
+        found = minimize(
+            cost,
+            first.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 300, "ftol": near, "gtol": 1e-8, "maxcor": 20},
+        )
+        scores = unscale(np.asarray(found.x))
+        centred = scores.weights - scores.weights.mean(axis=1, keepdims=True)
+        return Scores(centred, scores.bias - scores.bias.mean())
+
+
+@dataclass(frozen=True, eq=False)
+class NumberObjective:
+    """Numbers, in units of their standard deviation.
+
+    Attributes
+    ----------
+    values : (n_rows,) the numbers, scaled
+    noise : the variance that scores are not to explain
+    """
+
+    values: Float
+    noise: float = 0.25
+    n_outputs: int = 1
+
+    def take(self, rows: NDArray[np.intp]) -> NumberObjective:
+        """Return the numbers of some rows."""
+        return NumberObjective(self.values[rows], self.noise)
+
+    def begin(self, weights: Float) -> Float:
+        """Return the mean."""
+        return np.array([weights @ self.values / weights.sum()])
+
+    def losses(self, totals: Float) -> Float:
+        """Return half the squared error of each row, in units of the noise."""
+        return np.asarray((totals[:, 0] - self.values) ** 2 / (2 * self.noise))
+
+    def hits(self, totals: Float) -> Float:
+        """Return the share of a row's square that is explained."""
+        return np.asarray(1.0 - (totals[:, 0] - self.values) ** 2)
+
+    def gradient(self, totals: Float) -> tuple[Float, Float]:
+        """Return the errors, and ones, in units of the noise."""
+        excess = (totals - self.values[:, None]) / self.noise
+        return excess, np.full_like(excess, 1.0 / self.noise)
+
+    def fit(
+        self,
+        columns: Float,
+        weights: Float,
+        penalty: Float,
+        start: Scores | None = None,
+        pull: Float | None = None,
+        *,
+        is_rough: bool = False,
+    ) -> Scores:
+        """Solve the penalised normal equations."""
+        del start, pull, is_rough
+        mean = self.begin(weights)
+        middle = weights @ columns / weights.sum()
+        centred = columns - middle
+        bend = (centred * (weights / self.noise)[:, None]).T @ centred + penalty
+        bend[np.diag_indices(len(bend))] += _NUGGET
+        slope = centred.T @ (weights * (self.values - mean[0]) / self.noise)
+        solved = cho_solve(cho_factor(bend), slope)[:, None]
+        return Scores(solved, mean - middle @ solved)
+
+
+def softmax(totals: Float) -> Float:
+    """Turn totals into shares of belief."""
+    parts = np.exp(totals - totals.max(axis=1, keepdims=True))
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
+
+
+def curvature(objective: Objective, columns: Float, weights: Float, totals: Float) -> Float:
+    """Return how the loss of rows bends with the scores of one output, all outputs averaged."""
+    _, bend = objective.gradient(totals)
+    of_rows = bend.sum(axis=1) / max(objective.n_outputs - 1, 1)
+    of_rows = weights * np.maximum(of_rows, _LEAST_CURVATURE)
+    return np.asarray((columns * of_rows[:, None]).T @ columns)

@@ -1,0 +1,228 @@
+"""What was settled becomes a model: centred evidence, true counts, the same decisions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from additive_cases import cases, make_frame, rows_of, settled
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from solah.kernels.reference import masses
+from solah.learn.all_rows import assemble
+from solah.learn.assembly import Draft, describe, name_groups
+from solah.model.attributes import flatten
+from solah.model.beliefs import root_beliefs
+from solah.model.encode import encode_column
+
+MIXED = ("number", "gaps", "coarse", "ordinal", "binary", "text", "text with gaps")
+
+
+def softmax(scores):
+    parts = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return parts / parts.sum(axis=1, keepdims=True)
+
+
+def drafted(X, y, **parameters):
+    rows = rows_of(X, y)
+    structure = settled(rows, **parameters)
+    assume(structure.live_singles)
+    described = rows.described_by([describe(term) for term in structure.live_singles])
+    draft = Draft(structure, {one.name: one for one in described.attributes})
+    draft.take(structure.reduced.weights, structure.reduced.bias)
+    return rows, structure, draft
+
+
+def word_memberships(draft, structure):
+    """Return, for each attribute, how far its words describe the rows of the sample."""
+    sample = structure.design.sample
+    found = []
+    for rules in draft.singles:
+        readings = sample.readings[:, rules.term.vocabulary.place]
+        of_sets = masses(readings, flatten([rules.attribute]), 0)
+        of_words = np.zeros((len(readings), len(rules.scores)))
+        for place, word in enumerate(rules.words):
+            of_words[:, word] += of_sets[:, place]
+        found.append(of_words)
+    return found
+
+
+def totals_of(draft, memberships):
+    """Add up the scores of rules for rows with all readings."""
+    totals = np.tile(draft.bias, (len(memberships[0]), 1))
+    for rules, words in zip(draft.singles, memberships, strict=True):
+        totals += words @ rules.scores
+    place_of = {id(rules): place for place, rules in enumerate(draft.singles)}
+    for pair in draft.pairs:
+        parts = []
+        for side in (0, 1):
+            words = memberships[place_of[id(pair.sides[side])]]
+            high = words[:, pair.is_high[side]].sum(axis=1)
+            parts.append(np.column_stack([1 - high, high]))
+        totals += np.einsum("ni,nj,ijc->nc", *parts, pair.scores)
+    return totals
+
+
+def known_rows(structure):
+    places = [term.vocabulary.place for term in structure.live_singles]
+    return ~np.isnan(structure.design.sample.readings[:, places]).any(axis=1)
+
+
+@settings(max_examples=30)
+@given(cases(kinds=MIXED, min_rows=60), st.integers(0, 5), st.sampled_from([8, 20, 200]))
+def test_centred_evidence_is_nothing_on_average_and_decides_as_before(case, n_pairs, max_rules):
+    _, structure, draft = drafted(*case, interactions=n_pairs, max_rules=max_rules)
+    words, known = word_memberships(draft, structure), known_rows(structure)
+    before = totals_of(draft, words)
+    draft.centre()
+    after = totals_of(draft, words)
+    middle = before.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(after[known], (before - middle)[known], atol=1e-9)
+    assert draft.bias.mean() == pytest.approx(0.0, abs=1e-12)
+    sample = structure.design.sample
+    for rules, of_words in zip(draft.singles, words, strict=True):
+        missing = np.isnan(sample.readings[:, rules.term.vocabulary.place])
+        evidence = of_words @ rules.scores
+        if rules.missing_place is None:
+            evidence, weights = evidence[~missing], sample.weights[~missing]
+        else:
+            evidence[missing], weights = rules.missing, sample.weights
+        np.testing.assert_allclose(weights @ evidence / weights.sum(), 0.0, atol=1e-6)
+        np.testing.assert_allclose(rules.scores.mean(axis=1), 0.0, atol=1e-12)
+    for pair in draft.pairs:
+        for_low = np.einsum("j,ijc->ic", pair.shares(1), pair.scores)
+        for_high = np.einsum("i,ijc->jc", pair.shares(0), pair.scores)
+        np.testing.assert_allclose(for_low, 0.0, atol=1e-9)
+        np.testing.assert_allclose(for_high, 0.0, atol=1e-9)
+
+
+@settings(max_examples=30)
+@given(cases(kinds=MIXED, min_rows=60), st.integers(0, 5), st.sampled_from([8, 20, 200]))
+def test_the_model_believes_what_the_scores_add_up_to(case, n_pairs, max_rules):
+    X, y = case
+    rows, structure, _ = drafted(X, y, interactions=n_pairs, max_rules=max_rules)
+    model = assemble(structure, rows, {})
+    totals = structure.reduced.of(structure.reduced_columns)
+    found = root_beliefs(model, rows.draw(len(y)).table)
+    known = known_rows(structure)
+    np.testing.assert_allclose(found[known], softmax(totals)[known], atol=1e-6)
+
+
+def fully_and_partly(attribute, readings):
+    """Return how far each word describes readings, as its cores say; a reader's own way."""
+    found = np.zeros((len(readings), len(attribute.cores)))
+    for word, (low, high) in enumerate(attribute.cores):
+        found[(readings >= low) & (readings <= high), word] = 1.0
+        if word:
+            end = attribute.cores[word - 1][1]
+            ramp = (readings > end) & (readings < low)
+            found[ramp, word] = (readings[ramp] - end) / (low - end)
+            found[ramp, word - 1] = (low - readings[ramp]) / (low - end)
+    return found
+
+
+def said_by(tree, table):
+    """Yield each rule's leaves, how far its words describe the rows, and which rows are known."""
+    memberships, known = [], np.ones(table.n_rows, dtype=bool)
+    for attribute in tree.inputs:
+        readings = encode_column(table, attribute).astype(float)
+        known &= ~np.isnan(readings)
+        if attribute.is_coded:
+            of_words = np.equal.outer(readings, np.arange(attribute.n_focal_sets)).astype(float)
+        else:
+            of_words = fully_and_partly(attribute, readings)
+        memberships.append(of_words)
+
+    rules = {}
+
+    def walk(node, above):
+        if tree.split[node] < 0:
+            rules.setdefault(int(tree.heads[node]), {})[tuple(above)] = None
+            return
+        asked = int(tree.split[node])
+        attribute = tree.inputs[asked]
+        for place, child in enumerate(tree.children(node)):
+            word = place if attribute.is_coded else attribute.set_words[place]
+            walk(child, [*above, (asked, word)])
+
+    walk(0, [])
+    for head, conditions in rules.items():
+        leaves = tree.leaves[tree.heads[tree.leaves] == head]
+        described = np.zeros(table.n_rows)
+        for words in conditions:
+            described += np.prod([memberships[asked][:, word] for asked, word in words], axis=0)
+        yield leaves, described, known
+
+
+def assert_counts_are_true(model, table, truth, weights):
+    for tree in model.trees:
+        for leaves, described, known in said_by(tree, table):
+            share = np.where(known, described, 0.0) * weights
+            assert tree.support[leaves].sum() == pytest.approx(share.sum(), abs=1e-4)
+            if share.sum() > 1e-3:
+                expected = share @ truth / share.sum()
+                np.testing.assert_allclose(
+                    tree.belief[leaves], np.tile(expected, (len(leaves), 1)), atol=1e-4
+                )
+        missing = np.isnan(encode_column(table, tree.inputs[0]).astype(float))
+        if tree.missing is not None:
+            assert tree.missing.support == pytest.approx(weights[missing].sum(), abs=1e-6)
+            expected = weights[missing] @ truth[missing] / weights[missing].sum()
+            np.testing.assert_allclose(tree.missing.belief, expected, atol=1e-6)
+
+
+@settings(max_examples=25)
+@given(
+    cases(kinds=MIXED, min_rows=40),
+    st.integers(0, 5),
+    st.sampled_from([6, 15, 200]),
+    st.sampled_from(["equal", "whole", "real"]),
+)
+def test_a_reader_finds_the_rows_of_every_rule(case, n_pairs, max_rules, weighing):
+    """Support and shares are what the words say of the data; gaps are left out."""
+    X, y = case
+    rng = np.random.default_rng(len(y))
+    weights = {
+        "equal": np.ones(len(y)),
+        "whole": rng.integers(1, 4, len(y)).astype(float),
+        "real": rng.uniform(0.5, 2.0, len(y)),
+    }[weighing]
+    rows = rows_of(X, y, None if weighing == "equal" else weights)
+    structure = settled(rows, interactions=n_pairs, max_rules=max_rules)
+    assume(structure.live_singles)
+    model = assemble(structure, rows, {})
+    truth = (y[:, None] == np.array(model.goal.states)[None, :]).astype(float)
+    assert_counts_are_true(model, rows.table, truth, weights)
+
+
+def test_a_pair_of_states_is_counted_too():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.choice(list("uvw"), 300) for name in ("a", "b")})
+    y = np.where(((X["a"] == "u") ^ (X["b"] == "v")) ^ (rng.random(300) < 0.05), "one", "two")
+    rows = rows_of(X, y)
+    structure = settled(rows, interactions=1, max_rules=None)
+    model = assemble(structure, rows, {})
+    assert [len(tree.inputs) for tree in model.trees] == [1, 1, 2]
+    truth = (y[:, None] == np.array(["one", "two"])[None, :]).astype(float)
+    assert_counts_are_true(model, rows.table, truth, np.ones(300))
+    right = np.array(["one", "two"])[root_beliefs(model, rows.table).argmax(axis=1)] == y
+    assert right.mean() > 0.9
+
+
+def test_groups_stand_between_attributes_and_the_goal():
+    X, y = make_frame(0, 200, ["number", "number", "number"], 2)
+    rows = rows_of(X, y)
+    structure = settled(rows, interactions=0, max_rules=None)
+    model = assemble(structure, rows, {"both": ("number 0", "number 2")})
+    assert [fusion.name for fusion in model.fusions] == ["both", model.root.name]
+    assert model.fusions[0].origins == ("evidence of number 0", "evidence of number 2")
+    assert model.fusions[0].bias == ()
+    assert set(model.root.origins) == {"both", "evidence of number 1"}
+    flat = assemble(structure, rows, {})
+    np.testing.assert_allclose(
+        root_beliefs(model, rows.table), root_beliefs(flat, rows.table), atol=1e-12
+    )
+
+
+def test_groups_are_named_after_their_members():
+    named = dict(name_groups([["a", "b"], ["c"], list("defgh")]))
+    assert named == {"a + b": ("a", "b"), "d + e + 3 more": tuple("defgh")}

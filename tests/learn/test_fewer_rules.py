@@ -1,0 +1,120 @@
+"""The path from many rules to few."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from additive_cases import COLUMNS, cases, make_frame, rows_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solah import SelfOrganisedHierarchyClassifier
+from solah.learn.design import Design
+from solah.learn.recipe import STRENGTHS, AdditiveRecipe, InteractionSettings
+from solah.learn.sample import Sample
+
+
+@settings(max_examples=20)
+@given(
+    cases(),
+    st.integers(1, 40),
+    st.sampled_from([None, 1, 2, 3]),
+    st.dictionaries(st.integers(0, 4), st.sampled_from([0.1, 5.0, 100.0])),
+    st.integers(0, 6),
+)
+def test_there_are_never_more_rules_or_attributes_than_asked_for(
+    case, max_rules, max_attributes, costs, interactions
+):
+    X, y = case
+    names = list(X.columns)
+    model = SelfOrganisedHierarchyClassifier(
+        max_rules=max_rules,
+        max_attributes=max_attributes,
+        interactions=interactions,
+        attribute_costs={names[j]: cost for j, cost in costs.items() if j < len(names)},
+    ).fit(X, y)
+    assert 1 <= model.n_rules_ <= max_rules
+    assert len(model.hierarchy_.attributes) <= (max_attributes or len(names))
+    beliefs = model.predict_proba(X)
+    np.testing.assert_allclose(beliefs.sum(axis=1), 1.0)
+    assert np.isfinite(beliefs).all()
+
+
+def path_of(X, y, n_pairs=3):
+    sample = Sample.draw(rows_of(X, y), len(y))
+    design = Design.begin(sample, AdditiveRecipe())
+    design.fit(STRENGTHS[2])
+    design.rank_pairs(InteractionSettings())
+    design.add_pairs(n_pairs)
+    design.fit(STRENGTHS[2])
+    return design, design.path(STRENGTHS[2], {})
+
+
+@settings(max_examples=25)
+@given(cases(min_rows=60), st.integers(0, 30))
+def test_joined_words_have_equal_scores_and_dropped_ones_none(case, max_rules):
+    design, path = path_of(*case)
+    path.walk(max_rules)
+    assert path.n_rules <= max_rules
+    at = 0
+    for term in path.terms:
+        found = path.weights[at : at + term.n_parameters]
+        at += term.n_parameters
+        if not term.n_rules:
+            # All words of a term that is dropped are alike, so that it tells nothing.
+            np.testing.assert_allclose(found, np.tile(found[:1], (len(found), 1)), atol=1e-4)
+            continue
+        # What was joined or left out is what the reduction makes of the rest.
+        shares = term.reduction()
+        kept = np.linalg.lstsq(shares, found, rcond=None)[0]
+        np.testing.assert_allclose(shares @ kept, found, atol=1e-4)
+    refitted = design.refit(path, STRENGTHS[2])
+    np.testing.assert_array_equal(path.weights, path.reduction() @ refitted.weights)
+
+
+@settings(max_examples=25)
+@given(cases(min_rows=60))
+def test_every_word_is_in_one_place_at_every_step(case):
+    _, path = path_of(*case)
+    for max_rules in (40, 20, 10, 5, 2, 0):
+        path.walk(max_rules)
+        assert path.n_rules <= max_rules
+        for term in path.terms:
+            shares = term.reduction() if term.n_rules else np.ones((1, 1))
+            np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+            assert (shares >= 0).all()
+        for pair in path.terms:
+            if pair.n_rules and len(pair.attributes) == 2:  # it needs both of its attributes
+                assert pair.low.n_rules
+                assert pair.high.n_rules
+                for side in (pair.low, pair.high):
+                    boundary = pair.boundary_of(side)
+                    parts = {
+                        word[0] > boundary if side.vocabulary.is_ordered else boundary in word
+                        for word in side.words
+                    }
+                    assert parts == {False, True}
+
+
+def test_what_costs_least_goes_first():
+    X, y = make_frame(0, 500, ["number", "number", "number"], 2)
+    X["noise"] = np.random.default_rng(1).normal(size=500)
+    model = SelfOrganisedHierarchyClassifier(max_attributes=3, interactions=0).fit(X, y)
+    assert list(model.left_out_) == ["noise"]
+
+
+def test_a_dear_attribute_goes_before_a_cheap_one_that_tells_as_much():
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=600)
+    X = {name: hidden + 0.5 * rng.normal(size=600) for name in ("a", "b")}
+    frame, y = pd.DataFrame(X), hidden > 0
+    for dear, cheap in (("a", "b"), ("b", "a")):
+        model = SelfOrganisedHierarchyClassifier(max_attributes=1, attribute_costs={dear: 50.0})
+        assert model.fit(frame, y).hierarchy_.attributes == (cheap,)
+
+
+@pytest.mark.parametrize("kind", sorted(COLUMNS))
+def test_few_rules_of_one_column(kind):
+    X, y = make_frame(3, 80, [kind], 3)
+    for max_rules in (1, 2, 3, 5):
+        model = SelfOrganisedHierarchyClassifier(max_rules=max_rules).fit(X, y)
+        assert 1 <= model.n_rules_ <= max_rules
