@@ -1,11 +1,13 @@
 """What would change a decision does so, and nothing nearer does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from random_models import SHAPES, coded, random_model, random_rows
+from random_models import ADDITIVE_SHAPES, SHAPES, coded, random_model, random_rows
 from solah.data import Kind
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.explain import ChangeFinder
@@ -18,7 +20,7 @@ WEIGHED = ("flat fusion", "nested fusions")
 
 
 def decide(model, rows):
-    belief = signals_of(model.nodes, coded(model, rows))[model.root.name]
+    belief = signals_of(model, coded(model, rows))[model.root.name]
     return model.goal.decide(belief)
 
 
@@ -34,7 +36,7 @@ def with_moves(model, row, moves, which="after"):
     return changed
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
 @given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 3))
 @settings(max_examples=25)
 def test_every_change_fed_back_changes_the_decision(shape, seed, n_classes):
@@ -56,7 +58,7 @@ def test_every_change_fed_back_changes_the_decision(shape, seed, n_classes):
                     assert min(low, row[place]) <= changed[place] <= max(high, row[place])
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
 @given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 3))
 @settings(max_examples=15)
 def test_no_smaller_change_of_one_reading_exists(shape, seed, n_classes):
@@ -144,14 +146,15 @@ def test_two_states_can_do_together_what_none_does_alone():
         )
         for one in states
     ]
-    fusion = Fusion("y", ("za", "zb"), (1.0, 1.0), (0.7, -0.7))
-    model = Model(Goal("y", ("c0", "c1")), tuple(states), (*trees, fusion))
+    trees = [replace(tree, scores=tree.evidence) for tree in trees]
+    fusion = Fusion("y", ("za", "zb"), (0.7, -0.7))
+    model = Model(Goal("y", ("c0", "c1"), prior=(0.5, 0.5)), tuple(states), (*trees, fusion))
     found = ChangeFinder(model).of_row(np.zeros(2))
     assert found.one == ()
     assert str(found.two) == "a from no to yes and b from no to yes → c1"
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=25)
 def test_two_readings_do_what_none_of_them_does_alone(shape, seed):
@@ -239,7 +242,7 @@ def test_unknown_readings_are_left_alone():
     assert (found.one, found.two, found.leeways) == ((), None, ())
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=15)
 def test_a_probe_believes_what_the_model_would(shape, seed):
@@ -250,9 +253,7 @@ def test_a_probe_believes_what_the_model_would(shape, seed):
     keep = rng.random(points.shape) < 0.7
     points = np.where(keep, rows[of], points)
     asked = Probe(model, rows).ask(of, points)
-    np.testing.assert_array_equal(
-        asked, signals_of(model.nodes, coded(model, points))[model.root.name]
-    )
+    np.testing.assert_array_equal(asked, signals_of(model, coded(model, points))[model.root.name])
 
 
 @given(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.exceptions import NotFittedError
 
-from random_models import SHAPES, random_model, random_rows
+from random_models import ADDITIVE_SHAPES, SHAPES, as_table, random_model, random_rows
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
@@ -41,18 +41,7 @@ def one(weighed, wine):
     return weighed.explain(wine[0].head(1), changes=True)[0]
 
 
-def as_table(model, rows):
-    columns = []
-    for attribute, values in zip(model.attributes, rows.T, strict=True):
-        if attribute.is_coded:
-            texts = [None if np.isnan(v) else attribute.states[int(v)] for v in values]
-            columns.append(Column(attribute.name, np.array(texts, dtype=object)))
-        else:
-            columns.append(Column(attribute.name, values))
-    return Table(tuple(columns), len(rows))
-
-
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=10)
 def test_any_model_is_explained_in_every_form(shape, seed):

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from solah import LinguisticHierarchyClassifier, LinguisticTreeClassifier
+from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier
 from solah.explain import Condition, Rule, importances, rules_of
 
 
@@ -92,7 +92,7 @@ def test_attributes_share_what_a_fusion_knows_by_weighted_evidence():
     rng = np.random.default_rng(0)
     X = rng.random((300, 3))
     y = (X[:, 0] + 0.3 * X[:, 1] > 0.65).astype(int)
-    model = LinguisticHierarchyClassifier("a <- x0; b <- x1; c <- x2; y <- a, b, c", fusion="weigh")
+    model = SelfOrganisedHierarchyClassifier(interactions=0, max_rules=None)
     shares = model.fit(X, y).feature_importances_
     assert shares.sum() == pytest.approx(1.0)
     assert shares[0] > 2 * shares[1] > 2 * shares[2]

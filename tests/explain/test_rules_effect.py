@@ -1,13 +1,19 @@
 """How far a rule moves what is decided, in every kind of tree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solah import LinguisticHierarchyClassifier, LinguisticTreeClassifier, LinguisticTreeRegressor
+from solah import (
+    LinguisticTreeClassifier,
+    LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
+)
 from solah.data import Kind
-from solah.explain.effects import explain_effect, tree_weights
+from solah.explain.effects import explain_effect
 from solah.explain.rules import rules_of
 from solah.model import Attribute, Fusion, Goal, Model, Tree
 
@@ -43,34 +49,34 @@ def test_a_tree_that_decides_moves_belief_from_its_root():
     assert rules[1].decision == "a"
 
 
-def test_a_tree_that_is_weighed_moves_evidence_by_all_the_weights_above_it():
-    first, second, third = (
-        stump(name, f"x{name}", ROOT, TOWARDS_B, TOWARDS_C) for name in ("z1", "z2", "z3")
-    )
-    inner = Fusion("z4", ("z1", "z2"), (2.0, 0.5), (0.0, 0.0, 0.0))
-    outer = Fusion("y", ("z4", "z3"), (3.0, 1.5), (0.1, 0.0, -0.1))
-    model = model_of(first, second, inner, third, outer)
-    assert tree_weights(model) == {"z1": 6.0, "z2": 1.5, "z3": 1.5, "z4": 3.0}
-    gain = np.log(TOWARDS_B) - np.log(ROOT)
-    strength = gain.max() - gain.mean()
-    effects = {rule.tree: rule.effect for rule in rules_of(model) if rule.support == 6}
-    assert effects == pytest.approx(
-        {"z1": 6 * strength, "z2": 1.5 * strength, "z3": 1.5 * strength}
-    )
-    assert {rule.effect_class for rule in rules_of(model) if rule.support == 6} == {"b"}
+def scored(tree, *scores):
+    return replace(tree, scores=np.array([(0.0, 0.0, 0.0), *scores]))
 
 
-def test_the_effect_of_a_tree_with_a_negative_weight_is_for_another_class():
-    tree = stump("z1", "x", ROOT, TOWARDS_B, TOWARDS_C)
-    model = model_of(tree, Fusion("y", ("z1",), (-1.0,), (0.0, 0.0, 0.0)))
-    assert rules_of(model)[0].effect_class == "c"
+def test_a_tree_below_a_fusion_moves_evidence_by_its_scores():
+    trees = [
+        scored(
+            stump(name, f"x{name}", ROOT, TOWARDS_B, TOWARDS_C),
+            (-size, 2 * size, -size),
+            (size, -3 * size, 2 * size),
+        )
+        for name, size in (("z1", 1.0), ("z2", 0.5), ("z3", 0.25))
+    ]
+    inner, outer = Fusion("z4", ("z1", "z2")), Fusion("y", ("z4", "z3"), (0.1, 0.0, -0.1))
+    model = model_of(*trees[:2], inner, trees[2], outer)
+    rules = [rule for rule in rules_of(model) if rule.support == 6]
+    assert {rule.tree: rule.effect for rule in rules} == {"z1": 2.0, "z2": 1.0, "z3": 0.5}
+    assert {rule.effect_class for rule in rules} == {"b"}
+    others = [rule for rule in rules_of(model) if rule.support != 6]
+    assert {rule.effect_class for rule in others} == {"c"}
 
 
 def test_the_effect_of_a_rule_is_the_evidence_of_its_tree_when_it_fires_alone():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 2)).astype(str)
     y = np.where(rng.random(300) < 0.2, "odd", X[:, 0])
-    model = LinguisticHierarchyClassifier("a <- x0; b <- x1; y <- a, b", fusion="weigh").fit(X, y)
+    model = SelfOrganisedHierarchyClassifier(interactions=0, max_rules=None, n_clusters="each")
+    model.fit(X, y)
     effects = {str(rule): (rule.effect, rule.effect_class) for rule in model.rules()}
     for semantics in model.semantics(X[:5]):
         *trees, fusion = semantics.steps
@@ -111,18 +117,36 @@ def test_somebody_gains_unless_nothing_moves(beliefs):
 
 
 def test_what_effect_means_is_explained_for_each_kind_of_model():
-    tree = stump("z1", "x", ROOT, TOWARDS_B, TOWARDS_C)
-    fusion = Fusion("z2", ("z1",), (1.0,), (0.0, 0.0, 0.0))
+    alone = stump("z1", "x", ROOT, TOWARDS_B, TOWARDS_C)
+    tree = replace(alone, scores=alone.evidence)
+    fusion = Fusion("z2", ("z1",), (0.0, 0.0, 0.0))
     top = stump("y", "z2", ROOT, TOWARDS_B, TOWARDS_C)
-    assert "moves the belief of its tree towards" in explain_effect(model_of(tree))
+    assert "moves the belief of its tree towards" in explain_effect(model_of(alone))
     assert "the evidence that is added up" in explain_effect(model_of(tree, fusion))
     assert "where nothing is added up" in explain_effect(model_of(tree, fusion, top))
     number = LinguisticTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0])
     assert explain_effect(number.model_) == "Effect is how far a rule moves the estimate of y."
 
 
-def test_rules_are_equal_whatever_stands_around_them():
+def test_rules_are_equal_if_they_state_and_add_the_same():
     alone = model_of(stump("z1", "x", ROOT, TOWARDS_B, TOWARDS_C))
-    weighed = model_of(alone.root, Fusion("y", ("z1",), (5.0,), (0.0, 0.0, 0.0)))
-    assert rules_of(alone)[0].effect != rules_of(weighed)[0].effect
-    assert rules_of(alone) == rules_of(weighed)
+    tree = replace(alone.root, scores=5.0 * alone.root.evidence)
+    fusion = Fusion("y", ("z1",), (0.0, 0.0, 0.0))
+    weighed = model_of(tree, fusion)
+    assert rules_of(alone) == rules_of(replace(alone, generator="another"))
+    assert rules_of(alone) != rules_of(weighed)
+    assert rules_of(weighed) == rules_of(replace(weighed, nodes=(tree, replace(fusion, name="z"))))
+    assert rules_of(weighed) != rules_of(model_of(replace(tree, scores=2.0 * tree.scores), fusion))
+
+
+def test_of_two_classes_the_effect_is_the_difference():
+    goal = Goal("y", states=("a", "b"), prior=(0.5, 0.5))
+    tree = stump("z", "x", (0.5, 0.5), (0.6, 0.4), (0.2, 0.8))
+    tree = replace(tree, scores=np.array([(0.0, 0.0), (-0.2, 0.2), (0.3, -0.3)]))
+    model = model_of(tree, Fusion("y", ("z",), (0.1, -0.1)), goal=goal)
+    first, second = rules_of(model)
+    assert (first.effect, first.effect_class) == (pytest.approx(0.4), "b")
+    assert first.decision == "b", "it is about the class that it adds to"
+    assert str(first) == "if x is no then y b 0.40 of 6 rows; adds +0.40 for b"
+    assert str(second) == "if x is yes then y a 0.20 of 4 rows; adds +0.60 for a"
+    assert rules_of(model).start == "to begin with: +0.20 for a"

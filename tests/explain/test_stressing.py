@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
-from random_models import SHAPES, coded, random_model, random_rows
+from random_models import ADDITIVE_SHAPES, SHAPES, coded, random_model, random_rows
 from solah import LinguisticTreeRegressor, SelfOrganisedHierarchyClassifier, load_model
 from solah.exceptions import DataError, ParameterError
 from solah.explain import stress
@@ -15,10 +15,10 @@ from solah.model.beliefs import signals_of
 
 
 def decide(model, rows):
-    return model.goal.decide(signals_of(model.nodes, coded(model, rows))[model.root.name])
+    return model.goal.decide(signals_of(model, coded(model, rows))[model.root.name])
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=6)
 def test_each_figure_is_what_its_name_tells(shape, seed):
@@ -46,7 +46,10 @@ def test_flips_are_those_of_a_fine_grid(seed):
     base = decide(model, rows)
     for place, (attribute, one) in enumerate(zip(model.attributes, found.attributes, strict=True)):
         ends = attribute.low, attribute.high
-        grid = np.linspace(*ends, 301) if attribute.is_continuous else np.array(attribute.peaks)
+        grid = np.array(attribute.peaks)  # where what is decided on bends
+        if attribute.is_continuous:
+            within = (grid >= attribute.low) & (grid <= attribute.high)
+            grid = np.concatenate([np.linspace(*ends, 301), grid[within]])
         flips = np.zeros(15, dtype=bool)
         for value in grid:
             moved = rows.copy()

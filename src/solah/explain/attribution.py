@@ -4,8 +4,10 @@ A tree's output is linear in the masses of each of its inputs. Along the straigh
 it assumes of unknown readings to the readings' own masses, the slope towards an input is therefore
 a polynomial, and its mean is the input's Shapley value; a few points of Gauss-Legendre quadrature
 give it exactly. Fusions add up. A word over a belief passes on what it made of the belief in
-proportion to what moved the belief; a softmax does so by logarithmic means. Nothing is sampled, and
-what the readings added always sums to the way from knowing nothing to the belief.
+proportion to what moved the belief; a softmax does so by logarithmic means. Where unknown readings
+make the others less sure, what a tree adds is damped like the belief, and a tree that is known adds
+its share of the way from the shares of the classes to the bias. Nothing is sampled, and what the
+readings added always sums to the way from knowing nothing to the belief.
 """
 
 from __future__ import annotations
@@ -17,12 +19,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.explain.walking import averages, in_blocks, shares, walk, weighted_sum
-from solah.model.beliefs import fusion_inputs, measured_by
+from solah.model.beliefs import (
+    damping,
+    deciding_fusions,
+    evidence_shares,
+    fusion_inputs,
+    measured_by,
+    unknown_of,
+)
 from solah.model.document import Fusion
 from solah.model.encode import Coded, code
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from solah.data import Table
     from solah.explain.walking import Walk
@@ -104,6 +113,9 @@ class Attributor:
         names = (attribute.name for attribute in measured_by(model.nodes))
         self._unknown = walk(model, Coded(dict.fromkeys(names, np.array([np.nan])), 1))
         self._fusion_inputs = fusion_inputs(model.nodes)
+        self._fusions = deciding_fusions(model.nodes)
+        self._shares = evidence_shares(model.nodes)
+        self._is_linear = not any(tree.variance or tree.missing for tree in model.trees)
 
     def of_rows(self, way: Walk) -> Attribution:
         """Share out the decisions on rows that went through the model."""
@@ -113,7 +125,9 @@ class Attributor:
             start=self._unknown.signals[root.name][0],
             belief=way.signals[root.name],
             effects=self._stacked(effects[root.name], way),
-            evidence=self._stacked(evidence, way) if isinstance(root, Fusion) else None,
+            evidence=self._stacked(evidence, way)
+            if isinstance(root, Fusion) and self._model.goal.states
+            else None,
         )
 
     def _all_effects(self, way: Walk) -> tuple[dict[str, Effects], Effects]:
@@ -124,12 +138,43 @@ class Attributor:
             if not isinstance(node, Fusion):
                 effects[node.name] = self._added_in_tree(node, effects, way)
                 continue
-            evidence = _weighed(node, effects)
-            is_weighed = node.name in self._fusion_inputs
+            if node.name in self._fusion_inputs:
+                effects[node.name] = _added_up(node.origins, effects)
+                continue
+            evidence = (
+                _added_up(node.origins, effects)
+                if self._is_linear
+                else self._damped(node, effects, way)
+            )
             effects[node.name] = (
-                evidence if is_weighed else self._believed(node.name, evidence, way)
+                self._believed(node.name, evidence, way) if self._model.goal.states else evidence
             )
         return effects, evidence
+
+    def _damped(self, fusion: Fusion, effects: Mapping[str, Effects], way: Walk) -> Effects:
+        """Share out the scores of a fusion whose trees may be unknown."""
+        trees = [t for t in self._model.trees if self._fusions.get(t.name) is fusion]
+        start, end = (unknown_of(self._model, one.rows) for one in (self._unknown, way))
+        is_number = self._model.goal.is_additive_number
+        bias = np.zeros(1) if is_number else np.array(fusion.bias) - self._model.goal.log_prior
+        before, here = (
+            np.ones((1, 1)) if is_number else damping(one[fusion.name].variance)[:, None]
+            for one in (start, end)
+        )
+        scaled: dict[str, Effects] = {}
+        for name in (tree.name for tree in trees):
+            first, last = (
+                way_of.signals[name] + bias * (self._shares[name] - one[name].share)[:, None]
+                for way_of, one in ((self._unknown, start), (way, end))
+            )
+            scaled[name] = {one: here * added for one, added in effects[name].items()}
+            rest = here * last - before * first - sum(scaled[name].values())
+            known = np.column_stack([~np.isnan(way.rows.columns[one]) for one in scaled[name]])
+            known |= ~known.any(axis=1, keepdims=True)
+            parts = known / known.sum(axis=1, keepdims=True)
+            for one, part in zip(scaled[name], parts.T, strict=True):
+                scaled[name][one] = scaled[name][one] + rest * part[:, None]
+        return _added_up([tree.name for tree in trees], scaled)
 
     def _added_in_tree(self, tree: Tree, effects: Mapping[str, Effects], way: Walk) -> Effects:
         leaves = tree.evidence if tree.name in self._fusion_inputs else tree.belief
@@ -175,12 +220,12 @@ class Attributor:
         return np.stack([effects.get(name, nothing) for name in names], axis=1)
 
 
-def _weighed(fusion: Fusion, effects: Mapping[str, Effects]) -> Effects:
-    return {
-        name: weight * added
-        for child, weight in zip(fusion.origins, fusion.weights, strict=True)
-        for name, added in effects[child].items()
-    }
+def _added_up(names: Iterable[str], effects: Mapping[str, Effects]) -> Effects:
+    total: Effects = {}
+    for child in names:
+        for name, added in effects[child].items():
+            total[name] = total[name] + added if name in total else added
+    return total
 
 
 def _mean_slopes(

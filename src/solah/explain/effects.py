@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.model.document import Fusion, Task
+from solah.explain.adding import gain_of, numbers_of
+from solah.model.document import Task
 
 if TYPE_CHECKING:
     from solah.data import State
+    from solah.kernels.arrays import Float
     from solah.model.document import Goal, Model, Tree
 
 
@@ -20,39 +22,26 @@ class Effect(NamedTuple):
     state: State | None = None
 
 
-def tree_weights(model: Model) -> dict[str, float]:
-    """Return the weight of each input of a fusion in the end, by the nodes' names.
-
-    The weights of all fusions on the way up are multiplied, to where evidence becomes belief.
-    """
-    weights: dict[str, float] = {}
-    for node in reversed(model.nodes):
-        if isinstance(node, Fusion):
-            above = weights.get(node.name, 1.0)
-            weights |= zip(node.origins, (above * weight for weight in node.weights), strict=True)
-    return weights
-
-
-def effects_of(tree: Tree, goal: Goal, weight: float | None) -> list[Effect]:
+def effects_of(tree: Tree, goal: Goal) -> list[Effect]:
     """Return how far each node of a tree moves what is decided, from where the tree begins.
 
     Parameters
     ----------
     tree : Tree
     goal : Goal
-    weight : float or None
-        The weight of the tree's evidence; None where no fusion adds it up.
 
     Returns
     -------
     effects : list of Effect
-        One per node. A tree that feeds a fusion moves evidence, by its own times the weight;
-        another moves belief; what counts is the state that gains most. A number moves up or down.
+        One per node. A tree that feeds a fusion moves evidence, by its scores: of two classes by
+        their difference. Another moves belief. What counts is the state that gains most. A number
+        moves up or down.
     """
     if goal.task is Task.REGRESSION:
-        expected = tree.belief @ np.array(goal.centres)
-        return [Effect(size) for size in np.abs(expected - expected[0]).tolist()]
-    gains = tree.belief - tree.belief[0] if weight is None else weight * tree.evidence
+        return [Effect(size) for size in np.abs(_moves(tree, goal)).tolist()]
+    if tree.scores is not None:
+        return [Effect(*gain_of(scores, goal.states)) for scores in tree.scores.tolist()]
+    gains = tree.belief - tree.belief[0]
     # Gains and losses cancel out, so that a largest gain below 0 is a matter of rounding.
     sizes = np.maximum(gains.max(axis=1), 0.0).tolist()
     winners = gains.argmax(axis=1).tolist()
@@ -62,16 +51,23 @@ def effects_of(tree: Tree, goal: Goal, weight: float | None) -> list[Effect]:
     ]
 
 
+def _moves(tree: Tree, goal: Goal) -> Float:
+    """Return how far each node moves a number."""
+    if tree.scores is not None:
+        return tree.scores[:, 0]
+    expected = numbers_of(goal, tree.belief)
+    return np.asarray(expected - expected[0])
+
+
 def explain_effect(model: Model) -> str:
     """Explain in one sentence what the effect of a rule of this model is."""
     if model.goal.task is Task.REGRESSION:
         return f"Effect is how far a rule moves the estimate of {model.goal.name}."
-    weights = tree_weights(model)
     of_belief = "the belief of its tree"
-    of_evidence = "the evidence that is added up (its tree's weight included)"
-    if not weights:
+    of_evidence = "the evidence that is added up"
+    if not model.fusions:
         moved = of_belief
-    elif all(tree.name in weights for tree in model.trees):
+    elif all(tree.scores is not None for tree in model.trees):
         moved = of_evidence
     else:
         moved = f"{of_evidence} or, where nothing is added up, {of_belief}"

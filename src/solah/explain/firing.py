@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
+from math import isnan
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.explain.effects import tree_weights
-from solah.explain.rules import tree_rules
+from solah.explain.adding import gain_of
+from solah.explain.rules import missing_rule, tree_rules
 from solah.explain.semantics import FiredRule, FusionStep, Semantics, TreeEvidence, TreeStep
 from solah.explain.walking import in_blocks, shares, walk
-from solah.model.beliefs import alone, fusion_inputs, measured_by
+from solah.model.beliefs import NodeEvaluator, fusion_inputs, measured_by
 from solah.model.document import Fusion
 from solah.model.encode import code
 
@@ -59,11 +60,10 @@ class SemanticsFinder:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._fusion_inputs = fusion_inputs(model.nodes)
-        weights = tree_weights(model)
-        self._rules = {
-            tree.name: tree_rules(tree, model.goal, weights.get(tree.name)) for tree in model.trees
-        }
+        self._evaluate = NodeEvaluator(model)
+        self._rules = {tree.name: tree_rules(tree, model.goal) for tree in model.trees}
+        self._missing = {tree.name: missing_rule(tree, model.goal) for tree in model.trees}
+        self._nodes = _by_group(model)
 
     def of_rows(self, way: Walk) -> list[Semantics]:
         """Find, for each of the rows that went through the model, the steps of all nodes."""
@@ -77,13 +77,31 @@ class SemanticsFinder:
         return {
             node.name: _FusionSteps(node, way.signals, self._beliefs(node, way), self._model.goal)
             if isinstance(node, Fusion)
-            else _TreeSteps(node, self._rules[node.name], way, partial(self._beliefs, node, way))
-            for node in self._model.nodes
+            else self._tree_steps(node, way)
+            for node in self._nodes
         }
 
+    def _tree_steps(self, tree: Tree, way: Walk) -> _TreeSteps:
+        rules, missing = self._rules[tree.name], self._missing[tree.name]
+        return _TreeSteps(tree, rules, missing, way, partial(self._beliefs, tree, way))
+
     def _beliefs(self, node: Node, way: Walk) -> Float:
-        signal = way.signals[node.name]
-        return alone(node, signal) if node.name in self._fusion_inputs else signal
+        return self._evaluate.belief(node.name, way.signals[node.name])
+
+
+def _by_group(model: Model) -> list[Node]:
+    """List nodes from bottom to top, what a group adds up right below it."""
+    groups = {one.name for one in model.fusions} & fusion_inputs(model.nodes)
+    if not groups:
+        return list(model.nodes)
+    nodes = {node.name: node for node in model.nodes}
+    listed: list[Node] = []
+    waiting: list[Node] = [model.root]
+    while waiting:
+        node = waiting.pop()
+        listed.append(node)
+        waiting += [nodes[name] for name in node.origins if name in nodes]
+    return listed[::-1]
 
 
 class Steps(Protocol):
@@ -104,21 +122,30 @@ class _TreeSteps:
         self,
         tree: Tree,
         rules: Mapping[int, Rule],
+        missing: Rule | None,
         way: Walk,
         find_beliefs: Callable[[], Float],
     ) -> None:
         self._tree, self._heads, self._rules = tree, list(rules), list(rules.values())
         self._described, self._find_beliefs = way.described[tree.name], find_beliefs
         self.inputs = tuple(name for name in tree.origins if name in way.signals)
+        self._missing = missing
+        self._readings = way.rows.columns[tree.inputs[0].name] if missing else None
 
     def at(self, row: int, of: Collection[str] | None = None) -> TreeStep:
+        fired = self._fired(row)
+        belief: list[float] = self._beliefs[row].tolist()
+        return TreeStep(self._tree.name, self.inputs, tuple(fired), tuple(belief))
+
+    def _fired(self, row: int) -> list[FiredRule]:
+        if self._missing is not None and self._readings is not None and isnan(self._readings[row]):
+            return [FiredRule(self._missing, 1.0)]
         weights: list[float] = self._weights[row].tolist()
         fired = [
             FiredRule(self._rules[k], weight) for k, weight in enumerate(weights) if weight > 0
         ]
         fired.sort(key=_heaviest_first)
-        belief: list[float] = self._beliefs[row].tolist()
-        return TreeStep(self._tree.name, self.inputs, tuple(fired), tuple(belief))
+        return fired
 
     @cached_property
     def _weights(self) -> Float:
@@ -147,25 +174,18 @@ class _FusionSteps:
     def __init__(
         self, fusion: Fusion, signals: Mapping[str, Float], beliefs: Float, goal: Goal
     ) -> None:
-        below = zip(fusion.origins, fusion.weights, strict=True)
-        evidence = np.stack([weight * signals[name] for name, weight in below], axis=1)
-        self._fusion, self._states, self._goal_name = fusion, goal.states, goal.name
+        evidence = np.stack([signals[name] for name in fusion.origins], axis=1)
+        self._fusion, self._goal = fusion, goal
         self._evidence: list[list[list[float]]] = evidence.tolist()
-        self._order = np.argsort(-evidence.max(axis=2), axis=1, kind="stable").tolist()
-        self._favoured = evidence.argmax(axis=2).tolist()
+        size = np.abs(evidence) if goal.is_additive_number else evidence
+        self._order = np.argsort(-size.max(axis=2), axis=1, kind="stable").tolist()
         self._beliefs, self._decided = beliefs.tolist(), goal.decide(beliefs).tolist()
         self.inputs = fusion.origins
 
     def at(self, row: int, of: Collection[str] | None = None) -> FusionStep:
-        fusion, belief, place = self._fusion, self._beliefs[row], self._decided[row]
-        evidence, favoured = self._evidence[row], self._favoured[row]
+        fusion, belief = self._fusion, self._beliefs[row]
         trees = [
-            TreeEvidence(
-                fusion.origins[j],
-                fusion.weights[j],
-                tuple(evidence[j]),
-                self._states[favoured[j]],
-            )
+            self._added(fusion.origins[j], self._evidence[row][j])
             for j in self._order[row]
             if of is None or fusion.origins[j] in of
         ]
@@ -175,5 +195,14 @@ class _FusionSteps:
             trees=tuple(trees),
             bias=fusion.bias,
             belief=tuple(belief),
-            conclusion=f"{self._goal_name} {spell(self._states[place])} ({belief[place]:.2f})",
+            conclusion=self._conclusion(belief, self._decided[row]),
         )
+
+    def _added(self, name: str, evidence: list[float]) -> TreeEvidence:
+        gain = gain_of(evidence, self._goal.states)
+        return TreeEvidence(name, tuple(evidence), gain.state, gain.size)
+
+    def _conclusion(self, belief: list[float], place: int) -> str:
+        if self._goal.is_additive_number:
+            return f"{self._goal.name} about {belief[0]:.4g}"
+        return f"{self._goal.name} {spell(self._goal.states[place])} ({belief[place]:.2f})"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from solah.kernels.arrays import Float
-    from solah.model.document import Fusion, Model, Node
+    from solah.model.document import Model, Node
 
 
 def importances(tree: Tree) -> Float:
@@ -53,6 +53,12 @@ def attribute_importances(model: Model) -> Float:
     they part the evidence of its branches; a fusion's by how far their evidence moves beliefs on
     average.
     """
+    share_of = node_shares(model)
+    return np.array([share_of[attribute.name] for attribute in model.attributes])
+
+
+def node_shares(model: Model) -> Mapping[str, float]:
+    """Return the shares of nodes and attributes in what the model knows, by name."""
     spreads: dict[str, float] = {}
     for node in model.nodes:
         spreads[node.name] = _spread(node, spreads)
@@ -63,10 +69,11 @@ def attribute_importances(model: Model) -> Float:
             origins = [attribute.origin for attribute in node.inputs]
             shares = evidence_importances(node) if node.name in weighed else importances(node)
         else:
-            origins, shares = list(node.origins), _shares(_weighted_spreads(node, spreads))
+            origins = list(node.origins)
+            shares = _shares(np.array([spreads[name] for name in origins]))
         for origin, share in zip(origins, shares.tolist(), strict=True):
             share_of[origin] += share_of[node.name] * share
-    return np.array([share_of[attribute.name] for attribute in model.attributes])
+    return share_of
 
 
 def known_shares(rows: Float, importances: Float) -> Float:
@@ -86,14 +93,10 @@ def known_shares(rows: Float, importances: Float) -> Float:
 def _spread(node: Node, spreads: Mapping[str, float]) -> float:
     """Return how far a node's evidence is from none, over the training rows (root mean square)."""
     if not isinstance(node, Tree):
-        return float(np.linalg.norm(_weighted_spreads(node, spreads)))
+        return float(np.linalg.norm([spreads[name] for name in node.origins]))
     weight = node.support[node.leaves]
     squares = (node.evidence[node.leaves] ** 2).sum(axis=1)
     return float(np.sqrt(weight @ squares / max(weight.sum(), 1e-300)))
-
-
-def _weighted_spreads(fusion: Fusion, spreads: Mapping[str, float]) -> Float:
-    return np.abs(fusion.weights) * [spreads[name] for name in fusion.origins]
 
 
 def _shares(parts: Float) -> Float:

@@ -33,10 +33,16 @@ def _lines(rules: Rules) -> Iterator[str]:
     yield from (f"# How “{escape(rules.model.goal.name)}” is decided", "")
     yield f"{explain_number(rules)}. {escape(explain_figures(rules))}"
     yield ""
+    if rules.start:
+        yield from (*map(_sentence, rules.start.splitlines()), "")
     yield from _rule_table(rules)
     if words := list(words_used(rules)):
         yield from ("", "## The words", "", ABOUT_WORDS, "")
         yield from _table(("attribute", "word", "range"), words)
+
+
+def _sentence(text: str) -> str:
+    return f"{escape(text[0].upper() + text[1:])}."
 
 
 def _rule_table(rules: Rules) -> Iterator[str]:

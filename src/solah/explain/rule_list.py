@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, get_args, overloa
 
 from solah.data.spreadsheets import guarded, table_writer
 from solah.exceptions import ColumnError, DataError, ParameterError, did_you_mean, shorten
+from solah.explain.adding import spell_start
+from solah.model.document import Fusion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,6 +61,11 @@ class Rules(list["Rule"]):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self))
+
+    @property
+    def start(self) -> str:
+        """What evidence begins with, before any rule adds to it; empty if none is added up."""
+        return spell_start(self.model)
 
     def filter(
         self,
@@ -164,21 +171,34 @@ class Rules(list["Rule"]):
     def to_csv(self) -> str:
         """Return CSV: one line per rule, with a column ``P(class)`` for the belief in each class.
 
-        Texts that a spreadsheet would take for formulas get an apostrophe before them.
+        Where evidence is added up, a column ``adds(class)`` has what a rule adds for each class
+        (``adds`` has it for a number), and the first line is what there is to begin with. Texts
+        that a spreadsheet would take for formulas get an apostrophe before them.
         """
         page = StringIO()
         rows = table_writer(page)
-        states = self.model.goal.states
-        rows.writerow([*_CSV_COLUMNS, *(f"P({state})" for state in states)])
+        states, bias = self.model.goal.states, self._bias()
+        added = [f"adds({state})" for state in states] or ["adds"]
+        rows.writerow(
+            [*_CSV_COLUMNS, *(f"P({state})" for state in states), *(added if bias else ())]
+        )
+        if bias:
+            blank = [""] * (len(_CSV_COLUMNS) - 2 + len(states))
+            rows.writerow([self.model.root.name, guarded(self.start), *blank, *bias])
         rows.writerows(
             [
                 *map(guarded, (rule.tree, rule.sentence, rule.premise, rule.decision)),
                 *(rule.certainty, rule.support, rule.effect),
                 *(rule.belief if states else ()),
+                *((score for _, score in rule.adds) if rule.adds else [""] * len(bias)),
             ]
             for rule in self
         )
         return page.getvalue()
+
+    def _bias(self) -> tuple[float, ...]:
+        """Return what the model's fusion begins with; nothing if the root is a tree."""
+        return self.model.root.bias if isinstance(self.model.root, Fusion) else ()
 
     def _repr_html_(self) -> str:
         from solah.explain.notebook import rules_table

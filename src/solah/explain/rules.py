@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.explain.effects import effects_of, tree_weights
+from solah.explain.adding import gain_of, numbers_of, spell_scores
+from solah.explain.effects import effects_of
 from solah.explain.rule_list import Rules
+from solah.model.attributes import phrase
 from solah.model.document import Task
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ class Condition:
     ----------
     attribute : the attribute's name
     words : the words of the focal set, which all apply: ``hue is medium-or-high``; of several
-        focal sets, all words in them
+        focal sets, all words in them; none where the reading must be missing
     phrase : how several focal sets are called together: ``hue is at least medium-or-high``; empty
         for a single one
     sets : the focal sets, where several are joined
@@ -69,12 +71,15 @@ class Rule:
     goal : the goal's name
     belief : the belief in each goal state (in each goal word's focal set, for a number)
     support : the training weight behind the rule
-    decision : the state that is believed most, or the expected number
+    decision : the state that is believed most, or the expected number. Of two states that a rule
+        adds evidence for, the one that it adds to
     task : whether a class or a number is decided
-    effect : how far the rule moves what is decided. In a tree that is weighed, its evidence times
-        the tree's weight; in another, the change of belief from the tree's root; each for the
-        state that gains most. For a number, the size of the expected number's change
+    effect : how far the rule moves what is decided. In a tree below a fusion, its evidence; in
+        another, the change of belief from the tree's root; each for the state that gains most. For
+        a number, the size of the expected number's change
     effect_class : the state that gains most; None if none does, and for a number
+    adds : in a tree below a fusion, what the rule adds: for each goal state, as pairs; for a
+        number, beside the goal's name. Empty in other trees
     """
 
     tree: str
@@ -87,11 +92,24 @@ class Rule:
     # Both come from the tree around the rule, and rules are compared by what they state.
     effect: float = field(default=0.0, compare=False)
     effect_class: State | None = field(default=None, compare=False)
+    adds: tuple[tuple[State, float], ...] = ()
 
     @property
     def certainty(self) -> float:
-        """The largest belief: for classes, that in the decision."""
-        return max(self.belief)
+        """The belief in the decision; for words of a number, the largest; for a sum, 1."""
+        share = self.share
+        if share is None:
+            return 1.0 if self.adds else max(self.belief)
+        return share
+
+    @property
+    def share(self) -> float | None:
+        """The share of the decision among the rule's rows; None for a number."""
+        if self.task is Task.REGRESSION:
+            return None
+        if not self.adds:
+            return max(self.belief)
+        return self.belief[[state for state, _ in self.adds].index(self.decision)]
 
     @property
     def premise(self) -> str:
@@ -100,10 +118,32 @@ class Rule:
 
     @property
     def conclusion(self) -> str:
-        """The decision as text."""
+        """The decision as text; of a rule that adds, the share among its rows, and what it adds."""
+        if self.adds:
+            return f"{self.fact}; adds {self.addition}"
         if self.task is Task.REGRESSION:
             return f"{self.goal} about {self.decision:.4g}"
         return f"{self.goal} {spell(self.decision)} ({self.certainty:.2f})"
+
+    @property
+    def fact(self) -> str:
+        """What is true of the rule's rows, and how many they are."""
+        rows = f"{_spell_rows(self.support)} row{'' if self.support == 1 else 's'}"
+        if self.task is Task.REGRESSION:
+            return f"{self.goal} {self.decision:.4g} on average of {rows}"
+        return f"{self.goal} {spell(self.decision)} {self.share:.2f} of {rows}"
+
+    @property
+    def addition(self) -> str:
+        """What a rule of a tree below a fusion adds, as text."""
+        is_number = self.task is Task.REGRESSION
+        states = () if is_number else tuple(state for state, _ in self.adds)
+        return spell_scores([score for _, score in self.adds], states)
+
+    @property
+    def remark(self) -> str:
+        """What stands behind the sentence: the support, where the sentence does not have it."""
+        return "" if self.adds else f", support {self.support:.1f}"
 
     @property
     def impact(self) -> str:
@@ -125,14 +165,16 @@ class Rule:
             "decision": self.decision,
             "certainty": self.certainty,
             "belief": list(self.belief),
+            "share": self.share,
             "support": self.support,
+            "adds": {spell(state): score for state, score in self.adds} or None,
             "effect": self.effect,
             "effect_class": self.effect_class,
             "text": str(self),
         }
 
     def __str__(self) -> str:
-        return f"{self.sentence}, support {self.support:.1f}"
+        return f"{self.sentence}{self.remark}"
 
     def _repr_html_(self) -> str:
         from solah.explain.html import render
@@ -141,30 +183,46 @@ class Rule:
 
 
 def rules_of(model: Model) -> Rules:
-    """List the rules of a model that carry weight, tree by tree, the strongest first."""
-    weights = tree_weights(model)
-    by_tree = (tree_rules(tree, model.goal, weights.get(tree.name)) for tree in model.trees)
-    return Rules(
-        (
-            rule
-            for rules in by_tree
-            for rule in sorted(rules.values(), key=lambda rule: -rule.support)
-            if rule.support > 0
-        ),
-        model,
-    )
+    """List the rules of a model that tell something, tree by tree, the strongest first."""
+    by_tree = (told_rules(tree, model.goal).values() for tree in model.trees)
+    return Rules((rule for rules in by_tree for rule in rules), model)
 
 
-def tree_rules(tree: Tree, goal: Goal, weight: float | None = None) -> dict[int, Rule]:
+MISSING = -1
+"""The place of the rule for a missing reading, which is no leaf of its tree."""
+
+
+def told_rules(tree: Tree, goal: Goal) -> dict[int, Rule]:
+    """Return the rules of a tree that carry weight or add something, the strongest first.
+
+    Parameters
+    ----------
+    tree : Tree
+    goal : Goal
+
+    Returns
+    -------
+    rules : dict of the first leaf's number to Rule
+        What a missing reading tells stands at ``MISSING``.
+    """
+    rules = tree_rules(tree, goal)
+    if (missing := missing_rule(tree, goal)) is not None:
+        rules[MISSING] = missing
+    strongest = sorted(rules.items(), key=lambda item: -item[1].support)
+    return {
+        place: rule
+        for place, rule in strongest
+        if rule.support > 0 or any(score for _, score in rule.adds)
+    }
+
+
+def tree_rules(tree: Tree, goal: Goal) -> dict[int, Rule]:
     """Read the branches of a tree as rules, by the first leaf of each, depth first.
 
     Parameters
     ----------
     tree : Tree
     goal : Goal
-    weight : float, default=None
-        The weight of the tree's evidence, as :func:`~solah.explain.effects.tree_weights` returns
-        it; None where no fusion adds it up.
 
     Returns
     -------
@@ -172,7 +230,16 @@ def tree_rules(tree: Tree, goal: Goal, weight: float | None = None) -> dict[int,
     """
     support = np.bincount(tree.heads, tree.support, len(tree.support)).tolist()
     beliefs = tree.belief.tolist()
-    effects = effects_of(tree, goal, weight)
+    if tree.scores is not None:
+        scores = tree.scores.tolist()
+        always = () if tree.missing is None else (_known(tree.inputs[0]),)
+        return {
+            head: _adding_rule(
+                tree, conditions or always, goal, beliefs[head], support[head], scores[head]
+            )
+            for head, conditions in _branches(tree)
+        }
+    effects = effects_of(tree, goal)
     return {
         head: Rule(
             tree=tree.name,
@@ -187,6 +254,41 @@ def tree_rules(tree: Tree, goal: Goal, weight: float | None = None) -> dict[int,
         )
         for head, conditions in _branches(tree)
     }
+
+
+def missing_rule(tree: Tree, goal: Goal) -> Rule | None:
+    """Read what a missing reading tells as a rule; None if it tells nothing."""
+    if tree.missing is None:
+        return None
+    told = tree.missing
+    condition = Condition(tree.inputs[0].name, (), "missing")
+    belief, scores = list(told.belief), list(told.scores)
+    return _adding_rule(tree, (condition,), goal, belief, told.support, scores)
+
+
+def _adding_rule(
+    tree: Tree,
+    conditions: tuple[Condition, ...],
+    goal: Goal,
+    belief: list[float],
+    support: float,
+    scores: list[float],
+) -> Rule:
+    """Make a rule of a tree below a fusion."""
+    gain = gain_of(scores, goal.states)
+    adds_to = gain.state if len(goal.states) == 2 else None
+    return Rule(
+        tree=tree.name,
+        conditions=conditions,
+        goal=goal.name,
+        belief=tuple(belief),
+        support=support,
+        decision=decide(belief, goal) if adds_to is None else adds_to,
+        task=goal.task,
+        effect=abs(gain.size),
+        effect_class=gain.state,
+        adds=tuple(zip(goal.states or (goal.name,), scores, strict=True)),
+    )
 
 
 def _branches(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
@@ -209,13 +311,30 @@ def _branches(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
 
 def _conditions(attribute: Attribute, places: list[int]) -> tuple[Condition, ...]:
     """Require that one of these focal sets describes an attribute; nothing if any may."""
+    if len(places) == attribute.n_focal_sets > 1:
+        return ()
+    if attribute.cores:
+        return (_word_condition(attribute, places),)
     sets = [attribute.focal_sets[place] for place in places]
     if len(sets) == 1:
         return (Condition(attribute.name, sets[0]),)
-    if len(sets) == attribute.n_focal_sets:
-        return ()
     words = tuple(dict.fromkeys(word for words in sets for word in words))
     return (Condition(attribute.name, words, _called_together(attribute, places), tuple(sets)),)
+
+
+def _known(attribute: Attribute) -> Condition:
+    """Require that an attribute has a reading, whatever it is."""
+    return Condition(attribute.name, attribute.words, "known", attribute.focal_sets)
+
+
+def _word_condition(attribute: Attribute, places: list[int]) -> Condition:
+    """Require that one of these words with cores describes an attribute."""
+    numbers = sorted({attribute.set_words[place] for place in places})
+    words = tuple(attribute.words[number] for number in numbers)
+    if len(words) == 1:
+        return Condition(attribute.name, words)
+    sets = tuple((word,) for word in words)
+    return Condition(attribute.name, words, phrase(attribute.words, numbers), sets)
 
 
 def _called_together(attribute: Attribute, places: list[int]) -> str:
@@ -237,5 +356,10 @@ def spell_set(words: tuple[str, ...]) -> str:
 def decide(belief: list[float], goal: Goal) -> State:
     """Return the state that is believed most, or the expected number."""
     if goal.task is Task.REGRESSION:
-        return sum(share * centre for share, centre in zip(belief, goal.centres, strict=True))
+        return float(numbers_of(goal, np.array(belief)))
     return goal.states[belief.index(max(belief))]
+
+
+def _spell_rows(support: float) -> str:
+    """Write how many rows there are: weights may add up to parts of rows."""
+    return f"{support:.0f}" if support >= 10 else f"{support:.2g}"

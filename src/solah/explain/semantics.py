@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from solah.data.spelling import spell
+from solah.explain.adding import Gain
 
 if TYPE_CHECKING:
     from solah.data import State
@@ -50,26 +50,23 @@ class TreeEvidence(NamedTuple):
     Attributes
     ----------
     tree : the name of the tree (or fusion)
-    weight : its weight in the fusion
-    evidence : what it adds for each goal state, its weight included; positive is in favour
-    decision : the state that it adds most for
+    evidence : what it adds for each goal state; positive is in favour. For a number, what it adds
+    decision : the state that it adds most for; None if there is none, and for a number
+    strength : what it adds for that state: of two states, more than for the other
     """
 
     tree: str
-    weight: float
     evidence: tuple[float, ...]
-    decision: State
+    decision: State | None
+    strength: float
 
     @property
-    def strength(self) -> float:
-        """What it adds for the state that it adds most for."""
-        return max(self.evidence)
+    def added(self) -> str:
+        """What it adds, as text."""
+        return str(Gain(self.strength, self.decision))
 
     def __str__(self) -> str:
-        return (
-            f"{self.strength:+.2f} for {spell(self.decision)} from {self.tree}, "
-            f"weight {self.weight:.3g}"
-        )
+        return f"{self.added} from {self.tree}"
 
 
 @dataclass(frozen=True)

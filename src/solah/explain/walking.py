@@ -38,7 +38,7 @@ class Walk:
 
 def walk(model: Model, rows: Coded) -> Walk:
     """Send rows through a model."""
-    signals = signals_of(model.nodes, rows)
+    signals = signals_of(model, rows)
     described = {tree.name: _describe(tree, rows, signals) for tree in model.trees}
     return Walk(rows, signals, described)
 

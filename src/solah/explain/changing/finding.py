@@ -43,11 +43,11 @@ class ChangeFinder:
     >>> wine = datasets.load("wine")
     >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
     >>> row = encode(wine.table, model.attributes)[0]
-    >>> found = ChangeFinder(model, fixed=["proline"]).of_row(row)
+    >>> found = ChangeFinder(model, fixed=["flavanoids"]).of_row(row)
     >>> print(found.one[0])
-    alcohol from 14.23 to 12.47 → class_1
+    proline from 1065 to 580 → class_1
     >>> print(found.leeways[0])
-    alcohol: from 12.4725 to 14.83
+    alcohol: from 11.03 to 14.83
     """
 
     def __init__(

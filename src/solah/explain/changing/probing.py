@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.model.beliefs import fusion_inputs, measured_by, signal_of, signals_of
+from solah.model.beliefs import NodeEvaluator, Unknown, measured_by, signals_of, unknown_of
 from solah.model.document import Fusion
 from solah.model.encode import Coded
 
@@ -38,10 +38,11 @@ class Probe:
         self.rows = rows
         self._places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
         self._origins = {node.name: node.origins for node in model.nodes}
-        self._fusion_inputs = fusion_inputs(model.nodes)
+        self._evaluator = NodeEvaluator(model)
         measured = (attribute.name for attribute in measured_by(model.nodes))
         columns = {name: rows[:, self._places[name]] for name in measured}
-        self._signals = signals_of(model.nodes, Coded(columns, len(rows)))
+        self._signals = signals_of(model, Coded(columns, len(rows)))
+        self._has_unknown = any(tree.variance for tree in model.trees)
 
     @property
     def beliefs(self) -> Float:
@@ -113,4 +114,12 @@ class Probe:
         measured = (name for name in origins if name not in signals)
         columns = {name: points[here, self._places[name]] for name in measured}
         n_rows = len(points) if isinstance(here, slice) else len(here)
-        return signal_of(node, Coded(columns, n_rows), below, node.name in self._fusion_inputs)
+        unknown = self._unknown(points[here]) if isinstance(node, Fusion) else {}
+        return self._evaluator.signal(node, Coded(columns, n_rows), below, unknown)
+
+    def _unknown(self, points: Float) -> dict[str, Unknown]:
+        """Return how much of the nodes' evidence the missing readings leave unknown."""
+        if not self._has_unknown:
+            return {}
+        columns = {name: points[:, place] for name, place in self._places.items()}
+        return unknown_of(self.model, Coded(columns, len(points)))

@@ -32,6 +32,7 @@ def as_dict(explanation: Explanation, top: int | None) -> dict[str, Any]:
         "before": explanation.before,
         "after": explanation.after,
         "known": explanation.known,
+        "damping": explanation.damping,
         "readings": explanation.reading_dicts(),
         "steps": _steps(explanation.telling_steps(top)),
         "changes": None if explanation.changes is None else _changes(explanation.changes),
@@ -69,7 +70,6 @@ def _fusion_step(step: FusionStep) -> dict[str, Any]:
         "trees": [
             {
                 "tree": one.tree,
-                "weight": one.weight,
                 "evidence": one.evidence,
                 "class": one.decision,
             }

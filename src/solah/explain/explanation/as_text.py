@@ -5,7 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from solah.data.spelling import count, spell
+from solah.explain.adding import numbers_of
 from solah.explain.changing.rounding import spell_reading
 from solah.explain.semantics import FusionStep
 from solah.model.document import Task
@@ -89,13 +92,33 @@ def threshold_of(explanation: Explanation) -> str:
 
 
 def missing_of(explanation: Explanation) -> str:
-    """Name what is not known, and how much that is; nothing if all is."""
+    """Name what is not known, and what that costs; nothing if all is."""
     if not explanation.missing:
         return ""
-    names = ", ".join(explanation.missing[:TOP])
-    more = f" and {len(explanation.missing) - TOP} more" if len(explanation.missing) > TOP else ""
-    share = f"{100 * (1 - explanation.known):.0f} %"
-    return f"Not known: {names}{more} ({share} of what the model goes by)."
+    if not explanation.adds_up:
+        share = f"{100 * (1 - explanation.known):.0f} %"
+        return f"Not known: {_named(explanation.missing)} ({share} of what the model goes by)."
+    untold = explanation.untold
+    told = tuple(name for name in explanation.missing if name not in untold)
+    lines = []
+    if told:
+        lines.append(f"{_named(told)} {_are(told)} missing, which has a rule of its own.")
+    if untold:
+        cost = f"the rest counts {explanation.damping:.2f} as much"
+        if explanation.goal.is_additive_number:
+            cost = "what they would add is left out" if len(untold) > 1 else "it adds nothing"
+        known = f"{100 * explanation.known:.0f} % of what the model goes by is known"
+        lines.append(f"{_named(untold)} {_are(untold)} unknown: {cost}; {known}.")
+    return " ".join(lines)
+
+
+def _named(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - TOP} more" if len(names) > TOP else ""
+    return f"{', '.join(names[:TOP])}{more}"
+
+
+def _are(names: tuple[str, ...]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _contributions(explanation: Explanation, top: int | None) -> Iterator[Line]:
@@ -151,27 +174,40 @@ def _steps(explanation: Explanation, top: int | None) -> Iterator[Line]:
 def _step(step: Step, explanation: Explanation, evidence: TreeEvidence | None) -> Iterator[Line]:
     is_listed = step.inputs and not isinstance(step, FusionStep)
     inputs = f" (inputs: {', '.join(step.inputs)})" if is_listed else ""
+    unknown = () if evidence is None else _unknown_of(step, explanation)
+    if unknown:
+        yield Line(f"  {step.tree} adds nothing: {_named(unknown)} {_are(unknown)} unknown")
+        return
     yield Line(f"  {step.tree}{inputs} {result_of(step, evidence, explanation)}")
     if not isinstance(step, FusionStep):
         yield from _fired(step, is_weighed=evidence is not None)
 
 
+def _unknown_of(step: Step, explanation: Explanation) -> tuple[str, ...]:
+    """Name the unknown attributes that the rules of a tree ask for."""
+    if isinstance(step, FusionStep):
+        return ()
+    asked = {one.attribute for fired in step.fired for one in fired.rule.conditions}
+    return tuple(name for name in explanation.untold if name in asked)
+
+
 def result_of(step: Step, evidence: TreeEvidence | None, explanation: Explanation) -> str:
     """Write the result of a node: its evidence, where a fusion adds it up, or its belief."""
-    believed = _believed(step, explanation)
     if isinstance(step, FusionStep):
-        return f"adds up the evidence of {count(len(step.inputs), 'tree')}: {believed}"
+        parts = count(len(step.inputs), "tree")
+        if evidence is not None:
+            return f"adds {evidence.added}, the sum of {parts}"
+        return f"adds up the evidence of {parts}: {_believed(step, explanation)}"
     if evidence is None:
-        return f"gives {believed}"
-    added = f"{evidence.strength:+.2f} for {spell(evidence.decision)}"
-    return f"adds {added}, its weight {evidence.weight:.3g} included"
+        return f"gives {_believed(step, explanation)}"
+    return f"adds {evidence.added}"
 
 
 def _believed(step: Step, explanation: Explanation) -> str:
     """Write what a node believes: the decision of the one that decides, else the largest belief."""
     goal, belief = explanation.goal, step.belief
     if goal.task is Task.REGRESSION:
-        return f"about {sum(a * b for a, b in zip(belief, goal.centres, strict=True)):.4g}"
+        return f"about {float(numbers_of(goal, np.array(belief))):.4g}"
     place = max(range(len(belief)), key=belief.__getitem__)
     if belief == explanation.belief:
         place = goal.states.index(explanation.decision)
@@ -194,7 +230,7 @@ def heaviest(step: TreeStep) -> list[FiredRule]:
 
 
 def rule_text(rule: Rule, *, is_weighed: bool) -> str:
-    """Write a rule with its weighted evidence, or with its belief."""
+    """Write a rule with its evidence, or with its belief."""
     return f"if {rule.premise or 'anything'}: {rule.impact}" if is_weighed else rule.sentence
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.explain.adding import numbers_of
 from solah.explain.attribution import Attributor
 from solah.explain.changing import ChangeFinder
 from solah.explain.changing.ways import Ways
@@ -17,8 +18,10 @@ from solah.explain.importance import attribute_importances, known_shares
 from solah.explain.rules import spell_set
 from solah.explain.semantics import Semantics
 from solah.explain.walking import rows_at_once, walk
-from solah.model.beliefs import measured_by
-from solah.model.document import Task
+from solah.kernels.reference import masses
+from solah.model.attributes import flatten
+from solah.model.beliefs import damping, measured_by, unknown_of
+from solah.model.document import Fusion, Task
 from solah.model.encode import code, encode, warn_of_unseen
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from solah.explain.semantics import Step
     from solah.explain.walking import Walk
     from solah.kernels.arrays import Float
+    from solah.model.beliefs import Unknown
     from solah.model.document import Goal, Model
 
 _MOST_ROWS_AT_ONCE = 1024
@@ -86,15 +90,20 @@ class Explainer:
         return [[spell_set(words) for words in one.focal_sets] for one in self.model.attributes]
 
     @cached_property
-    def homes(self) -> list[tuple[str, int] | None]:
-        """The tree that looks at each attribute, and the attribute's place among its inputs."""
-        homes = {
-            attribute.name: (tree.name, place)
-            for tree in self.model.trees
-            for place, attribute in enumerate(tree.inputs)
-            if attribute.tree is None
-        }
+    def homes(self) -> list[str | None]:
+        """The tree that looks at each attribute: at it alone, where several do."""
+        homes: dict[str, str] = {}
+        for tree in sorted(self.model.trees, key=lambda tree: len(tree.inputs)):
+            for attribute in tree.inputs:
+                if attribute.tree is None:
+                    homes.setdefault(attribute.name, tree.name)
         return [homes.get(attribute.name) for attribute in self.model.attributes]
+
+    @cached_property
+    def damps(self) -> bool:
+        """Whether what is unknown makes the rest count less."""
+        is_added = isinstance(self.model.root, Fusion)
+        return is_added and any(tree.variance for tree in self.model.trees)
 
     @cached_property
     def importances(self) -> Float:
@@ -156,15 +165,52 @@ class ExplainedRows:
     def decisions(self) -> list[State]:
         """What is decided on each row."""
         if self.goal.task is Task.REGRESSION:
-            numbers: list[State] = (self._added.belief @ np.array(self.goal.centres)).tolist()
+            numbers: list[State] = numbers_of(self.goal, self._added.belief).tolist()
             return numbers
         return [self.goal.states[place] for place in self._decided]
 
     @cached_property
     def known_shares(self) -> list[float]:
         """The share of the model's knowledge that the known readings of each row can reach."""
+        if self._unknown is not None:
+            known: list[float] = np.maximum(1.0 - self._unknown.share, 0.0).tolist()
+            return known
         reached: list[float] = known_shares(self.matrix, self._explainer.importances).tolist()
         return reached
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether evidence is added up, and it is known how much of it is unknown."""
+        return self._explainer.damps
+
+    @cached_property
+    def dampings(self) -> list[float]:
+        """How much what is known of each row counts beside what is not."""
+        if self._unknown is None or self.goal.is_additive_number:
+            return [1.0] * self._table.n_rows
+        left: list[float] = damping(self._unknown.variance).tolist()
+        return left
+
+    @cached_property
+    def _unknown(self) -> Unknown | None:
+        """How much of the evidence is unknown; None where it is not told."""
+        if not self._explainer.damps:
+            return None
+        return unknown_of(self._model, self._way.rows)[self._model.root.name]
+
+    def untold(self, place: int) -> tuple[str, ...]:
+        """Name the unknown attributes of a row that a tree needs to know."""
+        names = {
+            attribute.name
+            for tree in self._model.trees
+            if tree.missing is None
+            for attribute in tree.inputs
+        }
+        return tuple(
+            attribute.name
+            for attribute, known in zip(self._model.attributes, self._known, strict=True)
+            if not known[place] and attribute.name in names
+        )
 
     def readings(self, place: int) -> tuple[Reading, ...]:
         """Return what was read of each attribute of a row."""
@@ -183,7 +229,7 @@ class ExplainedRows:
         return tuple(
             Contribution(
                 attribute=self._model.attributes[j].name,
-                tree=home[0],
+                tree=home,
                 belief=tuple(effects[j]),
                 towards=towards[j],
                 evidence=tuple(evidence[j]) if evidence else None,
@@ -203,17 +249,27 @@ class ExplainedRows:
         """
         if top is None:
             return self.semantics(place).steps
-        added = dict.fromkeys(self._lowest_trees, 0.0)
-        for home, towards in zip(self._explainer.homes, self._towards[place], strict=True):
-            if home and home[0] in added:
-                added[home[0]] += abs(towards)
+        added = self._added_by_trees(place)
         strongest = sorted(added, key=lambda tree: -added[tree])[:top]
         told = {tree for tree in strongest if added[tree] > 0} or set(strongest)
+        above = {name for name, of_node in self._steps.items() if of_node.inputs}
         return tuple(
-            of_node.at(place, told)
+            of_node.at(place, told | above)
             for name, of_node in self._steps.items()
             if of_node.inputs or name in told
         )
+
+    def _added_by_trees(self, place: int) -> dict[str, float]:
+        """Return how much the lowest trees added to a row: as evidence, where that decides."""
+        if isinstance(self._model.root, Fusion):
+            states = self._decided[place] if self.goal.states else 0
+            signals = self._way.signals
+            return {name: abs(float(signals[name][place, states])) for name in self._lowest_trees}
+        added = dict.fromkeys(self._lowest_trees, 0.0)
+        for home, towards in zip(self._explainer.homes, self._towards[place], strict=True):
+            if home in added:
+                added[home] += abs(towards)
+        return added
 
     def reading_dicts(self, place: int) -> list[dict[str, Any]]:
         """Return each attribute's reading and what it added to a row as plain values."""
@@ -224,7 +280,7 @@ class ExplainedRows:
                 "attribute": attribute.name,
                 "value": values[place],
                 "words": dict(self._masses(j, place)) if known[place] else None,
-                "tree": home[0] if home else None,
+                "tree": home,
                 "towards": towards[j],
                 unit: added[j],
             }
@@ -241,7 +297,7 @@ class ExplainedRows:
         return [name for name, of_node in self._steps.items() if not of_node.inputs]
 
     @cached_property
-    def _columns(self) -> list[tuple[Any, list[Any], list[bool], tuple[str, int] | None]]:
+    def _columns(self) -> list[tuple[Any, list[Any], list[bool], str | None]]:
         homes = self._explainer.homes
         return list(zip(self._model.attributes, self._values, self._known, homes, strict=True))
 
@@ -273,7 +329,7 @@ class ExplainedRows:
     def _towards(self) -> list[list[float]]:
         """What each reading added to the belief in the decision, or to the expected number."""
         if self.goal.task is Task.REGRESSION:
-            towards = self._added.effects @ np.array(self.goal.centres)
+            towards = numbers_of(self.goal, self._added.effects)
         else:
             rows = np.arange(self._table.n_rows)
             towards = self._added.effects[rows, :, self._decided]
@@ -301,18 +357,19 @@ class ExplainedRows:
     @cached_property
     def _described(self) -> list[list[list[float]]]:
         """The masses of each attribute, row by row."""
-        described = []
-        for attribute, home in zip(self._model.attributes, self._explainer.homes, strict=True):
-            if home is None:
-                described.append([list(attribute.ignorance)] * self._table.n_rows)
-            else:
-                described.append(self._way.described[home[0]][home[1]].tolist())
-        return described
+        return [
+            masses(self.matrix[:, j], flatten([attribute]), 0).tolist()
+            for j, attribute in enumerate(self._model.attributes)
+        ]
 
     def _masses(self, j: int, place: int) -> tuple[tuple[str, float], ...]:
-        masses = self._described[j][place]
-        names = self._explainer.focal_names[j]
-        return tuple([(names[k], mass) for k, mass in enumerate(masses) if mass > 0])
+        named: dict[str, float] = {}
+        for name, mass in zip(
+            self._explainer.focal_names[j], self._described[j][place], strict=True
+        ):
+            if mass > 0:  # a word with a core may have two focal sets
+                named[name] = named.get(name, 0.0) + mass
+        return tuple(named.items())
 
 
 def _as_number(number: float) -> State | None:

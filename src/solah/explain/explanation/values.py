@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from solah.data.spelling import spell
+from solah.explain.adding import numbers_of
 from solah.explain.changing.rounding import spell_reading
 from solah.model.document import Task
 
@@ -87,7 +90,9 @@ class Explanation:
 
     @property
     def certainty(self) -> float:
-        """The belief in the decision; for a number, the largest belief."""
+        """The belief in the decision; for words of a number, the largest; for a sum, 1."""
+        if self.goal.is_additive_number:
+            return 1.0
         if self.goal.task is Task.REGRESSION:
             return max(self.belief)
         return self.belief[self.goal.states.index(self.decision)]
@@ -96,6 +101,21 @@ class Explanation:
     def known(self) -> float:
         """The share of the model's knowledge that the known readings can reach."""
         return self._rows.known_shares[self._place]
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether evidence is added up, and it is known how much of it is unknown."""
+        return self._rows.adds_up
+
+    @property
+    def damping(self) -> float:
+        """How much what is known counts beside what is not: 1 if nothing is lost."""
+        return self._rows.dampings[self._place]
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """Of the missing attributes, those that have no rule for a missing reading alone."""
+        return self._rows.untold(self._place)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -148,7 +168,7 @@ class Explanation:
 
     def _of_decision(self, belief: tuple[float, ...]) -> float:
         if self.goal.task is Task.REGRESSION:
-            return sum(share * at for share, at in zip(belief, self.goal.centres, strict=True))
+            return float(numbers_of(self.goal, np.array(belief)))
         return belief[self.goal.states.index(self.decision)]
 
     @property

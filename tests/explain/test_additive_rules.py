@@ -1,0 +1,393 @@
+"""Rules of models that add up: what is printed is enough to decide, to the printed precision."""
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from random_models import (
+    ADDITIVE_SHAPES,
+    additive_tree,
+    as_table,
+    coded,
+    random_cored,
+    random_model,
+    random_number_model,
+    random_rows,
+    with_parted_pairs,
+)
+from solah.data import Kind
+from solah.explain import Explainer, rules_of, semantics_of
+from solah.explain.attribution import Attributor
+from solah.explain.explanation.as_text import lines_of
+from solah.explain.legend import words_used
+from solah.explain.ranges import rounded_edges, spell_ranges
+from solah.explain.walking import walk
+from solah.model import Fusion, Goal, MissingRule, Model
+from solah.model.attributes import cored_attribute, phrase
+from solah.model.beliefs import signals_of
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+# --- from text alone ---------------------------------------------------------------------------
+
+
+class Reader:
+    """Decides on rows by what is printed of a model, and by nothing else."""
+
+    def __init__(self, start, sentences, words, kinds):
+        self.start, self.words, self.kinds = start, words, kinds
+        self.rules = [self._read(one) for one in sentences]
+
+    @staticmethod
+    def amounts(text):
+        """Read "+0.35 for bad", "+0.1 for a, -0.1 for b" or "+12.3"."""
+        found = re.findall(r"([+-][\d.e+-]+)(?: for ([^,]+))?", text)
+        return {state: float(amount) for amount, state in found}
+
+    def _read(self, sentence):
+        premise, conclusion = re.fullmatch(r"(?:if (.*) then )?(.*)", sentence).groups()
+        conditions = [one.split(" is ", 1) for one in premise.split(" and ")] if premise else []
+        return conditions, self.amounts(conclusion.partition("; adds ")[2])
+
+    def membership(self, name, called, reading):
+        if reading is None or called in ("missing", "known"):
+            return float((reading is None) == (called == "missing"))
+        words = self.words.get(name) or [(word, "") for word in self.kinds[name]]
+        names = [word for word, _ in words]
+        meant = next(
+            (
+                list(range(i, j))
+                for i in range(len(names))
+                for j in range(i + 1, len(names) + 1)
+                if phrase(names, range(i, j)) == called
+            ),
+            None,
+        )
+        meant = [names.index(one) for one in called.split(" or ")] if meant is None else meant
+        return sum(self._fit(names[place], words[place][1], reading, name) for place in meant)
+
+    def _fit(self, word, text, reading, name):
+        if name not in self.words:
+            return self.kinds[name][word](reading)
+        if text == "everywhere":
+            return 1.0
+        fully, partly = (self._ends(part) for part in text.split(", partly "))
+        if fully[0] <= reading <= fully[1]:
+            return 1.0
+        near, far = (fully[0], partly[0]) if reading < fully[0] else (fully[1], partly[1])
+        return max(0.0, 1.0 - (reading - near) / (far - near))
+
+    @staticmethod
+    def _ends(text):
+        if point := re.search(r"at (\S+)", text):
+            return (float(point[1]),) * 2
+        low, high = re.search(r"from (\S+)", text), re.search(r"to (\S+)", text)
+        return (float(low[1]) if low else -np.inf, float(high[1]) if high else np.inf)
+
+    def sums(self, row):
+        total = dict(self.start)
+        for conditions, adds in self.rules:
+            weight = np.prod([self.membership(*one, row[one[0]]) for one in conditions])
+            for state, amount in adds.items():
+                total[state] = total.get(state, 0.0) + weight * amount
+        return total
+
+
+def reader_of(model):
+    rules = rules_of(model)
+    words = {}
+    for attribute, word, text in words_used(rules):
+        words.setdefault(attribute, []).append((word, text))
+    kinds = {
+        one.name: {
+            word: (
+                lambda reading, one=one, place=place: np.interp(
+                    reading, one.peaks, np.eye(len(one.peaks))[place]
+                )
+            )
+            for place, word in enumerate(one.words)
+        }
+        for one in model.attributes
+        if not one.is_continuous
+    }
+    text = rules.start.removeprefix("to begin with: ")
+    start = Reader.amounts(text) if model.goal.states else {"": float(text.split()[-1])}
+    return Reader(start, [str(rule) for rule in rules], words, kinds)
+
+
+def known_rows(rng, model, n_rows):
+    """Draw rows whose readings are known, or missing where there is a rule for it."""
+    rows = random_rows(rng, model, n_rows, missing=0.0)
+    alone = {
+        tree.inputs[0].name
+        for tree in model.trees
+        if tree.missing
+        and not any(
+            tree.inputs[0].name in [one.name for one in other.inputs]
+            for other in model.trees
+            if other is not tree
+        )
+    }
+    for j, attribute in enumerate(model.attributes):
+        if attribute.name in alone:
+            rows[rng.random(n_rows) < 0.3, j] = np.nan
+    return rows
+
+
+def log_odds(model, belief):
+    scores = np.log(belief) - np.log(belief).mean()
+    return scores[0] - scores[1] if len(belief) == 2 else scores
+
+
+@pytest.mark.parametrize("shape", ADDITIVE_SHAPES)
+@given(seed=SEEDS, n_classes=st.integers(2, 3))
+@settings(max_examples=25)
+def test_a_decision_can_be_made_from_what_is_printed(shape, seed, n_classes):
+    rng = np.random.default_rng(seed)
+    model = with_parted_pairs(rng, random_model(rng, shape, n_classes))
+    rows = known_rows(rng, model, 8)
+    reader = reader_of(model)
+    beliefs = signals_of(model, coded(model, rows))[model.root.name]
+    precision = 0.005 * (len(model.trees) + 1) + 0.04 * most_added(model)
+    for row, belief in zip(rows, beliefs, strict=True):
+        readings = dict(zip([a.name for a in model.attributes], row, strict=True))
+        sums = reader.sums({name: None if np.isnan(x) else x for name, x in readings.items()})
+        named = [sums.get(state, 0.0) for state in model.goal.states]
+        found = named[0] - named[1] if n_classes == 2 else np.array(named)
+        assert found == pytest.approx(log_odds(model, belief), abs=precision)
+
+
+@given(seed=SEEDS)
+@settings(max_examples=25)
+def test_a_number_can_be_estimated_from_what_is_printed(seed):
+    rng = np.random.default_rng(seed)
+    model = with_parted_pairs(rng, random_number_model(rng))
+    rows = known_rows(rng, model, 8)
+    reader = reader_of(model)
+    estimates = signals_of(model, coded(model, rows))[model.root.name][:, 0]
+    precision = 0.001 * (len(model.trees) + 1) + 0.04 * most_added(model)
+    for row, estimate in zip(rows, estimates, strict=True):
+        readings = dict(zip([a.name for a in model.attributes], row, strict=True))
+        sums = reader.sums({name: None if np.isnan(x) else x for name, x in readings.items()})
+        assert sums[""] == pytest.approx(estimate, abs=precision)
+
+
+def most_added(model):
+    """Return how much trees may differ, of which rounded edges may move 2 % at each end."""
+    spans = [np.ptp(tree.scores, axis=0).max() for tree in model.trees]
+    inputs = [sum(bool(one.cores) for one in tree.inputs) for tree in model.trees]
+    return 2 * float(np.dot(spans, inputs))
+
+
+# --- what is printed -----------------------------------------------------------------------------
+
+
+def simple_model(goal, scores, bias, belief, missing=None):
+    distance = cored_attribute(
+        "distance", ("short", "long"), [(-np.inf, 0.8599999), (0.94, np.inf)], (0.4, 0.6), 0.1, 5.0
+    )
+    tree = additive_tree(np.random.default_rng(0), "evidence of distance", [distance], goal.size)
+    tree = replace(
+        tree,
+        scores=np.array([np.zeros(goal.size), *scores]),
+        belief=np.array(belief),
+        support=np.array([394.0, 274.0, 120.0]),
+        variance=0.7,
+        missing=missing,
+    )
+    return Model(goal, (distance,), (tree, Fusion("y", (tree.name,), bias)))
+
+
+def test_two_classes_print_the_difference():
+    goal = Goal("credit", ("good", "bad"), prior=(0.7, 0.3))
+    missing = MissingRule(12.0, (0.8, 0.2), (0.05, -0.05))
+    model = simple_model(
+        goal,
+        [(-0.175, 0.175), (0.21, -0.21)],
+        (-0.255, 0.255),
+        [(0.7, 0.3), (0.51, 0.49), (0.9, 0.1)],
+        missing,
+    )
+    rules = rules_of(model)
+    assert rules.start == "to begin with: +0.51 for bad"
+    assert [str(rule) for rule in rules] == [
+        "if distance is short then credit bad 0.49 of 274 rows; adds +0.35 for bad",
+        "if distance is long then credit good 0.90 of 120 rows; adds +0.42 for good",
+        "if distance is missing then credit good 0.80 of 12 rows; adds +0.10 for good",
+    ]
+    first = rules[0].to_dict()
+    assert (first["share"], first["support"]) == (0.49, 274.0)
+    assert first["adds"] == {"good": -0.175, "bad": 0.175}
+    assert list(words_used(rules)) == [
+        ("distance", "short", "fully up to 0.86, partly up to 0.94"),
+        ("distance", "long", "fully from 0.94, partly from 0.86"),
+    ]
+    header, begin, *lines = rules.to_csv().splitlines()
+    assert header.endswith("P(good),P(bad),adds(good),adds(bad)")
+    assert begin.startswith("y,to begin with: +0.51 for bad,")
+    assert begin.endswith(",-0.255,0.255")
+    assert [line.split(",")[-1] for line in lines] == ["0.175", "-0.21", "-0.05"]
+    page = rules.to_markdown()
+    assert "To begin with: +0.51 for bad." in page
+    assert "then credit bad 0.49 of 274 rows; adds +0.35 for bad" in page
+    assert rules[0].sentence in rules._repr_html_().replace("<strong>", "").replace("</strong>", "")
+
+
+def test_several_classes_print_all_of_them():
+    goal = Goal("target", (0, 1, 2), prior=(0.3, 0.4, 0.3))
+    beliefs = [(0.3, 0.4, 0.3), (0.93, 0.05, 0.02), (0.1, 0.5, 0.4)]
+    model = simple_model(goal, [(1.42, -0.11, -1.31), (-1.0, 0.4, 0.6)], (0.1, 0.2, -0.3), beliefs)
+    assert rules_of(model).start == "to begin with: +0.10 for 0, +0.20 for 1, -0.30 for 2"
+    assert [str(rule).partition(" then ")[2] for rule in rules_of(model)] == [
+        "target 0 0.93 of 274 rows; adds +1.42 for 0, -0.11 for 1, -1.31 for 2",
+        "target 1 0.50 of 120 rows; adds -1.00 for 0, +0.40 for 1, +0.60 for 2",
+    ]
+
+
+def test_numbers_print_their_mean_and_what_is_added():
+    model = simple_model(Goal("power"), [(-3.0,), (12.34,)], (30.5,), [(30.5,), (20.1,), (41.2,)])
+    rules = rules_of(model)
+    assert rules.start == "to begin with: power 30.5"
+    assert str(rules[1]) == (
+        "if distance is long then power 41.2 on average of 120 rows; adds +12.34"
+    )
+    assert rules[1].to_dict()["adds"] == {"power": 12.34}
+    assert rules[1].to_dict()["share"] is None
+
+
+def test_a_rule_for_any_reading_does_not_hold_for_a_missing_one():
+    goal = Goal("credit", ("good", "bad"), prior=(0.7, 0.3))
+    missing = MissingRule(12.0, (0.8, 0.2), (0.05, -0.05))
+    same = [(0.7, 0.3)] * 3
+    model = simple_model(goal, [(0.1, -0.1)] * 2, (0.0, 0.0), same, missing)
+    assert [rule.premise for rule in rules_of(model)] == [
+        "distance is known",
+        "distance is missing",
+    ]
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=8, unique=True))
+def test_rounded_edges_stay_apart_and_near(edges):
+    edges = sorted(edges)
+    rounded = rounded_edges(edges)
+    assert all(a < b for a, b in pairwise(rounded))
+    gaps = np.diff(edges)
+    for i, (edge, shown) in enumerate(zip(edges, rounded, strict=True)):
+        assert abs(shown - edge) <= 0.02 * min(gaps[max(i - 1, 0) : i + 1]) * (1 + 1e-9)
+
+
+@given(seed=SEEDS)
+def test_an_edge_is_written_alike_for_both_its_words(seed):
+    attribute = random_cored(np.random.default_rng(seed), "x", Kind.CONTINUOUS)
+    texts = [text for _, text in spell_ranges(attribute)]
+    for before, after in pairwise(texts):
+        (low,) = re.findall(r"fully (?:from \S+ to|up to|at) (\S+),", before)
+        assert re.search(rf"partly from {re.escape(low)}(?: |$)", after)
+
+
+# --- explanations --------------------------------------------------------------------------------
+
+
+def explained(model, rows):
+    return list(Explainer(model).of_table(as_table(model, rows)))
+
+
+@given(seed=SEEDS)
+@settings(max_examples=10)
+def test_numbers_are_explained_in_every_form(seed):
+    rng = np.random.default_rng(seed)
+    model = with_parted_pairs(rng, random_number_model(rng))
+    rows = random_rows(rng, model, 4, missing=0.3)
+    estimates = signals_of(model, coded(model, rows))[model.root.name][:, 0]
+    for explanation, estimate in zip(explained(model, rows), estimates, strict=True):
+        assert explanation.decision == estimate
+        added = sum(one.towards for one in explanation.contributions)
+        assert explanation.before + added == pytest.approx(explanation.after, abs=1e-9)
+        assert str(explanation).startswith(f"power about {estimate:.4g}")
+        assert explanation.to_json()
+        assert explanation._repr_html_()
+    for semantics in semantics_of(model, as_table(model, rows)):
+        assert "power about" in str(semantics.composed())
+
+
+@given(seed=SEEDS)
+@settings(max_examples=25)
+def test_a_pair_is_shared_by_halves(seed):
+    """Nothing unknown, scores like the learner's: own evidence, and half of each pair's."""
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, "words and pairs", 3)
+    pair = next(tree for tree in model.trees if len(tree.inputs) == 2)
+    first, second = pair.inputs
+    at = [rng.normal(size=one.n_focal_sets) for one in (first, second)]
+    u, v = (a - np.dot(a, one.ignorance) for a, one in zip(at, pair.inputs, strict=True))
+    theta = np.array([1.0, -0.4, -0.6])
+    leaves = (u[:, None, None] * v[None, :, None] * theta).reshape(-1, 3)
+    scores = np.zeros_like(pair.scores)
+    scores[-len(leaves) :] = leaves
+    pair = replace(pair, scores=scores)
+    trees = {tree.name: tree for tree in model.trees}
+    own = [trees[f"of {one.name}"] for one in pair.inputs]
+    fusion = Fusion("y", tuple(tree.name for tree in (*own, pair)), model.root.bias)
+    model = replace(model, nodes=(*own, pair, fusion), attributes=(first, second))
+    way = walk(model, coded(model, random_rows(rng, model, 5, missing=0.0)))
+    model_alone = replace(model, goal=replace(model.goal, prior=softmax(model.root.bias)))
+    evidence = Attributor(model_alone).of_rows(way).evidence
+    start = np.sum([signal[0] for signal in unknown_signals(model_alone, own)], axis=0)
+    assert start == pytest.approx(np.zeros(3), abs=1e-12)
+    for place, tree in enumerate(own):
+        expected = way.signals[tree.name] + way.signals[pair.name] / 2
+        assert evidence[:, place] == pytest.approx(expected, abs=1e-9)
+
+
+def softmax(bias):
+    shares = np.exp(bias)
+    return tuple((shares / shares.sum()).tolist())
+
+
+def unknown_signals(model, trees):
+    rows = coded(model, np.full((1, len(model.attributes)), np.nan))
+    signals = signals_of(model, rows)
+    return [signals[tree.name] for tree in trees]
+
+
+def test_what_is_unknown_is_named_with_what_it_costs():
+    rng = np.random.default_rng(3)
+    model = random_model(rng, "groups", 2)
+    row = random_rows(rng, model, 1, missing=0.0)
+    (whole,) = explained(model, row)
+    assert (whole.known, whole.damping) == (1.0, 1.0)
+    assert "unknown" not in str(whole)
+    row[0, [2, 3]] = np.nan  # x3 has a rule for it
+    (found,) = explained(model, row)
+    lost = next(tree for tree in model.trees if tree.name == "of x2").variance
+    assert found.damping == pytest.approx(1 / np.sqrt(1 + np.pi / 8 * lost))
+    assert 0 < found.known < 1
+    text = str(found)
+    assert "x3 is missing, which has a rule of its own." in text
+    assert (
+        f"x2 is unknown: the rest counts {found.damping:.2f} as much; "
+        f"{100 * found.known:.0f} % of what the model goes by is known."
+    ) in text
+    assert "if x3 is missing: " in "\n".join(line.text for line in lines_of(found, None))
+
+
+def test_groups_are_statements_above_their_trees():
+    rng = np.random.default_rng(5)
+    model = random_model(rng, "groups", 2)
+    (found,) = explained(model, random_rows(rng, model, 1, missing=0.0))
+    names = [step.tree for step in found.telling_steps(None)]
+    assert names.index("of x2") < names.index("second") < names.index("both") < len(names) - 1
+    assert names[names.index("first") - 3 : names.index("first")] in (
+        ["of x0", "of x1", "x0 and x1"],
+        ["x0 and x1", "of x1", "of x0"],
+    )
+    text = str(found)
+    assert re.search(r"  first adds \+\d+\.\d\d for c[01], the sum of 3 trees", text)
+    steps = {step.tree: step for step in found.telling_steps(2)}
+    assert {one.tree for one in steps["both"].trees} == {"first", "second"}
