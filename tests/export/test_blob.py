@@ -2,6 +2,7 @@
 
 import struct
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,17 +24,18 @@ from blob_programs import (
     write,
 )
 from c_programs import CPP11
+from export_shapes import ALL_SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_wine
 from target_programs import with_tools
 
 from random_models import (
-    SHAPES,
     odd_rows,
     random_attribute,
     random_fusion,
     random_model,
+    random_number_model,
     random_rows,
     random_tree,
 )
@@ -62,7 +64,7 @@ def blobs():
     """Give blobs of all shapes and numbers of classes, with rows that include odd ones."""
     made = []
     for n_classes in (2, 4):
-        for shape in SHAPES:
+        for shape in ALL_SHAPES:
             rng = np.random.default_rng(n_classes)
             model = random_model(rng, shape, n_classes)
             made.append((export_blob(model), odd_rows(rng, model, 400)))
@@ -74,6 +76,13 @@ def number():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = LinguisticTreeRegressor(max_depth=2).fit(X, 10_000 * y).model_
     return export_blob(model), encode(from_frame(X), model.attributes)
+
+
+@pytest.fixture(scope="module")
+def added_up():
+    rng = np.random.default_rng(3)
+    model = random_number_model(rng)
+    return export_blob(model), odd_rows(rng, model, 400)
 
 
 @pytest.fixture(scope="module")
@@ -90,11 +99,11 @@ def small():
     attributes = [random_attribute(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
     inputs = ([0], [1], [0, 1])
     trees = [
-        random_tree(rng, f"z{i}", [attributes[j] for j in js], 2, 1 + i // 2)
+        replace(random_tree(rng, f"z{i}", [attributes[j] for j in js], 2, 1 + i // 2), variance=0.5)
         for i, js in enumerate(inputs)
     ]
     fusion = random_fusion(rng, "y", [tree.name for tree in trees], 2)
-    goal = Goal("y", ("a", "b"), thresholds=(0.4, 0.6))
+    goal = Goal("y", ("a", "b"), thresholds=(0.4, 0.6), prior=(0.3, 0.7))
     return export_blob(Model(goal, tuple(attributes), (*trees, fusion)))
 
 
@@ -124,9 +133,10 @@ def test_blobs_decide_one_after_the_other_as_their_twins(blobs, wine, runner):
         assert reasons_of(answer) == blob.twin.why(rows, 3)
 
 
-def test_a_number_is_estimated_in_units_of_any_size(number, runner):
-    blob, rows = number
-    assert blob.unit > 1
+@pytest.mark.parametrize("of", ["number", "added_up"])
+def test_a_number_is_estimated_in_units_of_any_size(of, request, runner):
+    blob, rows = request.getfixturevalue(of)
+    assert of == "added_up" or blob.unit > 1
     (answer,) = run(runner, [(blob.data, blob.twin.prepare(rows))], 3)
     np.testing.assert_array_equal(answer["estimate"], blob.twin.estimate(rows))
     assert reasons_of(answer) == blob.twin.why(rows, 3)
@@ -144,8 +154,9 @@ def test_boards_decide_as_the_twin_one_blob_after_the_other(blobs, wine):
         assert [module["why_prepared"](row, 3) for row in prepared] == blob.twin.why(some, 3)
 
 
-def test_boards_estimate_numbers(number):
-    blob, rows = number
+@pytest.mark.parametrize("of", ["number", "added_up"])
+def test_boards_estimate_numbers(of, request):
+    blob, rows = request.getfixturevalue(of)
     module = module_of(blob)
     module["load"](blob.data)
     found = [module["estimate_prepared"](row) for row in blob.twin.prepare(rows).tolist()]
@@ -167,8 +178,9 @@ def test_a_board_reads_files_by_names(wine, tmp_path):
     numbered = module["why"](reading, 2)
     module["load"](str(tmp_path / "wine.bin"), str(tmp_path / "wine_rules.txt"))
     assert module["why"](reading, 2) == [(blob.rules[n].sentence, amount) for n, amount in numbered]
+    (tmp_path / "others.txt").write_text("if anything then nothing\n")
     with pytest.raises(ValueError, match="not the rules of the blob"):
-        module["load"](blob.data, str(tmp_path / "solah_flash.h"))
+        module["load"](blob.data, str(tmp_path / "others.txt"))
 
 
 def test_a_board_keeps_its_model_when_another_is_damaged(wine, number):
@@ -350,9 +362,9 @@ DAMAGES = {
         "blob orders bytes in another way",
     ),
     "a later version": (
-        lambda data: data[:4] + b"\2\0" + data[6:],
+        lambda data: data[:4] + b"\3\0" + data[6:],
         VERSION,
-        "blob has version 2, and this module reads 1",
+        "blob has version 3, and this module reads 2",
     ),
     "a bit that flipped": (
         lambda data: data[:-1] + bytes([data[-1] ^ 1]),
@@ -376,6 +388,8 @@ COUNTS = {
     "no readings": ("bits", 0, PLACE, "blob is empty"),
     "other zeros than readings": ("zeros", 1, PLACE, "blob has other zeros than readings"),
     "other preferences than classes": ("preference", 1, PLACE, "blob prefers other classes"),
+    "fewer shares than parts": ("lost", 2, PLACE, "a stage loses what it has not"),
+    "fewer priors than classes": ("priors", 1, PLACE, "a stage loses what it has not"),
     "other starts than stages": ("starts", 2, PLACE, "blob has other starts than stages"),
     "a section beyond the end": (
         "knots",
@@ -399,7 +413,7 @@ PATCHES = {
     "no words": ("offsets", 2, "H", 0, PLACE, "a tree has words out of place"),
     "a leaf that is not there": ("trees", 6, "H", 0, PLACE, "a leaf is out of place"),
     "more nodes than there are": ("trees", 4, "H", 900, PLACE, "a tree is out of place"),
-    "a stage with other curves": ("stages", 4, "H", 1, PLACE, "a stage is out of place"),
+    "a stage with other curves": ("stages", 6, "H", 1, PLACE, "a stage is out of place"),
     "a rule that is not there": (
         "of_knots",
         0,
@@ -418,11 +432,16 @@ PATCHES = {
     "peaks out of order": ("peaks", 0, "h", 32767, NUMBERS, "a tree has words out of order"),
     "a way shifted too far": ("shifts", 0, "B", 32, NUMBERS, "a tree has words out of order"),
     "more than certain": ("ignorance", 0, "H", 65535, NUMBERS, "a tree assumes too much"),
+    "more lost than there is": ("lost", 0, "H", 65535, NUMBERS, "a stage loses what it has not"),
+    "a loss that is none": ("stages", 3, "B", 2, PLACE, "a stage loses what it has not"),
+    "a loss shifted too far": ("stages", 2, "B", 32, NUMBERS, "a stage loses what it has not"),
     "evidence in no unit": ("stages", 1, "b", 25, NUMBERS, "a stage has units that are none"),
     "a reading in no unit": ("bits", 0, "h", 9999, NUMBERS, "a reading has no unit"),
 }
 OVERFLOWS = {
     "a start": lambda data: patched(data, "starts", 0, "i", 2**30),
+    "a prior": lambda data: patched(data, "priors", 0, "i", -(2**28)),
+    "a lean": lambda data: patched(data, "priors", 4, "i", 2**29),
     "a preference": lambda data: patched(data, "preference", 0, "i", 2**31 - 1),
     "a coarse unit": lambda data: patched(
         patched(data, "stages", 1, "b", 0), "starts", 0, "i", 2**19
@@ -473,7 +492,6 @@ def test_stages_that_make_no_sense_are_found(blobs, small, number, attacked):
         patched(tree, "stages", 1, "b", 13),  # beliefs in another unit
         patched(small.data, "stages", 0, "B", 0),  # several trees that are not weighed
         patched(small.data, "stages", 0, "B", 2),  # neither weighed nor not
-        patched(number[0].data, "stages", 0, "B", 1),  # a number that is weighed
     ]
     assert attack(attacked, hostile).tolist() == [NUMBERS] * len(hostile)
 
@@ -510,7 +528,7 @@ def test_no_truncation_opens(small, attacked):
     cut = [small.data[:size] for size in range(len(small.data))]
     assert (attack(attacked, cut) == TOO_SHORT).all()
     end = place_of(small.data, "names") + count_of(small.data, "names")  # padding follows
-    assert (attack(attacked, [summed(data) for data in cut[124:end]]) == PLACE).all()
+    assert (attack(attacked, [summed(data) for data in cut[132:end]]) == PLACE).all()
 
 
 def test_no_bit_that_flips_goes_unseen(small, attacked):
@@ -522,18 +540,18 @@ def test_no_bit_that_flips_on_purpose_does_harm(small, attacked):
     assert {OK, TOO_LARGE, PLACE, NOT_A_TREE, NUMBERS} <= set(codes.tolist())
 
 
-def test_no_mutation_does_harm(blobs, small, number, wine, attacked):
+def test_no_mutation_does_harm(blobs, small, number, added_up, wine, attacked):
     rng = np.random.default_rng(0)
-    originals = [small, number[0], wine[0], *(blob for blob, _ in blobs)]
+    originals = [small, number[0], added_up[0], wine[0], *(blob for blob, _ in blobs)]
     hostile = [mutated(rng, rng.choice(originals).data) for _ in range(8_000)]
     codes = attack(attacked, hostile)
     assert {OK, TOO_LARGE, PLACE, NOT_A_TREE, NUMBERS} <= set(codes.tolist())
 
 
-def test_what_opens_decides_alike_on_boards(blobs, small, number, runner):
+def test_what_opens_decides_alike_on_boards(blobs, small, number, added_up, runner):
     """Whatever C opens, the module loads, and both compute the same integers."""
     rng = np.random.default_rng(1)
-    originals = [small, number[0], *(blob for blob, _ in blobs[:6])]
+    originals = [small, number[0], added_up[0], *(blob for blob, _ in blobs[:8])]
     extremes = np.array([-(2**31), -(2**31) + 1, 2**31 - 1, 0, 1, 2, 5_000, -5_000, 40_000])
     sent = []
     for _ in range(1_000):
@@ -569,7 +587,7 @@ def is_loaded(module, data):
 @given(st.binary(max_size=600), st.integers(1, 3))
 def test_arbitrary_bytes_do_no_harm(attacked, small, content, n_classes):
     head = small.data[:24] + bytes([n_classes])
-    made = [content, small.data[:124] + content, summed(head + content.ljust(120, b"\0"))]
+    made = [content, small.data[:132] + content, summed(head + content.ljust(128, b"\0"))]
     codes = attack(attacked, made)
     for data, code in zip(made, codes, strict=True):
         if code == OK:

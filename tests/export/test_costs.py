@@ -5,9 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from export_shapes import ALL_SHAPES
 from target_programs import with_tools
 
-from random_models import SHAPES, random_model, random_rows
+from random_models import random_model, random_number_model, random_rows
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
@@ -39,16 +40,27 @@ def of_numbers():
     return LinguisticTreeRegressor(max_rules=30).fit(X, X @ [1.0, 2.0, -1.0]).model_
 
 
+def with_variances(model):
+    nodes = (replace(n, variance=0.5) if isinstance(n, Tree) else n for n in model.nodes)
+    n_classes = len(model.goal.states)
+    goal = replace(model.goal, prior=(1 / n_classes,) * n_classes)
+    return replace(model, goal=goal, nodes=tuple(nodes))
+
+
 CURVES = {
     "wine in 20 rules": lambda: fitted("wine", SelfOrganisedHierarchyClassifier(max_rules=20)),
     "iris": lambda: fitted("iris", SelfOrganisedHierarchyClassifier()),
     "wdbc": lambda: fitted("wdbc", SelfOrganisedHierarchyClassifier(max_rules=150)),
+    "wine that may be unknown": lambda: with_variances(made("wine in 20 rules")),
 }
 TREES = {
     "a tree of iris": lambda: fitted("iris", LinguisticTreeClassifier(max_rules=30)),
     "a tree of many inputs": lambda: fitted("wdbc", LinguisticTreeClassifier(max_rules=30)),
     "a number": of_numbers,
+    "a number added up": lambda: random_number_model(np.random.default_rng(1), "groups"),
     "trees that are weighed": lambda: random_model(np.random.default_rng(3), "flat fusion", 2),
+    "words and pairs": lambda: random_model(np.random.default_rng(3), "words and pairs", 2),
+    "groups": lambda: random_model(np.random.default_rng(4), "groups", 3),
     "trees above trees": lambda: random_model(np.random.default_rng(3), "words", 4),
 }
 
@@ -91,12 +103,20 @@ def test_tables_are_counted_to_the_byte():
     (stage,) = lower(model).stages
     n_knots = sum(len(curve.knots) for curve in stage.curves)
     n_pieces = n_knots - len(stage.curves)
-    # Two values a piece and slopes for them, a shift with integers, and two of an unknown reading.
+    # Two values a piece and slopes for them, a shift with integers, and two of an unknown reading;
+    # a line of the table of curves, and the share that is lost with it.
+    n_curves = len(stage.curves)
+    n_prior = 4  # two of the classes' shares, and two of the bias
     assert model_costs(model, "float").table_bytes == (
-        4 * n_knots + 4 * (4 * n_pieces + 2 * len(stage.curves)) + 4 * len(stage.curves)
+        4 * n_knots + 4 * (4 * n_pieces + 2 * n_curves) + (4 + 4) * n_curves + 4 * n_prior
     )
+    n_zeros = n_curves
     assert model_costs(model, "q15").table_bytes == (
-        2 * n_knots + 2 * (5 * n_pieces + 2 * len(stage.curves)) + 4 * len(stage.curves)
+        2 * n_knots
+        + 2 * (5 * n_pieces + 2 * n_curves)
+        + (4 + 2) * n_curves
+        + 4 * n_prior
+        + 4 * n_zeros
     )
 
 
@@ -127,7 +147,7 @@ def skewed(model, rng, concentration):
 
 
 @pytest.mark.parametrize("concentration", [1.0, 0.2, 0.05])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_no_readings_take_more_branches_than_the_worst_ones(shape, concentration):
     for seed in range(3):
         rng = np.random.default_rng(seed)

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from c_programs import CPP11, ESTIMATE, WHY, build, decide, estimate, why
+from export_shapes import ALL_SHAPES
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from random_models import (
-    SHAPES,
     coded,
     odd_rows,
     random_model,
@@ -35,7 +35,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_a_device_decides_as_its_twin(shape, n_classes, numbers, tmp_path, find_tool):
     rng = np.random.default_rng(n_classes)
     model = random_model(rng, shape, n_classes)
@@ -65,7 +65,7 @@ def test_what_is_decided_on_a_row_is_its_own(shape, numbers, tmp_path, find_tool
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
-@given(st.integers(0, 2**32), st.sampled_from(SHAPES), st.integers(2, 5), st.booleans())
+@given(st.integers(0, 2**32), st.sampled_from(ALL_SHAPES), st.integers(2, 5), st.booleans())
 def test_beliefs_are_shares_and_rows_independent(numbers, seed, shape, n_classes, is_sparse):
     rng = np.random.default_rng(seed)
     model = random_model(rng, shape, n_classes)
@@ -84,7 +84,7 @@ def test_beliefs_are_shares_and_rows_independent(numbers, seed, shape, n_classes
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 @pytest.mark.parametrize(
-    ("shape", "n_most"), [*((shape, 3) for shape in SHAPES), ("flat fusion", 0), ("tree", 1)]
+    ("shape", "n_most"), [*((shape, 3) for shape in ALL_SHAPES), ("flat fusion", 0), ("tree", 1)]
 )
 def test_a_device_names_the_reasons_that_its_twin_names(
     shape, n_most, numbers, tmp_path, find_tool
@@ -120,23 +120,29 @@ def test_the_reasons_of_a_tree_are_its_rules_that_fire_for_the_decision(numbers,
 
 
 @pytest.mark.parametrize(("numbers", "near"), [("float", 1e-5), ("q15", 5e-3)])
-def test_the_reasons_of_a_weighed_model_are_what_its_trees_add(numbers, near):
+def test_the_reasons_of_an_additive_model_are_what_its_trees_add(numbers, near):
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = SelfOrganisedHierarchyClassifier(max_rules=30).fit(X, y)
     export = export_c(model.model_, numbers=numbers)
     unit = 1.0 if numbers == "float" else export.unit
+    trees = {tree.name for tree in model.model_.trees}
     rows = encode(from_frame(X), model.model_.attributes)
     for reasons, semantics in zip(export.twin.why(rows, 99), model.semantics(X), strict=True):
-        root = semantics.steps[-1]
-        following, best = np.argsort(root.belief)[-2:]
-        leads = {one.tree: one.evidence[best] - one.evidence[following] for one in root.trees}
+        following, best = np.argsort(semantics.steps[-1].belief)[-2:]
+        added = (one for step in semantics.steps for one in getattr(step, "trees", ()))
+        leads = {
+            one.tree: one.evidence[best] - one.evidence[following]
+            for one in added
+            if one.tree in trees
+        }
+        assert leads.keys() == trees
         found = {export.rules[rule].tree: amount * unit for rule, amount in reasons}
         expected = {tree: lead for tree, lead in leads.items() if lead > near}
         assert {k: found.get(k, 0.0) for k in expected} == pytest.approx(expected, abs=near)
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_nothing_is_undefined(shape, numbers, tmp_path, find_tool):
     rng = np.random.default_rng(11)
     model = random_model(rng, shape, 3)
@@ -156,12 +162,12 @@ def test_the_analyzer_finds_nothing(numbers, tmp_path, find_tool):
     build(export, tmp_path, gcc, flags=("-O2", "-fanalyzer"))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_both_twins_believe_what_the_model_believes(shape):
     rng = np.random.default_rng(7)
     model = random_model(rng, shape, 3)
     rows = random_rows(rng, model, 2_000)
-    believed = signals_of(model.nodes, coded(model, rows))[model.root.name]
+    believed = signals_of(model, coded(model, rows))[model.root.name]
     _, as_float = export_c(model, numbers="float").twin.decide(rows)
     _, as_integers = export_c(model, numbers="q15").twin.decide(rows)
     assert as_float == pytest.approx(believed, abs=2e-6)

@@ -6,9 +6,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from export_shapes import ALL_SHAPES
 from sklearn.datasets import load_diabetes, load_wine
 
-from random_models import SHAPES, random_model, random_rows
+from random_models import random_model, random_rows
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
@@ -29,7 +30,7 @@ def module_of(export):
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_it_decides_as_its_twin(shape, n_classes):
     rng = np.random.default_rng(n_classes)
     model = random_model(rng, shape, n_classes)
@@ -43,7 +44,7 @@ def test_it_decides_as_its_twin(shape, n_classes):
         assert list(believed) == belief.tolist()
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_it_names_the_reasons_that_its_twin_names(shape):
     rng = np.random.default_rng(3)
     model = random_model(rng, shape, 3)

@@ -52,7 +52,7 @@ def test_the_default_model_decides_alike_everywhere(target, numbers, wine, tmp_p
     check(target, export_c(model, name="m", numbers=numbers), rows, tmp_path)
 
 
-@pytest.mark.parametrize("shape", ["tree", "words"])
+@pytest.mark.parametrize("shape", ["tree", "words", "groups"])
 def test_trees_decide_alike_everywhere(roomy_target, shape, tmp_path):
     rng = np.random.default_rng(4)
     model = random_model(rng, shape, 3)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from c_programs import build, decide
 
-from random_models import coded, random_fusion, random_model, random_rows, random_tree
+from random_models import coded, random_fusion, random_model, random_rows, random_tree, with_scores
 from solah.exceptions import ParameterError
 from solah.export import export_c
-from solah.model import Fusion
 from solah.model.beliefs import signals_of
 
 
@@ -19,9 +18,12 @@ def model_over(rng, scale, offset):
     one = model.attributes[0]
     peaks = tuple(scale * peak + offset for peak in one.peaks)
     moved = replace(one, peaks=peaks, low=peaks[0], high=peaks[-1])
-    tree = random_tree(rng, "z", [moved], 3)
+    tree = with_scores(rng, random_tree(rng, "z", [moved], 3))
     fusion = random_fusion(rng, "y", ["z"], 3)
-    return replace(model, attributes=(moved, *model.attributes[1:]), nodes=(tree, fusion))
+    goal = replace(model.goal, prior=(0.2, 0.3, 0.5))
+    return replace(
+        model, goal=goal, attributes=(moved, *model.attributes[1:]), nodes=(tree, fusion)
+    )
 
 
 @pytest.mark.parametrize(("scale", "offset"), [(1e300, 0), (1e37, 0), (1e-38, 0), (1e-320, 0)])
@@ -44,23 +46,25 @@ def test_words_that_become_one_still_decide(scale, offset, tmp_path, find_tool):
     np.testing.assert_array_equal(places, expected[0])
     assert np.isfinite(beliefs).all()
     assert beliefs.tobytes() == expected[1].tobytes()
-    believed = signals_of(model.nodes, coded(model, rows))["y"]
+    believed = signals_of(model, coded(model, rows))["y"]
     assert beliefs[:100] == pytest.approx(believed[:100], abs=1e-5)
 
 
 def test_evidence_beyond_single_precision_is_refused():
     model = random_model(np.random.default_rng(2), "flat fusion", 3)
-    for change in ({"weights": (1e38, 1.0, 1.0)}, {"bias": (0.0, 1e300, 1.0)}):
-        nodes = (replace(one, **change) if isinstance(one, Fusion) else one for one in model.nodes)
+    tree, *others, root = model.nodes
+    large = (replace(tree, scores=1e38 * tree.scores), *others, root)
+    for nodes in (large, (tree, *others, replace(root, bias=(0.0, 1e300, 1.0)))):
         with pytest.raises(ParameterError, match=r"'y' adds up numbers as large as"):
-            export_c(replace(model, nodes=tuple(nodes)))
+            export_c(replace(model, nodes=nodes))
 
 
 def test_slopes_beyond_single_precision_are_refused():
     model = model_over(np.random.default_rng(3), 1e-28, 0)
-    fusion = replace(model.root, weights=(1e15,))
+    tree, fusion = model.nodes
+    tree = replace(tree, scores=1e15 * tree.scores)
     with pytest.raises(ParameterError, match="too steep for float32"):
-        export_c(replace(model, nodes=(*model.nodes[:-1], fusion)))
+        export_c(replace(model, nodes=(tree, fusion)))
 
 
 def test_thresholds_may_be_tiny():

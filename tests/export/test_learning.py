@@ -6,10 +6,11 @@ from zlib import crc32
 import numpy as np
 import pytest
 from c_programs import build
+from export_shapes import ALL_SHAPES
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.utils import shuffle
 
-from random_models import SHAPES, random_model, random_rows
+from random_models import random_model, random_rows
 from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
@@ -177,7 +178,7 @@ def run(program, export, rows, observed, n_classes):
 
 
 @pytest.mark.parametrize(("n_classes", "pace"), [(2, Pace(4.0, forgetting=0.05)), (4, Pace())])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_a_device_learns_as_its_twin(shape, n_classes, pace, tmp_path, find_tool):
     rng = np.random.default_rng(n_classes)
     model = random_model(rng, shape, n_classes)
@@ -196,7 +197,7 @@ def test_a_device_learns_as_its_twin(shape, n_classes, pace, tmp_path, find_tool
     np.testing.assert_array_equal(export.twin.learnt, learner.twin.learnt)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_a_document_carries_what_was_learnt(shape):
     rng = np.random.default_rng(8)
     model = random_model(rng, shape, 3)
@@ -209,7 +210,7 @@ def test_a_document_carries_what_was_learnt(shape):
     np.testing.assert_array_equal(at_once.twin.learnt, again.twin.learnt)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_what_learns_decides_as_the_model_before_it_has_learnt(shape):
     rng = np.random.default_rng(9)
     model = random_model(rng, shape, 3)
@@ -222,7 +223,7 @@ def test_what_learns_decides_as_the_model_before_it_has_learnt(shape):
 def estimators():
     return [
         LinguisticTreeClassifier(max_depth=2),
-        LinguisticHierarchyClassifier("z <- alcohol, hue; y <- z, proline", fusion="tree"),
+        LinguisticHierarchyClassifier("z <- alcohol, hue; y <- z, proline"),
         SelfOrganisedHierarchyClassifier(max_rules=30),
     ]
 
@@ -256,7 +257,7 @@ def test_rows_that_come_back_are_learnt():
 
 
 def test_what_was_learnt_is_forgotten_without_practice():
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(7)
     model = random_model(rng, "flat fusion", 2)
     rows = random_rows(rng, model, 300, missing=0.0)
     learner = Learner(model, forgetting=2**-5)

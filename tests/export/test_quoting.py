@@ -7,11 +7,11 @@ import sys
 import pytest
 import yaml
 from c_programs import CPP11
+from export_shapes import ALL_SHAPES
 from hostile_models import HOSTILE, hostile_model
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import SHAPES
 from solah.atomic import write_all
 from solah.export import export_blob, export_c, export_micropython, package_c
 from solah.export.learning import Pace
@@ -26,7 +26,7 @@ TEXTS = st.one_of(st.text(), st.text("*/?\\\"'$#\n\r\x85\u2028\u202e\0 a", max_s
 @pytest.fixture(scope="module")
 def models():
     """Return a model for each hostile text, which is its goal, and has others everywhere else."""
-    return [hostile_model(place, SHAPES[place % len(SHAPES)]) for place in PLACES]
+    return [hostile_model(place, ALL_SHAPES[place % len(ALL_SHAPES)]) for place in PLACES]
 
 
 def run(command, folder):

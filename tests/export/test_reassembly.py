@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from export_shapes import ALL_SHAPES
 
-from random_models import SHAPES, coded, random_model, random_rows
+from random_models import coded, random_model, random_rows
 from solah.export.reassembly import joined_means, reassemble
 from solah.model.beliefs import signals_of
 from solah.model.format import from_json, to_json
@@ -25,10 +26,10 @@ def with_one_joined(model, name):
 
 
 def signals(model, rows):
-    return signals_of(model.nodes, rows)[model.root.name]
+    return signals_of(model, rows)[model.root.name]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_what_is_not_joined_decides_as_before(shape):
     rng = np.random.default_rng(2)
     model = random_model(rng, shape, 3)
@@ -42,9 +43,9 @@ def test_a_voice_that_says_always_the_same_goes_into_the_bias(shape):
     rng = np.random.default_rng(7)
     model = random_model(rng, shape, 3)
     voice = model.trees[0]
-    belief = voice.belief.copy()
-    belief[voice.leaves] = [0.7, 0.2, 0.1]
-    nodes = tuple(replace(n, belief=belief) if n is voice else n for n in model.nodes)
+    scores = voice.scores.copy()
+    scores[voice.leaves] = [0.7, -0.2, -0.5]
+    nodes = tuple(replace(n, scores=scores) if n is voice else n for n in model.nodes)
     model = replace(model, nodes=nodes)
     small = reassemble(model, with_one_joined(model, voice.name))
     assert voice.name not in [node.name for node in small.nodes]

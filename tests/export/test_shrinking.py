@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from export_shapes import ALL_SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from random_models import SHAPES, coded, random_model, random_rows
+from random_models import coded, random_model, random_rows
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
@@ -29,7 +30,7 @@ def flash_of(model, numbers="q15"):
 
 
 def beliefs_on(model, rows):
-    return signals_of(model.nodes, coded(model, rows))[model.root.name]
+    return signals_of(model, coded(model, rows))[model.root.name]
 
 
 def halved(model, numbers):
@@ -41,7 +42,7 @@ def halved(model, numbers):
 models = st.builds(
     lambda seed, shape, n_classes: random_model(np.random.default_rng(seed), shape, n_classes),
     st.integers(0, 10_000),
-    st.sampled_from(SHAPES),
+    st.sampled_from(ALL_SHAPES),
     st.integers(2, 4),
 )
 
@@ -77,7 +78,7 @@ def test_shrinking_further_never_grows(model):
     assert flash_of(twice) <= flash_of(once) <= flash_of(model)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_the_same_limit_gives_the_same_model(shape):
     model = random_model(np.random.default_rng(6), shape, 3)
     limit = halved(model, "q15")
@@ -94,13 +95,13 @@ def least_of(model):
     return int(words.split(":")[0].replace(",", ""))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_a_model_that_fits_is_left_as_it_is(shape):
     model = random_model(np.random.default_rng(5), shape, 3)
     assert shrink(model, flash_of(model), "q15") is model
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
 def test_the_least_is_a_model_that_asks_nothing(shape):
     model = random_model(np.random.default_rng(5), shape, 3)
     small = shrink(model, least_of(model), "q15")

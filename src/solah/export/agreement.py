@@ -41,7 +41,7 @@ class Agreement:
     ----------
     n_rows : how many rows were compared
     share : of how many of them the decision is the same; of an estimated number, of how many it
-        is within 0.5 % of the range of the goal
+        is within 0.5 % of the range of the goal (of one that is added up, of its estimates)
     largest_difference : between beliefs, or between estimated numbers
     expected, found : (n_rows,) the classes by their places, or the numbers, as the model decides
         and as the export does
@@ -86,14 +86,11 @@ def agreement_on(model: Model, twin: Twin, rows: Float) -> Agreement:
     """Compare them on rows as numbers, a column for each attribute of the model."""
     if not len(rows):
         raise DataError("there are no rows to compare the export with the model on")
-    names = (attribute.name for attribute in model.attributes)
-    coded = Coded(dict(zip(names, rows.T, strict=True)), len(rows))
-    beliefs = signals_of(model.nodes, coded)[model.root.name]
+    beliefs = _root_signals(model, rows)
     if model.goal.task is Task.REGRESSION:
-        centres = np.array(model.goal.centres)
-        numbers, estimates = beliefs @ centres, twin.estimate(rows) * twin.unit
+        numbers, estimates = _numbers(model, beliefs), twin.estimate(rows) * twin.unit
         away = np.abs(estimates - numbers)
-        share = float((away <= _NEAR * np.ptp(centres)).mean())
+        share = float((away <= _NEAR * _range(model)).mean())
         return Agreement(len(rows), share, float(away.max()), numbers, estimates)
     expected, (found, believed) = model.goal.decide(beliefs), twin.decide(rows)
     away = np.abs(believed * twin.belief_unit - beliefs)
@@ -146,6 +143,26 @@ def drawn_rows(model: Model) -> Float:
     rows = sample_rows(model, _N_DRAWN)
     unknown = np.random.default_rng(1).random(rows.shape) < _UNKNOWN_SHARE
     return np.where(unknown, np.nan, rows)
+
+
+def _root_signals(model: Model, rows: Float) -> Float:
+    names = (attribute.name for attribute in model.attributes)
+    coded = Coded(dict(zip(names, rows.T, strict=True)), len(rows))
+    return signals_of(model, coded)[model.root.name]
+
+
+def _numbers(model: Model, beliefs: Float) -> Float:
+    """Return the numbers that a model estimates, given what its last node says."""
+    if model.goal.is_additive_number:
+        return beliefs[:, 0]
+    return np.asarray(beliefs @ np.array(model.goal.centres))
+
+
+def _range(model: Model) -> float:
+    """Return the range of a goal that is a number; of one that is added up, that of estimates."""
+    if model.goal.is_additive_number:
+        return float(np.ptp(_numbers(model, _root_signals(model, drawn_rows(model)))))
+    return float(np.ptp(model.goal.centres))
 
 
 def _percent(share: float) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from solah.model.document import Model
 
 MAGIC = b"SLHB"
-VERSION = 1
+VERSION = 2
 NO_BITS = -(2**15)
 _BYTE_MARK = 0xFEFF
 _HEAD = struct.Struct("<4sHHII")  # what the checksum is not of
@@ -68,8 +68,10 @@ LAYOUT = {
     "splits": "b",
     "children": "H",
     "leaves": "h",
-    "stages": "BbHHHHHHH",
+    "stages": "BbBBHHHHHHH",
     "starts": "i",
+    "lost": "H",
+    "priors": "i",
     "preference": "i",
     "of_knots": "H",
     "of_states": "H",
@@ -259,6 +261,7 @@ def _sections(model: Model, tables: FixedTables) -> dict[str, Rows]:
     """List the lines of every section."""
     walks = tables.walks
     preference = () if tables.preference is None else tables.preference.tolist()
+    losses = [stage.lost for stage in tables.stages if stage.lost is not None]
     starts = chain.from_iterable(stage.start.tolist() for stage in tables.stages)
     return {
         "zeros": _lines(tables.zeros or ()),
@@ -272,6 +275,8 @@ def _sections(model: Model, tables: FixedTables) -> dict[str, Rows]:
         **{section: _all_of(walks, field) for section, field in _OF_WALKS.items()},
         "stages": [_stage(stage) for stage in tables.stages],
         "starts": _lines(starts),
+        "lost": _lines(share for lost in losses for share in lost.shares.tolist()),
+        "priors": _lines(number for lost in losses for number in lost.prior.tolist()),
         "preference": _lines(preference),
         **{part: _lines(numbers) for part, numbers in rule_numbers(tables).items()},
         "names": _lines(b"".join(_name(text) for text in _names(model))),
@@ -311,7 +316,14 @@ def _question(kind: str, source: int, place: int) -> tuple[int, ...]:
 
 
 def _stage(stage: FixedStage) -> tuple[int, ...]:
-    return (int(stage.is_weighed), stage.value_bits, 0, *stage.parts.firsts_and_numbers())
+    lost = stage.lost
+    factor = (0, 0, 0) if lost is None else (lost.shift, 1, lost.factor)
+    return (
+        int(stage.is_weighed),
+        stage.value_bits,
+        *factor,
+        *stage.parts.firsts_and_numbers(),
+    )
 
 
 def _names(model: Model) -> Iterator[str]:
@@ -329,8 +341,8 @@ def _name(text: str) -> bytes:
 def _python_runtime() -> str:
     """Join what opens blobs in MicroPython with what decides."""
     folder = files("solah.export").joinpath("py_runtime")
-    opens, decides = (
+    opens, decides, weakens = (
         folder.joinpath(file).read_text(encoding="utf-8")
-        for file in ("blob.py.txt", "fixed.py.txt")
+        for file in ("blob.py.txt", "fixed.py.txt", "lost.py.txt")
     )
-    return opens.replace("# The runtime stands here.\n", decides)
+    return opens.replace("# The runtime stands here.\n", f"{decides}\n\n{weakens}")

@@ -74,11 +74,13 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
     files : dict of file name to text
     """
     values = {**_values(model, tables, name), **_learning(tables, name, None)}
-    runtime = files("solah.export").joinpath("py_runtime", "fixed.py.txt")
+    folder = files("solah.export").joinpath("py_runtime")
+    parts = ("fixed.py.txt", "lost.py.txt") if tables.loses else ("fixed.py.txt",)
     environment = source_environment()
     kinds = {kind: place for place, kind in enumerate(KINDS)}
     example = f"{model.attributes[0].peaks[0]:.4g}"
-    own = runtime.read_text(encoding="utf-8").rstrip()
+    texts = (folder.joinpath(part).read_text(encoding="utf-8").rstrip() for part in parts)
+    own = "\n\n\n".join(texts)
     model_text = environment.get_template("model.py.j2")
     return {
         f"{name}.py": model_text.render(**values, kinds=kinds, example=example, runtime=own),
@@ -161,6 +163,10 @@ def _text_size(texts: Iterable[str]) -> int:
 
 def _amount(tables: FloatTables | FixedTables) -> str:
     """Describe the amount of a reason."""
+    if tables.lowered.goal.is_additive_number:
+        bits = getattr(tables.stages[-1], "value_bits", None)
+        unit = "" if bits is None else f", times two to the power of {bits}"
+        return f"how far it moves the estimate{unit}"
     if tables.lowered.is_number:
         return "its share, times 16384" if isinstance(tables, FixedTables) else "its share"
     last = tables.stages[-1]
@@ -231,6 +237,11 @@ def source_environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.globals |= {
+        "float_literal": float_literal,
+        "floats": floats,
+        "integers": integers,
+    }
     environment.filters |= {
         "comment": comment,
         "floats": floats,

@@ -13,7 +13,7 @@ import numpy as np
 
 from solah.exceptions import ParameterError
 from solah.export.c_types import table_types
-from solah.export.fixed_tables import FixedTables, FixedWalk, fixed_tables
+from solah.export.fixed_tables import FixedLost, FixedTables, FixedWalk, fixed_tables
 from solah.export.float_tables import FloatTables, float_tables
 from solah.export.lowering import lower
 from solah.export.prices import FLOAT, Q15
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.export.exporting import Numbers
-    from solah.export.float_tables import WalkTables
+    from solah.export.float_tables import LostTables, WalkTables
     from solah.export.lowering import TreeInput
     from solah.export.prices import CodePrices, StackPrices, TimePrices
     from solah.kernels.arrays import Float
@@ -78,7 +78,7 @@ def model_costs(model: Model, numbers: Numbers = "float") -> Costs:
     >>> from solah.export.costs import model_costs
     >>> wine = datasets.load("wine")
     >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
-    >>> model_costs(model, "q15").flash < 1_000 < model_costs(model, "float").flash
+    >>> model_costs(model, "q15").flash < 2_000 < model_costs(model, "float").flash
     True
     """
     if numbers not in ("float", "q15"):
@@ -118,7 +118,7 @@ def _table_bytes(tables: Tables) -> int:
     lines = (
         (_struct(1, 1, at, at), len(tables.curves)),
         (_struct(1, 1, at), len(tables.states)),
-        (_struct(_WORD, 1, 1, *[at] * 6), len(tables.stages)),
+        (_struct(_WORD, 1, 1, *[at] * 6, *_lost_fields(tables, value)), len(tables.stages)),
     )
     # Of a stage that it knows, the compiler puts tables of one line, and short ones, into the code.
     least = 1 if _is_open(tables) else 2
@@ -133,7 +133,18 @@ def _table_bytes(tables: Tables) -> int:
         + _WORD * (n_begun if n_begun > _SHORT or least == 1 else 0)
         + _WORD * (n_preferred if n_preferred > 2 else 0)
         + _WORD * (n_zeros if n_zeros > 1 else 0)
+        + sum(value * len(lost.shares) for lost in _losses(tables))
+        + sum(_WORD * len(lost.prior) for lost in _losses(tables) if len(lost.prior) > _SHORT)
     )
+
+
+def _losses(tables: Tables) -> list[LostTables | FixedLost]:
+    return [stage.lost for stage in tables.stages if stage.lost is not None]
+
+
+def _lost_fields(tables: Tables, value: int) -> list[int]:
+    """Return the sizes of what a line of the table of stages says of unknown parts."""
+    return [_WORD, _WORD, value, 1] if tables.loses else []
 
 
 def _is_open(tables: Tables) -> bool:
@@ -181,19 +192,25 @@ def _aligned(size: int, to: int) -> int:
 def _code_bytes(tables: Tables, price: CodePrices) -> float:
     """Add up the parts of the runtime that a model needs."""
     several, classes = len(tables.stages) > 1, tables.lowered.n_values > 1
-    weighing = several or tables.stages[0].is_weighed
+    is_number = tables.lowered.is_number
+    adding = _adds_beside(tables)
+    weighing = not is_number and (several or tables.stages[0].is_weighed)
     curves = bool(tables.curves) or _is_open(tables)
     states = bool(tables.states) or _is_open(tables)
     walks = bool(tables.walks)
     return (
-        price.choice * (not tables.lowered.is_number)
+        price.choice * (not is_number)
         + price.classes * classes
+        + price.adding * adding
+        + price.adding_walks * (adding and walks)
         + price.curves * curves
         + price.states * states
         + price.walks * walks
-        + price.beside * (walks and not tables.lowered.is_number)
+        + price.beside * (walks and not is_number)
         + price.far * (walks and _array_bytes(tables) > _REACH)
         + price.weighing * weighing
+        + price.losing * tables.loses
+        + price.losing_walks * (tables.loses and walks)
         + price.stages * several
         + price.preference * (tables.preference is not None)
         + price.zeros * bool(_zeros(tables))
@@ -221,8 +238,15 @@ def _array_bytes(tables: Tables) -> int:
     return _aligned(beliefs, _WORD) + sums + parts + scores + asked * n_inputs + step * n_steps
 
 
+def _adds_beside(tables: Tables) -> bool:
+    """Whether a number is added up from what readings say alone, beside trees or not."""
+    is_added = tables.lowered.is_number and tables.stages[0].is_weighed
+    return is_added and bool(tables.curves or tables.states)
+
+
 def _weighs(tables: Tables) -> bool:
-    return any(stage.is_weighed for stage in tables.stages)
+    is_evidence = not tables.lowered.is_number
+    return is_evidence and any(stage.is_weighed for stage in tables.stages)
 
 
 def _frame_bytes(tables: Tables, price: StackPrices) -> int:
@@ -231,6 +255,8 @@ def _frame_bytes(tables: Tables, price: StackPrices) -> int:
         + price.choice * (not tables.lowered.is_number)
         + price.classes * (tables.lowered.n_values > 1)
         + price.walk * bool(tables.walks)
+        + price.losing * tables.loses
+        + price.adding * _adds_beside(tables)
     )
 
 
@@ -241,7 +267,7 @@ def _instructions(tables: Tables, price: TimePrices) -> float:
     n_values = tables.lowered.n_values
     n_knots = sum(curve.n_knots for curve in tables.curves)
     n_zeros = len(tables.curves) if _zeros(tables) else 0
-    n_weighed = sum(stage.is_weighed for stage in tables.stages)
+    n_weighed = sum(stage.is_weighed for stage in tables.stages if _weighs(tables))
     walks = sum(_walk_instructions(walk, n_values, price) for walk in tables.walks)
     return (
         price.chosen * n_values
@@ -250,6 +276,7 @@ def _instructions(tables: Tables, price: TimePrices) -> float:
         + price.zero * n_zeros
         + price.knot * n_knots
         + (price.state + price.state_value * n_values) * len(tables.states)
+        + price.losing * (tables.loses and bool(tables.walks))
         + walks
     )
 

@@ -23,6 +23,7 @@ ONE = 1 << 15
 BELIEF_BITS = 14
 _LARGEST = 32767
 _MOST_SHIFT = 24
+_MOST_FACTOR = 65535
 # The units that a stage may have: the least and the most bits.
 _BITS_OF_EVIDENCE, _BITS_OF_NUMBERS = (0, 24), (-100, 100)
 # The largest score of a part of a stage, and the largest sum of all of them, with a start.
@@ -54,6 +55,24 @@ class FixedWalk:
 
 
 @dataclass(frozen=True, eq=False)
+class FixedLost:
+    """What becomes of evidence if parts of a stage are unknown; see :class:`lowering.Lost`.
+
+    Attributes
+    ----------
+    shares : (n_parts,) what is lost with each part, in the unit 2^-15
+    prior : (2 * n_values,) the logarithms of the classes' shares, and what the bias adds to them
+    factor, shift : of the squares of shares: in the unit 2^-15 they become variances in the unit
+        2^-12, times pi / 8
+    """
+
+    shares: Integers
+    prior: Integers
+    factor: int
+    shift: int
+
+
+@dataclass(frozen=True, eq=False)
 class FixedStage:
     """A line of the table of stages."""
 
@@ -62,6 +81,7 @@ class FixedStage:
     value_bits: int
     start: Integers
     parts: StageParts
+    lost: FixedLost | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +110,11 @@ class FixedTables:
     preference: Integers | None
     warnings: tuple[str, ...]
     learnt: Integers | None = None
+
+    @property
+    def loses(self) -> bool:
+        """Whether unknown readings change more than the evidence of their own parts."""
+        return any(stage.lost is not None for stage in self.stages)
 
     @property
     def zeros(self) -> list[int] | None:
@@ -160,7 +185,7 @@ class _Layout:
         self._walks += [self._walk(tree, bits) for tree in stage.trees]
         parts = StageParts.behind(stage, *n_before)
         start = _scaled(stage.start, bits, MOST_TOTAL)
-        return FixedStage(stage.name, stage.is_weighed, bits, start, parts)
+        return FixedStage(stage.name, stage.is_weighed, bits, start, parts, _lost(stage, bits))
 
     def _value_bits(self, stage: Stage) -> int:
         """Choose the unit of scores: the finest in which each has 16 bits, and sums have 30."""
@@ -169,12 +194,14 @@ class _Layout:
         scores = [
             *(curve.values for curve in stage.curves),
             *(table.values for table in stage.tables),
+            *(curve.unknown for curve in stage.curves),
+            *(table.unknown for table in stage.tables),
             *(tree.values for tree in stage.trees),
         ]
         largest = max((float(np.abs(values).max()) for values in scores), default=0.0)
         if self._learns:  # what is learnt may be larger
             largest = max(2 * largest, _LEAST_REACH)
-        least, most = _BITS_OF_EVIDENCE if stage.is_weighed else _BITS_OF_NUMBERS
+        least, most = _BITS_OF_NUMBERS if self._lowered.is_number else _BITS_OF_EVIDENCE
         bits = min(largest_bits(max(largest, 1e-30)), most) if largest < 1e300 else least - 1
         while bits > least and not self._adds_up(stage, bits):
             bits -= 1
@@ -190,9 +217,12 @@ class _Layout:
         """Tell whether sums stay within 30 bits and, for e^x, within 32 in the unit 2^-10."""
         n_parts = len(stage.curves) + len(stage.tables) + len(stage.trees)
         outside = float(np.abs(stage.start).max())
-        if stage.is_weighed:
+        is_evidence = stage.is_weighed and not self._lowered.is_number
+        if is_evidence:
             outside += float(np.abs(np.log(self._lowered.goal.thresholds)).max(initial=0.0))
-        room = MOST_TOTAL >> max(10 - bits, 0) if stage.is_weighed else MOST_TOTAL
+        if stage.lost is not None:
+            outside += 2 * float(np.abs(stage.lost.prior).max() + np.abs(stage.lost.lean).max())
+        room = MOST_TOTAL >> max(10 - bits, 0) if is_evidence else MOST_TOTAL
         return n_parts * _MOST_SCORE + outside * 2.0**bits < room
 
     def _add_curve(self, curve: Curve, bits: int) -> None:
@@ -254,7 +284,7 @@ class _Layout:
             scaled = _scaled(tree.values[leaves], bits)
             values, numbers = np.unique(scaled, axis=0, return_inverse=True)
             return values, numbers.ravel()
-        numbers = tree.rules[leaves] - tree.rules[leaves].min()
+        numbers = tree.lines[leaves].astype(np.int64)
         _, firsts = np.unique(numbers, return_index=True)
         learnt = _scaled(tree.values[leaves][firsts], LEARNT_BITS, MOST_LEARNT)
         self._learnt.append(learnt)
@@ -301,6 +331,20 @@ class _Layout:
         for tree in trees if self._learns else ():
             if np.abs(tree.values).max() > most:
                 yield f"the evidence of rules of {tree.name!r} is clipped to {most:g} nats"
+
+
+def _lost(stage: Stage, bits: int) -> FixedLost | None:
+    if stage.lost is None:
+        return None
+    shares = np.floor(stage.shares * ONE + 0.5).astype(np.int64)
+    is_all = np.isclose(stage.shares.sum(), 1.0)  # then nothing is known without any of the parts
+    shares[np.argmax(shares)] += (ONE if is_all else min(shares.sum(), ONE)) - shares.sum()
+    prior = np.concatenate([stage.lost.prior, stage.lost.lean])
+    shift = 0
+    while shift < _MOST_SHIFT and stage.lost.factor * 2.0 ** (shift - 2) < _MOST_FACTOR:
+        shift += 1
+    factor = min(round(stage.lost.factor * 2.0 ** (shift - 3)), _MOST_FACTOR)
+    return FixedLost(shares, _scaled(prior, bits, MOST_TOTAL), factor, shift)
 
 
 def _scaled(values: Float, bits: int, largest: int = _LARGEST) -> Integers:

@@ -16,7 +16,7 @@ from solah.export.units import REACH, UNKNOWN
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk
+    from solah.export.fixed_tables import FixedLost, FixedStage, FixedTables, FixedWalk
     from solah.export.lowering import TreeInput
     from solah.export.places import CurveRow
     from solah.export.units import Integers
@@ -106,6 +106,12 @@ class FixedTwin(Twin):
     def _part(self, weight: Integers, values: Integers) -> Integers:
         return shift(weight * values, np.int64(15))
 
+    def _scaled(self, numbers: Integers, shares: Integers) -> Integers:
+        return shift(numbers * shares, np.int64(15))
+
+    def _damping(self, lost: FixedLost, squares: Integers) -> Integers:
+        return _inverse_root(4096 + ((squares * lost.factor >> 15) >> lost.shift))
+
     def _share(self, stage: FixedStage, total: Integers) -> Integers:
         return _share(total, stage.value_bits)
 
@@ -143,6 +149,17 @@ def _share(evidence: Integers, value_bits: int) -> Integers:
     # The first class has what rounding leaves, so that beliefs sum to one.
     shares[:, 0] = ONE - shares[:, 1:].sum(axis=1)
     return np.asarray(shares)
+
+
+def _inverse_root(x: Integers) -> Integers:
+    """Return 1 / sqrt(x) for x >= 1, as ``solah_inverse_root`` does."""
+    halvings = np.zeros_like(x)
+    while (is_far := x >= 16384).any():
+        x, halvings = np.where(is_far, x >> 2, x), halvings + is_far
+    root = 34944 - (x * 39 >> 5)
+    for _ in range(2):
+        root = root * (98304 - (x * (root * root >> 15) >> 12)) >> 16
+    return root >> halvings
 
 
 def _exp(x: Integers, value_bits: int) -> Integers:

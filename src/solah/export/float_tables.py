@@ -50,6 +50,22 @@ class WalkTables:
 
 
 @dataclass(frozen=True, eq=False)
+class LostTables:
+    """What becomes of evidence if parts of a stage are unknown; see :class:`lowering.Lost`.
+
+    Attributes
+    ----------
+    shares : (n_parts,) what is lost with each part: of curves, states and trees
+    prior : (2 * n_values,) the logarithms of the classes' shares, and what the bias adds to them
+    factor : of the squares of shares
+    """
+
+    shares: Float32
+    prior: Float32
+    factor: np.float32
+
+
+@dataclass(frozen=True, eq=False)
 class StageRow:
     """A line of the table of stages: what is added up, and from where on."""
 
@@ -57,6 +73,7 @@ class StageRow:
     is_weighed: bool
     start: Float32
     parts: StageParts
+    lost: LostTables | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +98,11 @@ class FloatTables:
     walks: tuple[WalkTables, ...]
     stages: tuple[StageRow, ...]
     preference: Float32 | None
+
+    @property
+    def loses(self) -> bool:
+        """Whether unknown readings change more than the evidence of their own parts."""
+        return any(stage.lost is not None for stage in self.stages)
 
 
 def float_tables(lowered: Lowered) -> FloatTables:
@@ -121,7 +143,8 @@ class _Layout:
             self._add_states(table)
         self._walks += map(walk_tables, stage.trees)
         parts = StageParts.behind(stage, *n_before)
-        return StageRow(stage.name, stage.is_weighed, _float32(stage.start), parts)
+        start, lost = _float32(stage.start), _lost_tables(stage)
+        return StageRow(stage.name, stage.is_weighed, start, parts, lost)
 
     def _add_curve(self, curve: Curve) -> None:
         row = CurveRow(
@@ -151,6 +174,13 @@ class _Layout:
         row = StateRow(table.attribute, len(table.values), _length(self._values), rules)
         self._states.append(row)
         self._values += [*table.values, table.unknown]
+
+
+def _lost_tables(stage: Stage) -> LostTables | None:
+    if stage.lost is None:
+        return None
+    prior = np.concatenate([stage.lost.prior, stage.lost.lean])
+    return LostTables(_float32(stage.shares), _float32(prior), np.float32(stage.lost.factor))
 
 
 def walk_tables(tree: LoweredTree) -> WalkTables:

@@ -14,7 +14,7 @@ from solah.export.twin import Twin
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.export.float_tables import Float32, FloatTables, StageRow, WalkTables
+    from solah.export.float_tables import Float32, FloatTables, LostTables, StageRow, WalkTables
     from solah.export.lowering import TreeInput
     from solah.export.places import CurveRow
 
@@ -77,6 +77,12 @@ class FloatTwin(Twin):
     def _part(self, weight: Float32, values: Float32) -> Float32:
         return weight * values
 
+    def _scaled(self, numbers: Float32, shares: Float32) -> Float32:
+        return numbers * shares
+
+    def _damping(self, lost: LostTables, squares: Float32) -> Float32:
+        return _inverse_root(np.float32(1) + lost.factor * squares)
+
     def _share(self, stage: StageRow, total: Float32) -> Float32:
         return _share(total)
 
@@ -135,6 +141,15 @@ def _share(evidence: Float32) -> Float32:
     for of_class in shares.T:
         total += of_class
     return shares / total[:, None]
+
+
+def _inverse_root(x: Float32) -> Float32:
+    """Return 1 / sqrt(x) for x >= 1, as ``solah_inverse_root`` does."""
+    bits = np.uint32(0x5F3759DF) - (x.view(np.uint32) >> np.uint32(1))
+    half, root = np.float32(0.5) * x, bits.view(np.float32)
+    for _ in range(2):
+        root = root * (np.float32(1.5) - half * root * root)
+    return root
 
 
 def _exp(x: Float32) -> Float32:

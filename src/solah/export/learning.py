@@ -16,7 +16,6 @@ from zlib import crc32
 import numpy as np
 
 from solah.exceptions import DataError, ParameterError
-from solah.explain.effects import tree_weights
 from solah.export.fixed_tables import (
     LEARNT_BITS,
     MOST_LEARNT,
@@ -27,7 +26,6 @@ from solah.export.fixed_tables import (
 )
 from solah.export.fixed_twin import FixedTwin, shift
 from solah.export.lowering import lower
-from solah.kernels.reference import softmax
 from solah.model.document import Fusion, Task, Tree
 from solah.model.format import model_hash
 
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
 
     from solah.export.fixed_tables import FixedStage, FixedWalk
     from solah.export.units import Integers
+    from solah.kernels.arrays import Float
     from solah.model.document import Model
 
 # How far a row that is wholly wrong moves the evidence for its class, in nats.
@@ -94,11 +93,13 @@ class _Taken(NamedTuple):
     rules : (n_branches,) their rules, some of which have several branches
     weights : (n_rows, n_branches)
     turns : the places of the branches that move their rules first, second, …
+    lost : (n_rows,) the shares of the trees that are unknown, and their squares, added up
     """
 
     rules: Integers
     weights: Integers
     turns: list[NDArray[np.intp]]
+    lost: tuple[Integers, Integers]
 
 
 class LearningTwin(FixedTwin):
@@ -150,14 +151,17 @@ class LearningTwin(FixedTwin):
             for node, weight, _ in self._branches(walk, x, beliefs):
                 rules.append(walk.first_rule + int(walk.first_child[node]))
                 weights.append(weight)
-        return _Taken(np.array(rules), np.column_stack(weights), _turns(rules))
+        lost = self._lost(stage, x)
+        return _Taken(np.array(rules), np.column_stack(weights), _turns(rules), lost)
 
     def _learn_row(self, stage: FixedStage, taken: _Taken, row: int, observed: int) -> Integers:
         """Return what a stage believes of one row, and let it learn then."""
         weights = taken.weights[row]
         values = values_of(self.learnt[taken.rules], stage.value_bits)
         total = stage.start + self._part(weights[:, None], values).sum(axis=0)
-        belief: Integers = self._to_belief(stage, total[None])[0]
+        shares, squares = taken.lost
+        total = self._without(stage, total[None], (shares[[row]], squares[[row]]))
+        belief: Integers = self._to_belief(stage, total)[0]
         if 0 <= observed < len(belief):
             step_bits = np.int64(self._pace.step_bits(stage))
             for turn in taken.turns:
@@ -193,6 +197,12 @@ class LearningTwin(FixedTwin):
 
     def _leaf(self, walk: FixedWalk, number: int) -> Integers:  # type: ignore[override]
         return values_of(self.learnt[walk.first_rule + number], walk.value_bits)
+
+
+def _centred(learnt: Float) -> Float:
+    """Return the evidence for all classes, 0 on average, of that against the first."""
+    evidence = np.insert(learnt, 0, 0.0, axis=1)
+    return np.asarray(evidence - evidence.mean(axis=1, keepdims=True))
 
 
 def _turns(rules: list[int]) -> list[NDArray[np.intp]]:
@@ -262,12 +272,9 @@ class Learner:
 
     def model(self) -> Model:
         """Return the model with what was learnt."""
-        weights = tree_weights(self._model)
         walks = {walk.name: walk for walk in self.tables.walks}
         nodes = (
-            node
-            if isinstance(node, Fusion)
-            else self._with_learnt(node, walks[node.name], weights.get(node.name))
+            node if isinstance(node, Fusion) else self._with_learnt(node, walks[node.name])
             for node in self._model.nodes
         )
         return replace(self._model, nodes=tuple(nodes))
@@ -301,14 +308,20 @@ class Learner:
                     )
         self.twin.learnt = learnt
 
-    def _with_learnt(self, tree: Tree, walk: FixedWalk, weight: float | None) -> Tree:
-        lines = walk.first_rule + walk.first_child[tree.leaves]
+    def _with_learnt(self, tree: Tree, walk: FixedWalk) -> Tree:
+        leaves = tree.leaves
+        if tree.missing is not None and tree.split[0] < 0:  # the walk asks whether it is known
+            leaves = leaves + 1
+        lines = walk.first_rule + walk.first_child[leaves]
         learnt = self.twin.learnt[lines] / (1 << LEARNT_BITS)
-        belief = tree.belief.copy()
-        if weight is None:
-            scores = np.maximum(learnt, 0.0)
-            belief[tree.leaves] = np.column_stack([np.maximum(1 - scores.sum(axis=1), 0.0), scores])
-        else:
-            evidence = np.insert(learnt / weight, 0, 0.0, axis=1)
-            belief[tree.leaves] = softmax(evidence + np.log(tree.belief[0]))
+        if tree.scores is not None:
+            scores, missing = tree.scores.copy(), tree.missing
+            scores[tree.leaves] = _centred(learnt)
+            if missing is not None:  # the last leaf of the walk
+                of_missing = self.twin.learnt[walk.first_rule + walk.first_child[-1:]]
+                moved = _centred(of_missing / (1 << LEARNT_BITS))[0]
+                missing = replace(missing, scores=tuple(moved.tolist()))
+            return replace(tree, scores=scores, missing=missing)
+        belief, shares = tree.belief.copy(), np.maximum(learnt, 0.0)
+        belief[tree.leaves] = np.column_stack([np.maximum(1 - shares.sum(axis=1), 0.0), shares])
         return replace(tree, belief=belief)

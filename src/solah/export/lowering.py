@@ -1,24 +1,24 @@
 """Lower a model to what a device computes: broken lines, tables of states and trees.
 
-Weights are multiplied into the scores of branches, evidence is taken against the first class, and
-a tree that asks one attribute becomes a broken line over its readings, without idle knots.
+Evidence is taken against the first class, and
+a tree that asks one attribute becomes a broken line over its readings, without idle knots. Below a
+fusion, each of them has a share: what is lost when it is unknown (see ``model/beliefs.py``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.explain.effects import tree_weights
 from solah.explain.rules import tree_rules
-from solah.model.beliefs import fusion_inputs
+from solah.model.beliefs import evidence_shares, fusion_inputs
 from solah.model.document import Fusion, Task, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, Int32
     from solah.model.attributes import Attribute
     from solah.model.document import Goal, Model
+
+NO_RULE = 2**16 - 1
+"""The number of a leaf that is never named as a reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,7 @@ class Curve:
     values : (n_knots, n_values) the scores at each
     unknown : (n_values,) the scores when nothing is read
     rules : (n_knots,) the rules that give them, by their numbers
+    share : the share that is lost with an unknown reading
     """
 
     attribute: int
@@ -46,6 +50,7 @@ class Curve:
     values: Float
     unknown: Float
     rules: Int32
+    share: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +61,7 @@ class StateTable:
     values: Float
     unknown: Float
     rules: Int32
+    share: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +98,9 @@ class LoweredTree:
     first_child : (n_nodes,) the first of a node's children
     values : (n_nodes, n_values) the scores of leaves
     rules : (n_nodes,) the rules of leaves, by their numbers
+    lines : (n_nodes,) the lines in which a device that learns has the scores of leaves: one for
+        leaves that are joined
+    share : the share that is lost if a reading is unknown
     """
 
     name: str
@@ -100,6 +109,28 @@ class LoweredTree:
     first_child: Int32
     values: Float
     rules: Int32
+    lines: Int32
+    share: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Lost:
+    """What becomes of evidence if parts of a stage are unknown.
+
+    With S the sum of the shares of these parts, Q that of their squares, and E the evidence of all
+    parts, the scores are ``prior + k * (lean * (1 - S) + E)``, where ``k = 1 / sqrt(1 + factor *
+    Q)``: the variances of parts are their squared shares, times one number for all of them.
+
+    Attributes
+    ----------
+    prior : (n_values,) the logarithms of the classes' shares
+    lean : (n_values,) what the bias adds to them
+    factor : pi / 8 times the variance of a part that would have all shares
+    """
+
+    prior: Float
+    lean: Float
+    factor: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +140,11 @@ class Stage:
     Attributes
     ----------
     name : the node's name
-    is_weighed : whether scores are evidence, which is added up; else they are one tree's belief
+    is_weighed : whether scores are evidence, or numbers, that are added up; else they are one
+        tree's belief
     start : (n_values,) the evidence to begin with
     curves, tables, trees : what is added up
+    lost : what becomes of evidence if some is unknown; None if that changes nothing else
     """
 
     name: str
@@ -120,6 +153,14 @@ class Stage:
     curves: tuple[Curve, ...]
     tables: tuple[StateTable, ...]
     trees: tuple[LoweredTree, ...]
+    lost: Lost | None = None
+
+    @property
+    def shares(self) -> Float:
+        """What is lost with each part: of curves, tables and trees, in this order."""
+        parts: tuple[Curve | StateTable | LoweredTree, ...]
+        parts = (*self.curves, *self.tables, *self.trees)
+        return np.array([part.share for part in parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +207,7 @@ class _Lowering:
     def __init__(self, model: Model, only_trees: bool) -> None:
         self._model, self._only_trees = model, only_trees
         self._weighed_nodes = fusion_inputs(model.nodes)
-        self._weights = tree_weights(model)
+        self._shares = evidence_shares(model.nodes)
         self._places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
         self._stage_of: dict[str, int] = {}
         self._rules: list[Rule] = []
@@ -187,16 +228,24 @@ class _Lowering:
         """Give numbers to the rules of the trees in the last stage, tree by tree."""
         root = self._model.root
         for tree in self._trees_below(root) if isinstance(root, Fusion) else [root]:
-            rules = tree_rules(tree, self._model.goal, self._weights.get(tree.name))
+            rules = tree_rules(tree, self._model.goal)
+            heads = _heads_of_reasons(tree)
+            named = sorted(set(heads[tree.leaves].tolist()), key=_place_in(rules, tree.heads))
             numbers = np.zeros(len(tree.split), dtype=np.int32)
-            numbers[list(rules)] = len(self._rules) + np.arange(len(rules))
-            self._rules_of[tree.name] = numbers[tree.heads]
-            self._rules += rules.values()
+            numbers[named] = len(self._rules) + np.arange(len(named))
+            self._rules_of[tree.name] = np.where(tree.split < 0, numbers[heads], 0)
+            self._rules += [rules[int(tree.heads[head])] for head in named]
 
     def _weighed(self, fusion: Fusion) -> Stage:
-        bias = np.array(fusion.bias)
-        members = [(tree, self._evidence(tree)) for tree in self._trees_below(fusion)]
-        return self._stage(fusion.name, bias[1:] - bias[0], members, is_weighed=True)
+        trees = self._trees_below(fusion)
+        bias = self._against_first(np.array(fusion.bias))
+        members = [(tree, self._against_first(tree.evidence)) for tree in trees]
+        stage = self._stage(fusion.name, bias, members, is_weighed=True)
+        if self._model.goal.is_additive_number or not stage.shares.any():
+            return stage
+        prior = self._against_first(self._model.goal.log_prior)
+        spread = sum(np.sqrt(tree.variance) for tree in trees)
+        return replace(stage, lost=Lost(prior, bias - prior, float(np.pi / 8 * spread**2)))
 
     def _alone(self, tree: Tree) -> Stage:
         goal = self._model.goal
@@ -219,9 +268,11 @@ class _Lowering:
                 trees.append(node)
         return trees[::-1]
 
-    def _evidence(self, tree: Tree) -> Float:
-        evidence = self._weights[tree.name] * tree.evidence
-        return np.asarray(evidence[:, 1:] - evidence[:, :1])
+    def _against_first(self, scores: Float) -> Float:
+        """Return the scores of all classes but the first, less those of the first."""
+        if self._model.goal.is_additive_number:
+            return scores
+        return np.asarray(scores[..., 1:] - scores[..., :1])
 
     def _stage(
         self, name: str, start: Float, members: Sequence[tuple[Tree, Float]], *, is_weighed: bool
@@ -230,47 +281,90 @@ class _Lowering:
         tables: list[StateTable] = []
         trees: list[LoweredTree] = []
         for tree, scores in members:
-            asks_beliefs = tree.inputs[0].origin not in self._places
-            if self._only_trees or (tree.split[0] >= 0 and (len(tree.inputs) > 1 or asks_beliefs)):
+            is_alone = len(tree.inputs) == 1 and tree.inputs[0].origin in self._places
+            is_level = not self._share(tree) and tree.missing is None
+            if self._only_trees:
                 trees.append(self._tree(tree, scores))
-            elif tree.split[0] < 0:
+            elif tree.split[0] < 0 and is_level:
                 start = start + scores[0]
+            elif not is_alone:
+                trees.append(self._tree(tree, scores))
             elif tree.inputs[0].is_coded:
                 tables.append(self._table(tree, scores))
             else:
                 curve = self._curve(tree, scores)
-                if len(curve.knots) > 1:
-                    curves.append(curve)
-                else:
+                if is_level and (curve.values == curve.values[0]).all():
                     start = start + curve.values[0]
+                else:
+                    curves.append(curve)
         return Stage(name, is_weighed, start, tuple(curves), tuple(tables), tuple(trees))
+
+    def _share(self, tree: Tree) -> float:
+        """Return what is lost if a tree is unknown; one with a rule for that never is."""
+        if tree.missing is not None or self._model.goal.is_additive_number:
+            return 0.0
+        return self._shares.get(tree.name, 0.0)
 
     def _curve(self, tree: Tree, scores: Float) -> Curve:
         attribute, values = tree.inputs[0], _of_sets(tree, scores)
-        bends = _bending(values)
+        bends, knots = _bending(values), np.array(attribute.peaks)
+        if len(bends) == 1:  # level, and it only matters whether the reading is known
+            bends, knots = [0, 0], np.array([knots[0], knots[0] + 1.0])
+        else:
+            knots = knots[bends]
         return Curve(
             attribute=self._places[attribute.name],
-            knots=np.array(attribute.peaks)[bends],
+            knots=knots,
             values=values[bends],
-            unknown=np.array(attribute.ignorance) @ values,
+            unknown=self._unknown(tree, values),
             rules=_of_sets(tree, self._numbers(tree))[bends],
+            share=self._share(tree),
         )
 
     def _table(self, tree: Tree, scores: Float) -> StateTable:
-        attribute, values = tree.inputs[0], _of_sets(tree, scores)
-        unknown = np.array(attribute.ignorance) @ values
-        rules = _of_sets(tree, self._numbers(tree))
-        return StateTable(self._places[attribute.name], values, unknown, rules)
+        values = _of_sets(tree, scores)
+        return StateTable(
+            attribute=self._places[tree.inputs[0].name],
+            values=values,
+            unknown=self._unknown(tree, values),
+            rules=_of_sets(tree, self._numbers(tree)),
+            share=self._share(tree),
+        )
+
+    def _unknown(self, tree: Tree, values: Float) -> Float:
+        """Return the scores of a missing reading: those of a rule for that, or the average."""
+        if tree.missing is not None:
+            return self._against_first(np.array(tree.missing.scores))
+        return np.asarray(np.array(tree.inputs[0].ignorance) @ values)
 
     def _tree(self, tree: Tree, scores: Float) -> LoweredTree:
         inputs = tuple(self._input(attribute) for attribute in tree.inputs)
         rules = self._numbers(tree)
-        return LoweredTree(tree.name, inputs, tree.split, tree.first_child, scores, rules)
+        lines = _lines(tree)
+        if tree.missing is None:
+            shape = tree.split, tree.first_child
+            return LoweredTree(tree.name, inputs, *shape, scores, rules, lines, self._share(tree))
+        # A focal set of its own, which no reading reaches, has all the mass of a missing one.
+        one = inputs[0]
+        n_sets = len(one.peaks)
+        masses = (*[0.0] * n_sets, 1.0)
+        own = replace(one, peaks=(*one.peaks, _beyond(one)), ignorance=masses)
+        missing = self._against_first(np.array([tree.missing.scores]))
+        leaves = [0, *np.repeat(0, n_sets)] if tree.split[0] < 0 else np.arange(n_sets + 1)
+        return LoweredTree(
+            name=tree.name,
+            inputs=(own,),
+            split=np.array([0, *[-1] * (n_sets + 1)], dtype=np.int32),
+            first_child=np.array([1, *[0] * (n_sets + 1)], dtype=np.int32),
+            values=np.vstack([scores[leaves], missing]),
+            rules=np.array([*rules[leaves], NO_RULE], dtype=np.int32),
+            lines=np.array([*lines[leaves], lines[tree.leaves].max() + 1], dtype=np.int32),
+        )
 
     def _numbers(self, tree: Tree) -> Int32:
         if tree.name in self._rules_of:
             return self._rules_of[tree.name]
-        return np.searchsorted(np.unique(tree.heads[tree.leaves]), tree.heads).astype(np.int32)
+        return _lines(tree)
 
     def _input(self, attribute: Attribute) -> TreeInput:
         is_read = attribute.origin in self._places
@@ -284,8 +378,48 @@ class _Lowering:
         )
 
 
+def _lines(tree: Tree) -> Int32:
+    """Give the leaves of a tree numbers; those that are joined have one."""
+    return np.searchsorted(np.unique(tree.heads[tree.leaves]), tree.heads).astype(np.int32)
+
+
+def _heads_of_reasons(tree: Tree) -> NDArray[np.intp]:
+    """Return the first of the leaves that are one reason: of those joined, the ones of one node.
+
+    The leaves of different nodes are one reason only if a reading never takes both: those below
+    different states of an attribute.
+    """
+    like = np.arange(len(tree.split))  # an earlier node with the same branches
+    heads = np.arange(len(tree.split))
+    for node in np.flatnonzero(tree.split >= 0).tolist():
+        children = tree.children(node)
+        if like[node] != node:
+            like[children] = like[tree.children(like[node])]
+            heads[children] = heads[tree.children(like[node])]
+            continue
+        for child in children:
+            if tree.split[child] < 0:
+                heads[child] = next(c for c in children if tree.heads[c] == tree.heads[child])
+            elif tree.inputs[tree.split[node]].is_coded and tree.heads[child] in children:
+                like[child] = tree.heads[child]
+    return heads
+
+
+def _place_in(rules: dict[int, Rule], heads: NDArray[np.intp]) -> Callable[[int], tuple[int, int]]:
+    """Order leaves as their rules are, and those of one rule by their numbers."""
+    places = {head: place for place, head in enumerate(rules)}
+    return lambda leaf: (places[int(heads[leaf])], leaf)
+
+
+def _beyond(one: TreeInput) -> float:
+    """Return where a focal set peaks that no reading reaches."""
+    return float(len(one.peaks)) if one.is_coded else np.inf
+
+
 def _of_sets(tree: Tree, of_nodes: NDArray[Any]) -> NDArray[Any]:
     """Return what a tree that asks once has for each focal set, given what its nodes have."""
+    if tree.split[0] < 0:
+        return np.repeat(of_nodes[:1], tree.inputs[0].n_focal_sets, axis=0)
     children = tree.children(0)
     return of_nodes[children.start : children.stop]
 

@@ -16,12 +16,16 @@ class CodePrices:
 
     choice: float  # to choose among classes
     classes: float  # loops over values, where there is more than one
+    adding: float  # to add up a number from what readings say alone
+    adding_walks: float  # to do so beside trees
     curves: float  # to find a piece of a broken line and add its scores
     states: float  # to add the scores of a state
     walks: float  # to describe readings and walk through trees
     beside: float  # to do so beside beliefs that are kept, where classes are told apart
     far: float  # to reach what such a walk remembers, where that is much
     weighing: float  # e^x, and shares of the sum
+    losing: float  # to weaken what is known by what is unknown
+    losing_walks: float  # to find whether all is known that a tree asks
     stages: float  # to compute beliefs one after the other and to ask them
     preference: float  # to move the decision by thresholds
     zeros: float  # to take the zero of an attribute off its readings
@@ -38,6 +42,8 @@ class StackPrices:
     choice: int  # those of beliefs, and of the choice among classes
     classes: int  # those of loops over values, where there is more than one
     walk: int  # those of a walk through a tree
+    losing: int  # those of what is unknown
+    adding: int  # those of a number that is added up
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ class TimePrices:
     node: float  # each node that is asked on the way
     leaf: float  # each branch that is taken
     weighed: float  # each value of a branch
+    losing: float  # to weaken what is known beside trees, which unknown readings cost most
 
 
 @dataclass(frozen=True)
@@ -72,12 +79,16 @@ Q15 = Prices(
     code=CodePrices(
         choice=37,
         classes=185,
+        adding=0,
+        adding_walks=265,
         curves=245,
         states=83,
         walks=137,
         beside=395,
         far=0,
         weighing=123,
+        losing=210,
+        losing_walks=115,
         stages=243,
         preference=35,
         zeros=31,
@@ -90,13 +101,15 @@ Q15 = Prices(
         choice=32,
         classes=20,
         walk=68,
+        losing=12,
+        adding=28,
     ),
     time=TimePrices(
         chosen=48,
         weighing=0,
         shared=181,
         curve=33,
-        zero=42,
+        zero=13,
         knot=9,
         slope=20,
         state=2,
@@ -105,18 +118,23 @@ Q15 = Prices(
         node=26,
         leaf=95,
         weighed=21,
+        losing=240,
     ),
 )
 FLOAT = Prices(
     code=CodePrices(
         choice=445,
         classes=143,
+        adding=375,
+        adding_walks=0,
         curves=240,
         states=146,
         walks=768,
         beside=0,
         far=52,
         weighing=284,
+        losing=225,
+        losing_walks=40,
         stages=78,
         preference=47,
         zeros=0,
@@ -129,6 +147,8 @@ FLOAT = Prices(
         choice=48,
         classes=0,
         walk=112,
+        losing=0,
+        adding=24,
     ),
     time=TimePrices(
         chosen=114,
@@ -144,5 +164,6 @@ FLOAT = Prices(
         node=300,
         leaf=270,
         weighed=188,
+        losing=2700,
     ),
 )

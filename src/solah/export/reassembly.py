@@ -1,7 +1,8 @@
 """Build a valid model from trees whose branches were joined.
 
-Joined branches have the mean scores of their leaves. A tree that is a single leaf goes into the
-bias of its fusion; nodes and attributes that nothing asks any more are left out.
+Joined branches have the mean scores of their leaves, and the variance of a tree shrinks as that of
+its leaves does. A tree that is a single leaf goes into the bias of its fusion, with what it says of
+missing readings; nodes and attributes that nothing asks any more are left out.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.model.beliefs import fusion_inputs
-from solah.model.document import LEAST_BELIEF, Fusion, Tree
+from solah.model.document import Fusion, Tree
 from solah.model.format import to_begin_with
 from solah.model.joining import with_leaves
 
@@ -65,11 +66,39 @@ def joined_means(tree: Tree, joined: JoinedTree, scores: Float) -> Float:
     return means
 
 
-def _believed(root: Float, evidence: Float) -> Float:
-    """Turn evidence back into beliefs from which a tree with this root tells it."""
-    logs = np.log(np.maximum(root, LEAST_BELIEF)) + evidence
-    belief = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(belief / belief.sum(axis=1, keepdims=True))
+def joined_variance(tree: Tree, joined: JoinedTree, scores: Float) -> float:
+    """Return the variance of evidence that is left: as much less as the scores of leaves vary less.
+
+    Parameters
+    ----------
+    tree : Tree
+    joined : JoinedTree
+    scores : ndarray of shape (n_nodes_left, n_goals)
+    """
+    leaves = tree.leaves
+    weights = tree.support[leaves]
+    assert tree.scores is not None
+    before = _variance(tree.scores[leaves], weights)
+    after = _variance(scores[joined.homes[leaves]], weights)
+    return tree.variance * min(after / before, 1.0) if before > 0 else tree.variance
+
+
+def _variance(scores: Float, weights: Float) -> float:
+    if not weights.sum() > 0:
+        return 0.0
+    away = scores - np.average(scores, axis=0, weights=weights)
+    return float(np.average((away**2).mean(axis=1), weights=weights))
+
+
+def with_missing(tree: Tree, scores: Float) -> Float:
+    """Average the scores of a tree that became a leaf with those of missing readings."""
+    if tree.missing is None:
+        return scores
+    known, missing = float(tree.support[tree.leaves].sum()), tree.missing.support
+    if not known + missing > 0:
+        return scores
+    total = known * scores + missing * np.array(tree.missing.scores)
+    return np.asarray(total / (known + missing))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,13 +135,17 @@ class _Assembly:
         return replace(self._model, attributes=attributes, nodes=nodes)
 
     def _tree(self, tree: Tree) -> _Part:
-        joined, is_weighed = self._joined[tree.name], tree.name in self._weighed_nodes
-        means = joined_means(tree, joined, tree.evidence if is_weighed else tree.belief)
-        belief = _believed(tree.belief[0], means) if is_weighed else means
-        left = self._with_asked(with_leaves(tree, joined, belief))
-        # A single leaf is its own root, against which evidence is taken: it gives none.
-        is_constant = is_weighed and left.split[0] < 0
-        return _Part(left, means[0] if is_constant else np.zeros(means.shape[1]), is_constant)
+        joined, nothing = self._joined[tree.name], np.zeros(tree.belief.shape[1])
+        belief = joined_means(tree, joined, tree.belief)
+        if tree.scores is None:
+            return _Part(self._with_asked(with_leaves(tree, joined, belief)), nothing)
+        scores = joined_means(tree, joined, tree.scores)
+        if joined.split[0] >= 0 or (tree.missing is not None and tree.split[0] < 0):
+            left = self._with_asked(with_leaves(tree, joined, belief, scores))
+            return _Part(replace(left, variance=joined_variance(tree, joined, scores)), nothing)
+        left = self._with_asked(with_leaves(tree, joined, belief, np.zeros_like(scores)))
+        constant = with_missing(tree, scores[0])
+        return _Part(replace(left, variance=0.0, missing=None), constant, is_constant=True)
 
     def _with_asked(self, tree: Tree) -> Tree:
         """Leave out the inputs that no node asks; one must stay."""
@@ -138,15 +171,13 @@ class _Assembly:
 
     def _fusion(self, fusion: Fusion) -> _Part:
         """Leave out constant inputs; their evidence goes up."""
-        inputs = list(zip(fusion.origins, fusion.weights, strict=True))
-        constants = [weight * self._parts[name].constant for name, weight in inputs]
-        constant = np.sum(constants, axis=0)
-        varying = [(name, weight) for name, weight in inputs if not self._parts[name].is_constant]
-        names, weights = zip(*(varying or [(self._first_tree(fusion), 1.0)]), strict=True)
+        constant = np.sum([self._parts[name].constant for name in fusion.origins], axis=0)
+        varying = tuple(name for name in fusion.origins if not self._parts[name].is_constant)
+        names = varying or (self._first_tree(fusion),)
         if fusion.name in self._weighed_nodes:
-            return _Part(Fusion(fusion.name, names, weights, fusion.bias), constant, not varying)
+            return _Part(Fusion(fusion.name, names), constant, not varying)
         bias = tuple((np.array(fusion.bias) + constant).tolist())
-        return _Part(Fusion(fusion.name, names, weights, bias), np.zeros(len(bias)))
+        return _Part(Fusion(fusion.name, names, bias), np.zeros(len(bias)))
 
     def _first_tree(self, fusion: Fusion) -> str:
         """Name a constant tree for a fusion that has no other input, since it must have one."""

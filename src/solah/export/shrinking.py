@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.exceptions import ParameterError
-from solah.explain.effects import tree_weights
 from solah.export.costs import model_costs
 from solah.export.reassembly import joined_means, reassemble
 from solah.model.document import LEAST_BELIEF
@@ -107,9 +106,10 @@ def _count_rules(model: Model) -> int:
 
 def _cut(start: _Left, n_rules: int) -> _Left:
     """Keep so many branches at the most, but one a tree at least."""
-    trees, weights = start.model.trees, tree_weights(start.model)
-    scores = [_scores(tree, weights.get(tree.name)) for tree in trees]
-    cost = partial(_cost, n_goals=start.model.goal.size)
+    trees = start.model.trees
+    scores = [_scores(tree) for tree in trees]
+    goal = start.model.goal
+    cost = partial(_cost, n_goals=goal.size, is_number=goal.is_additive_number)
     return _rebuilt(start, join_branches(trees, scores, cost, max_rules=n_rules))
 
 
@@ -134,24 +134,25 @@ def _first_question(tree: Tree) -> JoinedTree:
 
 def _rebuilt(start: _Left, joined: Sequence[JoinedTree]) -> _Left:
     """Make a model of joined trees, and add up what joining loses."""
-    weights = tree_weights(start.model)
     pairs = zip(start.model.trees, joined, strict=True)
-    loss = sum(_loss(tree, one, weights.get(tree.name)) for tree, one in pairs)
+    is_number = start.model.goal.is_additive_number
+    loss = sum(_loss(tree, one, is_number=is_number) for tree, one in pairs)
     return _Left(reassemble(start.model, joined), start.loss + loss)
 
 
 # --- what is lost ----------------------------------------------------------------------------
 
 
-def _scores(tree: Tree, weight: float | None) -> Float:
-    """Return the scores of a tree's nodes: beliefs and, in a fusion, weighed evidence."""
-    if weight is None:
-        return tree.belief
-    return np.hstack([tree.belief, weight * tree.evidence])
+def _scores(tree: Tree) -> Float:
+    """Return the scores of a tree's nodes: beliefs and, below a fusion, evidence."""
+    return tree.belief if tree.scores is None else np.hstack([tree.belief, tree.scores])
 
 
-def _cost(first: Branch, second: Branch, *, n_goals: int) -> float:
-    """Return about how much log-likelihood (nats) is lost when two branches become one."""
+def _cost(first: Branch, second: Branch, *, n_goals: int, is_number: bool) -> float:
+    """Return about how much log-likelihood (nats) is lost when two branches become one.
+
+    Of a number, it is the sum of squares that is lost.
+    """
     assert first.total is not None
     assert second.total is not None
     if len(first.total) == n_goals:
@@ -162,19 +163,21 @@ def _cost(first: Branch, second: Branch, *, n_goals: int) -> float:
     weight = first.weight + second.weight
     belief = (one + other)[:n_goals] / weight
     moved = (one / first.weight - other / second.weight)[n_goals:]
-    return float(_loss_of_moves(belief, moved)) * first.weight * second.weight / weight
+    each = float((moved**2).sum() if is_number else _loss_of_moves(belief, moved))
+    return each * first.weight * second.weight / weight
 
 
-def _loss(tree: Tree, joined: JoinedTree, weight: float | None) -> float:
+def _loss(tree: Tree, joined: JoinedTree, *, is_number: bool) -> float:
     """Return about how much log-likelihood (nats) a tree loses by all its joins."""
     leaves = tree.leaves
     homes, belief = joined.homes[leaves], tree.belief[leaves]
-    if weight is None:
+    if tree.scores is None:
         means = joined_means(tree, joined, tree.belief)[homes]
         lost = _divergence(belief, means)
     else:
-        means = joined_means(tree, joined, tree.evidence)[homes]
-        lost = _loss_of_moves(belief, weight * (tree.evidence[leaves] - means))
+        means = joined_means(tree, joined, tree.scores)[homes]
+        moved = tree.scores[leaves] - means
+        lost = (moved**2).sum(axis=1) if is_number else _loss_of_moves(belief, moved)
     return float(tree.support[leaves] @ lost)
 
 

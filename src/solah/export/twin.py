@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from solah.export.lowering import NO_RULE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -30,7 +32,7 @@ class Reason(NamedTuple):
     ----------
     rule : its number among the export's rules
     amount : what it adds to the decision's lead over the next best class, in the device's numbers;
-        for an estimated number, its share
+        for a number, how far it moves the estimate, or its share in that of a tree alone
     """
 
     rule: int
@@ -116,7 +118,8 @@ class Twin(ABC):
         return total, beliefs
 
     def _to_belief(self, stage: StageRow | FixedStage, total: Numbers) -> Numbers:
-        return self._share(stage, total) if stage.is_weighed else self._complete(total)
+        is_evidence = stage.is_weighed and not self._is_number
+        return self._share(stage, total) if is_evidence else self._complete(total)
 
     def _add_up(self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]) -> Numbers:
         total: Numbers = np.tile(stage.start, (len(x), 1))
@@ -126,7 +129,38 @@ class Twin(ABC):
             total += self._of_states(states, x[:, states.attribute])
         for walk in self._tables.walks[stage.parts.walks]:
             total += sum(scores for _, _, scores in self._branches(walk, x, beliefs))
-        return total
+        return self._without(stage, total, self._lost(stage, x))
+
+    def _lost(self, stage: StageRow | FixedStage, x: Numbers) -> tuple[Numbers, Numbers]:
+        """Add up the shares of the parts of a stage that are unknown, and their squares."""
+        shares: Numbers = np.zeros(len(x), dtype=self._certain.dtype)
+        squares = shares.copy()
+        if stage.lost is None:
+            return shares, squares
+        for share, is_known in zip(stage.lost.shares, self._known_parts(stage, x), strict=True):
+            shares += np.where(is_known, 0 * share, share)
+            squares += np.where(is_known, 0 * share, share * share)
+        return shares, squares
+
+    def _known_parts(self, stage: StageRow | FixedStage, x: Numbers) -> Iterator[Numbers]:
+        for curve in self._tables.curves[stage.parts.curves]:
+            yield self._is_known(x[:, curve.attribute])
+        for states in self._tables.states[stage.parts.states]:
+            yield self._state(x[:, states.attribute], states.n_states) < states.n_states
+        for walk in self._tables.walks[stage.parts.walks]:
+            yield np.all([self._is_read(one, x) for one in walk.inputs], axis=0)
+
+    def _without(
+        self, stage: StageRow | FixedStage, total: Numbers, lost: tuple[Numbers, Numbers]
+    ) -> Numbers:
+        """Return the scores of a stage beside what is lost of its evidence."""
+        shares, squares = lost
+        if stage.lost is None or not shares.any():
+            return total
+        prior, lean = np.split(stage.lost.prior, 2)
+        left = (total - prior) - self._scaled(lean, shares[:, None])
+        damped = prior + self._scaled(left, self._damping(stage.lost, squares)[:, None])
+        return np.where(shares[:, None] > 0, damped, total)
 
     def _rule_scores(
         self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]
@@ -158,6 +192,7 @@ class Twin(ABC):
         for node, weight, _ in self._branches(walk, x, beliefs):
             leaf, before = weights.get(walk.rules[node], (node, 0))
             weights[walk.rules[node]] = leaf, before + weight
+        weights.pop(NO_RULE, None)
         for rule, (leaf, weight) in weights.items():
             is_reason = np.ones(len(x), dtype=np.bool_)
             for a in places[leaf]:
@@ -219,9 +254,9 @@ class Twin(ABC):
         return order[:, 0], order[:, 1]
 
     def _leads(self, rule: RuleScores, best: Numbers, following: Numbers) -> Numbers:
-        if self._is_number:
-            return rule.shares
         is_weighed = self._tables.stages[-1].is_weighed
+        if self._is_number:
+            return np.abs(rule.scores[:, 0]) if is_weighed else rule.shares
         first = 0 * rule.shares
         if not is_weighed:
             first = rule.shares
@@ -261,6 +296,14 @@ class Twin(ABC):
     @abstractmethod
     def _part(self, weight: Numbers, values: Numbers) -> Numbers:
         """Return the scores of a branch of this weight."""
+
+    @abstractmethod
+    def _scaled(self, numbers: Numbers, shares: Numbers) -> Numbers:
+        """Return shares of numbers."""
+
+    @abstractmethod
+    def _damping(self, lost: Any, squares: Numbers) -> Numbers:
+        """Return how much is left of evidence beside what is lost."""
 
     @abstractmethod
     def _share(self, stage: Any, total: Numbers) -> Numbers:

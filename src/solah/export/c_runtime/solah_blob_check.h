@@ -38,7 +38,8 @@ static inline int solah_blob_check_header(const solah_blob_header *header, size_
 static inline int solah_blob_check_sections(const solah_blob_header *header)
 {
     static const uint8_t bytes_each[SOLAH_BLOB_N_SECTIONS] = {4, 2, 2, 2, 6, 4, 8,  3, 2, 2, 2, 1,
-                                                              2, 1, 2, 2, 16, 4, 4, 2, 2, 2, 2, 1};
+                                                              2, 1, 2, 2, 18, 4, 2, 4, 4, 2, 2,
+                                                              2, 2, 1};
     for (int s = 0; s < SOLAH_BLOB_N_SECTIONS; s++) {
         const uint32_t first = 4u * (uint32_t)header->sections[s].place;
         if (first + bytes_each[s] * solah_blob_count(header, s) > header->size) {
@@ -380,6 +381,35 @@ static inline int solah_blob_check_tree(const solah_blob *blob, const solah_blob
 }
 #endif
 
+static inline uint32_t solah_blob_size(int32_t number)
+{
+    return (uint32_t)(number < 0 ? -number : number);
+}
+
+/* Whether what is lost with the parts of a stage is all of its evidence at the most, and what it goes
+ * back to leaves room for it. */
+static inline int solah_blob_is_loss(const solah_stage *stage, uint32_t n_parts, uint32_t n_values,
+                                     int32_t most)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < n_parts; i++) {
+        sum += stage->lost[i];
+        if (sum > SOLAH_ONE) {
+            return 0;
+        }
+    }
+    for (uint32_t v = 0; v < n_values; v++) {
+        const int32_t prior = stage->prior[v];
+        const int32_t lean = stage->prior[n_values + v];
+        if (!solah_blob_is_within(prior, -most, most) || !solah_blob_is_within(lean, -most, most) ||
+            solah_blob_size(stage->start[v]) + 2u * solah_blob_size(prior) + solah_blob_size(lean) >
+                (uint32_t)most) {
+            return 0;
+        }
+    }
+    return stage->factor_shift < 32u;
+}
+
 /* Whether what a stage adds up stays within 30 bits, and within 32 where it is given in finer
  * units (see solah_exp). A tree that is not weighed is alone in its stage. */
 static inline int solah_blob_is_stage(const solah_stage *stage,
@@ -388,13 +418,14 @@ static inline int solah_blob_is_stage(const solah_stage *stage,
     const uint32_t n_parts = (uint32_t)stage->n_curves + stage->n_tables + stage->n_walks;
     int32_t most = SOLAH_BLOB_MOST_TOTAL;
 
-    if (stage->is_weighed > 1u || (stage->is_weighed && n_classes == 1u) ||
-        (!stage->is_weighed && n_parts > 1u) ||
-        (stage->is_weighed && !solah_blob_is_within((int32_t)stage->value_bits, 0, 24)) ||
+    const int is_evidence = stage->is_weighed && n_classes > 1u;
+    if (stage->is_weighed > 1u || (!stage->is_weighed && n_parts > 1u) ||
+        (stage->lost != NULL && !is_evidence) ||
+        (is_evidence && !solah_blob_is_within((int32_t)stage->value_bits, 0, 24)) ||
         (!stage->is_weighed && n_classes > 1u && stage->value_bits != 14)) {
         return 0;
     }
-    if (stage->is_weighed && stage->value_bits < 10) {
+    if (is_evidence && stage->value_bits < 10) {
         most >>= 10 - stage->value_bits;
     }
     if (n_parts > (uint32_t)most / SOLAH_BLOB_MOST_SCORE) {
@@ -406,7 +437,30 @@ static inline int solah_blob_is_stage(const solah_stage *stage,
             return 0;
         }
     }
-    return 1;
+    return stage->lost == NULL || solah_blob_is_loss(stage, n_parts, n_values, most);
+}
+
+/* Point to what is lost with the parts of a stage, which stands end to end with that of others. */
+static inline int solah_blob_point_to_lost(const solah_blob_header *header,
+                                           const solah_blob_stage *row, uint32_t n_values,
+                                           uint32_t *n_lost, uint32_t *n_priors, solah_stage *stage)
+{
+    stage->lost = NULL;
+    stage->prior = NULL;
+    stage->factor = row->factor;
+    stage->factor_shift = row->factor_shift;
+    if (row->loses == 0u) {
+        return SOLAH_BLOB_OK;
+    }
+    stage->lost = (const uint16_t *)solah_blob_at(header, SOLAH_BLOB_LOST) + *n_lost;
+    stage->prior = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_PRIORS) + *n_priors;
+    *n_lost += (uint32_t)row->n_curves + row->n_tables + row->n_walks;
+    *n_priors += 2u * n_values;
+    if (row->loses > 1u || *n_lost > solah_blob_count(header, SOLAH_BLOB_LOST) ||
+        *n_priors > solah_blob_count(header, SOLAH_BLOB_PRIORS)) {
+        return SOLAH_BLOB_PLACE;
+    }
+    return SOLAH_BLOB_OK;
 }
 
 /* Point to the stages, which take curves, tables and trees one after the other and leave none. */
@@ -416,7 +470,7 @@ static inline int solah_blob_check_stages(solah_blob *blob, const solah_blob_hea
         (const solah_blob_stage *)solah_blob_at(header, SOLAH_BLOB_STAGES);
     const int32_t *start = (const int32_t *)solah_blob_at(header, SOLAH_BLOB_STARTS);
     const uint32_t n_values = blob->tables.n_values;
-    uint32_t n_curves = 0, n_tables = 0, n_walks = 0;
+    uint32_t n_curves = 0, n_tables = 0, n_walks = 0, n_lost = 0, n_priors = 0;
 
     for (uint32_t s = 0; s < blob->tables.n_stages; s++, row++) {
         solah_stage *stage = &blob->stages[s];
@@ -430,7 +484,9 @@ static inline int solah_blob_check_stages(solah_blob *blob, const solah_blob_hea
         stage->first_walk = row->first_walk;
         stage->n_walks = row->n_walks;
         if (row->first_curve != n_curves || row->first_table != n_tables ||
-            row->first_walk != n_walks) {
+            row->first_walk != n_walks ||
+            solah_blob_point_to_lost(header, row, n_values, &n_lost, &n_priors, stage) !=
+                SOLAH_BLOB_OK) {
             return SOLAH_BLOB_PLACE;
         }
         if (!solah_blob_is_stage(stage, blob->tables.n_classes, n_values)) {

@@ -22,6 +22,8 @@ enum {
     SOLAH_BLOB_LEAVES,
     SOLAH_BLOB_STAGES,
     SOLAH_BLOB_STARTS,
+    SOLAH_BLOB_LOST,
+    SOLAH_BLOB_PRIORS,
     SOLAH_BLOB_PREFERENCE,
     SOLAH_BLOB_OF_KNOTS,
     SOLAH_BLOB_OF_STATES,
@@ -31,7 +33,7 @@ enum {
     SOLAH_BLOB_N_SECTIONS
 };
 
-#define SOLAH_BLOB_VERSION 1
+#define SOLAH_BLOB_VERSION 2
 #define SOLAH_BLOB_BYTE_MARK 0xFEFF
 #define SOLAH_BLOB_NO_BITS INT16_MIN /* the bits of a code, which is taken as it is */
 #define SOLAH_BLOB_MOST_SCORE 65536  /* the largest score of a part of a stage for a class */
@@ -64,17 +66,19 @@ typedef struct {
 typedef struct {
     uint8_t is_weighed;
     int8_t value_bits;
-    uint16_t nothing;
+    uint8_t factor_shift;
+    uint8_t loses;
+    uint16_t factor;
     uint16_t first_curve, n_curves;
     uint16_t first_table, n_tables;
     uint16_t first_walk, n_walks;
 } solah_blob_stage;
 
 /* A compiler that lays records out in another way does not get past here. */
-typedef char solah_blob_layout_is_known[(sizeof(solah_blob_header) == 124 &&
+typedef char solah_blob_layout_is_known[(sizeof(solah_blob_header) == 132 &&
                                          sizeof(solah_curve) == 6 && sizeof(solah_table) == 4 &&
                                          sizeof(solah_asked) == 3 && sizeof(solah_blob_tree) == 8 &&
-                                         sizeof(solah_blob_stage) == 16)
+                                         sizeof(solah_blob_stage) == 18)
                                             ? 1
                                             : -1];
 

@@ -34,28 +34,110 @@ SOLAH_INLINE void solah_add_walk(solah_model *model,
 }
 #endif
 
+#if SOLAH_MAX_INPUTS > 0
+/* Whether what an input asks is known: a reading may be unknown, a belief never is. */
+static inline int solah_is_read(const SOLAH_FLASH solah_walk *walk, int32_t a,
+                                const solah_reading *x)
+{
+    const SOLAH_FLASH solah_asked *asked = &walk->asked[a];
+    const int32_t count = (int32_t)walk->sets.offset[a + 1] - (int32_t)walk->sets.offset[a];
+
+    if (asked->kind == SOLAH_READING) {
+        return solah_is_known(x[asked->from]);
+    }
+    return asked->kind != SOLAH_STATE || solah_state(x[asked->from], count) < count;
+}
+#endif
+
+#ifdef SOLAH_LOSES
+/* What is lost of the evidence of a stage: the shares of its unknown parts, and their squares. */
+typedef struct {
+    solah_weight shares;
+    solah_weight squares;
+} solah_loss;
+
+/* Lose a part of a stage, by its place behind all curves, tables and walks before it. */
+static inline void solah_lose(const SOLAH_FLASH solah_stage *stage, int32_t part, solah_loss *loss)
+{
+    if (stage->lost != NULL) {
+        const solah_weight share = stage->lost[part];
+        loss->shares += share;
+        loss->squares += share * share;
+    }
+}
+
+#if SOLAH_MAX_INPUTS > 0
+/* Whether all that a walk asks is known. */
+static inline int solah_is_all_read(const SOLAH_FLASH solah_walk *walk, const solah_reading *x)
+{
+    int32_t a = 0;
+    while (a < (int32_t)walk->n_asked && solah_is_read(walk, a, x)) {
+        a++;
+    }
+    return a == (int32_t)walk->n_asked;
+}
+#endif
+
+/* Weaken what is known by what is lost: scores go back to the shares of the classes. */
+SOLAH_INLINE void solah_weaken(solah_model *model, const SOLAH_FLASH solah_stage *stage,
+                               const solah_loss *loss, solah_number *total)
+{
+    if (!(loss->shares > (solah_weight)0)) {
+        return;
+    }
+    const solah_weight left = solah_damping(stage, loss->squares);
+    for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
+        const solah_number prior = stage->prior[v];
+        const solah_number lean = stage->prior[SOLAH_VALUES(model) + v];
+        total[v] = prior + solah_scaled((total[v] - prior) - solah_scaled(lean, loss->shares), left);
+    }
+}
+#endif
+
 /* Add up the scores of all parts of a stage. */
 SOLAH_INLINE void solah_add_up(solah_model *model,
                                const SOLAH_FLASH solah_stage *stage, const solah_reading *x,
                                solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
 {
+#ifdef SOLAH_LOSES
+    solah_loss loss = {(solah_weight)0, (solah_weight)0};
+#endif
     for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
         total[v] = stage->start[v];
     }
     for (int32_t i = 0; i < (int32_t)stage->n_curves; i++) {
         const SOLAH_FLASH solah_curve *curve = &model->curves[stage->first_curve + i];
         solah_add_curve(model, curve, x[curve->attribute], total);
+#ifdef SOLAH_LOSES
+        if (!solah_is_known(x[curve->attribute])) {
+            solah_lose(stage, i, &loss);
+        }
+#endif
     }
     for (int32_t i = 0; i < (int32_t)stage->n_tables; i++) {
         const SOLAH_FLASH solah_table *table = &model->tables[stage->first_table + i];
         solah_add_table(model, table, x[table->attribute], total);
+#ifdef SOLAH_LOSES
+        if (solah_state(x[table->attribute], (int32_t)table->n_states) == (int32_t)table->n_states) {
+            solah_lose(stage, (int32_t)stage->n_curves + i, &loss);
+        }
+#endif
     }
 #if SOLAH_MAX_INPUTS > 0
     for (int32_t i = 0; i < (int32_t)stage->n_walks; i++) {
-        solah_add_walk(model, &model->walks[stage->first_walk + i], x, beliefs, total);
+        const SOLAH_FLASH solah_walk *walk = &model->walks[stage->first_walk + i];
+        solah_add_walk(model, walk, x, beliefs, total);
+#ifdef SOLAH_LOSES
+        if (!solah_is_all_read(walk, x)) {
+            solah_lose(stage, (int32_t)stage->n_curves + (int32_t)stage->n_tables + i, &loss);
+        }
+#endif
     }
 #else
     (void)beliefs;
+#endif
+#ifdef SOLAH_LOSES
+    solah_weaken(model, stage, &loss, total);
 #endif
 }
 
@@ -66,7 +148,7 @@ SOLAH_INLINE void solah_believe(solah_model *model, const solah_reading *x,
     for (int32_t s = 0; s < SOLAH_STAGES(model); s++) {
         const SOLAH_FLASH solah_stage *stage = &model->stages[s];
         solah_add_up(model, stage, x, beliefs, total);
-        if (stage->is_weighed) {
+        if (stage->is_weighed && SOLAH_CLASSES(model) > 1) {
             solah_share(model, stage, total, beliefs[s]);
         } else {
             solah_complete(model, total, beliefs[s]);
@@ -174,16 +256,20 @@ static inline void solah_note(solah_reasons *reasons, uint16_t rule, solah_numbe
 }
 
 /* How far scores, with this share of all belief, put one class before another. A number has no
- * classes, and the share itself is taken. */
+ * classes: of one that is added up, how far scores move it is taken, else the share itself. */
 static inline solah_number solah_lead(solah_model *model, const solah_number *scores,
                                       solah_number share, solah_pair classes)
 {
     solah_number first = (solah_number)0;
 
+    const int is_weighed = model->stages[SOLAH_STAGES(model) - 1].is_weighed;
     if (SOLAH_CLASSES(model) == 1) {
-        return share;
+        if (!is_weighed) {
+            return share;
+        }
+        return scores[0] < (solah_number)0 ? -scores[0] : scores[0];
     }
-    if (!model->stages[SOLAH_STAGES(model) - 1].is_weighed) {
+    if (!is_weighed) {
         first = share;
         for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
             first -= scores[v];
@@ -194,19 +280,6 @@ static inline solah_number solah_lead(solah_model *model, const solah_number *sc
 }
 
 #if SOLAH_MAX_INPUTS > 0
-/* Whether what an input asks is known: a reading may be unknown, a belief never is. */
-static inline int solah_is_read(const SOLAH_FLASH solah_walk *walk, int32_t a,
-                                const solah_reading *x)
-{
-    const SOLAH_FLASH solah_asked *asked = &walk->asked[a];
-    const int32_t count = (int32_t)walk->sets.offset[a + 1] - (int32_t)walk->sets.offset[a];
-
-    if (asked->kind == SOLAH_READING) {
-        return solah_is_known(x[asked->from]);
-    }
-    return asked->kind != SOLAH_STATE || solah_state(x[asked->from], count) < count;
-}
-
 /* The weight of the rule whose branch a walk stands at, over all its branches. Those are leaves of
  * one node, so that the node above has the weights of all. The first that is taken counts for the
  * others, which return 0. So does a rule that names an unknown reading: it names what is asked on
@@ -263,6 +336,11 @@ static inline void solah_note_walk(solah_model *model, const SOLAH_FLASH solah_w
             scores[v] = solah_part(weight, solah_leaf_score(model, walk, node, v));
         }
         const solah_number share = solah_part(weight, SOLAH_WHOLE);
+#ifdef SOLAH_LEARNS
+        if (rules[node] == UINT16_MAX) { /* a missing reading, which has no rule */
+            continue;
+        }
+#endif
         solah_note(reasons, rules[node], solah_lead(model, scores, share, classes));
     }
 }

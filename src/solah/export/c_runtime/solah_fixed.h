@@ -10,6 +10,7 @@
  *   SOLAH_AT           the type of a place in a table
  *   SOLAH_NODE, SOLAH_INPUT   the types of the numbers of nodes and of inputs
  *   SOLAH_REASON       the type of a reason, which has a rule and an amount
+ *   SOLAH_LOSES        defined, if evidence that is unknown weakens what is known
  *
  * Readings are integers in units of their own (see solah_reading.h), values have the unit
  * 2^-value_bits, masses and beliefs 2^-15. Every target computes the same integers as solah's
@@ -74,14 +75,14 @@ static inline int32_t solah_shift(int32_t number, int32_t bits)
 SOLAH_INLINE int32_t solah_relative(solah_model *model, int32_t attribute, int32_t x)
 {
     if (model->zero != NULL) {
-        const int32_t zero = model->zero[attribute];
-        if (x > zero + SOLAH_REACH) {
+        const int32_t own_zero = model->zero[attribute];
+        if (x > own_zero + SOLAH_REACH) {
             return SOLAH_REACH;
         }
-        if (x < zero - SOLAH_REACH) {
+        if (x < own_zero - SOLAH_REACH) {
             return -SOLAH_REACH;
         }
-        x -= zero;
+        x -= own_zero;
     }
     return x > SOLAH_REACH ? SOLAH_REACH : (x < -SOLAH_REACH ? -SOLAH_REACH : x);
 }
@@ -359,6 +360,43 @@ SOLAH_INLINE void solah_complete(solah_model *model, const int32_t *scores,
     }
     belief[0] = (uint16_t)left;
 }
+
+#ifdef SOLAH_LOSES
+/* A number of 30 bits times one of 16 bits, in the unit 2^-15. */
+static inline uint32_t solah_product(uint32_t number, uint32_t by)
+{
+    return (number >> 15) * by + (((number & 32767u) * by) >> 15);
+}
+
+/* 1 / sqrt(x) in the unit 2^-15, for x >= 1 in the unit 2^-12: of a line, and of Newton's steps. */
+static inline uint32_t solah_inverse_root(uint32_t x)
+{
+    uint32_t halvings = 0;
+
+    while (x >= 16384u) {
+        x >>= 2;
+        halvings++;
+    }
+    uint32_t root = 34944u - ((x * 39u) >> 5);
+    for (int32_t i = 0; i < 2; i++) {
+        root = (root * (98304u - ((x * ((root * root) >> 15)) >> 12))) >> 16;
+    }
+    return root >> halvings;
+}
+
+/* What is left of evidence beside what is lost. */
+static inline uint32_t solah_damping(const SOLAH_FLASH solah_stage *stage, uint32_t squares)
+{
+    return solah_inverse_root(4096u + (solah_product(squares, stage->factor) >> stage->factor_shift));
+}
+
+/* A share of a number. */
+static inline int32_t solah_scaled(int32_t number, uint32_t share)
+{
+    return number < 0 ? -(int32_t)solah_product((uint32_t)-number, share)
+                      : (int32_t)solah_product((uint32_t)number, share);
+}
+#endif
 
 #include "solah_decide.h"
 

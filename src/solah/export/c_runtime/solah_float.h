@@ -9,6 +9,7 @@
  *   SOLAH_AT           the type of a place in a table
  *   SOLAH_NODE, SOLAH_INPUT   the types of the numbers of nodes and of inputs
  *   SOLAH_REASON       the type of a reason, which has a rule and an amount
+ *   SOLAH_LOSES        defined, if evidence that is unknown weakens what is known
  *
  * Compiled without contraction (-ffp-contract=off, or -std=c99), every target computes the same
  * bits as solah's Python twin of this file.
@@ -228,6 +229,33 @@ SOLAH_INLINE void solah_complete(solah_model *model, const float *scores,
     }
     belief[0] = left;
 }
+
+#ifdef SOLAH_LOSES
+/* 1 / sqrt(x) for x >= 1, by Newton's steps from a guess that halves the exponent. */
+static inline float solah_inverse_root(float x)
+{
+    const float half = 0.5f * x;
+    uint32_t bits;
+    float root;
+
+    memcpy(&bits, &x, sizeof bits);
+    bits = 0x5f3759dfu - (bits >> 1);
+    memcpy(&root, &bits, sizeof root);
+    for (int32_t i = 0; i < 2; i++) {
+        root = root * (1.5f - half * root * root);
+    }
+    return root;
+}
+
+/* What is left of evidence beside what is lost. */
+static inline float solah_damping(const SOLAH_FLASH solah_stage *stage, float squares)
+{
+    return solah_inverse_root(1.0f + stage->factor * squares);
+}
+
+/* A share of a number. */
+static inline float solah_scaled(float number, float share) { return number * share; }
+#endif
 
 #include "solah_decide.h"
 

@@ -43,6 +43,14 @@ typedef struct {
     SOLAH_AT first_curve, n_curves;
     SOLAH_AT first_table, n_tables;
     SOLAH_AT first_walk, n_walks;
+#ifdef SOLAH_LOSES
+    /* What is lost with each part that is unknown, of curves, tables and walks: its share; or NULL.
+     * The variance of evidence that is lost is the sum of the squares of shares, times a factor. */
+    const SOLAH_FLASH solah_belief *lost;
+    const SOLAH_FLASH solah_number *prior; /* the log shares of classes; what the bias adds to them */
+    solah_belief factor;
+    uint8_t factor_shift; /* of integers */
+#endif
 } solah_stage;
 
 /* All of a model: const, and in the flash unless it is put together when it runs. */

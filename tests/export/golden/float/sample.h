@@ -1,11 +1,11 @@
 /* y: a solah model for devices.
  *
- * Model 0e01ec1b8b4e0dc9, written by solah 0.1.0. Do not edit; write it again from the model.
+ * Model e9e419620c0c4c3b, written by solah 0.1.0. Do not edit; write it again from the model.
  * Compile sample.c with -ffp-contract=off: then every target decides alike, bit for bit.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile sample.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
  * No malloc, no libm, no recursion, no static RAM.
- * On a Cortex-M0+ (-Os) a decision takes about 5,596 bytes of flash, 723 of them tables, at the most
+ * On a Cortex-M0+ (-Os) a decision takes about 5,655 bytes of flash, 735 of them tables, at the most
  * 344 bytes of stack, and up to about 35,234 instructions, whichever readings are known.
  */
 #ifndef SAMPLE_H
@@ -54,14 +54,14 @@ int sample_why(const float readings[SAMPLE_N_READINGS], sample_reason *reasons, 
 /* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its
  * whole length. The linker leaves sentences out of firmware that asks for none. */
 #define SAMPLE_N_RULES 38
-#define SAMPLE_RULE_TEXT_SIZE 65
+#define SAMPLE_RULE_TEXT_SIZE 122
 size_t sample_copy_rule_text(int rule, char *text, size_t size);
 #ifndef __AVR__
 const char *sample_rule_text(int rule);
 #endif
 
 /* The hash of the model document. */
-#define SAMPLE_MODEL "0e01ec1b8b4e0dc9"
+#define SAMPLE_MODEL "e9e419620c0c4c3b"
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,11 @@
 /* y: a solah model for devices.
  *
- * Model 0e01ec1b8b4e0dc9, written by solah 0.1.0. Do not edit; write it again from the model.
+ * Model e9e419620c0c4c3b, written by solah 0.1.0. Do not edit; write it again from the model.
  * Integers only: every target decides alike.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile sample.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
  * No malloc, no libm, no recursion, no static RAM.
- * On a Cortex-M0+ (-Os) a decision takes about 1,447 bytes of flash, 570 of them tables, at the most
+ * On a Cortex-M0+ (-Os) a decision takes about 1,494 bytes of flash, 582 of them tables, at the most
  * 220 bytes of stack, and up to about 6,434 instructions, whichever readings are known.
  */
 #ifndef SAMPLE_H
@@ -53,7 +53,7 @@ size_t sample_copy_class_name(int place, char *text, size_t size);
 const char *sample_class_name(int place);
 #endif
 
-/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times 4096. */
+/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times 2048. */
 typedef struct {
     uint16_t rule;
     int32_t amount;
@@ -65,14 +65,14 @@ int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons
 /* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its
  * whole length. The linker leaves sentences out of firmware that asks for none. */
 #define SAMPLE_N_RULES 38
-#define SAMPLE_RULE_TEXT_SIZE 65
+#define SAMPLE_RULE_TEXT_SIZE 122
 size_t sample_copy_rule_text(int rule, char *text, size_t size);
 #ifndef __AVR__
 const char *sample_rule_text(int rule);
 #endif
 
 /* The hash of the model document. */
-#define SAMPLE_MODEL "0e01ec1b8b4e0dc9"
+#define SAMPLE_MODEL "e9e419620c0c4c3b"
 
 #ifdef __cplusplus
 }
