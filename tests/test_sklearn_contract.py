@@ -9,6 +9,7 @@ from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
     SelfOrganisedHierarchyClassifier,
+    SelfOrganisedHierarchyRegressor,
 )
 
 ESTIMATORS = [
@@ -17,6 +18,8 @@ ESTIMATORS = [
     LinguisticTreeRegressor(),
     LinguisticHierarchyClassifier(),
     SelfOrganisedHierarchyClassifier(),
+    SelfOrganisedHierarchyClassifier(fusion="tree"),
+    SelfOrganisedHierarchyRegressor(),
     GeneticHierarchyClassifier(4, n_generations=2, random_state=0),
 ]
 

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
         LinguisticTreeClassifier,
         LinguisticTreeRegressor,
         SelfOrganisedHierarchyClassifier,
+        SelfOrganisedHierarchyRegressor,
+        TreeFusion,
     )
-    from solah.exceptions import UnseenStateWarning
+    from solah.estimators.tree_fusion import PAPER
+    from solah.exceptions import IdentifierWarning, UnseenStateWarning
     from solah.model.structure import Hierarchy
-    from solah.paper import PAPER
     from solah.runtime import load_model
     from solah.scale import scan
 
@@ -28,11 +30,14 @@ __all__ = [
     "PAPER",
     "GeneticHierarchyClassifier",
     "Hierarchy",
+    "IdentifierWarning",
     "LinguisticHierarchyClassifier",
     "LinguisticLabeller",
     "LinguisticTreeClassifier",
     "LinguisticTreeRegressor",
     "SelfOrganisedHierarchyClassifier",
+    "SelfOrganisedHierarchyRegressor",
+    "TreeFusion",
     "UnseenStateWarning",
     "datasets",
     "distance_correlation",
@@ -43,14 +48,17 @@ __all__ = [
 
 # Names are imported when they are first used: scikit-learn alone takes longer than a decision.
 _HOME_OF = {
-    "PAPER": "solah.paper",
+    "PAPER": "solah.estimators.tree_fusion",
     "GeneticHierarchyClassifier": "solah.estimators",
     "Hierarchy": "solah.model.structure",
+    "IdentifierWarning": "solah.exceptions",
     "LinguisticHierarchyClassifier": "solah.estimators",
     "LinguisticLabeller": "solah.estimators",
     "LinguisticTreeClassifier": "solah.estimators",
     "LinguisticTreeRegressor": "solah.estimators",
     "SelfOrganisedHierarchyClassifier": "solah.estimators",
+    "SelfOrganisedHierarchyRegressor": "solah.estimators",
+    "TreeFusion": "solah.estimators",
     "UnseenStateWarning": "solah.exceptions",
     "distance_correlation": "solah.dependence",
     "distance_correlation_matrix": "solah.dependence",

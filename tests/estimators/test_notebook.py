@@ -51,12 +51,17 @@ def test_a_tree_says_what_it_decides_and_how(tree):
     assert f"if {strongest.premise} then <strong>{strongest.conclusion}</strong>" in summary
 
 
-@pytest.mark.parametrize("fusion", ["tree", "weigh"])
-def test_a_hierarchy_says_how_large_it_is(wine, fusion):
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinguisticHierarchyClassifier(WIRING),
+        SelfOrganisedHierarchyClassifier(groups={"taste": ["alcohol", "ash"]}, max_rules=12),
+    ],
+    ids=["beliefs", "evidence"],
+)
+def test_a_hierarchy_says_how_large_it_is(wine, model):
     X, y = wine
-    model = LinguisticHierarchyClassifier(WIRING, fusion=fusion).fit(
-        X[["alcohol", "ash", "hue"]], y
-    )
+    model.fit(X[["alcohol", "ash", "hue"]], y)
     n_trees = len(model.model_.trees)
     summary = summary_of(model)
     assert f"{model.n_rules_} rules, {n_trees} trees, {model.n_levels_} levels" in summary
@@ -106,7 +111,7 @@ def test_both_ways_of_a_notebook_to_ask(tree):
 
 
 def test_pipelines_draw_their_steps(wine):
-    steps = make_pipeline(SelfOrganisedHierarchyClassifier(2, max_rules=5))
+    steps = make_pipeline(SelfOrganisedHierarchyClassifier(max_rules=5))
     for pipeline in (steps, steps.fit(*wine)):
         html = pipeline._repr_html_()
         assert "SelfOrganisedHierarchyClassifier" in html

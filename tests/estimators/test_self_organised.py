@@ -83,9 +83,13 @@ def test_k_theta_and_top_shape_the_hierarchy(parameters, n_trees, wine):
 def test_clusters_by_hand_are_kept(wine):
     X, y = wine
     clusters = [["flavanoids", "proline"], ["ash", "hue", "alcohol"]]
-    model = SelfOrganisedHierarchyClassifier(clusters=clusters, level_gap=0.01).fit(X, y)
+    model = organised(groups=clusters, level_gap=0.01).fit(X, y)
     assert model.clusters_ == (("flavanoids", "proline"), ("ash", "hue", "alcohol"))
     assert set(model.hierarchy_.attributes) == {"flavanoids", "proline", "ash", "hue", "alcohol"}
+    groups = {"colour": ["hue", "color_intensity"], "taste": ["alcohol", "proline"]}
+    added = SelfOrganisedHierarchyClassifier(groups=groups, max_rules=None).fit(X, y)
+    assert added.clusters_ == (("hue", "color_intensity"), ("alcohol", "proline"))
+    assert {"colour", "taste"} <= {node.name for node in added.model_.nodes}
 
 
 @pytest.mark.parametrize(
@@ -100,15 +104,18 @@ def test_clusters_by_hand_are_kept(wine):
         ([[["hue"]]], ColumnError, "no column"),
     ],
 )
-def test_wrong_clusters_are_named(clusters, error, message, wine):
+@pytest.mark.parametrize("fusion", ["add", "tree"])
+def test_wrong_clusters_are_named(clusters, error, message, fusion, wine):
     with pytest.raises(error, match=message):
-        SelfOrganisedHierarchyClassifier(clusters=clusters).fit(*wine)
+        SelfOrganisedHierarchyClassifier(groups=clusters, fusion=fusion).fit(*wine)
 
 
 def test_clusters_may_be_arrays_of_names(wine):
     X, y = wine
-    model = SelfOrganisedHierarchyClassifier(clusters=[X.columns[:6], X.columns[6:]]).fit(X, y)
-    assert model.n_clusters_ == 2
+    for fusion in ("add", "tree"):
+        groups = [X.columns[:6], X.columns[6:]]
+        model = SelfOrganisedHierarchyClassifier(groups=groups, fusion=fusion).fit(X, y)
+        assert model.n_clusters_ == 2
 
 
 def test_constant_weights_count_as_rows(wine):

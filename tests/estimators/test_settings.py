@@ -33,11 +33,16 @@ def patients():
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_settings_of_the_paper_are_for_all_estimators(estimator):
+    of_paper = PAPER["fusion"].flat(with_choice="fusion" in estimator._get_param_names())
     made = estimator.with_settings(PAPER, max_depth=3)
-    for name, value in made.get_params(deep=False).items():
-        if name in PAPER and name != "max_depth":
-            assert value == PAPER[name]
-    assert made.max_depth == 3
+    found = made.get_params(deep=False)
+    if "fusion" in found:
+        found = made.fusion.flat()
+        assert found.keys() == of_paper.keys()
+    for name in of_paper.keys() & found.keys() - {"max_depth"}:
+        assert found[name] == of_paper[name]
+    assert found["max_depth"] == 3
+    assert PAPER["fusion"].tree.max_depth is None
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -51,9 +56,42 @@ def test_a_setting_that_no_estimator_has_is_refused(estimator):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_parameter_that_the_estimator_does_not_have_is_refused(estimator):
-    message = rf"{estimator.__name__} does not have a parameter 'max_dept'; did you mean 'max_depth"
+    meant = "max_depth" if "max_depth" in estimator._get_param_names() else "max_rules"
+    wrong = meant[:-1]
+    message = rf"{estimator.__name__} does not have a parameter '{wrong}'; did you mean '{meant}"
     with pytest.raises(ParameterError, match=message):
-        estimator.with_settings({}, max_dept=1)
+        estimator.with_settings({}, **{wrong: 1})
+
+
+def test_parameters_of_stacked_trees_are_told_apart_by_what_has_them():
+    made = SelfOrganisedHierarchyClassifier.with_settings(
+        PAPER, n_clusters=3, level_gap=0.1, max_rules=7, words={"alpha": ["low", "high"]}
+    )
+    assert (made.n_clusters, made.max_rules, made.words) == (3, "auto", "auto")
+    assert (made.fusion.level_gap, made.fusion.tree.max_rules) == (0.1, 7)
+    assert made.fusion.tree.words == {"alpha": ["low", "high"]}
+    with pytest.raises(ParameterError, match="does not have a parameter 'penalty'"):
+        SelfOrganisedHierarchyClassifier.with_settings(PAPER, penalty=1.0)
+
+
+def test_how_hierarchies_are_chosen_is_no_setting_of_the_paper_for_other_estimators():
+    made = GeneticHierarchyClassifier.with_settings(PAPER)
+    usual = GeneticHierarchyClassifier()
+    assert (made.max_inputs, made.scoring) == (usual.max_inputs, usual.scoring)
+
+
+@pytest.mark.parametrize("parameter", ["kinds", "attribute_costs", "words", "interactions"])
+def test_columns_that_screening_left_out_may_be_named(patients, parameter):
+    X, y = patients
+    X = X.assign(noise=np.random.default_rng(1).normal(size=len(y)))
+    given = {
+        "kinds": {"noise": "continuous"},
+        "attribute_costs": {"noise": 2.0},
+        "words": {"noise": {"low": -1.0, "high": 1.0}},
+        "interactions": [("noise", "alpha")],
+    }[parameter]
+    model = SelfOrganisedHierarchyClassifier(screen=2, **{parameter: given}).fit(X, y)
+    assert "noise" not in model.hierarchy_.attributes
 
 
 def test_a_parameter_of_another_estimator_is_a_setting_but_no_parameter():

@@ -35,11 +35,12 @@ def test_a_class_is_decided_for_above_its_threshold(cancer):
 
 def test_the_document_knows_it(cancer, tmp_path):
     X, y = cancer
-    model = SelfOrganisedHierarchyClassifier("each", thresholds={"malignant": 0.05}).fit(X, y)
+    model = SelfOrganisedHierarchyClassifier(max_rules=30, thresholds={"malignant": 0.05}).fit(X, y)
     model.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
     assert loaded.model_.goal.thresholds == (0.95, 0.05)
-    assert (loaded.predict(X) == model.predict(X)).all()
+    table = from_array(X, [f"x{j}" for j in range(X.shape[1])])
+    assert (loaded.predict(table) == model.predict(X)).all()
 
 
 def test_several_classes_share_what_is_left():
@@ -90,7 +91,7 @@ def test_a_class_may_be_named_as_it_is_spelt():
     "estimator",
     [
         LinguisticTreeClassifier(max_rules=5),
-        LinguisticHierarchyClassifier(max_rules=5, fusion="weigh"),
+        SelfOrganisedHierarchyClassifier(max_rules=5),
         LinguisticHierarchyClassifier(node=DecisionTreeClassifier(max_depth=2)),
     ],
     ids=["tree", "evidence", "another model"],

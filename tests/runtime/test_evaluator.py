@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.tree import DecisionTreeClassifier
 
+from random_models import coded, random_model, random_number_model, random_rows
 from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
@@ -17,6 +18,7 @@ from solah import (
 )
 from solah.data import Column, Table, from_frame, iter_tables
 from solah.exceptions import ColumnError, DataError
+from solah.model.beliefs import signals_of
 from solah.report import summarise_page
 from solah.runtime import Evaluator
 
@@ -220,7 +222,7 @@ def test_unseen_states_count_as_unknown_and_rows_are_not_altered(coloured):
 def test_hierarchies_of_any_nodes_tell_of_unseen_states(coloured):
     _, X = coloured
     y = np.where(X["size"] > 0, "yes", "no")
-    for settings in ({}, {"fusion": "weigh"}, {"node": DecisionTreeClassifier(max_depth=2)}):
+    for settings in ({}, {"node": DecisionTreeClassifier(max_depth=2)}):
         model = LinguisticHierarchyClassifier("z <- colour, door; y <- z, size", **settings)
         model.fit(X, y)
         if settings.get("fusion") == "weigh" and "colour" not in str(model.hierarchy_):
@@ -228,3 +230,41 @@ def test_hierarchies_of_any_nodes_tell_of_unseen_states(coloured):
         for way in (model.predict, model.node_beliefs):
             with pytest.warns(UnseenStateWarning, match="'colour' has 'pink' in 90 rows, which"):
                 way(X.assign(colour="pink"))
+
+
+def rows_as_table(model, rows):
+    """Write rows as numbers the way that files have them: states by their names."""
+    columns = []
+    for one, values in zip(model.attributes, rows.T, strict=True):
+        if one.is_coded:
+            names = [None if np.isnan(value) else str(one.states[int(value)]) for value in values]
+            columns.append(Column(one.name, np.array(names, dtype=object)))
+        else:
+            columns.append(Column(one.name, values))
+    return Table(tuple(columns), len(rows))
+
+
+def test_what_is_known_is_the_share_of_the_trees_that_are():
+    rng = np.random.default_rng(0)
+    model = random_model(rng, "words and pairs", 2)
+    rows = random_rows(rng, model, 3, missing=0.0)
+    rows[1, 0], rows[2] = np.nan, np.nan
+    spreads = {tree.name: np.sqrt(tree.variance) for tree in model.trees}
+    lost = (spreads["of x0"] + spreads["x0 and x1"]) / sum(spreads.values())
+    found = Evaluator(model).evidence(rows_as_table(model, rows))
+    np.testing.assert_allclose(found, [1.0, 1.0 - lost, 0.0], atol=1e-12)
+
+
+def test_a_number_is_what_its_trees_add_up_to():
+    rng = np.random.default_rng(1)
+    model = random_number_model(rng)
+    rows = random_rows(rng, model, 9, missing=0.3)
+    evaluator, table = Evaluator(model), rows_as_table(model, rows)
+    estimates = evaluator.predict(table)
+    assert estimates.shape == (9,)
+    signals = signals_of(model, coded(model, rows))
+    expected = model.root.bias[0] + sum(signals[tree.name][:, 0] for tree in model.trees)
+    np.testing.assert_allclose(estimates, expected, atol=1e-12)
+    alone = evaluator.node_beliefs(table)
+    for name in model.root.origins:
+        np.testing.assert_allclose(alone[name], signals[name] + model.root.bias[0])

@@ -4,7 +4,9 @@ from solah.estimators.genetic import GeneticHierarchyClassifier
 from solah.estimators.hierarchy import LinguisticHierarchyClassifier
 from solah.estimators.labeller import LinguisticLabeller
 from solah.estimators.self_organised import SelfOrganisedHierarchyClassifier
+from solah.estimators.self_organised_regressor import SelfOrganisedHierarchyRegressor
 from solah.estimators.tree_classifier import LinguisticTreeClassifier
+from solah.estimators.tree_fusion import TreeFusion
 from solah.estimators.tree_regressor import LinguisticTreeRegressor
 
 __all__ = [
@@ -14,4 +16,6 @@ __all__ = [
     "LinguisticTreeClassifier",
     "LinguisticTreeRegressor",
     "SelfOrganisedHierarchyClassifier",
+    "SelfOrganisedHierarchyRegressor",
+    "TreeFusion",
 ]

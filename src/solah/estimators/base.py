@@ -77,6 +77,7 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = TREE_CONSTRAINTS
 
     _limits: ClassVar[Limits] = LIMITS
+    _sorts_columns = False
 
     model_: Model
 
@@ -101,8 +102,13 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
             If no estimator of solah has a parameter that ``settings`` names, or if this one lacks
             one of ``**parameters``.
         """
+        from solah.estimators.tree_fusion import TreeFusion
+
         own = cls._get_param_names()
-        _refuse_unknown(settings, _all_parameters(LinguisticEstimator), "no estimator of solah has")
+        if "fusion" in settings and "fusion" not in own:
+            settings = {**settings["fusion"].flat(with_choice=False), **settings}
+        known = [*_all_parameters(LinguisticEstimator), *TreeFusion._get_param_names()]
+        _refuse_unknown(settings, known, "no estimator of solah has")
         _refuse_unknown(parameters, own, f"{cls.__name__} does not have")
         taken = {name: value for name, value in settings.items() if name in own}
         return cls(**(taken | parameters))

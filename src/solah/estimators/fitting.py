@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,9 @@ def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any) -> None
 
 def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
     roles = _column_roles(rows.names, target, sample_weight, estimator.class_weight)
+    names = roles.attributes
+    if estimator._sorts_columns:
+        roles = replace(roles, attributes=tuple(sorted(names)))
     task = {
         "estimator": type(estimator).__name__,
         "parameters": spell_parameters(_of_result(estimator)),
@@ -52,13 +56,14 @@ def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
     survey = Survey(roles, limits)
     facts = survey.facts(engine.run(survey), estimator.kinds)
     if facts.n_rows <= limits.many_rows:
-        estimator.fit(*_gathered(rows, roles, facts))
+        table, column, weights = _gathered(rows, roles, facts)
+        estimator.fit(table.select(names), column, weights)
     else:
         goal = class_goal(estimator, roles.target, np.array(list(facts.classes)))
         profile = Profile.open(engine, roles, facts, goal, estimator.class_weight, limits)
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+        estimator.n_features_in_ = len(names)
         estimator._fit_profile(profile)
-        estimator.feature_names_in_ = np.array(roles.attributes, dtype=object)
-        estimator.n_features_in_ = len(roles.attributes)
     if rows.is_nameless:
         del estimator.feature_names_in_
 

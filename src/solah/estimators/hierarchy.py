@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from solah.estimators.fitting import fit_scan
 from solah.estimators.goals import read_class_goal
-from solah.estimators.hierarchy_base import (
-    FUSION_CONSTRAINTS,
-    HIERARCHY_CONSTRAINTS,
-    HierarchyClassifier,
-)
+from solah.estimators.hierarchy_base import HIERARCHY_CONSTRAINTS, HierarchyClassifier
 from solah.estimators.inputs import read_features
 from solah.exceptions import ColumnError, ParameterError
-from solah.learn.fusion import WeighSettings
 from solah.model.structure import Hierarchy, HierarchyNode, fresh_name
 from solah.scale import is_scan
 from solah.sklearn_private import fit_context
@@ -45,12 +40,6 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         What stands at the nodes: a linguistic tree; a linguistic CMAC (a table of all word
         combinations, at most 400,000); or any scikit-learn classifier with
         ``predict_proba``, with which the model can be used but not saved.
-    fusion : {"tree", "weigh"}, default="tree"
-        What happens where trees come together. "tree": a tree splits on what those below believe,
-        as in the paper. "weigh": their evidence is added up, each with a weight of its own, and
-        attributes beside them get a tree of their own.
-    penalty : float, default=2.0
-        With "weigh", how strongly evidence is held back: what evidence of 1 costs, in rows.
     belief_labels : int, default=None
         Describe what trees believe with so many words, from unlikely to likely (2 to 5). None
         takes a tree's whole distribution as masses, as the paper does: it shrinks towards the
@@ -89,7 +78,6 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HIERARCHY_CONSTRAINTS,
-        **FUSION_CONSTRAINTS,
         "hierarchy": [Hierarchy, str, Mapping, None],
     }
 
@@ -98,8 +86,6 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         hierarchy: Hierarchy | str | Mapping[str, Sequence[str]] | None = None,
         *,
         node: Any = "tree",
-        fusion: Literal["tree", "weigh"] = "tree",
-        penalty: float = 2.0,
         belief_labels: int | None = None,
         cross_fit: int | None = None,
         n_labels: int | Mapping[str, int] = 3,
@@ -123,8 +109,6 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
     ) -> None:
         self.hierarchy = hierarchy
         self.node = node
-        self.fusion = fusion
-        self.penalty = penalty
         self.belief_labels = belief_labels
         self.cross_fit = cross_fit
         self.n_labels = n_labels
@@ -162,7 +146,6 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         -------
         self
         """
-        self._refuse_unused()
         if is_scan(X):
             fit_scan(self, X, y, sample_weight)
             return self
@@ -175,9 +158,7 @@ class LinguisticHierarchyClassifier(HierarchyClassifier):
         goal = data.facts
         hierarchy = settle_hierarchy(self.hierarchy, data.names, goal.goal.name)
         growth = self._tree_settings(goal.sums, goal.weight_unit)
-        settings = WeighSettings(self.penalty, self.max_rules, self.rule_cost)
-        is_weighing = self.fusion == "weigh"
-        self._train_fused(hierarchy, data, growth, settings if is_weighing else None)
+        self._train(hierarchy, data, growth)
 
 
 def settle_hierarchy(
@@ -194,6 +175,7 @@ def settle_hierarchy(
     elif isinstance(given, Mapping):
         hierarchy = Hierarchy.from_dict(given)
     assert isinstance(hierarchy, Hierarchy)
+    hierarchy.each_once()
     for name in hierarchy.attributes:
         if name not in names:
             raise ColumnError.unknown(name, names)

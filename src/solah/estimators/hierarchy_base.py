@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
@@ -12,18 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from solah.estimators.base import LinguisticClassifier
 from solah.estimators.comparing import score
 from solah.estimators.inputs import read_features
-from solah.estimators.nodes import linguistic_kinds, node_kinds
+from solah.estimators.nodes import node_kinds
 from solah.estimators.tree_classifier import LinguisticTreeClassifier
 from solah.exceptions import ForeignNodeError, ParameterError
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.learn.fitness import Fitness
-from solah.learn.fusion import (
-    WeighSettings,
-    kinds_of_trees,
-    train_weighed,
-    with_fusions,
-)
 from solah.learn.levels import NODE_KINDS, train_nodes
 from solah.learn.memory import MemoryRows, is_large
 from solah.learn.nodes import EstimatorNode, TreeNode
@@ -59,17 +53,6 @@ HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
     ],
     "cross_fit": [Interval(Integral, 2, None, closed="left"), None],
 }
-FUSION_CONSTRAINTS: dict[str, list[Any]] = {
-    "fusion": [StrOptions({"tree", "weigh"})],
-    "penalty": [Interval(Real, 0.0, None, closed="neither")],
-}
-_OF_BELIEFS = {
-    "belief_labels": (None, "a tree whose inputs are other trees' beliefs"),
-    "cross_fit": (None, "a tree whose inputs are other trees' beliefs"),
-    "leaves": ("counted", "a belief that is not fitted with all others"),
-    "shrinkage": (0.0, "a belief that is not fitted with all others"),
-}
-"""Parameters without effect where evidence is weighed: the value then, and what each is for."""
 
 
 class HierarchyClassifier(LinguisticClassifier):
@@ -80,19 +63,6 @@ class HierarchyClassifier(LinguisticClassifier):
     nodes_: tuple[NodeModel | Fusion, ...]
     hierarchy_: Hierarchy
     _learn_from: Callable[[Rows], None]  # a method: learn from rows, wherever they are
-
-    def _train_fused(
-        self,
-        hierarchy: Hierarchy,
-        data: Rows,
-        growth: TreeSettings,
-        settings: WeighSettings | None,
-    ) -> None:
-        """Train a hierarchy by the settings for weighing, or one whose trees feed trees."""
-        if settings is not None:
-            self._train_weighed(hierarchy, data, growth, settings)
-        else:
-            self._train(hierarchy, data, growth)
 
     def _train(self, hierarchy: Hierarchy, data: Rows, growth: TreeSettings) -> None:
         """Train a hierarchy whose trees take the beliefs of others as inputs."""
@@ -114,36 +84,11 @@ class HierarchyClassifier(LinguisticClassifier):
         self.nodes_, self.hierarchy_, self.classes_ = nodes, hierarchy, goal.classes
         self.goal_ = goal.goal
 
-    def _train_weighed(
-        self,
-        hierarchy: Hierarchy,
-        data: Rows,
-        growth: TreeSettings,
-        settings: WeighSettings,
-    ) -> None:
-        """Train a hierarchy whose junctions weigh evidence."""
-        wired = with_fusions(hierarchy, data.names)
-        kinds = kinds_of_trees(linguistic_kinds(self.node, hierarchy), wired)
-        self._take(train_weighed(wired, data, kinds, growth, settings))
-        self.hierarchy_, self.classes_ = self.model_.hierarchy, data.facts.classes
-        self.goal_ = data.facts.goal
-
     def _take(self, model: Model) -> None:
         super()._take(model)
         self.nodes_ = tuple(
             TreeNode(node) if isinstance(node, Tree) else node for node in model.nodes
         )
-
-    def _refuse_unused(self) -> None:
-        """Refuse settings without effect where evidence is weighed."""
-        if self.fusion != "weigh":
-            return
-        for name, (without, what) in _OF_BELIEFS.items():
-            if getattr(self, name) not in (without, "auto"):
-                raise ParameterError(
-                    f"{name!r} is for {what}, and with fusion='weigh' there is none; leave it out, "
-                    "or use fusion='tree'"
-                )
 
     def _tree_settings(self, weights: Int64, weight_unit: float) -> TreeSettings:
         settings = super()._tree_settings(weights, weight_unit)

@@ -116,7 +116,13 @@ def read_numbers(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, Fl
         raise DataError(
             f"the goal {y.name!r} has values that are not numbers; use a classifier for classes"
         ) from None
-    numbers = np.asarray(_read_goal(estimator, goal, n_rows), dtype=np.float64)
+    observed = _read_goal(estimator, goal, n_rows)
+    try:
+        numbers = np.asarray(observed, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            "the goal has values that are not numbers; use a classifier for classes"
+        ) from None
     _refuse_missing(~np.isfinite(numbers))
     return _goal_name(y, "y"), numbers
 

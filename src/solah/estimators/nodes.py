@@ -53,18 +53,6 @@ def node_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, Any]:
     return {name: _checked_kind(node.get(name, "tree")) for name in names}
 
 
-def linguistic_kinds(node: Any, hierarchy: Hierarchy) -> dict[str, str]:
-    """Settle the kind of every node, where all of them must be trees."""
-    kinds = node_kinds(node, hierarchy)
-    for name, kind in kinds.items():
-        if not isinstance(kind, str):
-            raise ParameterError(
-                f"fusion='weigh' adds up the evidence of trees, and node {name!r} is a {kind}; use "
-                "fusion='tree' with it"
-            )
-    return kinds
-
-
 def _checked_kind(kind: Any) -> Any:
     methods = ("fit", "predict_proba", "get_params")
     is_estimator = not isinstance(kind, type) and all(hasattr(kind, name) for name in methods)

@@ -6,10 +6,10 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from solah.estimators.base import TREE_CONSTRAINTS, LinguisticTree
 from solah.estimators.inputs import read_features, read_numbers, read_problem, read_weights
+from solah.estimators.regressing import NumberMixin
 from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import kernel
 from solah.labels.goals import NumberGoal
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from solah.learn.growth import Criterion, NullBranch
 
 
-class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[misc]
+class LinguisticTreeRegressor(NumberMixin, LinguisticTree):
     """A decision tree whose branches are sentences about a number.
 
     The goal is described by words like any continuous attribute. A branch keeps the distribution
@@ -136,40 +136,6 @@ class LinguisticTreeRegressor(RegressorMixin, LinguisticTree):  # type: ignore[m
         )
         self._learn(table, NumberGoal.of(goal, goals, weights, unit))
         return self
-
-    def predict(self, X: ArrayLike) -> Float:
-        """Return the expected numbers.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            Or the path of a file, which is read.
-
-        Returns
-        -------
-        numbers : ndarray of shape (n_rows,)
-        """
-        return self._evaluator().predict(read_features(self, X, reset=False))
-
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return R², the share of the numbers' variance that the estimates explain.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            Or the path of a file, which is read.
-        y : array of shape (n_rows,)
-            The true numbers; the name of their column where X is a file.
-        sample_weight : array of shape (n_rows,), default=None
-
-        Returns
-        -------
-        r2 : float
-        """
-        if is_path(X) and isinstance(y, str):
-            X, goal, sample_weight = read_problem(X, y, sample_weight)
-            y = read_numbers(self, goal, len(goal.values))[1]
-        return float(super().score(X, y, sample_weight))
 
 
 def _label_goal(numbers: Float, peaks: tuple[float, ...]) -> Labels:

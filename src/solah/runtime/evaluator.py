@@ -9,9 +9,9 @@ import numpy as np
 from solah.data import Table, as_array, as_column, from_array, from_frame, is_frame
 from solah.data.frames import frame_names
 from solah.exceptions import DataError
-from solah.model.beliefs import all_beliefs, root_beliefs
-from solah.model.document import Task
-from solah.model.encode import MISSING, encode, encode_goal, warn_of_unseen
+from solah.model.beliefs import all_beliefs, measured_by, root_beliefs, unknown_of
+from solah.model.document import Fusion, Task
+from solah.model.encode import MISSING, code, encode, encode_goal, warn_of_unseen
 from solah.model.files import load_document
 from solah.model.format import MAX_BYTES
 from solah.runtime.reading import is_path, read_path
@@ -62,6 +62,8 @@ class Evaluator:
         decisions : ndarray of shape (n_rows,)
         """
         beliefs = self.beliefs(X)
+        if self.model_.goal.is_additive_number:
+            return beliefs[:, 0]
         if self.model_.goal.task is Task.REGRESSION:
             return np.asarray((beliefs * np.array(self.model_.goal.centres)).sum(axis=1))
         return np.asarray(self.classes_[self.model_.goal.decide(beliefs)])
@@ -87,18 +89,22 @@ class Evaluator:
         return rules_of(self.model_)
 
     def beliefs(self, X: Any) -> Float:
-        """Return the distribution over the goal's states, or over a number's focal sets."""
-        return root_beliefs(self.model_.nodes, self._known_table(X), self.n_threads)
+        """Return the distribution over the goal's states, or over a number's focal sets.
+
+        Of a number that trees add up to, it is the estimate ``(n_rows, 1)``.
+        """
+        return root_beliefs(self.model_, self._known_table(X), self.n_threads)
 
     def node_beliefs(self, X: Any) -> dict[str, Float]:
         """Return what each node believes, from bottom to top, by the nodes' names."""
-        return all_beliefs(self.model_.nodes, self._known_table(X), self.n_threads)
+        return all_beliefs(self.model_, self._known_table(X), self.n_threads)
 
     def evidence(self, X: Any) -> Float:
         """Return the share of the model's knowledge that each row's known readings can reach.
 
-        1 when no reading that matters is missing, 0 when all are: the importances of the
-        attributes whose reading is known.
+        1 when no reading that matters is missing, 0 when all are: the shares of the trees that
+        are known in the spread of all evidence, where a fusion decides; else the importances of
+        the attributes whose reading is known.
 
         Parameters
         ----------
@@ -110,8 +116,11 @@ class Evaluator:
         """
         from solah.explain.importance import attribute_importances, known_shares
 
-        rows = encode(self._table(X), self.model_.attributes)
-        return known_shares(rows, attribute_importances(self.model_))
+        model, table = self.model_, self._table(X)
+        if isinstance(model.root, Fusion) and any(tree.variance for tree in model.trees):
+            unknown = unknown_of(model, code(table, measured_by(model.nodes)))
+            return np.asarray(np.maximum(1.0 - unknown[model.root.name].share, 0.0))
+        return known_shares(encode(table, model.attributes), attribute_importances(model))
 
     def semantics(self, X: Any) -> list[Semantics]:
         """Return, for each row, the rules that fired in each tree, from bottom to top.

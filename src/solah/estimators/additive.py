@@ -1,0 +1,191 @@
+"""What the two estimators of the additive model share: parameters, recipe, groups."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from threadpoolctl import threadpool_limits
+
+from solah.exceptions import ColumnError, IdentifierWarning, ParameterError
+from solah.labels.describe import LabelSettings
+from solah.learn.organising import clusters_by_hand
+from solah.learn.recipe import (
+    WORD_KINDS,
+    AdditiveRecipe,
+    BudgetSettings,
+    GroupSettings,
+    InteractionSettings,
+    WordSettings,
+)
+from solah.progress import show_progress
+from solah.sklearn_private import Interval, RealNotInt, StrOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from solah.data import Table
+    from solah.learn.recipe import WordKind
+    from solah.model import Model
+
+ADDITIVE_CONSTRAINTS: dict[str, list[Any]] = {
+    "words": [StrOptions(set(WORD_KINDS)), Mapping],
+    "interactions": [
+        StrOptions({"auto"}),
+        Interval(Integral, 0, None, closed="left"),
+        Sequence,
+    ],
+    "max_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
+    "max_attributes": [Interval(Integral, 1, None, closed="left"), None],
+    "attribute_costs": [Mapping, None],
+    "n_clusters": [
+        Interval(Integral, 1, None, closed="left"),
+        StrOptions({"auto", "each"}),
+        list,
+        tuple,
+        range,
+    ],
+    "groups": [Mapping, Sequence, None],
+    "kinds": [Mapping, None],
+    "screen": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, -1.0, 1.0, closed="both"),
+        None,
+    ],
+    "verbose": ["boolean"],
+    "n_jobs": [Integral, None],
+}
+_LEAST_ROWS_OF_IDENTIFIER = 20
+
+
+def recipe_of(estimator: Any, names: Sequence[str]) -> AdditiveRecipe:
+    """Build the recipe of an estimator's parameters, and check the columns that they name."""
+    words = estimator.words
+    by_hand = words if isinstance(words, Mapping) else {}
+    _check_columns("words", by_hand, names)
+    _check_columns("kinds", estimator.kinds or {}, names)
+    kind: WordKind = "auto" if isinstance(words, Mapping) else words
+    max_rules = estimator.max_rules
+    budget = BudgetSettings(
+        max_rules=None if max_rules == "auto" else max_rules,
+        max_attributes=estimator.max_attributes,
+        costs=_costs(estimator.attribute_costs, names),
+    )
+    if max_rules is None:  # every rule stays
+        budget = replace(budget, max_rules=1 << 30)
+    return AdditiveRecipe(
+        words=WordSettings(kind=kind, by_hand=frozenset(by_hand)),
+        interactions=_interactions(estimator.interactions, names),
+        budget=budget,
+        groups=_groups(estimator, names),
+        max_rows=estimator._limits.many_rows,
+    )
+
+
+def label_settings(estimator: Any) -> LabelSettings:
+    """Return how columns are described before words are learnt."""
+    words = estimator.words if isinstance(estimator.words, Mapping) else None
+    return LabelSettings(3, "quantile", words, estimator.kinds)
+
+
+def _groups(estimator: Any, names: Sequence[str]) -> GroupSettings:
+    """Read the groups that somebody gave, or how they are to be found."""
+    max_rows = min(GroupSettings().max_rows, estimator._limits.many_rows)
+    given = estimator.groups
+    if given is None:
+        n_clusters = estimator.n_clusters
+        if n_clusters == "each":
+            return GroupSettings(None, max_rows=max_rows)
+        if isinstance(n_clusters, list | tuple | range):
+            raise ParameterError(
+                "several 'n_clusters' are compared where trees are stacked (fusion='tree'); give "
+                f"one number for the groups of rules. Got {n_clusters!r}."
+            )
+        return GroupSettings(2 if n_clusters == "auto" else int(n_clusters), max_rows=max_rows)
+    named: list[str | None] = list(given) if isinstance(given, Mapping) else [None] * len(given)
+    members = given.values() if isinstance(given, Mapping) else given
+    clusters = [
+        tuple(names[place] for place in one)
+        for one in clusters_by_hand(list(members), tuple(names))
+    ]
+    return GroupSettings(None, tuple(zip(named, clusters, strict=True)), max_rows)
+
+
+def with_attributes_as(model: Model, names: Sequence[str]) -> Model:
+    """List the attributes of a model in the order in which columns came."""
+    order = {name: place for place, name in enumerate(names)}
+    attributes = sorted(model.attributes, key=lambda one: order[one.name])
+    return replace(model, attributes=tuple(attributes))
+
+
+def without_identifiers(table: Table, kinds: Mapping[str, Any] | None) -> Table:
+    """Leave out columns that number the rows, with a warning."""
+    found = [
+        column.name
+        for column in table.columns
+        if column.name not in (kinds or {}) and _numbers_rows(column.values)
+    ]
+    kept = [name for name in table.names if name not in found]
+    if not found or not kept:
+        return table
+    for name in found:
+        warnings.warn(IdentifierWarning(name), stacklevel=4)
+    return table.select(kept)
+
+
+def _numbers_rows(values: Any) -> bool:
+    """Whether values are whole numbers that grow by one from row to row."""
+    if values.dtype.kind not in "iuf" or len(values) < _LEAST_ROWS_OF_IDENTIFIER:
+        return False
+    steps = np.diff(values)
+    return bool((steps == 1).all() and float(values[0]).is_integer())
+
+
+@contextmanager
+def progress(is_shown: bool) -> Iterator[Callable[[str], None]]:
+    """Yield what is told of every step, and keep sums of matrices the same on every machine."""
+    with threadpool_limits(1, user_api="blas"):
+        if not is_shown:
+            yield lambda _: None
+            return
+        with show_progress(Console(stderr=True), None, "steps") as advance:
+            yield lambda text: advance(1, text)
+
+
+def _check_columns(parameter: str, given: Any, names: Sequence[str]) -> None:
+    for name in given:
+        if name not in names:
+            raise ColumnError.unknown(name, names, where=f"{parameter!r} names a column, and X")
+
+
+def _costs(given: Mapping[str, float] | None, names: Sequence[str]) -> dict[str, float]:
+    costs = dict(given or {})
+    _check_columns("attribute_costs", costs, names)
+    for name, cost in costs.items():
+        if not isinstance(cost, Real) or not 0 < float(cost) < float("inf"):
+            raise ParameterError(
+                f"the cost of attribute {name!r} must be a number above 0. Got {cost!r}."
+            )
+    return {name: float(cost) for name, cost in costs.items()}
+
+
+def _interactions(given: Any, names: Sequence[str]) -> InteractionSettings:
+    if given == "auto":
+        return InteractionSettings()
+    if isinstance(given, Integral):
+        return InteractionSettings(n_pairs=int(given))
+    pairs = []
+    for pair in given:
+        if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
+            raise ParameterError(
+                f"'interactions' must be a list of pairs of different columns. Got {pair!r}."
+            )
+        _check_columns("interactions", pair, names)
+        pairs.append((str(pair[0]), str(pair[1])))
+    return InteractionSettings(n_pairs=len(pairs), pairs=tuple(pairs), per_pair=1)
