@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import with_noise, with_strange
 
-from random_models import SHAPES, random_model
+from random_models import ADDITIVE_SHAPES, SHAPES, random_model
 from solah.exceptions import ParameterError, SolahError
 from solah.network.bundle import (
     Bundle,
@@ -46,7 +46,7 @@ def as_bytes(plain):
 
 @settings(max_examples=25)
 @given(
-    shape=st.sampled_from(SHAPES),
+    shape=st.sampled_from((*SHAPES, *ADDITIVE_SHAPES)),
     seed=st.integers(0, 10**6),
     starts=st.integers(0, MAX_SEQUENCE),
     signature=st.sampled_from([b"", b"\x07" * 64]),
@@ -75,6 +75,18 @@ def test_the_hash_names_plan_and_model_whenever_they_start():
     assert bundle_of(site="other").hash != bundle.hash
     assert bundle_of(gateway="other").hash != bundle.hash
     assert bundle_of(seed=1).hash != bundle.hash
+
+
+def test_a_bundle_says_where_shared_attributes_are_measured():
+    model = random_model(np.random.default_rng(0), "words and pairs", 3)
+    placement = {"a": ["x0", "x2", "x4"], "b": ["x1", "x3", "x5"]}
+    bundle = Bundle(make_plan(model, placement), model)
+    assert read_bundle(bundle.to_bytes()).plan == bundle.plan
+    plain = plain_of(bundle)
+    for node in plain["nodes"]:
+        node["reads"] = {"a": ["x0"], "b": ["x0", "x1"]}.get(node["name"], [])
+    with pytest.raises(BundleError, match="'nodes' do not fit the model"):
+        read_bundle(as_bytes(plain))
 
 
 # --- broken documents ----------------------------------------------------------------------------

@@ -31,9 +31,10 @@ class Unreliable(Client):
         return True
 
 
-def test_no_decision_is_lost_or_changed(broker, monkeypatch):
+@pytest.mark.parametrize("shape", ["nested fusions", "words and pairs"])
+def test_no_decision_is_lost_or_changed(broker, monkeypatch, shape):
     monkeypatch.setattr(node, "Client", Unreliable)
-    bundle = network("nested fusions")
+    bundle = network(shape)
     rows = random_rows(np.random.default_rng(0), bundle.model, 800)
     listener = Listener(broker.url)
     nodes = Threads(bundle, broker.url, rows)

@@ -6,19 +6,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Simulation, named
+from simulated import Simulation, named, readings_of
 
-from random_models import coded, random_model, random_rows
+from random_models import (
+    ADDITIVE_SHAPES,
+    coded,
+    random_model,
+    random_number_model,
+    random_rows,
+)
 from solah.explain.importance import attribute_importances
-from solah.model import Goal
-from solah.model.beliefs import signals_of
+from solah.model import Fusion, Goal
+from solah.model.beliefs import signals_of, unknown_of
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore, Settings
 from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode
 from solah.network.plan import make_plan
 from solah.network.remembering import Memory
 
-SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion")
+SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion", *ADDITIVE_SHAPES)
 
 
 def network(shape, seed=0, n_classes=3):
@@ -43,18 +49,46 @@ def replay(simulation, bundle, rows, step=0.01):
 
 def expected(model, rows):
     """Return what the model believes of rows in one process."""
-    return signals_of(model.nodes, coded(model, rows))[model.root.name]
+    return signals_of(model, coded(model, rows))[model.root.name]
+
+
+def known_shares(model, rows):
+    """Return what is known of rows in one process, where trees tell how much they matter."""
+    return 1.0 - unknown_of(model, coded(model, rows))[model.root.name].share
+
+
+def has_variances(model):
+    return isinstance(model.root, Fusion) and any(tree.variance for tree in model.trees)
+
+
+def without(model, rows, names):
+    """Return rows in which these readings are missing."""
+    blind = rows.copy()
+    blind[:, [one.name in names for one in model.attributes]] = np.nan
+    return blind
+
+
+def below(model, names):
+    """Name the attributes that are asked for some trees and fusions."""
+    origins = {node.name: node.origins for node in model.nodes}
+    asked, waiting = set(), list(names)
+    while waiting:
+        name = waiting.pop()
+        waiting += origins.get(name, ())
+        asked |= {name} - origins.keys()
+    return asked
 
 
 def check(bundle, rows, decisions):
     model = bundle.model
     beliefs = expected(model, rows)
+    known = known_shares(model, rows) if has_variances(model) else np.ones(len(rows))
     assert sorted(one.sequence for one in decisions) == list(range(len(rows)))
     for one in decisions:
         assert tuple(one.beliefs.values()) == tuple(beliefs[one.sequence])
         assert one.decision == str(model.goal.states[model.goal.decide(beliefs)[one.sequence]])
         assert one.missing == ()
-        assert one.known == 1.0
+        assert one.known == max(0.0, known[one.sequence])
 
 
 @pytest.mark.parametrize("wire", ["json", "cbor"])
@@ -96,17 +130,142 @@ def test_what_a_dead_node_would_say_is_taken_for_unknown(shape):
     simulation.dead.add(dead.name)
     replay(simulation, bundle, rows)
     decisions = simulation.run()
-    places = [model.attributes.index(one) for one in model.attributes if one.name in dead.reads]
-    blind = rows.copy()
-    blind[:, places] = np.nan
+    blind = without(model, rows, dead.reads)
     beliefs = expected(model, blind)
     assert len(decisions) == len(rows)
     for one in decisions:
-        assert tuple(one.beliefs.values()) == pytest.approx(tuple(beliefs[one.sequence]), abs=1e-12)
+        assert tuple(one.beliefs.values()) == tuple(beliefs[one.sequence])
         assert set(one.missing) <= {*dead.sends, *(part for part, _ in bundle.plan.nodes[0].hears)}
         assert one.missing
-        lost = sum(attribute_importances(model)[place] for place in places)
-        assert one.known == pytest.approx(1.0 - lost)
+        if has_variances(model):
+            assert one.known == known_shares(model, blind)[one.sequence]
+        else:
+            places = [place for place, a in enumerate(model.attributes) if a.name in dead.reads]
+            lost = sum(attribute_importances(model)[place] for place in places)
+            assert one.known == pytest.approx(1.0 - lost)
+
+
+@st.composite
+def scattered(draw):
+    """Draw a model and a plan that measures its attributes anywhere."""
+    shape = draw(st.sampled_from(("flat fusion", "nested fusions", *ADDITIVE_SHAPES)))
+    model = random_model(np.random.default_rng(draw(st.integers(0, 100))), shape, 3)
+    if draw(st.booleans()):
+        return Bundle(make_plan(model), model)
+    nodes = st.sampled_from(["a", "b", "c", "gateway"])
+    if shape in ADDITIVE_SHAPES:
+        homes = {one.name: draw(nodes) for one in model.attributes}
+    else:
+        homes = {
+            name: home for tree in model.trees for home in [draw(nodes)] for name in tree.origins
+        }
+    placement = {}
+    for name, home in homes.items():
+        placement.setdefault(home, []).append(name)
+    return Bundle(make_plan(model, placement), model)
+
+
+@settings(max_examples=60, deadline=None)
+@given(bundle=scattered(), seed=st.integers(0, 1000), data=st.data())
+def test_lost_nodes_and_unknown_readings_count_as_in_the_model(bundle, seed, data):
+    model, plan = bundle.model, bundle.plan
+    rows = random_rows(np.random.default_rng(seed), model, 8, missing=0.2)
+    mortal = [node for node in plan.nodes[1:] if not node.hears]
+    dead = [node for node in mortal if data.draw(st.booleans())]
+    simulation = Simulation(bundle, deadline=1.0, wire=data.draw(st.sampled_from(["json", "cbor"])))
+    simulation.dead |= {node.name for node in dead}
+    replay(simulation, bundle, rows)
+    decisions = simulation.run()
+    if len(dead) == len([node for node in plan.nodes if node.reads]):
+        assert not decisions  # nothing came in
+        return
+    blind = without(model, rows, {name for node in dead for name in node.reads})
+    beliefs = expected(model, blind)
+    assert len(decisions) == len(rows)
+    for one in decisions:
+        assert tuple(one.beliefs.values()) == tuple(beliefs[one.sequence])
+        assert bool(one.missing) == bool(dead)
+        if has_variances(model):
+            assert one.known == max(0.0, known_shares(model, blind)[one.sequence])
+
+
+def test_what_stands_between_takes_all_below_along():
+    model = random_model(np.random.default_rng(0), "groups", 3)
+    placement = {"a": ["x0", "x1"], "b": ["x2", "x3", "both"], "gateway": ["x4", "x5"]}
+    bundle = Bundle(make_plan(model, placement), model)
+    assert bundle.plan.node("b").sends == ("both",)
+    rows = random_rows(np.random.default_rng(1), model, 10, missing=0.0)
+    simulation = Simulation(bundle, deadline=1.0)
+    simulation.dead.add("b")
+    replay(simulation, bundle, rows)
+    beliefs = expected(model, without(model, rows, below(model, ["both"])))
+    decisions = simulation.run()
+    assert len(decisions) == 10
+    for one in decisions:
+        assert tuple(one.beliefs.values()) == tuple(beliefs[one.sequence])
+        assert one.missing == ("both",)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_if_all_is_lost_the_belief_is_the_shares_of_the_classes(n_classes):
+    bundle = network("words and pairs", n_classes=n_classes)
+    core = NodeCore(bundle, "gateway", Settings(deadline=1.0))
+    row = Said(1, 0.0, {}, readings={"x0": None})
+    core.hear(Beliefs("of-x0", bundle.hash, (row,)), now=0.0)
+    ((decided,),) = (one.rows for one in core.advance(5.0).decisions)
+    assert tuple(decided.beliefs.values()) == pytest.approx(bundle.model.goal.prior, abs=1e-12)
+    assert decided.known == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("shape", ADDITIVE_SHAPES)
+def test_a_network_adds_up_to_the_numbers_of_the_model(shape):
+    model = random_number_model(np.random.default_rng(3), shape)
+    bundle = Bundle(make_plan(model), model)
+    rows = random_rows(np.random.default_rng(4), model, 30)
+    simulation = Simulation(bundle)
+    replay(simulation, bundle, rows)
+    numbers, known = expected(model, rows), known_shares(model, rows)
+    decisions = simulation.run()
+    assert len(decisions) == len(rows)
+    for one in decisions:
+        assert float(one.decision) == numbers[one.sequence, 0]
+        assert (one.beliefs, one.known) == ({}, max(0.0, known[one.sequence]))
+
+
+def test_what_is_known_says_nothing_of_the_unknown():
+    bundle = network("groups")
+    core = NodeCore(bundle, "first")
+    rows = random_rows(np.random.default_rng(5), bundle.model, 2, missing=0.0)
+    full, half = (
+        {name: one[name] for name in core.plan.reads} for one in readings_of(bundle.model, rows)
+    )
+    half["x0"] = None
+    core.read([Measured(full, 1), Measured(half, 2)], now=0.0, wall=0.0)
+    (message,) = core.advance(0.0).beliefs
+    assert [sorted(row.signals) for row in message.rows] == [["first"], ["first"]]
+    assert [sorted(row.unknown) for row in message.rows] == [[], ["first"]]
+    assert b"unknown" not in encode(replace(message, rows=message.rows[:1]))
+
+
+def test_a_restarted_node_remembers_what_is_unknown():
+    bundle = network("groups")
+    model = bundle.model
+    rows = random_rows(np.random.default_rng(6), model, 1, missing=0.5)
+    messages = []
+    for node in bundle.plan.nodes[1:]:
+        core = NodeCore(bundle, node.name)
+        own = {name: named(model, rows[0])[name] for name in node.reads}
+        core.read([Measured(own, 0)], now=0.0, wall=0.0)
+        messages += core.advance(0.0).beliefs
+    first = NodeCore(bundle, "gateway")
+    for message in messages[:-1]:
+        first.hear(message, now=0.0)
+    first.advance(0.0)
+    again = NodeCore(bundle, "gateway")
+    again.resume(first.memory())
+    again.hear(messages[-1], now=0.0)
+    ((decided,),) = (one.rows for one in again.advance(0.0).decisions)
+    assert tuple(decided.beliefs.values()) == tuple(expected(model, rows)[0])
 
 
 def test_a_swap_under_way_mixes_no_models():
@@ -153,8 +312,8 @@ def gateway(**settings):
     return bundle, NodeCore(bundle, "gateway", Settings(**settings))
 
 
-def said(bundle, sequence, node="z0", model=None, part=None, signal=(0.0, 0.0, 0.0)):
-    rows = (Said(sequence, 0.0, {part or node: signal}),)
+def said(bundle, sequence, node="z0", model=None, part=None, signal=(0.0, 0.0, 0.0), **more):
+    rows = (Said(sequence, 0.0, {part or node: signal}, **more),)
     return Beliefs(node, model or bundle.hash, rows)
 
 
@@ -165,6 +324,9 @@ def said(bundle, sequence, node="z0", model=None, part=None, signal=(0.0, 0.0, 0
         ({"node": "stranger"}, "refused"),
         ({"part": "z1"}, "refused"),
         ({"signal": (0.0, 0.0)}, "refused"),
+        ({"unknown": {"z0": (0.1, 0.0)}}, "refused"),  # the model has no variances
+        ({"unknown": {"z1": (0.0, 0.0)}}, "refused"),
+        ({"readings": {"x0": 1.0}}, "refused"),  # no tree elsewhere asks it
     ],
 )
 def test_what_is_not_expected_is_counted_and_changes_nothing(message, counter):
@@ -172,6 +334,38 @@ def test_what_is_not_expected_is_counted_and_changes_nothing(message, counter):
     core.hear(said(bundle, 5, **message), now=0.0)
     assert core.counters == {counter: 1}
     assert core.n_open == 0
+
+
+@pytest.mark.parametrize(
+    ("unknown", "is_taken"), [((1.0, 1.0), True), ((1.01, 1.0), False), ((1.0, 1.01), False)]
+)
+def test_no_more_is_unknown_than_there_is(unknown, is_taken):
+    bundle = network("groups")
+    core = NodeCore(bundle, "gateway")
+    (part, home), *_ = core.plan.hears
+    most = core._versions.newest.lost[part]
+    told = {part: tuple(share * bound for share, bound in zip(unknown, most, strict=True))}
+    core.hear(said(bundle, 1, home, part=part, unknown=told), now=0.0)
+    assert core.counters == {"heard" if is_taken else "refused": 1}
+
+
+@pytest.mark.parametrize(
+    ("readings", "is_taken"),
+    [
+        ({"x2": 1.0}, True),
+        ({"x2": None}, True),
+        ({"x2": 3.0}, False),  # there are three states
+        ({"x2": 0.5}, False),
+        ({"x1": 1.0}, False),  # measured elsewhere
+        ({"stranger": 1.0}, False),
+    ],
+)
+def test_readings_of_other_nodes_are_those_that_are_asked(readings, is_taken):
+    bundle = network("words and pairs")
+    core = NodeCore(bundle, "gateway")
+    rows = (Said(1, 0.0, {}, readings=readings),)
+    core.hear(Beliefs("of-x2", bundle.hash, rows), now=0.0)
+    assert core.counters == {"heard" if is_taken else "refused": 1}
 
 
 def test_old_and_repeated_rows_are_counted():

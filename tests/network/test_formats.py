@@ -57,6 +57,9 @@ def test_prometheus_collects_what_happened():
     values = collected(metrics(observer.snapshot(START + 3)))
     assert values["solah_decisions_total", 'site="house"'] == 10
     assert values["solah_decisions_incomplete_total", 'site="house"'] == 10
+    known = observer.snapshot(START + 3)["decisions"]["last"][0]["known"]
+    assert values["solah_decision_known_ratio", 'site="house"'] == pytest.approx(known)
+    assert 0 < known < 1
     assert values["solah_missing_total", 'site="house",part="z0"'] == 10
     assert values["solah_node_online", 'site="house",node="attic"'] == 0
     assert values["solah_node_online", 'site="house",node="cellar"'] == 1
@@ -182,7 +185,9 @@ def test_home_assistant_finds_the_decision():
     assert attributes["beliefs"]["c1"] == 0.6254
     certainty = found["homeassistant/sensor/solah_house/certainty/config"]
     assert rendered(certainty["value_template"], payload) == "62.5"
-    for one in (sensor, certainty):
+    known = found["homeassistant/sensor/solah_house/known/config"]
+    assert rendered(known["value_template"], payload) == "50.0"
+    for one in (sensor, certainty, known):
         (availability,) = one["availability"]
         assert availability["topic"] == "solah/house/gateway/status"
         status = encode(Status("gateway", "offline"))
@@ -207,7 +212,7 @@ def test_every_sensor_is_told_apart():
     names = [attribute.name for attribute in model.attributes]
     placement = {"a.b": names[:2], "a_b": names[2:4], "a_2eb": names[4:]}
     found = announced(Bundle(make_plan(model, placement), model))
-    assert len(found) == 2 + 4
+    assert len(found) == 3 + 4
     assert len({one["unique_id"] for one in found.values()}) == len(found)
     assert all(re.fullmatch(r"[\w/-]+", topic, re.ASCII) for topic in found)
     assert len({json.dumps(one["device"]) for one in found.values()}) == 1
@@ -217,7 +222,7 @@ def test_a_number_has_no_certainty():
     bundle = make_bundle("masses")
     goal = Goal("load", words=("low", "high"), peaks=(0.0, 1.0, 2.0), centres=(0.0, 5.0, 10.0))
     found = announced(replace(bundle, model=replace(bundle.model, goal=goal)))
-    sensors = [one for topic, one in found.items() if "/sensor/" in topic]
-    (sensor,) = sensors
+    sensor, known = (one for topic, one in found.items() if "/sensor/" in topic)
+    assert known["name"] == "load known"
     assert sensor["state_class"] == "measurement"
     assert "options" not in sensor

@@ -88,6 +88,10 @@ def hostile_messages(rng, bundle, topics):
         yield topics.said(node), encode(Beliefs(node, "f" * 16, (good,))), "other_model"
         wrong = Said(5, 0.0, {part: (1.0,) * (size + 1)})
         yield topics.said(node), encode(Beliefs(node, bundle.hash, (wrong,))), "refused"
+        blind = Said(5, 0.0, {part: (1.0,) * size}, unknown={part: (1.0, 1e6)})
+        yield topics.said(node), encode(Beliefs(node, bundle.hash, (blind,))), "refused"
+        spied = Said(5, 0.0, {}, readings={"x0": 1.0})
+        yield topics.said(node), encode(Beliefs(node, bundle.hash, (spied,))), "refused"
         stolen = Said(5, 0.0, {bundle.model.root.name: (1.0,) * size})
         yield topics.said(node), encode(Beliefs(node, bundle.hash, (stolen,))), "refused"
         yield topics.asked("gateway"), next(garbage) or b"x", "malformed"
@@ -97,8 +101,9 @@ def hostile_messages(rng, bundle, topics):
         yield topics.model, b"{}", "refused_models"
 
 
-def test_nothing_that_strangers_say_is_accepted(broker, keys):
-    bundle = network("nested fusions")
+@pytest.mark.parametrize("shape", ["nested fusions", "groups"])
+def test_nothing_that_strangers_say_is_accepted(broker, keys, shape):
+    bundle = network(shape)
     rows = random_rows(np.random.default_rng(0), bundle.model, 1_500)
     listener = Listener(broker.url)
     nodes = Threads(bundle, broker.url, rows, trust=load_trust([keys[1]]))
@@ -116,7 +121,7 @@ def test_nothing_that_strangers_say_is_accepted(broker, keys):
             time.sleep(0.001)
         stranger.publish(topic, payload)
     for _ in range(20):
-        stranger.publish(topics.said("f"), b" " * (MAX_BYTES + 1))
+        stranger.publish(topics.said(bundle.plan.nodes[0].hears[0][1]), b" " * (MAX_BYTES + 1))
         expected_counts["malformed"] += 1
     listener.wait(len(rows), seconds=120)
     give_up = time.monotonic() + 30

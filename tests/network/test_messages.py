@@ -68,7 +68,9 @@ times = st.floats(-1e12, 1e12)
 shares = st.floats(0.0, 1.0)
 missing = st.lists(names, max_size=3).map(tuple)
 signals = st.dictionaries(names, st.lists(st.floats(-1e9, 1e9), max_size=4).map(tuple), max_size=3)
-said = st.builds(Said, sequences, times, signals, missing)
+unknown = st.dictionaries(names, st.tuples(shares, st.floats(0.0, 1e18)), max_size=3)
+codes = st.dictionaries(names, st.none() | st.floats(-1e300, 1e300), max_size=3)
+said = st.builds(Said, sequences, times, signals, missing, unknown, codes)
 decided = st.builds(
     Decided, sequences, times, names, st.dictionaries(names, shares, max_size=3), missing, shares
 )
@@ -139,8 +141,10 @@ def test_readings_of_several_rows_come_as_a_list(dumps):
 # --- what is wrong is refused --------------------------------------------------------------------
 
 BELIEFS = Beliefs("kitchen", "0f" * 8, (Said(3, 1.5, {"z1": (0.25, -0.5)}, ("z9",)),))
+UNKNOWN = Said(4, 1.5, {"z1": (0.25, -0.5)}, (), {"z1": (0.25, 1.5)}, {"t": 21.5, "u": None})
 EXAMPLES = (
     BELIEFS,
+    Beliefs("kitchen", "0f" * 8, (UNKNOWN,)),
     Decisions("gate", "0f" * 8, (Decided(3, 1.5, "yes", {"yes": 0.75, "no": 0.25}),)),
     Measured({"t": 21.5, "door": "open", "x": None}, 3, 1.5),
     Ask((1, 2, 3), 5),
@@ -197,14 +201,39 @@ def row_changed(message, **changes):
         ),
         (decode_beliefs, row_changed(BELIEFS, says={"z": [10**400]}), "says.z[0] must be a finite"),
         (decode_beliefs, row_changed(BELIEFS, says=[1]), "says must be an object"),
+        *(
+            (decode_beliefs, row_changed(BELIEFS, unknown={"z": unknown}), words)
+            for unknown, words in (
+                ([0.5], "unknown.z must have 2 items"),
+                ([0.5, 1.0, 1.0], "unknown.z must have 2 items"),
+                (0.5, "unknown.z must be a list"),
+                ([-1e-9, 1.0], "unknown.z[0] must be a finite number from 0"),
+                ([1.0 + 1e-8, 1.0], "unknown.z[0] must be a finite number from 0"),
+                ([0.5, -1e-9], "unknown.z[1] must be a finite number from 0"),
+                ([0.5, 1e19], "unknown.z[1] must be a finite number from 0"),
+                ([0.5, float("nan")], "unknown.z[1] must be a finite number"),
+                ([float("inf"), 1.0], "unknown.z[0] must be a finite number"),
+                ([True, 1.0], "unknown.z[0] must be a number"),
+            )
+        ),
+        (
+            decode_beliefs,
+            row_changed(BELIEFS, readings={"t": "hot"}),
+            "readings.t must be a number",
+        ),
+        (
+            decode_beliefs,
+            row_changed(BELIEFS, readings={"t": 10**400}),
+            "readings.t must be a finite",
+        ),
         (
             decode_decisions,
-            row_changed(EXAMPLES[1], known=1.5),
+            row_changed(EXAMPLES[2], known=1.5),
             "rows[0].known must be a finite number",
         ),
         (
             decode_decisions,
-            row_changed(EXAMPLES[1], known=-0.5),
+            row_changed(EXAMPLES[2], known=-0.5),
             "rows[0].known must be a finite number",
         ),
         (
@@ -216,9 +245,9 @@ def row_changed(message, **changes):
         (decode_readings, {"\ud800": 1}, "a name of the message must be a text of whole"),
         (decode_readings, {"a b": [1]}, "the message['a b'] must be a number"),
         (decode_readings, 5, "the message must be an object"),
-        (decode_ask, changed(EXAMPLES[3], sequences=[0.5]), "Got 0.5"),
-        (decode_status, changed(EXAMPLES[4], state="dead"), "state must be 'online' or 'offline'"),
-        (decode_status, changed(EXAMPLES[4], counters={"a": -1}), "counters.a must be an integer"),
+        (decode_ask, changed(EXAMPLES[4], sequences=[0.5]), "Got 0.5"),
+        (decode_status, changed(EXAMPLES[5], state="dead"), "state must be 'online' or 'offline'"),
+        (decode_status, changed(EXAMPLES[5], counters={"a": -1}), "counters.a must be an integer"),
     ],
 )
 def test_what_is_wrong_is_named(decode, plain, words):

@@ -10,7 +10,7 @@ import pytest
 from processes import Listener
 from sklearn.datasets import load_breast_cancer
 
-from solah import LinguisticHierarchyClassifier, datasets
+from solah import SelfOrganisedHierarchyClassifier, datasets
 from solah.network.bundle import Bundle, save_bundle
 from solah.network.client import find_broker
 from solah.network.launching import Launcher
@@ -26,14 +26,14 @@ N_ROWS = 2_000
 
 @pytest.fixture(scope="module")
 def measured():
-    """Return a table of measurements, a hierarchy of three levels over it, and five nodes."""
+    """Return a table of measurements, groups of rules over it, and five nodes."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X.columns = [name.replace(" ", "_") for name in X.columns]
     names = list(X.columns)
     parts = [names[i : i + 3] for i in range(0, 12, 3)]
-    wiring = "; ".join(f"z{i} <- {', '.join(part)}" for i, part in enumerate(parts))
-    wiring += "; left <- z0, z1; right <- z2, z3; y <- left, right"
-    model = LinguisticHierarchyClassifier(wiring, fusion="weigh", max_rules=60).fit(X, y).model_
+    groups = {f"z{i}": part for i, part in enumerate(parts)}
+    fitted = SelfOrganisedHierarchyClassifier(groups=groups, interactions=0, max_rules=60)
+    model = fitted.fit(X[names[:12]], y).model_
     used = {attribute.name for attribute in model.attributes}
     placement = {f"n{i}": [name for name in part if name in used] for i, part in enumerate(parts)}
     placement = {name: part for name, part in placement.items() if part}
@@ -191,9 +191,8 @@ def test_ten_thousand_rows_of_a_room_are_decided_as_by_the_model(shared_data, br
     room = datasets.load("room_occupancy")
     names = list(room.table.names)
     groups = [names[place::4] for place in range(4)]
-    wiring = "; ".join(f"z{i} <- {', '.join(group)}" for i, group in enumerate(groups))
-    wiring += "; y <- z0, z1, z2, z3"
-    fitted = LinguisticHierarchyClassifier(wiring, fusion="weigh", max_rules=60)
+    named = {f"z{i}": group for i, group in enumerate(groups)}
+    fitted = SelfOrganisedHierarchyClassifier(groups=named, interactions=0, max_rules=60)
     model = fitted.fit(room.table, room.goal).model_
     used = {attribute.name for attribute in model.attributes}
     placement = {f"n{i}": [one for one in group if one in used] for i, group in enumerate(groups)}

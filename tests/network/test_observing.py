@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from watched_site import START, Site, feed, make_bundle
 
-from random_models import coded, random_model, random_rows
+from random_models import ADDITIVE_SHAPES, coded, random_model, random_number_model, random_rows
 from solah.model import Goal
 from solah.model.beliefs import beliefs_of, signals_of
 from solah.network.bundle import Bundle, make_keys
@@ -29,7 +29,7 @@ from solah.network.topics import Topics
 from solah.network.trust import load_trust
 from solah.network.watched import Rate
 
-SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion")
+SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion", *ADDITIVE_SHAPES)
 
 
 def watch(site, n_rows=10):
@@ -49,7 +49,7 @@ def test_beliefs_are_shown_as_the_model_has_them(shape):
     model = bundle.model
     picture = watch(Site(bundle)).snapshot(START + 1)
     rows = coded(model, random_rows(np.random.default_rng(0), model, 10, missing=0.0))
-    expected = beliefs_of(model.nodes, signals_of(model.nodes, rows))
+    expected = beliefs_of(model, signals_of(model, rows))
     said = {part for node in bundle.plan.nodes for part in node.sends} | {model.root.name}
     for part in picture["parts"]:
         assert part["state"] == ("heard" if part["name"] in said else "inside")
@@ -189,6 +189,30 @@ def test_numbers_are_decided_too():
     assert part["says"] == f"about {float(last['decision']):.4g}"
 
 
+def test_numbers_that_are_added_up_are_shown():
+    model = random_number_model(np.random.default_rng(0))
+    site = Site(Bundle(make_plan(model, site="house"), model))
+    picture = watch(site, 3).snapshot(START)
+    rows = coded(model, random_rows(np.random.default_rng(0), model, 3, missing=0.0))
+    expected = beliefs_of(model, signals_of(model, rows))
+    parts = by_name(picture["parts"])
+    assert picture["messages"]["unfit"] == 0
+    for name in ("first", "second", "of x4", "of x5", "y"):
+        assert parts[name]["says"] == f"about {expected[name][2, 0]:.4g}"
+        assert parts[name]["belief"] == []
+    assert picture["decisions"]["known"] == 1.0
+
+
+def test_readings_that_go_to_another_node_are_no_beliefs():
+    bundle = make_bundle("words and pairs")
+    assert {"x0", "x1"} & {name for node in bundle.plan.nodes for name in node.sends}
+    picture = watch(Site(bundle, silent=("attic",))).snapshot(START + 3)
+    assert [one["name"] for one in picture["parts"]] == [node.name for node in bundle.model.nodes]
+    assert picture["messages"]["unfit"] == 0
+    assert {one["part"] for one in picture["decisions"]["missing"]} >= {"of x0", "x1"}
+    assert 0 < picture["decisions"]["known"] < 1
+
+
 # --- what is not taken -----------------------------------------------------------------------
 
 
@@ -200,6 +224,11 @@ def test_numbers_are_decided_too():
         (lambda said: replace(said, rows=(Said(1, START, {"z1": (0.0, 0.0, 0.0)}),)), "unfit"),
         (lambda said: replace(said, rows=(Said(1, START, {"z0": (0.0, 0.0)}),)), "unfit"),
         (lambda said: replace(said, rows=(replace(said.rows[0], missing=("no such",)),)), "unfit"),
+        (
+            lambda said: replace(said, rows=(replace(said.rows[0], unknown={"z0": (1, 1)}),)),
+            "unfit",
+        ),
+        (lambda said: replace(said, rows=(replace(said.rows[0], readings={"x0": 1.0}),)), "unfit"),
     ],
 )
 def test_beliefs_that_do_not_fit_are_counted(change, why):

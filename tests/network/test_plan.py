@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import SHAPES, random_fusion, random_model, random_tree
+from random_models import ADDITIVE_SHAPES, SHAPES, random_fusion, random_model, random_tree
 from solah.exceptions import ParameterError
 from solah.model import Tree
 from solah.network.placement import Placement, load_placement
@@ -30,11 +30,16 @@ def own_attributes(model, tree):
 @st.composite
 def planned(draw):
     """Draw a model, and a plan with the attributes of each tree and some parts anywhere."""
-    model = model_of(draw(st.sampled_from(SHAPES)), draw(st.integers(0, 50)))
+    shape = draw(st.sampled_from((*SHAPES, *ADDITIVE_SHAPES)))
+    model = model_of(shape, draw(st.integers(0, 50)))
     if draw(st.booleans()):
         return model, make_plan(model)
     somewhere = st.sampled_from(["a", "b", "c", "gateway"])
     placement = {}
+    if shape in ADDITIVE_SHAPES:
+        for name in (*NAMES, *(node.name for node in model.fusions if draw(st.booleans()))):
+            placement.setdefault(draw(somewhere), []).append(name)
+        return model, make_plan(model, placement)
     for node in model.nodes:
         own = own_attributes(model, node) if isinstance(node, Tree) else []
         placed = own or ([node.name] if draw(st.booleans()) else [])
@@ -50,7 +55,7 @@ def test_every_part_runs_once_and_every_attribute_is_read_once(drawn):
     assert sorted(runs) == sorted(node.name for node in model.nodes)
     reads = [name for node in plan.nodes for name in node.reads]
     assert sorted(reads) == sorted(attribute.name for attribute in model.attributes)
-    assert all(node.runs for node in plan.nodes)
+    assert all(node.runs or node.sends for node in plan.nodes)
 
 
 @given(planned())
@@ -61,18 +66,22 @@ def test_what_is_heard_is_what_others_send(drawn):
     assert heard == sent
     for node in plan.nodes:
         assert node.name not in dict(node.hears).values()
-        assert set(node.sends) <= set(node.runs)
+        assert set(node.sends) <= {*node.runs, *node.reads}
 
 
 @given(planned())
-def test_readings_do_not_travel(drawn):
+def test_readings_travel_only_to_trees_that_no_single_node_can_run(drawn):
     model, plan = drawn
-    names = {attribute.name for attribute in model.attributes}
-    for node in plan.nodes:
-        assert not names & {*dict(node.hears), *node.sends}
+    where = {name: node.name for node in plan.nodes for name in node.reads}
+    needed = set()
     for tree in model.trees:
-        at_home = plan.node(plan.home[tree.name])
-        assert set(own_attributes(model, tree)) <= set(at_home.reads)
+        own = own_attributes(model, tree)
+        if len({where[name] for name in own}) > 1:
+            needed |= {name for name in own if where[name] != plan.home[tree.name]}
+        else:
+            assert {where[name] for name in own} <= {plan.home[tree.name]}
+    sent = {name for node in plan.nodes for name in node.sends}
+    assert sent & where.keys() == needed
 
 
 @given(planned())
@@ -119,7 +128,7 @@ def test_thousands_of_nodes_are_planned_at_once():
     tree, *_, root = model.nodes
     trees = tuple(replace(tree, name=f"t{i}") for i in range(4_000))
     names = tuple(one.name for one in trees)
-    wide = replace(root, origins=names, weights=(1.0,) * len(names))
+    wide = replace(root, origins=names)
     started = time.perf_counter()
     home = {name: name for name in names} | {"y": "gateway"}
     plan = plan_of_homes(replace(model, nodes=(*trees, wide)), home, "site")
@@ -143,6 +152,40 @@ def test_a_fusion_of_lowest_trees_is_one_cluster():
     plan = make_plan(model_of("nested fusions"))
     assert homes(plan) == {"gateway": ("y",), "f": ("z0", "z1", "f"), "z2": ("z2",)}
     assert plan.node("f").sends == ("f",)
+
+
+def test_a_group_is_one_node_and_sends_its_sum():
+    plan = make_plan(model_of("groups"))
+    assert homes(plan) == {
+        "gateway": ("both", "y"),
+        "first": ("of x0", "of x1", "x0 and x1", "first"),
+        "second": ("of x2", "of x3", "second"),
+        "of-x4": ("of x4",),
+        "of-x5": ("of x5",),
+    }
+    assert plan.node("first").sends == ("first",)
+    assert plan.node("gateway").hears == (
+        ("first", "first"),
+        ("second", "second"),
+        ("of x4", "of-x4"),
+        ("of x5", "of-x5"),
+    )
+
+
+def test_a_tree_of_attributes_on_two_nodes_runs_where_it_is_added():
+    placement = {"a": ["x0", "x2"], "b": ["x1", "x3"], "gateway": ["x4", "x5"]}
+    plan = make_plan(model_of("words and pairs"), placement)
+    assert plan.home["x0 and x1"] == plan.home["x1 and x2"] == "gateway"
+    assert plan.node("a").sends == ("of x0", "of x2", "x0", "x2")
+    assert plan.node("b").sends == ("of x1", "of x3", "x1", "x3")  # x1 once, though two ask it
+    assert plan.node("gateway").reads == ("x4", "x5")
+
+
+def test_a_tree_of_attributes_on_two_nodes_may_be_placed():
+    placement = {"a": ["x0", "x0 and x1"], "b": [*NAMES[1:]]}
+    plan = make_plan(model_of("words and pairs"), placement)
+    assert plan.home["x0 and x1"] == "a"
+    assert plan.node("a").hears == (("x1", "b"),)
 
 
 def test_a_root_that_asks_readings_runs_where_they_are():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from simulated import Simulation
 
-from random_models import SHAPES, random_model
+from random_models import ADDITIVE_SHAPES, SHAPES, random_model
 from solah.network.bundle import Bundle
 from solah.network.messages import Measured, encode
 from solah.network.plan import make_plan
@@ -54,7 +54,7 @@ def test_a_reading_is_counted_in_the_message_that_would_carry_it():
     assert z0.single_readings.json > z0.readings.json
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
 def test_beliefs_weigh_what_the_nodes_say_in_a_running_network(shape):
     bundle = bundle_of(shape)
     simulation = Simulation(bundle)
@@ -93,6 +93,26 @@ def n_messages(shape, placement):
     return {node.node: node.beliefs.messages for node in traffic.nodes}
 
 
+def test_a_group_sends_its_own_sum_only():
+    bundle = bundle_of("groups")
+    first, alone = bundle.plan.node("first"), bundle.plan.node("of-x5")
+    assert (first.sends, alone.sends) == (("first",), ("of x5",))
+    by_node = {node.node: node.beliefs for node in measure_traffic(bundle).nodes}
+    assert by_node["first"].messages == by_node["of-x5"].messages == 2
+    # The names of node and group are as long as those of the tree, and as often there.
+    assert abs(by_node["first"].cbor - by_node["of-x5"].cbor) <= 2
+
+
+def test_readings_that_another_node_needs_go_with_the_evidence():
+    bundle = bundle_of("words and pairs")
+    node = bundle.plan.node("of-x0")
+    assert node.sends == ("of x0", "x0")
+    (of_node,) = (one for one in measure_traffic(bundle).nodes if one.node == "of-x0")
+    (alone,) = (one for one in measure_traffic(bundle).nodes if one.node == "of-x5")
+    assert of_node.beliefs.messages == alone.beliefs.messages == 2
+    assert 0 < of_node.beliefs.cbor - alone.beliefs.cbor < 60
+
+
 def test_one_node_says_nothing():
     traffic = measure_traffic(bundle_of("tree"))
     assert traffic.beliefs == traffic.readings == traffic.single_readings == Load()
@@ -104,7 +124,7 @@ def test_longer_topics_cost_more():
     assert long.beliefs.json - short.beliefs.json == 6 * (len("a/much/longer/root") - len("solah"))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
 def test_a_typical_reading_is_one_that_a_sensor_gives(shape):
     model = bundle_of(shape).model
     for one in model.attributes:

@@ -76,10 +76,10 @@ def test_a_plan_that_another_signed_is_not_trusted(trust, tmp_path):
         read_bundle(bundle_of().signed(other).to_bytes(), trust)
 
 
-def reweighed(model):
+def with_other_bias(model):
     root = model.root
-    weights = (root.weights[0] + 1e-9, *root.weights[1:])
-    return replace(model, nodes=(*model.nodes[:-1], replace(root, weights=weights)))
+    bias = (root.bias[0] + 1e-9, *root.bias[1:])
+    return replace(model, nodes=(*model.nodes[:-1], replace(root, bias=bias)))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def reweighed(model):
         lambda bundle: replace(bundle, counter=bundle.counter + 1),
         lambda bundle: replace(bundle, plan=make_plan(bundle.model, site="other")),
         lambda bundle: replace(bundle, plan=make_plan(bundle.model, gateway="other")),
-        lambda bundle: replace(bundle, model=reweighed(bundle.model)),
+        lambda bundle: replace(bundle, model=with_other_bias(bundle.model)),
         lambda bundle: replace(bundle, signature=bytes(64)),
         lambda bundle: replace(
             bundle, signature=bytes([bundle.signature[0] ^ 1]) + bundle.signature[1:]

@@ -14,7 +14,6 @@ from watched_site import START, Site, feed, make_bundle
 
 from random_models import random_model
 from solah.exceptions import MissingExtraError, ParameterError
-from solah.model import Goal
 from solah.network import web
 from solah.network.bundle import Bundle
 from solah.network.messages import Decided, Decisions, Status, encode
@@ -48,7 +47,7 @@ def watch(bundle, silent=(), n_rows=10):
 def nasty_bundle():
     """Make a bundle of which classes, trees and the goal are named by somebody who means harm."""
     model = random_model(np.random.default_rng(0), "flat fusion", 3)
-    goal = Goal(NASTY[0], NASTY, thresholds=())
+    goal = replace(model.goal, name=NASTY[0], states=NASTY, thresholds=())
     names = {"z0": NASTY[1], "y": NASTY[2]}
     fusion = replace(
         model.nodes[-1],

@@ -234,20 +234,23 @@ def _read_document(document: Reader) -> Bundle:
 
 
 def _read_plan(nodes: Reader, model: Model, site: str) -> Plan:
-    """Read which node runs what; the rest of the plan follows from that and the model."""
+    """Read which node runs and measures what; the rest follows from that and the model."""
     known = {node.name for node in model.nodes}
     home: dict[str, str] = {}
-    for node in nodes.items(1, len(known)):
+    measured: dict[str, str] = {}
+    for node in nodes.items(1, len(known) + len(model.attributes)):
         fields = node.record(_KEYS_OF_NODE)
         name = check_name(fields["name"].value)
         for part in fields["runs"].texts(0, len(known)):
             if part in home:
                 raise BundleError(f"{shorten(part)} is run twice")
             home[part] = name
+        for attribute in fields["reads"].texts(0, len(model.attributes)):
+            measured[attribute] = name
     if home.keys() != known:
         strange = min(home.keys() ^ known)
         raise BundleError(f"{shorten(strange)} is in the plan or in the model, but not in both")
-    return plan_of_homes(model, home, site)
+    return plan_of_homes(model, home, site, measured)
 
 
 def _read_signature(reader: Reader) -> bytes:

@@ -16,8 +16,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from solah.network.answering import Answers
-from solah.network.evaluating import ROWS_A_MESSAGE, Case, Version
-from solah.network.messages import Ask, Beliefs, Decisions, Measured, Said
+from solah.network.evaluating import ROWS_A_MESSAGE, Case, Version, as_signal
+from solah.network.messages import Ask, Beliefs, Decisions, Measured
 from solah.network.position import Position
 from solah.network.remembering import Memory, OpenRow, as_runs
 from solah.network.rows import Rows
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from solah.network.bundle import Bundle
+    from solah.network.messages import Said
     from solah.network.plan import NodePlan
 
 _MOST_GAP = 1_000
@@ -158,7 +159,13 @@ class NodeCore:
             part: signal for part, signal in case.signals.items() if part in version.sources
         }
         return OpenRow(
-            case.sequence, case.time, version.hash, case.readings, received, tuple(case.missing)
+            sequence=case.sequence,
+            time=case.time,
+            model=version.hash,
+            readings=case.readings,
+            signals=received,
+            missing=tuple(case.missing),
+            unknown={part: of for part, of in case.unknown.items() if part in received},
         )
 
     def resume(self, memory: Memory, now: float = 0.0) -> None:
@@ -174,6 +181,7 @@ class NodeCore:
             case.readings, case.has_input = row.readings, True
             if row.model == self._versions.of(row.sequence).hash:
                 case.signals, case.missing = dict(row.signals), list(row.missing)
+                case.unknown = dict(row.unknown)
             self._changed[row.sequence] = None
 
     def adopt(self, bundle: Bundle, now: float = 0.0) -> bool:
@@ -358,7 +366,8 @@ class NodeCore:
         self.counters["dropped"] += not case.is_over and case.has_input
 
     def _begin_again(self, case: Case, now: float) -> None:
-        case.signals, case.missing, case.unsent, case.asked = {}, [], [], 0.0
+        case.signals, case.unknown, case.missing = {}, {}, []
+        case.unsent, case.asked = [], 0.0
         case.seen = max(case.seen, now)
         if case.unread:
             case.readings, case.unread = None, []
@@ -385,11 +394,14 @@ class NodeCore:
             return
         case.has_input = True
         case.time = max(case.time, row.time)
-        for part, signal in row.signals.items():
+        readings = {name: as_signal(reading) for name, reading in row.readings.items()}
+        for part, signal in (*row.signals.items(), *readings.items()):
             if part in case.signals:
                 self.counters["duplicates"] += 1
                 continue
             case.signals[part] = signal
+            if part in row.unknown:
+                case.unknown[part] = row.unknown[part]
             self.counters["heard"] += 1
         case.missing += [part for part in row.missing if part not in case.missing]
         self._changed[case.sequence] = None
@@ -397,16 +409,7 @@ class NodeCore:
     # --- sending ---------------------------------------------------------------------------------
 
     def _send(self, version: Version, cases: list[Case], outbox: Outbox) -> None:
-        rows = [
-            Said(
-                case.sequence,
-                case.time,
-                {part: case.signals[part] for part in case.unsent},
-                tuple(case.missing),
-            )
-            for case in cases
-            if case.unsent
-        ]
+        rows = [version.said(case) for case in cases if case.unsent]
         for case in cases:
             case.unsent = []
         for part in _batched(rows, version.rows_a_message):
@@ -450,6 +453,8 @@ class NodeCore:
         case.missing += absent
         for part in absent:
             case.signals[part] = version.ignorance[part]
+            if part in version.lost:
+                case.unknown[part] = version.lost[part]
         case.is_filled = True
         if case.readings is None:
             case.readings = {}

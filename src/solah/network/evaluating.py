@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,9 +12,10 @@ import numpy as np
 from solah.data import Table, as_column
 from solah.data.spelling import is_number, spell
 from solah.explain.importance import attribute_importances
-from solah.model.beliefs import fusion_inputs, signal_of, signals_of
-from solah.model.document import Task
+from solah.model.beliefs import NodeEvaluator, Unknown, signals_of
+from solah.model.document import Fusion, Task
 from solah.model.encode import Coded, code
+from solah.network.expecting import Expectation
 from solah.network.messages import MAX_BYTES, Decided, Said
 
 if TYPE_CHECKING:
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 
 ROWS_A_MESSAGE = 200
 _BYTES_A_MESSAGE = MAX_BYTES // 2
-_NEARLY = 1e-6
 
 
 @dataclass(eq=False)
@@ -39,7 +40,8 @@ class Case:
     seen: float  # on the node's clock
     time: float = 0.0  # of its newest reading, on the wall
     readings: Mapping[str, Reading] | None = None
-    signals: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    signals: dict[str, tuple[float, ...]] = field(default_factory=dict)  # and readings of others
+    unknown: dict[str, tuple[float, float]] = field(default_factory=dict)  # in those signals
     missing: list[str] = field(default_factory=list)
     unsent: list[str] = field(default_factory=list)
     due: float | None = None  # since when its deadline runs; None while it is not reached
@@ -58,7 +60,8 @@ class Version:
         model = bundle.model
         self.plan: NodePlan = bundle.plan.node(name)
         self.goal = model.goal
-        self.fusion_inputs = fusion_inputs(model.nodes)
+        self._evaluator = NodeEvaluator(model)
+        self._expectation = Expectation(model)
         nodes = {node.name: node for node in model.nodes}
         self.parts = [nodes[part] for part in self.plan.runs]
         self.attributes: list[Attribute] = [
@@ -73,35 +76,43 @@ class Version:
             )
             for node in self.parts
         }
+        self._own = own
         self.ignorance = self._ignorance()
+        self.lost = self._expectation.most_unknown
         self.decides = model.root.name in self.plan.runs
         self.root = model.root.name
         self.below = _attributes_below(bundle)
-        self.importance = dict(
-            zip(
-                (one.name for one in model.attributes),
-                attribute_importances(model).tolist(),
-                strict=True,
-            )
-        )
+        self._has_shares = isinstance(model.root, Fusion) and any(self._evaluator.shares.values())
         self.rows_a_message = _rows_a_message(bundle, self.plan)
         self.level, self.height = _levels(bundle, name)
 
     def _ignorance(self) -> dict[str, tuple[float, ...]]:
-        """Return the signals of trees and fusions for a row of which nothing is known."""
+        """Return the signals of others for a row of which nothing is known."""
         model = self.bundle.model
         unknown = {one.name: np.full(1, np.nan) for one in model.attributes}
-        signals = signals_of(model.nodes, Coded(unknown, 1))
-        return {part: tuple(signals[part][0].tolist()) for part in self.sources}
+        signals = signals_of(model, Coded(unknown, 1))
+        return {
+            part: tuple(signals[part][0].tolist()) if part in signals else as_signal(None)
+            for part in self.sources
+        }
+
+    @cached_property
+    def importance(self) -> dict[str, float]:
+        """The share of each attribute in the model's knowledge."""
+        names = (one.name for one in self.bundle.model.attributes)
+        return dict(zip(names, attribute_importances(self.bundle.model).tolist(), strict=True))
 
     def known_share(self, case: Case) -> float:
         """Return the share of the model's knowledge that a row's readings reached."""
+        if self._has_shares:
+            share, _ = case.unknown.get(self.root, (0.0, 0.0))
+            return max(0.0, 1.0 - share)
         unknown: set[str] = set()
         for part in case.missing:
             if part in case.unread:
                 unknown.update(one.name for one in self.inputs[part].measured)
             else:
-                unknown |= self.below[part]
+                unknown |= self.below.get(part, {part})
         lost: float = sum(self.importance[name] for name in sorted(unknown))
         return max(0.0, 1.0 - lost)
 
@@ -112,20 +123,36 @@ class Version:
 
     def is_expected(self, node: str, row: Said) -> bool:
         """Whether this node waits for exactly such signals of that one."""
+        sent = (*row.signals, *row.readings)
         return (
-            bool(row.signals)
-            and self.below.keys() >= set(row.missing)
-            and all(
-                self.sources.get(part) == node
-                and len(signal) == self.goal.size
-                and (part in self.fusion_inputs or _is_belief(signal))
-                for part, signal in row.signals.items()
-            )
+            bool(sent)
+            and all(self.sources.get(part) == node for part in sent)
+            and self._expectation.fits(row)
         )
 
     def is_done(self, case: Case) -> bool:
-        """Whether everything that this node runs is evaluated on a row."""
-        return all(part.name in case.signals for part in self.parts)
+        """Whether everything that this node runs or sends is there of a row."""
+        return all(part in case.signals for part in (*self.plan.runs, *self.plan.sends))
+
+    def said(self, case: Case) -> Said:
+        """Return what there is to send of a row."""
+        signals = {part: case.signals[part] for part in case.unsent if part not in self._own}
+        return Said(
+            sequence=case.sequence,
+            time=case.time,
+            signals=signals,
+            missing=tuple(case.missing),
+            unknown={
+                part: case.unknown[part]
+                for part in signals
+                if part in case.unknown and part in self.lost
+            },
+            readings={
+                name: case.signals[name][0] if case.signals[name] else None
+                for name in case.unsent
+                if name in self._own
+            },
+        )
 
     def decide(self, cases: Sequence[Case]) -> list[Decided]:
         """Decide rows on which everything is evaluated."""
@@ -145,7 +172,8 @@ class Version:
     def _spelt(self, beliefs: Float) -> Iterator[tuple[str, dict[str, float]]]:
         goal = self.goal
         if goal.task is Task.REGRESSION:
-            for number in (beliefs @ np.array(goal.centres)).tolist():
+            means = beliefs[:, 0] if goal.is_additive_number else beliefs @ np.array(goal.centres)
+            for number in means.tolist():
                 yield repr(number), {}
             return
         names = [spell(state) for state in goal.states]
@@ -164,6 +192,7 @@ class Version:
 
     def run(self, cases: Sequence[Case], is_windowed: bool) -> None:
         """Evaluate all parts, from bottom to top, on the rows that have their inputs."""
+        self._code_sent(cases, is_windowed)
         for node in self.parts:
             inputs = self.inputs[node.name]
             ready = [
@@ -175,11 +204,27 @@ class Version:
             ]
             if not ready:
                 continue
-            signals = self.evaluate(node, ready).tolist()
-            for case, signal in zip(ready, signals, strict=True):
-                case.signals[node.name] = tuple(signal)
-                if node.name in self.plan.sends:
+            self._evaluate(node, ready)
+            if node.name in self.plan.sends:
+                for case in ready:
                     case.unsent.append(node.name)
+
+    def _code_sent(self, cases: Sequence[Case], is_windowed: bool) -> None:
+        """Code the readings that trees on other nodes ask."""
+        for name in self.plan.sends:
+            ready = [
+                case
+                for case in cases
+                if name in self._own
+                and name not in case.signals
+                and self._has_readings(case, is_windowed)
+            ]
+            if not ready:
+                continue
+            codes = _coded([self._own[name]], ready).columns[name].tolist()
+            for case, number in zip(ready, codes, strict=True):
+                case.signals[name] = as_signal(number)
+                case.unsent.append(name)
 
     def _has_readings(self, case: Case, is_windowed: bool) -> bool:
         """Whether the readings of a row are there; in a window, some may still come."""
@@ -187,24 +232,42 @@ class Version:
             return case.readings is not None
         return all(one.name in case.readings for one in self.attributes)
 
-    def evaluate(self, node: Node, cases: Sequence[Case]) -> Float:
+    def _evaluate(self, node: Node, cases: Sequence[Case]) -> None:
         """Evaluate a tree or a fusion on rows whose inputs are all there."""
         inputs = self.inputs[node.name]
-        below = {name: np.array([case.signals[name] for case in cases]) for name in inputs.received}
+        parts = [name for name in inputs.received if name in self.below]
+        below = {name: np.array([case.signals[name] for case in cases]) for name in parts}
+        unknown = {
+            name: Unknown(*np.array([case.unknown.get(name, (0.0, 0.0)) for case in cases]).T)
+            for name in parts
+            if name in self._evaluator.fusion_inputs
+        }
         rows = _coded(inputs.measured, cases)
-        return signal_of(node, rows, below, node.name in self.fusion_inputs)
+        sent = {
+            name: np.array([(*case.signals[name], np.nan)[0] for case in cases])
+            for name in inputs.received
+            if name not in self.below
+        }
+        rows = Coded({**rows.columns, **sent}, rows.n_rows)
+        signals = self._evaluator.signal(node, rows, below, unknown)
+        for case, signal in zip(cases, signals.tolist(), strict=True):
+            case.signals[node.name] = tuple(signal)
+        if (lost := self._evaluator.unknown(node, rows, unknown)) is not None:
+            for place in np.flatnonzero(lost.share).tolist():
+                of_row = float(lost.share[place]), float(lost.variance[place])
+                cases[place].unknown[node.name] = of_row
 
 
 class Inputs(NamedTuple):
-    """What a tree or a fusion asks: other parts, and attributes that are measured here."""
+    """What a tree or a fusion asks: other parts and readings, and attributes measured here."""
 
     received: list[str]
     measured: list[Attribute]
 
 
-def _is_belief(signal: tuple[float, ...]) -> bool:
-    """Whether a tree can take a signal for masses."""
-    return min(signal) >= -_NEARLY and abs(sum(signal) - 1.0) <= _NEARLY
+def as_signal(reading: float | None) -> tuple[float, ...]:
+    """Return a coded reading as what one node sends to another; nothing where it is unknown."""
+    return () if reading is None or math.isnan(reading) else (reading,)
 
 
 def _coded(attributes: Sequence[Attribute], cases: Sequence[Case]) -> Coded:
@@ -250,7 +313,8 @@ def _rows_a_message(bundle: Bundle, plan: NodePlan) -> int:
     goal = bundle.model.goal
     names = sum(len(spell(state).encode()) for state in goal.states)
     everything = sum(len(node.name.encode()) + 8 for node in bundle.model.nodes)
-    sent = sum(len(part.encode()) + 30 * goal.size + 10 for part in plan.sends)
+    # A signal, and the share and the variance of what is unknown in it.
+    sent = sum(2 * len(part.encode()) + 30 * goal.size + 80 for part in plan.sends)
     row = 200 + everything + max(6 * names + 35 * goal.size, sent)
     return max(1, min(ROWS_A_MESSAGE, _BYTES_A_MESSAGE // row))
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.model.beliefs import alone, fusion_inputs
+from solah.model.beliefs import NodeEvaluator
 from solah.model.document import Fusion, Task
+from solah.network.expecting import Expectation
 from solah.network.watched import Output, shown
 
 if TYPE_CHECKING:
@@ -36,8 +37,10 @@ class Fitting:
         self.labels = [spell(state) for state in model.goal.states]
         self._goal = model.goal
         self._parts = {node.name: node for node in model.nodes}
+        self._names = {*self._parts, *(one.name for one in model.attributes)}
         self._places = {node.name: place for place, node in enumerate(model.nodes)}
-        self._weighed = fusion_inputs(model.nodes)
+        self._expectation = Expectation(model)
+        self._evaluator = NodeEvaluator(model)
         self._sent = {self.root}.union(*(node.sends for node in bundle.plan.nodes))
 
     # --- messages --------------------------------------------------------------------------------
@@ -46,14 +49,9 @@ class Fitting:
         """Whether this is what that node sends of a row."""
         return (
             node in self.nodes
-            and row.signals.keys() <= set(self.nodes[node].sends)
-            and self._parts.keys() >= set(row.missing)
-            and all(map(self._is_signal, row.signals, row.signals.values()))
+            and {*row.signals, *row.readings} <= set(self.nodes[node].sends)
+            and self._expectation.fits(row)
         )
-
-    def _is_signal(self, part: str, signal: tuple[float, ...]) -> bool:
-        is_weighed = part in self._weighed
-        return len(signal) == self._goal.size and (is_weighed or all(map(_is_share, signal)))
 
     def may_decide(self, node: str, row: Decided) -> bool:
         """Whether that node decides, and on one of the classes."""
@@ -63,7 +61,7 @@ class Fitting:
             and is_known
             and row.beliefs.keys() == set(self.labels)
             and all(map(_is_share, row.beliefs.values()))
-            and self._parts.keys() >= set(row.missing)
+            and self._names >= set(row.missing)
         )
 
     def place(self, decision: str) -> int | None:
@@ -72,9 +70,8 @@ class Fitting:
 
     def output(self, part: str, signal: tuple[float, ...]) -> Output:
         """Return what a part believes, given what goes up from it: to a fusion, evidence."""
-        if part in self._weighed:
-            return self._spelt(tuple(alone(self._parts[part], np.array([signal]))[0].tolist()))
-        return self._spelt(signal)
+        belief = self._evaluator.belief(part, np.array([signal]))[0]
+        return self._spelt(tuple(belief.tolist()))
 
     def root_output(self, row: Decided) -> Output:
         """Return what is believed at the top, given a decision."""
@@ -83,6 +80,8 @@ class Fitting:
         return Output((), _about(float(row.decision)), None)
 
     def _spelt(self, belief: tuple[float, ...]) -> Output:
+        if self._goal.is_additive_number:
+            return Output((), _about(belief[0]), None)
         shares = tuple(round(share, 4) for share in belief)
         if self._goal.task is Task.REGRESSION:
             return Output(shares, _about(float(np.dot(belief, self._goal.centres))), None)

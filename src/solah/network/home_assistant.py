@@ -24,7 +24,8 @@ def discovery(
     """Describe a network, so that Home Assistant finds it by itself.
 
     There is a sensor for the decision, with all that is known of it as attributes; one for the
-    belief in it, where a class is decided; and one for each node that tells whether it is there.
+    belief in it, where a class is decided; one for the share of the model's knowledge that its
+    readings reached; and one for each node that tells whether it is there.
     These messages go to the broker and are kept there. Home Assistant reads JSON only, so the node
     that decides has to write JSON.
 
@@ -43,6 +44,7 @@ def discovery(
     sensors = [("sensor", "decision", announcing.decision())]
     if bundle.model.goal.task is Task.CLASSIFICATION:
         sensors.append(("sensor", "certainty", announcing.certainty()))
+    sensors.append(("sensor", "known", announcing.known()))
     sensors += [
         ("binary_sensor", f"node_{_as_id(node.name)}", announcing.node(node.name))
         for node in bundle.plan.nodes
@@ -93,12 +95,17 @@ class _Announcing:
         return {"device_class": "enum", "options": options}
 
     def certainty(self) -> dict[str, Any]:
-        belief = f"{_LAST_ROW}.beliefs[{_LAST_ROW}.decision]"
+        return self._percentage("certainty", f"{_LAST_ROW}.beliefs[{_LAST_ROW}.decision]")
+
+    def known(self) -> dict[str, Any]:
+        return self._percentage("known", f"{_LAST_ROW}.known")
+
+    def _percentage(self, what: str, share: str) -> dict[str, Any]:
         return {
-            "name": f"{self._goal.name} certainty",
+            "name": f"{self._goal.name} {what}",
             "icon": "mdi:percent",
             "state_topic": self._topics.decisions,
-            "value_template": f"{{{{ (100 * {belief}) | round(1) }}}}",
+            "value_template": f"{{{{ (100 * {share}) | round(1) }}}}",
             "unit_of_measurement": "%",
             "state_class": "measurement",
             **self._availability(),

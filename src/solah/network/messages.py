@@ -28,6 +28,7 @@ MAX_CONTAINERS = MAX_BYTES // 8
 _MAX_CHARACTERS = 500
 _MAX_SIGNAL_SIZE = 1_000
 _MOST = 1e9
+_MOST_VARIANCE = 1e18
 _LATEST = 1e12
 _ROUNDING = 1e-9
 _FLOAT_MAX = sys.float_info.max
@@ -57,13 +58,19 @@ class Said:
     sequence : the row's number
     time : when its newest reading was taken, in seconds
     signals : what each tree or fusion passes up, by its name
-    missing : the trees and fusions that sent nothing in time, and count as unknown
+    missing : the trees, fusions and readings that did not come in time, and count as unknown
+    unknown : the share and the variance of the evidence that is unknown in those signals; nothing,
+        of a part that is not in it
+    readings : those that a tree elsewhere asks, by attribute: a number, the place of a state, or
+        None where it is unknown
     """
 
     sequence: int
     time: float
     signals: Mapping[str, tuple[float, ...]]
     missing: tuple[str, ...] = ()
+    unknown: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    readings: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ class Decided:
     sequence, time : the row's
     decision : the class
     beliefs : the belief in each class, by its name
-    missing : the trees and fusions that sent nothing in time
+    missing : the trees, fusions and readings that did not come in time
     known : the share of the model's knowledge that was reached
     """
 
@@ -206,6 +213,8 @@ def _plain_beliefs(message: Beliefs) -> dict[str, Any]:
             "time": one.time,
             "says": dict(one.signals),
             "missing": list(one.missing),
+            **({"unknown": dict(one.unknown)} if one.unknown else {}),
+            **({"readings": dict(one.readings)} if one.readings else {}),
         }
         for one in message.rows
     ]
@@ -314,12 +323,14 @@ def _fields(payload: bytes, keys: Iterable[str]) -> dict[str, Reader]:
 
 
 def _read_signals(row: Reader) -> Said:
-    fields = row.record(("seq", "time", "says", "missing"))
+    fields = row.record(("seq", "time", "says", "missing"), ("unknown", "readings"))
     return Said(
         sequence=_count(fields["seq"]),
         time=_time(fields["time"]),
         signals=_mapping(fields["says"], _signal),
         missing=_names(fields["missing"]),
+        unknown=_mapping(fields["unknown"], _unknown) if "unknown" in fields else {},
+        readings=_mapping(fields["readings"], _code) if "readings" in fields else {},
     )
 
 
@@ -377,6 +388,15 @@ def _share(reader: Reader) -> float:
 
 def _signal(reader: Reader) -> tuple[float, ...]:
     return reader.numbers(0, _MAX_SIGNAL_SIZE, -_MOST, _MOST)
+
+
+def _unknown(reader: Reader) -> tuple[float, float]:
+    share, variance = reader.items(2, 2)
+    return share.number(0.0, 1.0 + _ROUNDING), variance.number(0.0, _MOST_VARIANCE)
+
+
+def _code(reader: Reader) -> float | None:
+    return None if reader.value is None else reader.number(-_FLOAT_MAX, _FLOAT_MAX)
 
 
 def _reading(reader: Reader) -> Reading:

@@ -335,6 +335,7 @@ class Observer:
             "incomplete_total": self._totals["incomplete"],
             "rate": self._rate.at(now),
             "kept": n_kept,
+            "known": decided[-1].known if decided else None,
             "incomplete": sum(bool(one.missing) for one in decided) / max(n_kept, 1),
             "missing": [
                 {"part": part, "times": times} for part, times in missing.most_common(_MOST_NAMES)

@@ -1,6 +1,7 @@
 """Plan which node of a network runs which part of a model.
 
-What goes from node to node are beliefs and evidence; readings stay where they are measured.
+What goes from node to node are beliefs and evidence. Readings stay where they are measured, except
+those of a tree whose attributes are measured on several nodes and have trees of their own there.
 """
 
 from __future__ import annotations
@@ -41,8 +42,10 @@ class NodePlan:
     name : the node's name
     runs : the trees and fusions that it evaluates, from bottom to top
     reads : the attributes that are measured there
-    hears : its inputs from other nodes, each tree or fusion with the node that runs it
-    sends : the trees and fusions whose signals other nodes need
+    hears : its inputs from other nodes: each tree or fusion with the node that runs it, and each
+        attribute with the node that measures it
+    sends : the trees and fusions whose signals other nodes need, and the attributes whose readings
+        they need
     """
 
     name: str
@@ -94,8 +97,9 @@ def make_plan(
     model : Model
     placement : mapping of node name to names, default=None
         The attributes that are measured at each node; trees and fusions may be placed by name too.
-        By default each lowest cluster of attributes has a node of its own: a fusion whose input is
-        only trees of readings, or such a tree.
+        By default each group of attributes has a node of its own: a fusion below the root with
+        the trees that it adds up, or a tree outside of groups. A tree of several attributes that
+        have trees of their own counts for none of them.
     gateway : str, default="gateway"
         The node of all that is placed nowhere else, the decision first of all.
     site : str, default="site"
@@ -136,38 +140,44 @@ class _Placing:
         self._model, self._gateway, self._site = model, gateway, site
         self._parts = {node.name: node for node in model.nodes}
         self._parent = {name: node.name for node in model.nodes for name in node.origins}
+        self._n_trees = Counter(name for tree in model.trees for name in self._own_attributes(tree))
         given = self._by_cluster() if placement is None else placement
         self._measured, self._placed = self._read(given)
         self._home: dict[str, str] = {}
 
     def plan(self) -> Plan:
+        scattered = []
         for node in self._model.nodes:
-            self._home[node.name] = self._home_of(node)
-        return plan_of_homes(self._model, self._home, self._site)
+            if (home := self._home_of(node)) is None:
+                scattered.append(node.name)
+            else:
+                self._home[node.name] = home
+        for name in scattered:
+            # Readings go there with what is sent anyway, and its own evidence to nobody.
+            self._home[name] = self._home.get(self._parent.get(name, ""), self._gateway)
+        return plan_of_homes(self._model, self._home, self._site, self._measured)
 
     def _by_cluster(self) -> dict[str, list[str]]:
-        """Give each lowest cluster a node of its own, named after it."""
-        clusters: dict[str, list[str]] = {}
-        for node in self._model.nodes:
-            if isinstance(node, Tree) and (own := self._own_attributes(node)):
-                clusters.setdefault(self._cluster_of(node), []).extend(own)
+        """Give each group a node of its own, named after it, and so each tree in no group."""
+        group: dict[str, str] = {}
+        for tree in sorted(self._model.trees, key=lambda tree: len(tree.origins)):
+            for name in self._own_attributes(tree):
+                group.setdefault(name, self._group_of(tree))
+        groups: dict[str, list[str]] = {}
+        for tree in self._model.trees:
+            for name in self._own_attributes(tree):
+                members = groups.setdefault(group[name], [])
+                members.extend([name] if name not in members else [])
         placement: dict[str, list[str]] = {}
-        for cluster, attributes in clusters.items():
-            placement[_as_name(cluster, {*placement, self._gateway})] = attributes
+        for name, attributes in groups.items():
+            placement[_as_name(name, {*placement, self._gateway})] = attributes
         return placement
 
-    def _cluster_of(self, tree: Tree) -> str:
+    def _group_of(self, tree: Tree) -> str:
         parent = self._parent.get(tree.name)
         if parent is None or parent == self._model.root.name:
             return tree.name
-        above = self._parts[parent]
-        if isinstance(above, Fusion) and all(self._is_lowest(name) for name in above.origins):
-            return parent
-        return tree.name
-
-    def _is_lowest(self, name: str) -> bool:
-        node = self._parts[name]
-        return isinstance(node, Tree) and len(self._own_attributes(node)) == len(node.origins)
+        return parent if isinstance(self._parts[parent], Fusion) else tree.name
 
     def _own_attributes(self, tree: Tree) -> list[str]:
         return [name for name in tree.origins if name not in self._parts]
@@ -192,15 +202,18 @@ class _Placing:
                         "at one node only"
                     )
                 known[name] = node
-        if nowhere := sorted(attributes - measured.keys()):
+        if nowhere := sorted(self._n_trees.keys() - measured.keys()):
             raise ParameterError(
                 f"the placement does not say where {shorten(nowhere[0])} is measured; each "
                 "attribute of the model needs a node"
             )
         return measured, placed
 
-    def _home_of(self, node: Node) -> str:
+    def _home_of(self, node: Node) -> str | None:
+        """Return the node of a part; None for that of what it feeds."""
         own = {} if isinstance(node, Fusion) else self._where_measured(node)
+        if len(own) > 1:
+            return self._placed.get(node.name)
         if own:
             (home,) = own
             if self._placed.get(node.name, home) != home:
@@ -211,13 +224,18 @@ class _Placing:
             return home
         if node.name in self._placed:
             return self._placed[node.name]
-        below = {self._home[name] for name in node.origins}
+        below = {self._home[name] for name in node.origins if name in self._home}
         return below.pop() if len(below) == 1 and node is not self._model.root else self._gateway
 
     def _where_measured(self, tree: Tree) -> dict[str, str]:
-        """Map the node where a tree's attributes are measured to one of them; there can be one."""
+        """Map the nodes where a tree's attributes are measured to one of them.
+
+        There are several only if all attributes have other trees, too: who wires a hierarchy by
+        hand can keep them apart.
+        """
         homes = {self._measured[name]: name for name in self._own_attributes(tree)}
-        if len(homes) > 1:
+        is_shared = all(self._n_trees[name] > 1 for name in self._own_attributes(tree))
+        if len(homes) > 1 and not is_shared:
             (first, one), (second, other), *_ = homes.items()
             raise ParameterError(
                 f"{tree.name!r} asks {one!r} of {first!r} and {other!r} of {second!r}, and "
@@ -227,30 +245,56 @@ class _Placing:
         return homes
 
 
-def plan_of_homes(model: Model, home: Mapping[str, str], site: str) -> Plan:
-    """Work out what each node reads, receives and sends, given the node of each tree and fusion."""
-    parent = {origin: node.name for node in model.nodes for origin in node.origins}
-    runs: dict[str, list[Node]] = {}
+def plan_of_homes(
+    model: Model, home: Mapping[str, str], site: str, measured: Mapping[str, str] | None = None
+) -> Plan:
+    """Work out what each node reads, receives and sends.
+
+    Parameters
+    ----------
+    model : Model
+    home : mapping of the name of a tree or fusion to the node that runs it
+    site : str
+    measured : mapping of the name of an attribute to the node that measures it, default=None
+        By default the node of the first tree that asks it.
+    """
+    sources: dict[str, str] = {}  # of each part and attribute
+    asking: dict[str, list[str]] = {}  # the nodes that need it
     for part in model.nodes:
-        runs.setdefault(home[part.name], []).append(part)
-    nodes = [_node_plan(name, parts, home, parent) for name, parts in runs.items()]
+        for origin in part.origins:
+            asking.setdefault(origin, []).append(home[part.name])
+            if origin not in home:
+                sources.setdefault(origin, (measured or {}).get(origin, home[part.name]))
+    attributes = [*sources]
+    sources |= {part.name: home[part.name] for part in model.nodes}
+    names = dict.fromkeys([*home.values(), *sources.values()])
+    runs: dict[str, list[Node]] = {name: [] for name in names}
+    for part in model.nodes:
+        runs[home[part.name]].append(part)
+    reads: dict[str, list[str]] = {name: [] for name in names}
+    for name in attributes:
+        reads[sources[name]].append(name)
     height = {part.name: place for place, part in enumerate(model.nodes)}
-    nodes.sort(key=lambda node: -height[node.runs[-1]])
-    return Plan(site, tuple(_hearing_first(nodes)))
+    plans = [_node_plan(name, runs[name], reads[name], sources, asking) for name in names]
+    plans.sort(key=lambda node: -max((height[part] for part in node.runs), default=-1))
+    return Plan(site, tuple(_hearing_first(plans)))
 
 
 def _node_plan(
-    name: str, runs: Sequence[Node], home: Mapping[str, str], parent: Mapping[str, str]
+    name: str,
+    runs: Sequence[Node],
+    reads: Sequence[str],
+    sources: Mapping[str, str],
+    asking: Mapping[str, Sequence[str]],
 ) -> NodePlan:
-    asked = list(dict.fromkeys(origin for part in runs for origin in part.origins))
+    asked = dict.fromkeys(origin for part in runs for origin in part.origins)
+    offered = [*(part.name for part in runs), *reads]
     return NodePlan(
         name=name,
         runs=tuple(part.name for part in runs),
-        reads=tuple(origin for origin in asked if origin not in home),
-        hears=tuple((part, home[part]) for part in asked if home.get(part, name) != name),
-        sends=tuple(
-            part.name for part in runs if part.name in parent and home[parent[part.name]] != name
-        ),
+        reads=tuple(reads),
+        hears=tuple((one, sources[one]) for one in asked if sources[one] != name),
+        sends=tuple(one for one in offered if set(asking.get(one, ())) - {name}),
     )
 
 

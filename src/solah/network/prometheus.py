@@ -51,6 +51,13 @@ def _of_decisions(snapshot: Picture) -> Iterator[Metric]:
     yield _counters(
         "solah_missing", "Decisions that lacked a part.", "part", decisions["by_missing"].items()
     )
+    known = decisions["known"]
+    yield Metric(
+        "solah_decision_known_ratio",
+        "gauge",
+        "The share of the model's knowledge that the last decision is based on.",
+        [] if known is None else [Sample(known, {})],
+    )
     latency = decisions["latency"] or {}
     quantiles = {"0.5": latency.get("p50"), "0.99": latency.get("p99")}
     yield Metric(

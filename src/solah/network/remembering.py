@@ -28,8 +28,9 @@ class OpenRow:
     sequence, time : the row's
     model : the hash of the bundle that its signals were made with
     readings : those that were measured here; None where none came
-    signals : the evidence of other nodes
+    signals : the evidence of other nodes, and the readings that they sent
     missing : what they lacked
+    unknown : how much of that evidence is unknown
     """
 
     sequence: int
@@ -38,6 +39,7 @@ class OpenRow:
     readings: Mapping[str, Reading] | None = None
     signals: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    unknown: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ def _row(value: Any) -> int:
 def _open_row(plain: Any) -> OpenRow:
     signals = {part: tuple(map(float, signal)) for part, signal in plain["signals"].items()}
     readings = None if plain["readings"] is None else dict(plain["readings"])
+    unknown = plain.get("unknown", {})  # version 0.1 noted none
     return OpenRow(
         sequence=_row(plain["sequence"]),
         time=float(plain["time"]),
@@ -111,6 +114,7 @@ def _open_row(plain: Any) -> OpenRow:
         readings=readings,
         signals=signals,
         missing=tuple(map(str, plain["missing"])),
+        unknown={part: (float(of[0]), float(of[1])) for part, of in unknown.items()},
     )
 
 
