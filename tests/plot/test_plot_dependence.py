@@ -24,8 +24,8 @@ def wine():
 
 
 def test_attributes_of_a_cluster_stand_side_by_side(wine):
-    settings = {"penalty": 2.0, "min_support": 0.05, "n_labels": 3}
-    model = SelfOrganisedHierarchyClassifier(4, **settings).fit(*wine)
+    settings = {"interactions": 0, "max_rules": None}
+    model = SelfOrganisedHierarchyClassifier(n_clusters=4, **settings).fit(*wine)
     display = DependenceDisplay.from_estimator(model)
     assert display.order_ == tuple(name for cluster in model.clusters_ for name in cluster)
     places = [list(wine[0].columns).index(name) for name in display.order_]

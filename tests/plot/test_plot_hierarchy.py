@@ -1,4 +1,4 @@
-"""The picture of a hierarchy: an outline with rules, shares and weights, at any size."""
+"""The picture of a hierarchy: an outline with rules and shares, at any size."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,9 @@ def wine():
 
 @pytest.fixture(scope="module")
 def weighed(wine):
-    return SelfOrganisedHierarchyClassifier(4, penalty=2.0, min_support=0.05, n_labels=3).fit(*wine)
+    return SelfOrganisedHierarchyClassifier(n_clusters="each", interactions=0, max_rules=40).fit(
+        *wine
+    )
 
 
 def texts(display):
@@ -49,7 +51,7 @@ def test_nodes_stand_below_the_one_that_hears_them():
     assert [node.attributes for node in nodes] == [(), ("c",), ("a, b",), ("d",)]
 
 
-def test_every_node_has_its_rules_share_and_weight(weighed):
+def test_every_node_has_its_rules_and_share(weighed):
     model = weighed.model_
     display = HierarchyDisplay.from_estimator(weighed)
     names = [node.name for node in display.outline_]
@@ -59,8 +61,7 @@ def test_every_node_has_its_rules_share_and_weight(weighed):
     assert np.allclose(rules / max(rules), _shares([tree.n_rules for tree in model.trees]))
     expected = [shares_of_nodes(model)[name] for name in names[1:]]
     assert np.allclose(shares / max(shares), _shares(expected))
-    assert {f"{weight:.3g}" for weight in model.fusions[0].weights} <= set(texts(display))
-    assert f"weighs {len(names) - 1} trees" in texts(display)
+    assert f"adds up {len(names) - 1} trees" in texts(display)
 
 
 def _shares(values):
@@ -118,8 +119,7 @@ def flat():
 def test_no_text_is_cut_and_none_touches_another(hierarchy):
     rules = {node.name: 1234 for node in hierarchy.nodes}
     shares = {node.name: 0.5 for node in hierarchy.nodes[:-1]}
-    weights = {node.name: 123.4 for node in hierarchy.nodes[:-1]}
-    display = HierarchyDisplay(hierarchy, rules, shares, weights).plot()
+    display = HierarchyDisplay(hierarchy, rules, shares).plot()
     assert_apart(display)
 
 

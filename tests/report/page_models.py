@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
+import random_models
 from solah import (
     PAPER,
     Hierarchy,
@@ -15,6 +16,7 @@ from solah import (
     datasets,
 )
 from solah.data import Column, Table, from_array
+from solah.runtime import Evaluator
 
 WINE_WIRING = (
     "z1 <- alcohol, hue; z2 <- ash, z1, proline; z3 <- flavanoids; class <- z2, z3, magnesium"
@@ -62,7 +64,7 @@ def _breast_cancer():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     table = from_array(X.to_numpy(), list(X.columns))
     goal = np.array(["malignant", "benign"])[y.to_numpy()]
-    fitted = SelfOrganisedHierarchyClassifier(n_clusters=4, n_labels=3, min_support=0.02)
+    fitted = SelfOrganisedHierarchyClassifier(n_clusters=4, max_rules=60)
     return fitted.fit(table, goal).model_, table, goal
 
 
@@ -87,8 +89,22 @@ def _iris():
 
 def _many():
     table, goal = many_columns()
-    fitted = SelfOrganisedHierarchyClassifier("each", n_labels=3, min_support=0.02, penalty=1.0)
+    fitted = SelfOrganisedHierarchyClassifier(n_clusters="each", interactions=0, max_rules=None)
     return fitted.fit(table, goal).model_, table, goal
+
+
+def _additive(shape, n_classes=3, seed=7):
+    """Return a random model of words with cores, pairs and groups, and rows for it."""
+    rng = np.random.default_rng(seed)
+    if n_classes:
+        model = random_models.random_model(rng, shape, n_classes)
+    else:
+        model = random_models.random_number_model(rng, shape)
+    model = random_models.with_parted_pairs(rng, model)
+    table = random_models.as_table(model, random_models.random_rows(rng, model, 150))
+    decided = Evaluator(model).predict(table)
+    goal = decided if n_classes else decided + rng.normal(size=150)
+    return model, table, goal
 
 
 _MAKERS = {
@@ -102,16 +118,22 @@ _MAKERS = {
         LinguisticHierarchyClassifier.with_settings(PAPER, hierarchy=WINE_WIRING)
     ),
     "wine, weighed by hand": lambda: _wine(
-        LinguisticHierarchyClassifier(WINE_WIRING, fusion="weigh", thresholds={"class_2": 0.1})
+        SelfOrganisedHierarchyClassifier(
+            groups={"colour": ["hue", "color_intensity"], "taste": ["alcohol", "flavanoids"]},
+            thresholds={"class_2": 0.1},
+        )
     ),
     "breast cancer": _breast_cancer,
     "iris, one tree": _iris,
     "a number": _diabetes,
     "mixed, one tree": lambda: _mixed(LinguisticTreeClassifier(max_depth=3)),
     "mixed, weighed": lambda: _mixed(
-        SelfOrganisedHierarchyClassifier("each", n_labels=3, min_support=0.02, penalty=1.0)
+        SelfOrganisedHierarchyClassifier(n_clusters="each", interactions=0, max_rules=60)
     ),
     "many": _many,
+    "words and pairs": lambda: _additive("words and pairs"),
+    "groups": lambda: _additive("groups", n_classes=2),
+    "a number, added up": lambda: _additive("groups", n_classes=0),
 }
 
 NAMES = list(_MAKERS)

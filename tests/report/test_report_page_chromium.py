@@ -8,6 +8,7 @@ import page_models
 import pytest
 
 from solah.data import Column, Table
+from solah.explain.adding import numbers_of
 from solah.explain.attribution import attribute_rows
 from solah.explain.changing import ChangeFinder
 from solah.model.beliefs import all_beliefs
@@ -140,14 +141,14 @@ def test_the_page_computes_as_the_model_does(name, still_page):
         "solah.evaluate(row)",
         encode(rows, model.attributes),
     )
-    expected = all_beliefs(model.nodes, rows)
+    expected = all_beliefs(model, rows)
     beliefs = np.array([one["beliefs"] for one in computed])
     for place, node in enumerate(model.nodes):
         np.testing.assert_allclose(beliefs[:, place], expected[node.name], rtol=0, atol=1e-12)
     root = expected[model.root.name]
     if model.goal.task is Task.REGRESSION:
         outcomes = [one["estimate"] for one in computed]
-        np.testing.assert_allclose(outcomes, root @ np.array(model.goal.centres), rtol=1e-12)
+        np.testing.assert_allclose(outcomes, numbers_of(model.goal, root), rtol=1e-12)
     else:
         outcomes = [one["decision"] for one in computed]
         assert outcomes == model.goal.decide(root).tolist()
@@ -176,6 +177,8 @@ def test_the_page_explains_as_the_model_does(name, still_page):
         "iris, one tree",
         "mixed, weighed",
         "mixed, one tree",
+        "words and pairs",
+        "groups",
     ],
 )
 def test_the_page_finds_the_changes_that_python_finds(name, still_page):

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import page_models
 import pytest
 
 from solah import (
@@ -13,13 +14,17 @@ from solah import (
 )
 from solah.evaluation import Plan, cross_validate
 from solah.explain import rules_of
+from solah.learn.additive import PathStep
 from solah.report import (
     importance_by_name,
     name_measure,
+    render_markdown,
+    render_page,
     score_rows,
     spell_spread,
     strongest,
     summarise,
+    summarise_page,
 )
 
 
@@ -120,3 +125,46 @@ def test_spreads_are_spelt():
     assert spell_spread("n_rules", {"mean": 1234.56, "deviation": 7.0}) == "1,234.6 ± 7.0"
     assert spell_spread("auc", {"mean": None, "deviation": None}) == "unknown"
     assert name_measure("auc") == "AUC"
+
+
+def path_steps():
+    return (
+        PathStep(20, 18.5, 6, 0.30, 0.92),
+        PathStep(5, 5.0, 2, 0.45, 0.85, 0.04),
+        PathStep(10, 9.0, 4, 0.31, 0.91, 0.02, is_chosen=True),
+    )
+
+
+@pytest.mark.parametrize("name", ["groups", "a number, added up", "words and pairs"])
+def test_additive_models_are_summarised_with_the_path_of_their_rules(name):
+    model, table, goal = page_models.make(name)
+    summary = summarise_page(model, table, goal, path=path_steps())
+    assert [step["n_rules"] for step in summary["path"]] == [5.0, 9.0, 18.5]
+    page, text = render_page(summary), render_markdown(summary)
+    assert "How few rules suffice" in page
+    assert "9 (chosen)" in page
+    assert "## How few rules suffice" in text
+    assert "| 9 (chosen) | 4 | 0.3100 | 0.910 |" in text
+    start = summary["start"]
+    assert start.startswith("to begin with: ")
+    assert f"T{start[1:]}." in page
+    without = summarise_page(model, table, goal)
+    assert without["path"] == []
+    assert "How few rules suffice" not in render_page(without) + render_markdown(without)
+
+
+def test_the_rules_of_additive_models_are_listed_with_what_they_add():
+    model, _, _ = page_models.make("groups")
+    nodes = summarise_page(model)["nodes"]
+    rules = rules_of(model)
+    assert sum(node["n_rules"] for node in nodes) == len(rules)
+    by_tree = {node["name"]: node["rules"] for node in nodes if node["is_tree"]}
+    for rule in rules:
+        line = next(
+            one
+            for one in by_tree[rule.tree]
+            if one["conditions"] == [str(condition) for condition in rule.conditions]
+        )
+        assert line["about"] == rule.fact
+        assert line["figure"] in f"adds {rule.addition}"
+    assert any(rule.premise == "x1 is missing" for rule in rules)

@@ -7,6 +7,7 @@ importance.py   a model                 -> what each attribute tells
 roc.py          beliefs and the truth   -> how classes are told apart (square.py: the frame)
 calibration.py  beliefs and the truth   -> whether beliefs come true
 rules.py        an estimator and rows   -> what more rules are worth
+path.py         a fitted estimator      -> how few rules suffice
 search.py       a genetic search        -> how it went
 subjects.py     what users hand over    -> what the pictures show of it
 canvas.py       nothing, or axes        -> axes to draw on, and how all pictures look
@@ -19,6 +20,7 @@ from solah.plot.calibration import CalibrationCurve, CalibrationDisplay
 from solah.plot.dependence import DependenceDisplay
 from solah.plot.hierarchy import HierarchyDisplay
 from solah.plot.importance import ImportanceDisplay
+from solah.plot.path import PathDisplay
 from solah.plot.roc import RocCurve, RocDisplay
 from solah.plot.rules import RulesDisplay, RulesPoint
 from solah.plot.search import SearchDisplay
@@ -30,6 +32,7 @@ __all__ = [
     "DependenceDisplay",
     "HierarchyDisplay",
     "ImportanceDisplay",
+    "PathDisplay",
     "RocCurve",
     "RocDisplay",
     "RulesDisplay",

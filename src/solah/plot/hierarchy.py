@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from solah.data.spelling import count
 from solah.estimators.hierarchy_base import HierarchyClassifier
-from solah.explain import attribute_importances
+from solah.explain.importance import node_shares
 from solah.plot.canvas import (
     BLUE,
     GREY,
@@ -41,7 +41,7 @@ class HierarchyDisplay(Display):
 
     An outline: the node that decides stands first, and its inputs stand below it. Beside
     each stand its attributes, the number of its rules, its share of what the model knows (the
-    importances of all attributes below it), and its weight where evidence is weighed.
+    importances of all attributes below it).
 
     Parameters
     ----------
@@ -51,8 +51,6 @@ class HierarchyDisplay(Display):
         How many rules each tree has.
     shares : mapping of node name to float, default=None
         Each node's share of what the model knows.
-    weights : mapping of node name to float, default=None
-        The weight of each node in the one above it.
     idle : collection of str, default=()
         Attributes that no rule asks: they are counted, not named.
 
@@ -87,13 +85,11 @@ class HierarchyDisplay(Display):
         hierarchy: Hierarchy,
         rules: Mapping[str, int] | None = None,
         shares: Mapping[str, float] | None = None,
-        weights: Mapping[str, float] | None = None,
         idle: Collection[str] = (),
     ) -> None:
         self.hierarchy = hierarchy
         self.rules = rules or {}
         self.shares = shares or {}
-        self.weights = weights or {}
         self.idle = frozenset(idle)
 
     @classmethod
@@ -134,13 +130,8 @@ class HierarchyDisplay(Display):
         """
         document = model_of(model)
         rules = {tree.name: tree.n_rules for tree in document.trees}
-        weights = {
-            name: weight
-            for fusion in document.fusions
-            for name, weight in zip(fusion.origins, fusion.weights, strict=True)
-        }
         shares, idle = shares_of_nodes(document), idle_attributes(document)
-        return cls(document.hierarchy, rules, shares, weights, idle).plot(ax)
+        return cls(document.hierarchy, rules, shares, idle).plot(ax)
 
     @classmethod
     def from_hierarchy(cls, hierarchy: Hierarchy, *, ax: Axes | None = None) -> Self:
@@ -160,7 +151,7 @@ class HierarchyDisplay(Display):
         self
         """
         self.outline_ = outline_of(self.hierarchy, self.idle)
-        sheet = sheet_of(self.outline_, bool(self.rules), bool(self.shares), bool(self.weights))
+        sheet = sheet_of(self.outline_, bool(self.rules), bool(self.shares))
         ax = self._open(ax, sheet.width, sheet.height)
         wide, high = inches(ax)
         # On axes that are larger than it needs the picture keeps its size, on smaller it shrinks.
@@ -205,16 +196,16 @@ class HierarchyDisplay(Display):
         self._name_attributes(ax, sheet, size)
 
     def _name_attributes(self, ax: Axes, sheet: Sheet, size: float) -> None:
-        """Write which attributes each node asks, or how many trees it weighs."""
+        """Write which attributes each node asks, or how many trees it adds up."""
         self.attributes_ = tuple(
             ax.text(sheet.attributes, node.line + i, text, va="center", size=size, **PLAIN)
             for node in self.outline_
             for i, text in enumerate(node.attributes)
         )
         for node in self.outline_:
-            below = [name for name in self.hierarchy.children(node.name) if name in self.weights]
-            if below and not node.attributes:
-                text = f"weighs {count(len(below), 'tree')}"
+            below = self.hierarchy.children(node.name)
+            if below and not node.attributes and node.name not in self.rules:
+                text = f"adds up {count(len(below), 'tree')}"
                 ax.text(sheet.attributes, node.line, text, va="center", size=size, color=GREY)
         self._title(ax, sheet.attributes, "attributes", size)
 
@@ -226,12 +217,6 @@ class HierarchyDisplay(Display):
         if self.shares:
             spelt = {name: percent(share) for name, share in self.shares.items()}
             self._plot_bars(ax, "share", sheet.shares, self.shares, spelt, BLUE, size)
-        if self.weights:
-            self._title(ax, sheet.weights, "weight", size)
-        for node in self.outline_:
-            if node.name in self.weights:
-                weight = f"{self.weights[node.name]:.3g}"
-                ax.text(sheet.weights, node.line, weight, va="center", size=size)
 
     def _plot_bars(
         self,
@@ -259,11 +244,8 @@ class HierarchyDisplay(Display):
 
 def shares_of_nodes(model: Model) -> dict[str, float]:
     """Return the shares of what a model knows that stand below each node but the root."""
-    names = [attribute.name for attribute in model.attributes]
-    shares = dict(zip(names, attribute_importances(model).tolist(), strict=True))
-    for node in model.hierarchy.nodes:
-        shares[node.name] = sum(shares[name] for name in node.inputs)
-    return {node.name: shares[node.name] for node in model.hierarchy.nodes[:-1]}
+    shares = node_shares(model)
+    return {node.name: shares[node.name] for node in model.nodes[:-1]}
 
 
 def idle_attributes(model: Model) -> set[str]:

@@ -53,7 +53,7 @@ class Sheet:
     Attributes
     ----------
     indent : how far a node stands to the right of the one that it feeds
-    attributes, rules, shares, weights : where the columns begin
+    attributes, rules, shares : where the columns begin
     width, height : the size
     """
 
@@ -61,7 +61,6 @@ class Sheet:
     attributes: float
     rules: float
     shares: float
-    weights: float
     width: float
     height: float
 
@@ -90,13 +89,11 @@ def outline_of(hierarchy: Hierarchy, idle: Collection[str] = ()) -> tuple[Outlin
     return tuple(outline)
 
 
-def sheet_of(
-    outline: Sequence[OutlineNode], has_rules: bool, has_shares: bool, has_weights: bool
-) -> Sheet:
+def sheet_of(outline: Sequence[OutlineNode], has_rules: bool, has_shares: bool) -> Sheet:
     """Measure the columns of an outline."""
     deepest = max(node.depth for node in outline)
     indent = min(0.25, _INDENT_ROOM / max(deepest, 1))
-    bare = Sheet(indent, 0, 0, 0, 0, 0, 0)
+    bare = Sheet(indent, 0, 0, 0, 0, 0)
     names = [
         bare.name(node) + text_width(shown(node.name, NAME_LENGTH), "medium", "bold")
         for node in outline
@@ -105,11 +102,10 @@ def sheet_of(
     attributes = max(names) + 0.25
     rules = attributes + max(*lines, 0.8) + 0.25
     shares = rules + has_rules * (BAR_ROOM + _NUMBER_ROOM)
-    weights = shares + has_shares * (BAR_ROOM + _NUMBER_ROOM)
-    width = weights + has_weights * _NUMBER_ROOM
+    width = shares + has_shares * (BAR_ROOM + _NUMBER_ROOM)
     n_lines = sum(node.n_lines for node in outline)
     height = (n_lines + 1.5) * LINE_HEIGHT * points("medium") / 72
-    return Sheet(indent, attributes, rules, shares, weights, width, height)
+    return Sheet(indent, attributes, rules, shares, width, height)
 
 
 def _asked(attributes: Sequence[str], idle: Collection[str]) -> list[str]:

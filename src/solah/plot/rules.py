@@ -146,20 +146,14 @@ class RulesDisplay(Display):
             elinewidth=1.2,
             capsize=3,
         )
-        ax.set_xscale("log")
         ax.set(xlabel="rules", ylabel=f"{self.measure} on unseen rows")
         self._mark_limits(ax)
         tidy(ax)
         return self
 
     def _mark_limits(self, ax: Axes) -> None:
-        """Label the axis with round numbers of rules, and tell where there was no limit."""
-        few, most = (end([point.n_rules for point in self.points]) for end in (min, max))
-        ax.set_xlim(few / 1.25, most * 1.25)
-        round_numbers = [step * 10**power for power in range(7) for step in (1, 2, 5)]
-        ticks = [tick for tick in round_numbers if few / 1.25 <= tick <= most * 1.25]
-        ax.set_xticks(ticks or [few], [f"{tick:,.0f}" for tick in ticks or [few]])
-        ax.minorticks_off()
+        """Label the axis with numbers of rules, and tell where there was no limit."""
+        scale_rules(ax, [point.n_rules for point in self.points])
         free = [point for point in self.points if point.max_rules is None]
         self.text_ = None
         if free:
@@ -173,6 +167,17 @@ class RulesDisplay(Display):
                 size="small",
                 color=GREY,
             )
+
+
+def scale_rules(ax: Axes, n_rules: Sequence[float]) -> None:
+    """Scale an axis for numbers of rules, few and many, and label it with round ones."""
+    few, most = max(min(n_rules), 0.5), max(*n_rules, 0.5)
+    ax.set_xscale("log")
+    ax.set_xlim(few / 1.25, most * 1.25)
+    round_numbers = [step * 10**power for power in range(7) for step in (1, 2, 5)]
+    ticks = [tick for tick in round_numbers if few / 1.25 <= tick <= most * 1.25]
+    ax.set_xticks(ticks or [few], [f"{tick:,.0f}" for tick in ticks or [few]])
+    ax.minorticks_off()
 
 
 def _check(estimator: Any, limits: Sequence[int | None], cv: int) -> None:

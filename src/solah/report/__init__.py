@@ -6,7 +6,7 @@ measures.py      measures        -> their names and spelling
 
 page_summary.py  model, rows     -> that dict, and what an HTML page needs beyond it
   measuring.py · dependence.py (sampling.py) · attribute_pictures.py · live.py
-  node_cards.py (fusion_inputs.py · rule_lines.py)
+  node_cards.py (rule_lines.py)
 page.py          that dict       -> one HTML page
   hierarchy_drawing.py · charts.py · heat_map.py (svg.py)
 """
@@ -21,10 +21,10 @@ from solah.report.measures import name_measure, score_rows, spell_spread
 from solah.report.page import render_page
 from solah.report.summary import (
     describe_attribute,
-    describe_choice,
     describe_fusion,
     describe_goal,
     describe_hierarchy,
+    describe_path,
     describe_scores,
     describe_tree,
     draw_trees,
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "describe_attribute",
-    "describe_choice",
     "describe_fusion",
     "describe_goal",
     "describe_hierarchy",
+    "describe_path",
     "describe_scores",
     "describe_tree",
     "draw_trees",

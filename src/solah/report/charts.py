@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -159,23 +160,66 @@ def scatter_picture(points: Sequence[Sequence[float]], low: float, high: float) 
     return _square("The estimate against the truth", *dots, x="truth", y="estimate", ends=ends)
 
 
+def mean(number: float) -> str:
+    """Write a mean of counts: a small one with a decimal, if it has one."""
+    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
+
+
+def path_picture(steps: Sequence[Mapping[str, Any]]) -> Markup:
+    """Draw the loss against the number of rules, the chosen one marked."""
+    rules, losses = ([step[name] for step in steps] for name in ("n_rules", "loss"))
+    tops = [step["loss"] + step["error"] for step in steps]
+    low, high = min(losses), max(max(tops), min(losses) + 1e-9)
+    few, most = max(min(rules), 0.5), max(*rules, 0.5)
+    span = math.log(most / few) or 1.0
+
+    def place(n_rules: float, loss: float) -> tuple[float, float]:
+        return math.log(max(n_rules, few) / few) / span, (loss - low) / (high - low)
+
+    points = _unit_square(map(place, rules, losses))
+    ends = _unit_square(map(place, rules, tops))
+    shapes = [
+        tag("path", d="".join(map(path, zip(points, ends, strict=True))), class_="wire"),
+        tag("path", d=path(points), class_="curve"),
+    ]
+    for (x, y), step in zip(points, steps, strict=True):
+        radius = 7 if step["is_chosen"] else 3.5
+        note = f"{mean(step['n_rules'])} rules, {mean(step['n_attributes'])} attributes"
+        shapes.append(tag("circle", tag("title", note), cx=x, cy=y, r=radius, class_="dot"))
+    return _square(
+        "The loss against the number of rules",
+        *shapes,
+        x="rules",
+        y="loss",
+        ends=(mean(few), mean(most)),
+        heights=(f"{low:.3g}", f"{high:.3g}"),
+        has_diagonal=False,
+    )
+
+
 def _unit_square(points: Iterable[Sequence[float]]) -> list[tuple[float, float]]:
     return [(_SQUARE * x, _SQUARE * (1 - y)) for x, y in points]
 
 
 def _square(
-    title: str, *shapes: Markup, x: str, y: str, ends: tuple[str, str] = ("0", "1")
+    title: str,
+    *shapes: Markup,
+    x: str,
+    y: str,
+    ends: tuple[str, str] = ("0", "1"),
+    heights: tuple[str, str] | None = None,
+    has_diagonal: bool = True,
 ) -> Markup:
-    """Frame a square picture with its diagonal and the names of its axes."""
+    """Frame a square picture with the names of its axes, and the diagonal where both are alike."""
     frame = tag("rect", width=_SQUARE, height=_SQUARE, class_="frame ground")
     diagonal = tag("path", d=path([(0, _SQUARE), (_SQUARE, 0)]), class_="diagonal")
-    below, left = _SQUARE + 16, -8
+    below, left, heights = _SQUARE + 16, -8, heights or ends
     words = [
         tag("text", ends[0], x=0, y=below),
         tag("text", x, x=_SQUARE / 2, y=below, text_anchor="middle", class_="axis"),
         tag("text", ends[1], x=_SQUARE, y=below, text_anchor="end"),
-        tag("text", ends[1], x=left, y=10, text_anchor="end"),
-        tag("text", ends[0], x=left, y=_SQUARE, text_anchor="end"),
+        tag("text", heights[1], x=left, y=10, text_anchor="end"),
+        tag("text", heights[0], x=left, y=_SQUARE, text_anchor="end"),
         tag(
             "text",
             y,
@@ -186,12 +230,12 @@ def _square(
             transform=f"rotate(-90 {left} {_SQUARE // 2})",
         ),
     ]
-    margin = 12 + 7 * max(map(len, ends))
+    margin = 12 + 7 * max(map(len, heights))
     return tag(
         "svg",
         tag("title", title),
         frame,
-        diagonal,
+        *([diagonal] if has_diagonal else []),
         *shapes,
         *words,
         viewBox=f"{-margin} -12 {_SQUARE + margin + 12} {_SQUARE + 34}",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Column, Kind, Table
+from solah.model.beliefs import fusion_inputs
 from solah.report.sampling import spread_evenly
 
 if TYPE_CHECKING:
@@ -57,16 +58,26 @@ def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
 
 
 def _by_tree(model: Model) -> tuple[list[int], list[dict[str, Any]]]:
-    """Order attributes by tree; those that no tree reads come last."""
+    """Order attributes by tree or group, each once; those that no tree reads come last."""
     places = {attribute.name: place for place, attribute in enumerate(model.attributes)}
+    inputs = fusion_inputs(model.nodes)
+    group_of = {
+        name: group.name
+        for group in model.fusions
+        if group.name in inputs
+        for name in group.origins
+    }
+    members: dict[str, list[int]] = {}
+    for tree in model.trees:
+        own = [places.pop(name) for name in tree.origins if name in places]
+        members.setdefault(group_of.get(tree.name, tree.name), []).extend(own)
     order: list[int] = []
     groups = []
-    for tree in model.trees:
-        own = [places[name] for name in tree.origins if name in places]
+    for name, own in members.items():
         if len(own) > 1:
-            groups.append({"tree": tree.name, "start": len(order), "stop": len(order) + len(own)})
+            groups.append({"tree": name, "start": len(order), "stop": len(order) + len(own)})
         order += own
-    return order + [place for place in places.values() if place not in set(order)], groups
+    return order + list(places.values()), groups
 
 
 def _matrix(model: Model, readings: Float) -> Float:

@@ -197,8 +197,7 @@ def _joined(
 
 def _draw_card(card: _Card, node: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
     inside = card.width - 2 * _PAD
-    weight = "" if node["weight"] is None else f"\N{MULTIPLICATION SIGN}{node['weight']:.3g}"
-    room = int((inside - _SMALL_LETTER * (len(weight) + 2)) / _LETTER)
+    room = int((inside - _SMALL_LETTER * 2) / _LETTER)
     bar = tag(
         "svg",
         belief_bar(node["belief"], goal),
@@ -214,9 +213,8 @@ def _draw_card(card: _Card, node: Mapping[str, Any], goal: Mapping[str, Any]) ->
         tag("title", f"{node['title']}: {node['about']}"),
         tag("rect", width=card.width, height=_CARD_HEIGHT, rx=8, class_="card"),
         tag("text", cut(node["title"], room), x=_PAD, y=20, class_="name"),
-        tag("text", weight, x=card.width - _PAD, y=20, text_anchor="end", class_="weight"),
         tag("text", cut(node["hint"], int(inside / _SMALL_LETTER)), x=_PAD, y=35, class_="hint"),
-        bar,
+        *([bar] if node["belief"] else []),
         tag("text", node["result"], x=_PAD, y=62, class_="result"),
     )
     return tag(

@@ -6,8 +6,9 @@ from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from solah.data.spelling import spell
-from solah.model.beliefs import fusion_inputs
-from solah.model.document import Tree
+from solah.explain.rules import MISSING
+from solah.model.beliefs import evidence_shares, fusion_inputs
+from solah.model.document import Task, Tree
 from solah.report.rule_lines import strongest_rules
 
 if TYPE_CHECKING:
@@ -33,11 +34,14 @@ def describe_arithmetic(model: Model, max_rules: int) -> dict[str, Any]:
     """
     attributes = {attribute.name: place for place, attribute in enumerate(model.attributes)}
     nodes = {node.name: place for place, node in enumerate(model.nodes)}
-    weighed = fusion_inputs(model.nodes)
+    weighed, shares = fusion_inputs(model.nodes), evidence_shares(model.nodes)
     described = []
     for node in model.nodes:
         if isinstance(node, Tree):
-            parts = _tree(node, attributes, nodes) | {"fires": _fires(node, model.goal, max_rules)}
+            parts = _tree(node, attributes, nodes) | {
+                "share": shares.get(node.name, 0.0),
+                "fires": _fires(node, model.goal, max_rules),
+            }
         else:
             parts = _fusion(node, nodes)
         described.append({"name": node.name, "weighed": node.name in weighed} | parts)
@@ -54,7 +58,10 @@ def _goal(goal: Goal) -> dict[str, Any]:
         "name": goal.name,
         "labels": [spell(state) for state in goal.states] or _focal_sets(goal.words),
         "thresholds": list(goal.thresholds),
+        "start": goal.log_prior.tolist(),
         "centres": list(goal.centres),
+        "isNumber": goal.task is Task.REGRESSION,
+        "isSum": goal.is_additive_number,
     }
 
 
@@ -71,6 +78,7 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
         "coded": attribute.is_coded,
         "ordered": attribute.is_ordered,
         "words": list(attribute.words),
+        "sets": list(attribute.set_words),
         "peaks": list(attribute.peaks),
         "ignorance": list(attribute.ignorance),
         "low": attribute.low,
@@ -79,16 +87,19 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
 
 
 def _tree(tree: Tree, attributes: Mapping[str, int], nodes: Mapping[str, int]) -> dict[str, Any]:
-    """Describe a tree; of inner nodes only the root's belief is ever used."""
-    belief: list[list[float] | None] = [None] * len(tree.split)
-    for node in (0, *tree.leaves.tolist()):
-        belief[node] = tree.belief[node].tolist()
+    """Describe a tree, with the scores of its leaves: evidence, or beliefs."""
+    goes_up = tree.belief if tree.scores is None else tree.scores
+    scores: list[list[float] | None] = [None] * len(tree.split)
+    for leaf in tree.leaves.tolist():
+        scores[leaf] = goes_up[leaf].tolist()
     return {
         "inputs": [_input(attribute, attributes, nodes) for attribute in tree.inputs],
         "depth": tree.shape.depth,
         "split": tree.split.tolist(),
         "first": tree.first_child.tolist(),
-        "belief": belief,
+        "scores": scores,
+        "variance": tree.variance,
+        "missing": tree.missing and list(tree.missing.scores),
     }
 
 
@@ -104,21 +115,28 @@ def _input(
         }
     if attribute.name in nodes:
         return {"node": nodes[attribute.name]}
-    return {"attribute": attributes[attribute.name]}
+    place = {"attribute": attributes[attribute.name]}
+    if not attribute.parted_at:
+        return place
+    return place | {"peaks": list(attribute.peaks), "ignorance": list(attribute.ignorance)}
 
 
 def _fusion(fusion: Fusion, nodes: Mapping[str, int]) -> dict[str, Any]:
     return {
         "origins": [nodes[name] for name in fusion.origins],
-        "weights": list(fusion.weights),
         "bias": list(fusion.bias),
     }
 
 
 def _fires(tree: Tree, goal: Goal, max_rules: int) -> list[list[int]]:
-    """Name the leaves of each rule that is listed, in the order of the list."""
+    """Name the leaves of each rule that is listed, in the order of the list.
+
+    That of a rule for a missing reading is ``MISSING``.
+    """
     leaves: dict[int, list[int]] = {head: [] for head, _ in strongest_rules(tree, goal, max_rules)}
     for leaf in tree.leaves.tolist():
         if (head := int(tree.heads[leaf])) in leaves:
             leaves[head].append(leaf)
+    if MISSING in leaves:
+        leaves[MISSING].append(MISSING)
     return list(leaves.values())

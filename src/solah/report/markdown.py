@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from solah.explain.markdown import escape
+from solah.report.charts import mean
 from solah.report.measures import score_rows
 
 
@@ -24,6 +25,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
     """
     environment = markdown_environment("solah.report")
     environment.filters["score_rows"] = score_rows
+    environment.filters["mean"] = mean
     return environment.get_template("report.md.j2").render(**summary)
 
 

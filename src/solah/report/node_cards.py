@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.data import Column, Table
 from solah.data.spelling import count, spell
+from solah.explain.adding import numbers_of, signed
+from solah.explain.rules import told_rules
+from solah.model.beliefs import NodeEvaluator, all_signals
 from solah.model.document import Task, Tree
-from solah.report.fusion_inputs import FusionInputs
 from solah.report.rule_lines import describe_lines
 
 if TYPE_CHECKING:
@@ -32,10 +35,14 @@ def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
     nodes : list of dict
     """
     places = {node.name: place for place, node in enumerate(model.nodes)}
-    inputs = FusionInputs.of(model)
+    evaluate = NodeEvaluator(model)
+    unknown = (Column(one.name, np.array([np.nan])) for one in model.attributes)
+    signals = all_signals(model, Table(tuple(unknown), 1))
     described = []
     for place, node in enumerate(model.nodes):
-        belief = inputs.resulting_belief(node.name, inputs.start[node.name])
+        signal = signals[node.name]
+        belief = evaluate.belief(node.name, signal)[0]
+        adds = model.goal.is_additive_number and node.name in evaluate.fusion_inputs
         tree = node if isinstance(node, Tree) else None
         described.append(
             {
@@ -46,11 +53,10 @@ def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
                 "hint": _hint(node, places),
                 "about": _about(node, places),
                 "inputs": [places[origin] for origin in node.origins if origin in places],
-                "weight": inputs.weights.get(node.name),
-                "n_rules": tree.n_rules if tree else 0,
-                "rules": describe_lines(tree, model.goal, inputs, rules_a_tree) if tree else [],
-                "belief": belief.tolist(),
-                "result": _result(model.goal, belief),
+                "n_rules": len(told_rules(tree, model.goal)) if tree else 0,
+                "rules": describe_lines(tree, model.goal, evaluate, rules_a_tree) if tree else [],
+                "belief": [] if model.goal.is_additive_number else belief.tolist(),
+                "result": signed(signal[0, 0]) if adds else _result(model.goal, belief),
             }
         )
     return described
@@ -65,7 +71,7 @@ def _title(node: Node, places: Mapping[str, int]) -> str:
 def _hint(node: Node, places: Mapping[str, int]) -> str:
     """Name the inputs of a node in a few words, or the node where its title is its input."""
     if not isinstance(node, Tree):
-        return f"weighs {count(len(node.origins), 'tree')}"
+        return f"adds up {count(len(node.origins), 'tree')}"
     is_named_after_input = _title(node, places) != node.name
     return node.name if is_named_after_input else ", ".join(node.origins)
 
@@ -78,6 +84,6 @@ def _about(node: Node, places: Mapping[str, int]) -> str:
 
 def _result(goal: Goal, belief: Float) -> str:
     if goal.task is Task.REGRESSION:
-        return f"about {float(belief @ np.array(goal.centres)):.4g}"
+        return f"about {float(numbers_of(goal, belief)):.4g}"
     place = int(goal.decide(belief[None, :])[0])
     return f"{spell(goal.states[place])} {belief[place]:.2f}"

@@ -77,12 +77,14 @@ def _environment() -> Environment:
         curves_picture=charts.curves_picture,
         heat_map=heat_map,
         narrow_drawing=partial(draw_hierarchy, width=_NARROW, style="narrow"),
+        path_picture=charts.path_picture,
         scatter_picture=charts.scatter_picture,
         wide_drawing=partial(draw_hierarchy, width=_WIDE, style="wide"),
         word_shade=charts.word_shade,
         words_picture=charts.words_picture,
     )
     environment.filters["score_rows"] = score_rows
+    environment.filters["mean"] = charts.mean
     return environment
 
 

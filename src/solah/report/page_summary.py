@@ -9,6 +9,7 @@ import numpy as np
 from solah.data import Column, Table, as_column, from_frame, is_frame, to_numbers
 from solah.data.spelling import spell
 from solah.exceptions import DataError, ParameterError
+from solah.explain.adding import numbers_of
 from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
 from solah.model.encode import encode, encode_states, warn_of_unseen
@@ -21,10 +22,11 @@ from solah.report.sampling import spread_evenly
 from solah.report.summary import summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from solah.evaluation import CrossValidation
     from solah.kernels.arrays import Float
+    from solah.learn.additive import PathStep
     from solah.model.document import Goal, Model
 
 MAX_RULES = 400
@@ -40,7 +42,7 @@ def summarise_page(
     *,
     source: str = "",
     scores: CrossValidation | None = None,
-    choice: Mapping[str, Any] | None = None,
+    path: Sequence[PathStep] = (),
 ) -> dict[str, Any]:
     """Gather what the report page shows of a model, and of rows that it decides on.
 
@@ -56,8 +58,8 @@ def summarise_page(
         What to call the rows.
     scores : CrossValidation, default=None
         How well such models decide on unseen rows.
-    choice : mapping, default=None
-        How the settings were chosen, as :func:`solah.report.describe_choice` returns it.
+    path : sequence of PathStep, default=()
+        What each number of rules is worth: the ``path_`` of an estimator.
 
     Returns
     -------
@@ -80,7 +82,7 @@ def summarise_page(
     (150, 0.96)
     """
     rules_a_tree = min(-(-MAX_RULES // len(model.trees)), MAX_RULES_OF_TREE)
-    summary = summarise(model, scores, choice=choice)
+    summary = summarise(model, scores, path=path)
     rows = None if X is None else _Rows(model, _read_table(X), y)
     return {
         **summary,
@@ -120,7 +122,7 @@ class _Rows:
         self.n_rows = table.n_rows
         warn_of_unseen(table, model.attributes)
         self.readings = encode(table, model.attributes)
-        self._beliefs = all_beliefs(model.nodes, table)[model.root.name]
+        self._beliefs = all_beliefs(model, table)[model.root.name]
         self._truth = _read_truth(model.goal, table, y)
         self._is_known = ~np.isnan(self._truth)
         self._is_number = model.goal.task is Task.REGRESSION
@@ -134,7 +136,7 @@ class _Rows:
     def _decided(self) -> Float:
         """The places of the classes decided for, or the estimates."""
         if self._is_number:
-            return np.asarray(self._beliefs @ np.array(self._goal.centres))
+            return numbers_of(self._goal, self._beliefs)
         return self._goal.decide(self._beliefs).astype(np.float64)
 
     def column(self, place: int) -> tuple[Float, Sequence[Float]]:

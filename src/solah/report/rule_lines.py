@@ -4,32 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from solah.explain.effects import effects_of
-from solah.explain.rules import tree_rules
+import numpy as np
+
+from solah.explain.adding import gain_of, signed
+from solah.explain.rules import told_rules
 from solah.model.document import Task
 
 if TYPE_CHECKING:
     from solah.explain import Rule
-    from solah.explain.effects import Effect
+    from solah.model.beliefs import NodeEvaluator
     from solah.model.document import Goal, Tree
-    from solah.report.fusion_inputs import FusionInputs
 
 
 def strongest_rules(tree: Tree, goal: Goal, most: int) -> list[tuple[int, Rule]]:
-    """List rules that carry weight, the strongest first, each behind the leaf that it begins at."""
-    rules = sorted(tree_rules(tree, goal).items(), key=lambda item: -item[1].support)
-    return [(leaf, rule) for leaf, rule in rules if rule.support > 0][:most]
+    """List rules that tell something, the strongest first, each behind its first leaf."""
+    return list(told_rules(tree, goal).items())[:most]
 
 
-def describe_lines(tree: Tree, goal: Goal, inputs: FusionInputs, most: int) -> list[dict[str, Any]]:
+def describe_lines(
+    tree: Tree, goal: Goal, evaluate: NodeEvaluator, most: int
+) -> list[dict[str, Any]]:
     """Describe rules by their result and the belief that follows from it.
 
     Parameters
     ----------
     tree : Tree
     goal : Goal
-    inputs : FusionInputs
-        How the tree's evidence moves beliefs.
+    evaluate : NodeEvaluator
+        Turns the evidence of a rule into belief.
     most : int
         How many rules to list.
 
@@ -37,28 +39,43 @@ def describe_lines(tree: Tree, goal: Goal, inputs: FusionInputs, most: int) -> l
     -------
     lines : list of dict
         ``place`` is the class that gains most, None if none does; ``figure`` is the belief in it,
-        the evidence for it where the tree is weighed, or a number.
+        the evidence for it where a fusion adds it up, or a number; ``about`` is what is true of
+        the rule's rows. ``belief`` is empty for a number that is added up.
     """
-    weight = inputs.weights.get(tree.name)
-    goes_up = tree.belief if weight is None else tree.evidence
-    effects = effects_of(tree, goal, weight)
     return [
         {
             "conditions": [str(condition) for condition in rule.conditions],
-            **(_conclusion(rule, goal) if weight is None else _evidence(effects[leaf], goal)),
-            "belief": inputs.resulting_belief(tree.name, goes_up[leaf]).tolist(),
+            **(_evidence(rule, goal) if rule.adds else _conclusion(rule, goal)),
+            "belief": _belief(tree, rule, goal, evaluate),
             "support": rule.support,
         }
-        for leaf, rule in strongest_rules(tree, goal, most)
+        for _, rule in strongest_rules(tree, goal, most)
     ]
 
 
+def _belief(tree: Tree, rule: Rule, goal: Goal, evaluate: NodeEvaluator) -> list[float]:
+    if goal.is_additive_number:
+        return []
+    goes_up = np.array([[score for _, score in rule.adds] or rule.belief])
+    belief: list[float] = evaluate.belief(tree.name, goes_up)[0].tolist()
+    return belief
+
+
 def _conclusion(rule: Rule, goal: Goal) -> dict[str, Any]:
+    about = f"support {rule.support:.1f}"
     if goal.task is Task.REGRESSION:
-        return {"place": None, "figure": f"about {rule.decision:.4g}"}
-    return {"place": goal.states.index(rule.decision), "figure": f"{rule.certainty:.2f}"}
+        return {"place": None, "figure": f"about {rule.decision:.4g}", "about": about}
+    place = goal.states.index(rule.decision)
+    return {"place": place, "figure": f"{rule.certainty:.2f}", "about": about}
 
 
-def _evidence(effect: Effect, goal: Goal) -> dict[str, Any]:
-    place = None if effect.state is None else goal.states.index(effect.state)
-    return {"place": place, "figure": f"{effect.size:+.2f}"}
+def _evidence(rule: Rule, goal: Goal) -> dict[str, Any]:
+    """Describe what a rule adds; of several classes, for the others as well."""
+    gain = gain_of([score for _, score in rule.adds], goal.states)
+    if not goal.states:
+        return {"place": None, "figure": signed(gain.size), "about": rule.fact}
+    about = rule.fact if len(goal.states) < 3 else f"{rule.fact}; adds {rule.addition}"
+    if gain.state is None:
+        return {"place": None, "figure": "adds nothing", "about": rule.fact}
+    place = goal.states.index(gain.state)
+    return {"place": place, "figure": signed(gain.size, 2), "about": about}

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from solah.data.spelling import count
 from solah.explain import attribute_importances, rules_of
+from solah.explain.ranges import spell_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from solah.evaluation import CrossValidation
     from solah.explain import Rule
+    from solah.learn.additive import PathStep
     from solah.model import Attribute, Fusion, Goal, Model, Tree
 
 MAX_RULES = 20
@@ -25,7 +27,7 @@ def summarise(
     scores: CrossValidation | None = None,
     *,
     max_rules: int = MAX_RULES,
-    choice: Mapping[str, Any] | None = None,
+    path: Sequence[PathStep] = (),
 ) -> dict[str, Any]:
     """Gather what a person wants to know of a model.
 
@@ -37,8 +39,8 @@ def summarise(
         How well such models decide on unseen rows.
     max_rules : int, default=20
         How many rules to list, shared by the trees: the strongest of each, and one at least.
-    choice : mapping, default=None
-        How the model's settings were chosen, as :func:`describe_choice` returns it.
+    path : sequence of PathStep, default=()
+        What each number of rules is worth: the ``path_`` of an estimator.
 
     Returns
     -------
@@ -69,7 +71,8 @@ def summarise(
             for attribute in model.attributes
         ],
         "hierarchy": describe_hierarchy(model),
-        "choice": choice,
+        "path": describe_path(path),
+        "start": rules.start or None,
         "rules": [rule.to_dict() for rule in strongest(rules, -(-max_rules // len(model.trees)))],
         "scores": None if scores is None else describe_scores(scores),
         "generator": model.generator,
@@ -101,36 +104,14 @@ def describe_hierarchy(model: Model) -> dict[str, Any]:
 
 
 def describe_fusion(fusion: Fusion) -> dict[str, Any]:
-    """Describe the inputs of a fusion, their weights, and its bias."""
-    inputs = [
-        {"tree": name, "weight": weight}
-        for name, weight in zip(fusion.origins, fusion.weights, strict=True)
-    ]
-    return {"name": fusion.name, "weighs": inputs, "bias": list(fusion.bias)}
+    """Describe the inputs of a fusion, and its bias."""
+    return {"name": fusion.name, "adds": list(fusion.origins), "bias": list(fusion.bias)}
 
 
-def describe_choice(estimator: Any) -> dict[str, Any] | None:
-    """Describe how an estimator came by its settings; None where it has none of its own."""
-    trials = [trial for trial in getattr(estimator, "selection_", ()) if hasattr(trial, "setting")]
-    if not hasattr(estimator, "settings_"):
-        return None
-    return {
-        "reason": estimator.selection_reason_,
-        "settings": dict(vars(estimator.settings_)),
-        "seconds": estimator.selection_seconds_,
-        "left_out": estimator.left_out_,
-        "trials": [
-            {
-                "stage": trial.stage,
-                "settings": dict(vars(trial.setting)),
-                "rules": trial.n_rules,
-                "log_loss": trial.log_loss,
-                "error": trial.error,
-                "is_chosen": trial.is_chosen,
-            }
-            for trial in trials
-        ],
-    }
+def describe_path(path: Sequence[PathStep]) -> list[dict[str, Any]]:
+    """Describe what each number of rules is worth, the fewest first."""
+    ordered = sorted(path, key=lambda step: (step.n_rules, step.max_rules))
+    return [dict(vars(step)) for step in ordered]
 
 
 def describe_tree(tree: Tree) -> dict[str, Any]:
@@ -144,12 +125,10 @@ def describe_tree(tree: Tree) -> dict[str, Any]:
 
 
 def draw_trees(model: Model, width: int = PAGE_WIDTH) -> str:
-    """Draw how the trees are wired, with the number of their rules and their weights."""
+    """Draw how the trees are wired, with the number of their rules."""
     notes = {tree.name: [count(tree.n_rules, "rule")] for tree in model.trees}
     for fusion in model.fusions:
-        notes.setdefault(fusion.name, []).append("weighs")
-        for name, weight in zip(fusion.origins, fusion.weights, strict=True):
-            notes.setdefault(name, []).append(f"weight {weight:.2f}")
+        notes.setdefault(fusion.name, []).append("adds up")
     spelt = {name: ", ".join(parts) for name, parts in notes.items()}
     return model.hierarchy.draw(spelt, width=width)
 
@@ -180,9 +159,9 @@ def describe_attribute(attribute: Attribute) -> dict[str, Any]:
             "word": each.word,
             "fully": _closed(each.fully),
             "partly": _closed(each.partly),
-            "text": str(each).removeprefix(f"{each.word}: "),
+            "text": text,
         }
-        for each in attribute.word_ranges()
+        for each, (_, text) in zip(attribute.word_ranges(), spell_ranges(attribute), strict=True)
     ]
     return {**described, "words": words}
 

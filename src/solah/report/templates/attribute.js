@@ -28,12 +28,13 @@ function quadrature(n) {
 }
 
 /** Add to each input's gradient, at one point of the line; return the value of a subtree. */
-function addGradients(tree, masses, weight, gradients, node = 0, reach = 1) {
+function addGradients(tree, masses, weight, gradients, size, node = 0, reach = 1) {
   const split = tree.split[node];
   if (split < 0) return tree.scores[node];
-  const value = new Array(tree.scores[0].length).fill(0);
+  const value = new Array(size).fill(0);
   masses[split].forEach((mass, k) => {
-    const below = addGradients(tree, masses, weight, gradients, tree.first[node] + k, reach * mass);
+    const child = tree.first[node] + k;
+    const below = addGradients(tree, masses, weight, gradients, size, child, reach * mass);
     const gradient = gradients[split][k];
     below.forEach((part, c) => {
       value[c] += mass * part;
@@ -44,12 +45,11 @@ function addGradients(tree, masses, weight, gradients, node = 0, reach = 1) {
 }
 
 /** The gradient by each mass of each input, averaged along the line from one row to another. */
-function averageGradients(tree, from, to) {
-  const size = tree.scores[0].length;
+function averageGradients(tree, from, to, size) {
   const gradients = from.map((masses) => masses.map(() => new Array(size).fill(0)));
   for (const { at, weight } of quadrature(Math.ceil(tree.depth / 2))) {
     const between = from.map((masses, a) => masses.map((mass, k) => mass + at * (to[a][k] - mass)));
-    addGradients(tree, between, weight, gradients);
+    addGradients(tree, between, weight, gradients, size);
   }
   return gradients;
 }
@@ -80,7 +80,7 @@ function treeContributions(model, tree, start, end, below) {
   const masses = ({ readings, signals }) =>
     tree.inputs.map((input) => inputMasses(model, input, readings, signals));
   const [from, to] = [masses(start), masses(end)];
-  const gradients = averageGradients(tree, from, to);
+  const gradients = averageGradients(tree, from, to, model.size);
   const total = nothing(model);
   tree.inputs.forEach((input, a) => {
     const moved = along(gradients[a], to[a].map((mass, k) => mass - from[a][k]));
@@ -113,20 +113,47 @@ function throughSoftmax(contributions, before, after) {
   });
 }
 
-function fusionContributions(model, fusion, index, start, end, below) {
+/** Add up contributions, attribute by attribute. */
+function addedContributions(model, parts) {
   const total = nothing(model);
-  fusion.origins.forEach((node, i) => {
-    below[node].forEach((part, j) => addTo(total[j], part.map((value) => fusion.weights[i] * value)));
+  parts.forEach((part) => part.forEach((share, j) => addTo(total[j], share)));
+  return total;
+}
+
+/** Share out the scores of a fusion whose trees may be unknown: what a tree adds is damped like the
+ * belief, and a tree that is known adds its share of the way from the classes' shares to the bias. */
+function dampedContributions(model, fusion, index, start, end, below) {
+  const { goal, nodes } = model;
+  const bias = fusion.bias.map((part, c) => (goal.isSum ? 0 : part - goal.start[c]));
+  const [before, here] = [start, end].map(({ unknown }) =>
+    (goal.isSum ? 1 : damping(unknown[index].variance)));
+  const parts = nodes.flatMap((tree, i) => {
+    if (!tree.split || tree.fusion !== index) return [];
+    const [first, last] = [start, end].map(({ signals, unknown }) =>
+      signals[i].map((part, c) => part + bias[c] * (tree.share - unknown[i].share)));
+    const scaled = below[i].map((part) => part.map((value) => here * value));
+    const rest = first.map((part, c) =>
+      here * last[c] - before * part - scaled.reduce((sum, one) => sum + one[c], 0));
+    const known = tree.asks.filter((j) => end.readings[j] !== null);
+    const sharing = known.length ? known : tree.asks;
+    sharing.forEach((j) => addTo(scaled[j], rest.map((part) => part / sharing.length)));
+    return [scaled];
   });
-  return fusion.weighed
-    ? total
-    : throughSoftmax(total, start.signals[index], end.signals[index]);
+  return addedContributions(model, parts);
+}
+
+function fusionContributions(model, fusion, index, start, end, below) {
+  const added = () => addedContributions(model, fusion.origins.map((node) => below[node]));
+  if (fusion.weighed) return added();
+  const total = model.isLinear
+    ? added() : dampedContributions(model, fusion, index, start, end, below);
+  return model.goal.isSum
+    ? total : throughSoftmax(total, start.signals[index], end.signals[index]);
 }
 
 /** What each attribute contributed to the last node's belief, and the beliefs at both ends. */
 function contributions(model, readings) {
-  const start = { readings: model.attributes.map(() => null), signals: model.start };
-  const end = { readings, signals: signalsOf(model, readings) };
+  const [start, end] = [model.start, wayOf(model, readings)];
   const below = [];
   model.nodes.forEach((node, i) => {
     below.push(node.split

@@ -23,11 +23,12 @@ function knotsTowards(attribute, present, end, parts) {
 
 /** Add the readings at which a belief that words describe passes from one word to the next. */
 function bent(model, readings, j, knots) {
-  const words = model.nodes.flatMap(({ inputs }) => (inputs ?? []).filter((input) => input.peaks));
+  const words = model.nodes.flatMap(({ inputs }) => (inputs ?? [])
+    .filter((input) => input.node !== undefined && input.peaks));
   let ways = knots;
   for (let round = 0; round < BENDING_ROUNDS; round += 1) {
     const stops = [readings[j], ...ways];
-    const signals = stops.map((stop) => signalsOf(model, readings.with(j, stop)));
+    const signals = stops.map((stop) => wayOf(model, readings.with(j, stop)).signals);
     ways = ways.flatMap((knot, i) => {
       const found = words.flatMap(({ node, place, peaks }) => {
         const [before, after] = [signals[i][node][place], signals[i + 1][node][place]];

@@ -2,8 +2,8 @@
 //
 // A reading is a number (a state's place, for an attribute whose states are names) or null where it
 // is unknown. Nodes stand from bottom to top, so each finds its inputs already computed.
+// Evidence that a fusion adds up is damped by what is unknown of it: see solah.model.beliefs.
 
-const LEAST_BELIEF = 1e-30;
 const LEAST_ROOT_BELIEF = 1e-300;
 
 /** Spread a reading over focal sets: linear between neighbouring peaks, whole beyond the ends. */
@@ -26,7 +26,8 @@ function massesOf(reading, { peaks, ignorance }) {
 /** The masses of a tree's input: of a reading, of a belief in words, or a belief as it is. */
 function inputMasses(model, input, readings, signals) {
   if (input.attribute !== undefined) {
-    return massesOf(readings[input.attribute], model.attributes[input.attribute]);
+    const isParted = input.peaks !== undefined;
+    return massesOf(readings[input.attribute], isParted ? input : model.attributes[input.attribute]);
   }
   const belief = signals[input.node];
   return input.peaks === undefined ? belief : massesOf(belief[input.place], input);
@@ -34,7 +35,7 @@ function inputMasses(model, input, readings, signals) {
 
 /** Average the scores of leaves over the branches that a row takes (Jeffrey's rule). */
 function leafAverage(tree, scores, masses, onLeaf = () => {}) {
-  const total = new Array(scores[0].length).fill(0);
+  const total = scores.find((one) => one !== null).map(() => 0);
   const walk = (node, weight) => {
     const split = tree.split[node];
     if (split < 0) {
@@ -50,15 +51,6 @@ function leafAverage(tree, scores, masses, onLeaf = () => {}) {
   return total;
 }
 
-/** The evidence of a branch (log-odds): how far it moves beliefs from the tree's root. */
-function evidenceOf(belief, root) {
-  const moved = belief.map(
-    (share, c) => Math.log(Math.max(share, LEAST_BELIEF)) - Math.log(Math.max(root[c], LEAST_BELIEF)),
-  );
-  const mean = moved.reduce((sum, part) => sum + part, 0) / moved.length;
-  return moved.map((part) => part - mean);
-}
-
 /** Turn evidence into shares of belief. */
 function softmax(evidence) {
   const most = Math.max(...evidence);
@@ -67,66 +59,93 @@ function softmax(evidence) {
   return shares.map((share) => share / total);
 }
 
-/** Add up the evidence of the nodes below a fusion, each with its weight. */
-function weightedSum(fusion, signals) {
-  return fusion.bias.map((_, c) =>
-    fusion.origins.reduce((sum, node, i) => sum + fusion.weights[i] * signals[node][c], 0));
+/** Add up the evidence of the nodes below a fusion. */
+function addedUp(fusion, signals) {
+  return signals[fusion.origins[0]].map((_, c) =>
+    fusion.origins.reduce((sum, node) => sum + signals[node][c], 0));
 }
 
-/** Make a model ready: the scores of leaves, the weights of nodes, and the signals without readings. */
+/** Make a model ready: the fusions of nodes, the attributes below them, the way without readings. */
 function prepared(model) {
-  for (const node of model.nodes) {
-    if (!node.split) continue;
-    const root = node.belief[0];
-    node.scores = node.weighed
-      ? node.belief.map((belief) => belief && evidenceOf(belief, root))
-      : node.belief;
-  }
   model.nodes.forEach((_, i) => {
     const place = model.nodes.length - 1 - i;
     const fusion = model.nodes[place];
-    (fusion.origins ?? []).forEach((child, k) => {
-      model.nodes[child].weight = fusion.weights[k] * (fusion.weight ?? 1);
+    (fusion.origins ?? []).forEach((child) => {
       model.nodes[child].fusion = fusion.fusion ?? place;
     });
   });
-  model.start = signalsOf(model, model.attributes.map(() => null));
+  model.nodes.forEach((node) => {
+    const parts = node.split
+      ? node.inputs.map((input) => (input.node === undefined ? [input.attribute] : model.nodes[input.node].asks))
+      : node.origins.map((child) => model.nodes[child].asks);
+    node.asks = [...new Set(parts.flat())];
+  });
+  model.isLinear = !model.nodes.some(({ variance, missing }) => variance || missing);
+  model.start = wayOf(model, model.attributes.map(() => null));
   return model;
 }
 
-/** What goes up from a node: evidence to a fusion, beliefs to a tree or to the reader. */
-function signalOf(model, node, readings, signals) {
+/** How much is left of evidence beside unknown evidence of this variance. */
+function damping(variance) {
+  return 1 / Math.sqrt(1 + (Math.PI / 8) * variance);
+}
+
+/** Whether a tree has a rule for a missing reading, and the reading is missing. */
+function takesMissing(tree, readings) {
+  return Boolean(tree.missing) && readings[tree.inputs[0].attribute] === null;
+}
+
+/** How much of a node's evidence is unknown: the share of it, and its variance. */
+function unknownOf(node, readings, unknown) {
   if (!node.split) {
-    const evidence = weightedSum(node, signals);
-    return node.weighed ? evidence : softmax(evidence.map((part, c) => part + node.bias[c]));
+    const parts = node.origins.map((child) => unknown[child]);
+    return {
+      share: parts.reduce((sum, { share }) => sum + share, 0),
+      variance: parts.reduce((sum, { variance }) => sum + variance, 0),
+    };
   }
+  const isLost = node.weighed && !node.missing
+    && node.inputs.some(({ attribute }) => attribute !== undefined && readings[attribute] === null);
+  return isLost ? { share: node.share, variance: node.variance } : { share: 0, variance: 0 };
+}
+
+/** What a fusion that no other adds up makes of evidence: beliefs, or the number. */
+function fused(goal, { bias }, evidence, { share, variance }) {
+  if (goal.isSum) return evidence.map((part, c) => part + bias[c]);
+  if (variance <= 0) return softmax(evidence.map((part, c) => part + bias[c]));
+  const { start } = goal;
+  const scale = damping(variance);
+  return softmax(evidence.map((part, c) =>
+    start[c] + scale * ((bias[c] - start[c]) * (1 - share) + part)));
+}
+
+/** What goes up from a node: evidence to a fusion, beliefs to a tree or to the reader. */
+function signalOf(model, node, readings, signals, unknown) {
+  if (!node.split) {
+    const evidence = addedUp(node, signals);
+    return node.weighed ? evidence : fused(model.goal, node, evidence, unknown);
+  }
+  if (takesMissing(node, readings)) return node.missing;
   const masses = node.inputs.map((input) => inputMasses(model, input, readings, signals));
   const average = leafAverage(node, node.scores, masses);
   return node.weighed ? average : average.map((share) => Math.min(share, 1));
 }
 
-function signalsOf(model, readings) {
-  const signals = [];
-  for (const node of model.nodes) signals.push(signalOf(model, node, readings, signals));
-  return signals;
+/** Send a row through the model: what goes up from each node, and how much of it is unknown. */
+function wayOf(model, readings) {
+  const [signals, unknown] = [[], []];
+  for (const node of model.nodes) {
+    unknown.push(unknownOf(node, readings, unknown));
+    signals.push(signalOf(model, node, readings, signals, unknown[unknown.length - 1]));
+  }
+  return { readings, signals, unknown };
 }
 
 /** What a node believes; an input of a fusion, from its evidence alone. */
-function beliefOf(node, signal) {
+function beliefOf(model, node, signal) {
   if (!node.weighed) return signal;
-  const start = node.split
-    ? node.belief[0].map((share) => Math.log(Math.max(share, LEAST_ROOT_BELIEF)))
-    : node.bias;
-  return softmax(signal.map((part, c) => part + start[c]));
-}
-
-/** What would be believed if this node alone knew something; of one that is not weighed, its belief. */
-function resultingBelief(model, place, signals) {
-  const { weighed, weight, fusion } = model.nodes[place];
-  if (!weighed) return signals[place];
-  return softmax(signals[place].map((part, c) =>
-    Math.log(Math.max(model.start[fusion][c], LEAST_ROOT_BELIEF))
-      + weight * (part - model.start[place][c])));
+  if (model.goal.isSum) return signal.map((part, c) => part + model.nodes[node.fusion].bias[c]);
+  return softmax(signal.map((part, c) => part + model.goal.start[c]));
 }
 
 /** The place of the class to decide for: the largest multiple of its threshold. */
@@ -135,23 +154,25 @@ function decide(goal, belief) {
   return scores.indexOf(Math.max(...scores));
 }
 
-/** The number that a belief over a goal's focal sets comes to. */
+/** The number that a belief over a goal's focal sets comes to; one that is added up is itself. */
 function estimate(goal, belief) {
-  return belief.reduce((sum, share, c) => sum + share * goal.centres[c], 0);
+  return goal.isSum ? belief[0] : belief.reduce((sum, share, c) => sum + share * goal.centres[c], 0);
 }
 
 /** Decide on one row: every node's belief, the last one's, and what follows from it. */
 function evaluate(model, readings) {
-  const signals = signalsOf(model, readings);
-  const beliefs = model.nodes.map((node, i) => beliefOf(node, signals[i]));
+  const { signals, unknown } = wayOf(model, readings);
+  const beliefs = model.nodes.map((node, i) => beliefOf(model, node, signals[i]));
   const belief = beliefs[beliefs.length - 1];
-  return model.goal.centres.length
-    ? { signals, beliefs, belief, estimate: estimate(model.goal, belief) }
-    : { signals, beliefs, belief, decision: decide(model.goal, belief) };
+  const outcome = { signals, beliefs, belief, unknown: unknown[unknown.length - 1] };
+  return model.goal.isNumber
+    ? { ...outcome, estimate: estimate(model.goal, belief) }
+    : { ...outcome, decision: decide(model.goal, belief) };
 }
 
-/** How much of a row takes each branch of a tree: a share by leaf. */
+/** How much of a row takes each branch of a tree: a share by leaf; -1 is a missing reading. */
 function branchShares(model, tree, readings, signals) {
+  if (takesMissing(tree, readings)) return new Map([[-1, 1]]);
   const shares = new Map();
   const masses = tree.inputs.map((input) => inputMasses(model, input, readings, signals));
   leafAverage(tree, tree.scores, masses, (leaf, weight) => {

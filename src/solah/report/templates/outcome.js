@@ -17,7 +17,10 @@ function showDecision(outcome) {
     item.querySelector("output").textContent = percent(belief[c]);
   });
   const known = state.readings.filter((reading) => reading !== null).length;
-  byId("known").textContent = `${known} of ${state.readings.length} readings known.`;
+  const { share, variance } = outcome.unknown;
+  const cost = variance > 0 && !isSum ? ` The rest counts ${damping(variance).toFixed(2)} as much.` : "";
+  const missed = variance > 0 ? ` ${percent(1 - share)} of what the model goes by is known.${cost}` : "";
+  byId("known").textContent = `${known} of ${state.readings.length} readings known.${missed}`;
 }
 
 function resultOf(belief) {
@@ -28,10 +31,12 @@ function resultOf(belief) {
 
 function showNodes(outcome) {
   for (const card of all(".hierarchy .node")) {
-    const belief = resultingBelief(model, Number(card.dataset.node), outcome.signals);
-    const result = resultOf(belief);
+    const place = Number(card.dataset.node);
+    const belief = outcome.beliefs[place];
+    const adds = isSum && model.nodes[place].weighed;
+    const result = adds ? signedNumber(outcome.signals[place][0]) : resultOf(belief);
     const letters = Number(card.dataset.letters);
-    fillBar(card.querySelector(".belief"), belief);
+    if (!isSum) fillBar(card.querySelector(".belief"), belief);
     card.querySelector(".result").textContent = Array.isArray(result)
       ? `${cutTo(result[0], letters - 5)} ${result[1]}` : result;
   }

@@ -5,7 +5,7 @@
 const payload = JSON.parse(document.getElementById("payload").textContent);
 const model = prepared(payload.model);
 const { rows, shown } = payload;
-const isNumber = model.goal.centres.length > 0;
+const { isNumber, isSum } = model.goal;
 const LEAST_SHOWN = 0.005;
 
 const byId = (id) => document.getElementById(id);
@@ -28,9 +28,10 @@ function spellReading(j, reading) {
 /** Name the words that describe a reading, and how well those that do so in part. */
 function spellWords(attribute, reading) {
   const masses = massesOf(reading, attribute);
-  const fits = attribute.words.map((word, i) => [
-    word, (masses[2 * i - 1] ?? 0) + masses[2 * i] + (masses[2 * i + 1] ?? 0),
-  ]);
+  const fitOf = attribute.sets.length
+    ? (i) => masses.reduce((sum, mass, k) => sum + (attribute.sets[k] === i ? mass : 0), 0)
+    : (i) => (masses[2 * i - 1] ?? 0) + masses[2 * i] + (masses[2 * i + 1] ?? 0);
+  const fits = attribute.words.map((word, i) => [word, fitOf(i)]);
   return fits
     .filter(([, fit]) => fit > LEAST_SHOWN)
     .map(([word, fit]) => (fit > 1 - LEAST_SHOWN ? word : `${word} ${fit.toFixed(2)}`))

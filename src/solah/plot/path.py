@@ -1,0 +1,203 @@
+"""Draws how few rules suffice: what each number of rules is worth on unseen rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import is_regressor
+
+from solah.exceptions import DataError, ParameterError, shorten
+from solah.plot.canvas import (
+    BLUE,
+    GREY,
+    OLIVE,
+    RUST,
+    Display,
+    add_legend,
+    inches,
+    text_width,
+    tidy,
+)
+from solah.plot.rules import scale_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.container import ErrorbarContainer
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+
+    from solah.learn.additive import PathStep
+
+
+class PathDisplay(Display):
+    """How few rules suffice: loss and accuracy on unseen rows against the number of rules.
+
+    Parameters
+    ----------
+    steps : sequence of PathStep
+        As ``path_`` of the estimator has them.
+    measure : str, default="accuracy"
+        What the second axis shows.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn; ``ax_`` has the loss.
+    accuracy_ax_ : matplotlib Axes
+        The second axis, with the accuracy.
+    loss_ : ErrorbarContainer
+        The loss, with the standard error of how much more it is than the least.
+    accuracy_ : Line2D
+    chosen_ : Line2D or None
+        The mark of what was chosen.
+    texts_ : tuple of Text
+        How many attributes the rules ask for, above the steps.
+    legend_ : Legend
+
+    Examples
+    --------
+    >>> from solah.learn.additive import PathStep
+    >>> from solah.plot import PathDisplay
+    >>> steps = [PathStep(4, 4, 2, 0.5, 0.8, 0.02), PathStep(8, 8, 3, 0.4, 0.9, 0.0, True)]
+    >>> display = PathDisplay(steps).plot()
+    >>> display.chosen_.get_xdata().tolist(), [text.get_text() for text in display.texts_]
+    ([8], ['2', '3'])
+    """
+
+    accuracy_ax_: Axes
+    loss_: ErrorbarContainer
+    accuracy_: Line2D
+    chosen_: Line2D | None
+    texts_: tuple[Text, ...]
+    legend_: Legend
+
+    def __init__(self, steps: Sequence[PathStep], measure: str = "accuracy") -> None:
+        self.steps = tuple(sorted(steps, key=lambda step: (step.n_rules, step.max_rules)))
+        self.measure = measure
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
+        """Draw the numbers of rules that a fitted estimator compared.
+
+        Parameters
+        ----------
+        estimator : estimator with ``path_``
+            Fitted.
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+
+        Returns
+        -------
+        display : PathDisplay
+        """
+        if not hasattr(estimator, "path_"):
+            raise ParameterError(
+                "only a fitted estimator that compares numbers of rules has a path of them. "
+                f"Got {shorten(estimator)} instead."
+            )
+        measure = "variance explained" if is_regressor(estimator) else "accuracy"
+        return cls(estimator.path_, measure).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+
+        Returns
+        -------
+        self
+        """
+        if not self.steps:
+            raise DataError("no numbers of rules were compared, as one was given; nothing to draw")
+        ax = self._open(ax, 5.6, 3.6)
+        rules = [step.n_rules for step in self.steps]
+        self.loss_ = ax.errorbar(
+            rules,
+            [step.loss for step in self.steps],
+            [step.error for step in self.steps],
+            color=BLUE,
+            linewidth=2,
+            marker="o",
+            markersize=4,
+            capsize=3,
+        )
+        self.accuracy_ax_ = ax.twinx()
+        (self.accuracy_,) = self.accuracy_ax_.plot(
+            rules,
+            [step.accuracy for step in self.steps],
+            color=OLIVE,
+            linestyle="--",
+            linewidth=2,
+            marker="s",
+            markersize=3,
+        )
+        ax.set(xlabel="rules", ylabel="loss on unseen rows")
+        self.accuracy_ax_.set_ylabel(self.measure)
+        scale_rules(ax, rules)
+        self._mark_chosen(ax)
+        self._name_attributes(ax)
+        lines = [self.loss_, self.accuracy_, *([self.chosen_] if self.chosen_ else [])]
+        labels = ["loss", self.measure, "chosen"]
+        self.legend_ = add_legend(ax, lines, labels[: len(lines)], loc="center right")
+        tidy(ax)
+        tidy(self.accuracy_ax_)
+        return self
+
+    def _mark_chosen(self, ax: Axes) -> None:
+        self.chosen_ = None
+        for step in self.steps:
+            if step.is_chosen:
+                (self.chosen_,) = ax.plot(
+                    [step.n_rules],
+                    [step.loss],
+                    color=RUST,
+                    linestyle="none",
+                    marker="o",
+                    markersize=11,
+                    markerfacecolor="none",
+                    markeredgewidth=2,
+                )
+
+    def _name_attributes(self, ax: Axes) -> None:
+        """Write how many attributes are asked for above the steps, where there is room."""
+        (low, high), wide = np.log(ax.get_xlim()), inches(ax)[0]
+        room = 1.5 * text_width("88.8", "small")
+        chosen = [step for step in self.steps if step.is_chosen]
+        named: dict[float, PathStep] = {}
+        for step in (*chosen, *self.steps):
+            place = (np.log(max(step.n_rules, 0.5)) - low) / (high - low) * wide
+            if all(abs(place - other) >= room for other in named):
+                named[place] = step
+        looks: dict[str, Any] = {"color": GREY, "size": "small", "va": "bottom"}
+        self.texts_ = tuple(
+            ax.text(
+                place / wide,
+                1.01,
+                _spell_mean(named[place].n_attributes),
+                transform=ax.transAxes,
+                ha="center",
+                **looks,
+            )
+            for place in sorted(named)
+        )
+        ax.annotate(
+            "attributes",
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(-4, 1),
+            textcoords="offset points",
+            ha="right",
+            **looks,
+        )
+
+
+def _spell_mean(number: float) -> str:
+    """Write a mean of counts: a small one with a decimal, if it has one."""
+    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
