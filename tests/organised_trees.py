@@ -5,5 +5,6 @@ from solah import SelfOrganisedHierarchyClassifier
 TREES = {"fusion": "tree", "n_labels": 3, "min_support": 0.01}
 
 
-def organised(*n_clusters, **parameters):
-    return SelfOrganisedHierarchyClassifier(*n_clusters, **TREES | parameters)
+def organised(n_clusters="auto", **parameters):
+    made = SelfOrganisedHierarchyClassifier.with_settings
+    return made({}, n_clusters=n_clusters, **TREES | parameters)

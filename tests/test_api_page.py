@@ -100,7 +100,7 @@ def fitted():
     trees = [solah.LinguisticTreeClassifier().fit(X, y), solah.LinguisticTreeRegressor().fit(X, y)]
     hierarchies = [
         solah.LinguisticHierarchyClassifier().fit(X, y),
-        solah.SelfOrganisedHierarchyClassifier(2, n_labels=3).fit(X, y),
+        solah.SelfOrganisedHierarchyClassifier().fit(X, y),
         solah.GeneticHierarchyClassifier(4, n_generations=1, random_state=0).fit(X, y),
         solah.Hierarchy.parse("z <- a; y <- z, b"),
     ]

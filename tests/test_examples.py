@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from solah import LinguisticHierarchyClassifier, datasets
+from solah import LinguisticHierarchyClassifier, SelfOrganisedHierarchyClassifier, datasets
 from solah.export import export_micropython
 from solah.model.parting import part_of
 from solah.network.bundle import Bundle
@@ -23,11 +23,22 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 WIRING = "taste <- alcohol, ash; look <- hue, color_intensity; wine <- taste, look"
 
 
-@pytest.fixture(params=["weigh", "tree"])
+MODELS = {
+    "evidence": SelfOrganisedHierarchyClassifier(
+        groups={"taste": ["alcohol", "ash"], "look": ["hue", "color_intensity"]},
+        interactions=0,
+        max_rules=None,
+    ),
+    "beliefs": LinguisticHierarchyClassifier(WIRING),
+}
+
+
+@pytest.fixture(params=sorted(MODELS))
 def bundle(request):
     wine = datasets.load("wine")
-    model = LinguisticHierarchyClassifier(WIRING, fusion=request.param).fit(wine.table, wine.goal)
     placement = {"cellar": ["alcohol", "ash"], "shop": ["hue", "color_intensity"]}
+    readings = wine.table.select([name for names in placement.values() for name in names])
+    model = MODELS[request.param].fit(readings, wine.goal)
     return Bundle(make_plan(model.model_, placement), model.model_)
 
 

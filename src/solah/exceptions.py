@@ -26,6 +26,7 @@ Errors of devices and networks stand in their packages.
     │   └── NoRoomError                   a plan too many, in .versions
     └── BrokerError (ConnectionError)     a broker that cannot be reached, or refuses
 
+    IdentifierWarning (UserWarning)       a column that numbers the rows, and is left out
     UnseenStateWarning (UserWarning)      readings that are states which no training row had
 
 The built-in class in parentheses is a second base, so that code which knows nothing of solah
@@ -95,6 +96,22 @@ class ForeignNodeError(SolahError, AttributeError):
 
 class MissingExtraError(SolahError, ImportError):
     """An optional package is needed and not installed."""
+
+
+class IdentifierWarning(UserWarning):
+    """A column numbers the rows, and is left out.
+
+    Parameters
+    ----------
+    column : str
+    """
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+        super().__init__(
+            f"column {column!r} numbers the rows one by one, so it is left out; declare its kind "
+            f"(kinds={{{column!r}: 'continuous'}}, --continuous) to learn from it"
+        )
 
 
 class UnseenStateWarning(UserWarning):

@@ -7,7 +7,14 @@ moves one of these names, this is the one file to mend; no other imports a priva
 from __future__ import annotations
 
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, Options, RealNotInt, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    Options,
+    RealNotInt,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import _check_sample_weight
 
 __all__ = [
@@ -18,7 +25,9 @@ __all__ = [
     "StrOptions",
     "check_sample_weight",
     "fit_context",
+    "validate_parameters",
 ]
 
 check_sample_weight = _check_sample_weight
 fit_context = _fit_context
+validate_parameters = validate_parameter_constraints

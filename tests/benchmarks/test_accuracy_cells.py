@@ -93,7 +93,7 @@ def test_figures_are_plain(make_set, monkeypatch):
     figures = Cell("made", "bayes", 0, 2, 1000, "").compute()
     assert json.loads(json.dumps(figures, allow_nan=False)) == figures
     assert set(figures["each"][0]) == {
-        *("accuracy", "balanced_accuracy", "auc", "log_loss", "brier"),
+        *("accuracy", "balanced_accuracy", "auc", "log_loss", "brier", "calibration"),
         *("size", "length", "seconds"),
     }
     assert figures["each"][0]["length"] is None

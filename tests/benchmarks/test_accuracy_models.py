@@ -1,5 +1,7 @@
 """Every model learns from numbers, states and gaps, and says how large it is."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from comparison import models, scores, sizes
@@ -88,9 +90,9 @@ def test_our_figures_belong_to_our_source(monkeypatch, tmp_path):
     assert MODELS["solah"].made_with == f"solah {models.source_digest()}"
     assert MODELS["tree"].made_with.startswith("scikit-learn ")
     before = models.source_digest()
-    (tmp_path / "tree").mkdir()
-    (tmp_path / "tree" / "growth.py").write_text("changed = True\n")
-    (tmp_path / "paper.py").touch()
+    assert all((Path(models.solah.__file__).parent / part).is_dir() for part in models._LEARNING)
+    (tmp_path / "learn").mkdir()
+    (tmp_path / "learn" / "growth.py").write_text("changed = True\n")
     monkeypatch.setattr(models.solah, "__file__", str(tmp_path / "__init__.py"))
     models.source_digest.cache_clear()
     after = models.source_digest()
@@ -107,7 +109,22 @@ def test_scores_are_the_usual_ones():
     assert found["brier"] == pytest.approx(brier_score_loss(truth, belief, pos_label="b"))
     decisions = classes[(belief > 0.5).astype(int)]
     assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(truth, decisions))
-    assert set(found) == {"accuracy", "balanced_accuracy", "auc", "log_loss", "brier"}
+    assert set(found) == {
+        "accuracy",
+        "balanced_accuracy",
+        "auc",
+        "log_loss",
+        "brier",
+        "calibration",
+    }
+
+
+def test_the_calibration_error_is_how_far_belief_is_off():
+    classes, truth = np.array(["a", "b"]), np.array(["a", "a", "a", "b"])
+    shares = np.tile([0.75, 0.25], (4, 1))
+    assert scores.calibration_error(truth, shares, classes) == 0.0
+    sure = np.tile([1.0, 0.0], (4, 1))
+    assert scores.calibration_error(truth, sure, classes) == 0.25
 
 
 def test_a_class_that_a_fold_lacks_does_not_count():

@@ -37,7 +37,7 @@ def test_the_example_of_the_front_runs():
 
 
 def a_group(models, missing=()):
-    figures = {"accuracy": 0.86, "auc": 0.89, "size": 80.0, "largest": 120.0, "n_sets": 8}
+    figures = {"accuracy": 0.86, "auc": 0.90, "size": 55.0, "largest": 120.0, "n_sets": 8}
     return {
         "sets": list("abcdefgh"),
         "missing": list(missing),
@@ -50,7 +50,7 @@ def verdicts(found):
 
 
 def test_bars_are_held_or_missed():
-    group = a_group({"solah": {"auc": 0.88}})
+    group = a_group({"solah": {"auc": 0.89}})
     assert verdicts(bars.find_bars({"eight": group}, (MODELS["solah"],), [])) == {
         "eight sets, solah: accuracy": True,
         "eight sets, solah: AUC": False,
@@ -59,18 +59,26 @@ def test_bars_are_held_or_missed():
 
 
 def test_bars_of_few_rules():
-    few = {"accuracy": 0.84, "auc": 0.87, "largest": 51.0}
-    group = a_group({"solah-50": few, "tree": {"accuracy": 0.8, "auc": 0.9}, "forest": {}})
-    models = tuple(MODELS[name] for name in ("solah-50", "tree", "forest"))
+    few = {"accuracy": 0.85, "auc": 0.87, "largest": 21.0}
+    group = a_group({"solah-20": few, "tree": {"accuracy": 0.8, "auc": 0.9}, "forest": {}})
+    models = tuple(MODELS[name] for name in ("solah-20", "tree", "forest"))
     found = bars.find_bars({"eight": group}, models, [])
     assert verdicts(found) == {
-        "eight sets, max_rules=50: accuracy": True,
-        "eight sets, max_rules=50: AUC": False,
-        "eight sets, max_rules=50: most rules of a fold": False,
-        "eight sets, max_rules=50: accuracy ahead of other rules and trees": True,
-        "eight sets, max_rules=50: AUC ahead of other rules and trees": False,
+        "eight sets, max_rules=20: accuracy": True,
+        "eight sets, max_rules=20: most rules of a fold": False,
+        "eight sets, max_rules=20: accuracy ahead of other rules and trees": True,
+        "eight sets, max_rules=20: AUC ahead of other rules and trees": False,
     }
     assert found[-1]["aim"] == "> 0.900 (DecisionTree)"
+
+
+def test_bars_of_sensor_sets():
+    robot = {"accuracy": 0.9891, "size": 41.0}
+    sets = {"iot_wall_following_robot": {"models": {"solah": robot, "tree": {}}}}
+    assert verdicts(bars.find_bars({}, (MODELS["solah"],), [], sets)) == {
+        "robot, solah: accuracy": True,
+        "robot, solah: rules": False,
+    }
 
 
 def test_what_is_not_whole_is_not_judged():
@@ -100,6 +108,7 @@ def test_the_page_says_what_the_dict_says(summary):
         (line,) = [line for line in text.splitlines() if line.startswith(f"| {title} ")]
         assert f"{figures['accuracy']:.3f}" in line
         assert f"{figures['brier']:.3f}" in line
+        assert f"{figures['calibration']:.3f}" in line
     assert "### The sets that were named: accuracy against rules" in text
     front = [line for line in text.splitlines() if line.endswith("| yes          |")]
     assert len(front) == len(group["pareto"]) >= 1

@@ -29,10 +29,13 @@ def test_the_demo_learns_measures_and_reports(run, tmp_path):
     outcome = run("demo", "--output", folder)
     assert outcome.code == 0
     assert outcome.err == ""
-    for part in ("1. Learn", "← ", "2. Read: 3 of ", "matters most", "3. Measure", "accuracy"):
+    parts = re.findall(r"^\d\. .*", outcome.out, re.MULTILINE)
+    starts = ("Learn", "Which", "Words", "Rules: all 10", "One wine", "Measure", "Written")
+    assert all(part[3:].startswith(start) for part, start in zip(parts, starts, strict=True))
+    for part in ("taken here", "the default", "need not be measured", "fully up to", "accuracy"):
         assert part in outcome.out
-    assert any(line.split() == ["one", "tree", "hierarchy"] for line in outcome.out.splitlines())
-    assert outcome.out.index("4. Written") < outcome.out.index("Try next")
+    assert re.search(r"^ +one tree +rules that add up$", outcome.out, re.MULTILINE)
+    assert outcome.out.index("7. Written") < outcome.out.index("Try next")
     assert f"solah rules {folder / 'model.json'}" in outcome.out
     assert load_model(folder / "model.json").model_.goal.states == ("class_0", "class_1", "class_2")
     assert (folder / "report.html").read_text("utf-8").lower().startswith("<!doctype html>")
@@ -45,8 +48,17 @@ def test_json(run, tmp_path, monkeypatch):
     assert (tmp_path / document["report"]).is_file()
     estimators = document["summary"]["scores"]["estimators"]
     assert [e["accuracy"]["mean"] > 0.9 for e in estimators.values()] == [True, True]
-    assert document["summary"]["hierarchy"]["structure"].keys() >= {"z1", "class"}
+    assert document["summary"]["hierarchy"]["structure"].keys() >= {"class"}
     assert skeleton(render_markdown(document["summary"])) == GOLDEN.read_text("utf-8")
+
+
+def test_the_path_ends_at_the_default(run, tmp_path):
+    lines = run("demo", "--output", tmp_path).out.splitlines()
+    first = next(place for place, line in enumerate(lines) if "log-loss" in line)
+    steps = [line.split() for line in lines[first + 1 : lines.index("", first)]]
+    assert [int(step[0]) for step in steps] == sorted(int(step[0]) for step in steps)
+    assert steps[-1][4:] == ["the", "default"]
+    assert [step[4:] for step in steps].count(["taken", "here"]) == 1
 
 
 def test_quiet_prints_the_scores_alone(run, tmp_path):

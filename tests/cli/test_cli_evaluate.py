@@ -36,7 +36,7 @@ def test_quiet_prints_the_scores_alone(run):
 def test_models_stand_side_by_side_on_the_same_folds(run):
     outcome = run("evaluate", "iris", "--folds", 3, "--model", "tree,solah")
     lines = outcome.out.splitlines()
-    assert "model  tree, solah" in lines
+    assert "model  tree (one tree), solah (rules that add up)" in lines
     assert any(line.split() == ["tree", "solah"] for line in lines)
     (levels,) = [line for line in lines if line.startswith("levels")]
     assert levels.split()[1] == "-"
@@ -72,7 +72,7 @@ def test_models_that_are_none(run):
 def test_numbers(run, write):
     table = write("t.csv", "x,y", *(f"{i},{i * i / 10}" for i in range(60)))
     outcome = run("evaluate", table, "-t", "y", "--folds", 4, "--json")
-    scores = outcome.document["estimators"]["tree"]
+    scores = outcome.document["estimators"]["solah"]
     assert scores["r2"]["mean"] > 0.9
     assert scores["mae"]["mean"] > 0
     assert outcome.document["method"] == "shuffled"

@@ -3,7 +3,11 @@
 import io
 import json
 
+import numpy as np
 import pytest
+
+from random_models import csv_lines, random_model, random_number_model, random_rows
+from solah.model import save_document
 
 
 @pytest.fixture(scope="module")
@@ -208,3 +212,22 @@ def test_a_column_of_the_data_that_no_rule_asks_for_can_be_fixed(run, tmp_path):
     dropped = next(name for name in ("ash", "hue", "magnesium", "alcohol") if name not in asked)
     words = ("explain", few, "wine", "--row", "1", "--json")
     assert run(*words, "--fixed", dropped).document == run(*words).document
+
+
+@pytest.mark.parametrize("is_number", [False, True])
+def test_models_that_add_up_are_explained(run, write, tmp_path, is_number):
+    rng = np.random.default_rng(1)
+    model = random_number_model(rng) if is_number else random_model(rng, "groups", 2)
+    save_document(model, tmp_path / "m.json")
+    rows = random_rows(rng, model, 3, missing=0.0)
+    rows[0, 2] = np.nan
+    data = write("rows.csv", *csv_lines(model, rows))
+    outcome = run("explain", tmp_path / "m.json", data, "--row", "1")
+    assert "x2 is unknown: " in outcome.out
+    assert "first adds " in outcome.out
+    lines = run("explain", tmp_path / "m.json", data, "--json").out.splitlines()
+    known = [json.loads(line)["known"] for line in lines]
+    assert known[0] < 1
+    assert known[1:] == [1.0, 1.0]
+    run("explain", tmp_path / "m.json", data, "-o", tmp_path / "why.html")
+    assert "is unknown: " in (tmp_path / "why.html").read_text(encoding="utf-8")

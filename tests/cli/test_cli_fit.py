@@ -1,6 +1,7 @@
 """``solah fit``: its result, what it says, and how it refuses."""
 
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -206,22 +207,35 @@ def test_settings_out_of_range(run, tmp_path):
 
 def test_what_was_chosen_and_left_out_is_said(run, tmp_path):
     said = run("fit", "wine", "-o", tmp_path / "m.json", "--max-rules", 8).out
-    assert "least log-loss" in said
-    assert "then joined to 8 rules" in said
-    assert "left out" in said
+    assert "\nrules         8\n" in said
+    assert "\nleft out      " in said
     assert "(dependence with the goal)" in said
-    assert "weight 0." in said
+    assert "adds up" in said
+    assert "not told from the least" in run("fit", "wine", "-o", tmp_path / "m.json").out
+
+
+def test_what_to_do_next_is_said(run, tmp_path):
+    said = run("fit", "iris", "-o", tmp_path / "my model.json").out
+    commands = said[said.index("What to do next") :].splitlines()[1:]
+    verbs = [line.split()[1] for line in commands]
+    assert verbs == ["rules", "predict", "explain", "report", "export", "evaluate"]
+    for line in commands[:-1]:
+        words = shlex.split(line.partition("  ")[0])
+        assert words[2] == str(tmp_path / "my model.json")
+    explain = shlex.split(commands[2].partition("  ")[0])
+    assert run(*explain[1:]).code == 0
 
 
 def test_the_choice_is_in_the_document(run, tmp_path):
     document = run("fit", "iris", "-o", tmp_path / "m.json", "--json").document
     choice = document["choice"]
-    assert [trial["is_chosen"] for trial in choice["trials"]].count(True) == 1
-    assert choice["settings"]["fusion"] == "weigh"
-    (fusion,) = document["hierarchy"]["fusions"]
-    assert {one["tree"] for one in fusion["weighs"]} <= {
-        t["name"] for t in document["hierarchy"]["trees"]
-    }
+    assert [step["is_chosen"] for step in choice["path"]].count(True) == 1
+    assert choice["reason"]
+    *groups, root = document["hierarchy"]["fusions"]
+    nodes = [*groups, *document["hierarchy"]["trees"]]
+    assert set(root["adds"]) <= {node["name"] for node in nodes}
+    fixed = run("fit", "iris", "-o", tmp_path / "m.json", "--max-rules", 5, "--json").document
+    assert fixed["choice"] is None
 
 
 def test_a_class_may_be_decided_for_earlier(run, tmp_path):

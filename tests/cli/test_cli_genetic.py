@@ -9,7 +9,7 @@ QUICK = ("--model", "genetic", "--population", 3, "--generations", 1)
 
 def test_the_best_hierarchy_is_written(run, tmp_path):
     outcome = run("fit", "iris", "-o", tmp_path / "m.json", *QUICK)
-    assert "\nmodel    genetic\n" in outcome.out
+    assert "\nmodel    genetic (trees whose wiring is searched for)\n" in outcome.out
     assert " hierarchies in 1 generation, best AUC 0.9" in outcome.out
     assert load_model(tmp_path / "m.json").model_.hierarchy.root == "class"
 

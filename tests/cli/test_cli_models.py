@@ -1,12 +1,13 @@
 """``--model`` and the options of hierarchies: what they make, and what does not go together."""
 
 import json
+import re
 
 import pytest
 from cli_wiring import WINE_HIERARCHY, WINE_STRUCTURE
 
 import solah
-from solah.cli.model_options import HierarchyOptions, TreeOptions
+from solah.cli.model_options import ModelOptions
 from solah.cli.models import make_models
 from solah.cli.options import ColumnOptions
 from solah.cli.problems import pose
@@ -26,24 +27,30 @@ def numbers(write):
     return write("t.csv", "x,y", *(f"{i},{i / 2}" for i in range(40)))
 
 
-def parameters(*wishes, trees=None, **wiring):
+def parameters(*wishes, **options):
+    """Return the parameters of the models, those of stacked trees and their settings flat."""
     problem = pose(read_source("wine", ReadOptions()), ColumnOptions())
-    options = HierarchyOptions(**wiring), trees or TreeOptions()
-    return [m.get_params() for m in make_models(problem, wishes, *options, 1).values()]
+    found = []
+    for model in make_models(problem, wishes, ModelOptions(**options), 1).values():
+        own = model.get_params(deep=False)
+        stacked = isinstance(own.get("fusion"), solah.TreeFusion)
+        found.append(own | own["fusion"].flat() if stacked else own)
+    return found
 
 
 def test_classes_are_learnt_by_a_hierarchy_that_organises_itself(fit_wine, tmp_path):
     outcome = fit_wine()
     model = solah.load_model(tmp_path / "m.json").model_
     assert len(model.trees) > 1
-    assert "\nmodel    solah\n" in outcome.out
-    levels = f"{model.hierarchy.n_levels} levels (the attributes' among them)"
-    assert f"\ntrees    {len(model.trees)} trees, {levels}, " in outcome.out
-    assert "(K)\n" in outcome.out
-    (fusion,) = model.fusions
-    for tree, weight in zip(model.trees, fusion.weights, strict=True):
-        line = f"{tree.name} ({tree.n_rules} rules, weight {weight:.2f}) ← {tree.inputs[0].name}"
-        assert f"─ {line}\n" in outcome.out
+    assert "\nmodel         solah (rules that add up)\n" in outcome.out
+    assert f"\nrules         {model.n_rules}" in outcome.out
+    assert f"\nasks for      {len(model.attributes)} of 13 attributes, in " in outcome.out
+    assert re.search(
+        r"\nwords         \d+ to \d+ for each of \d+ measurements, learnt", outcome.out
+    )
+    assert re.search(r"\nunseen rows   accuracy 0\.9\d+, log-loss 0\.\d+ \(out", outcome.out)
+    for tree in model.trees:
+        assert f"─ {tree.name} ({tree.n_rules} rules) ←" in outcome.out
 
 
 def test_json_has_what_the_screen_shows(fit_wine, tmp_path):
@@ -56,6 +63,9 @@ def test_json_has_what_the_screen_shows(fit_wine, tmp_path):
         tree.n_rules for tree in model.trees
     ]
     assert document["given_clusters"] == 4
+    assert [name for pair in document["interactions"] for name in pair] == [
+        one.name for tree in model.trees if len(tree.inputs) > 1 for one in tree.inputs
+    ]
     clustered = [name for cluster in document["clusters"] for name in cluster]
     assert sorted(clustered) == sorted(attribute.name for attribute in model.attributes)
     assert fit_wine("--json").document["given_clusters"] == "auto"
@@ -63,13 +73,14 @@ def test_json_has_what_the_screen_shows(fit_wine, tmp_path):
 
 
 def test_k_is_shown_beside_K_where_it_was_given(fit_wine):  # noqa: N802
-    assert "(K; k was 4)" in fit_wine("--clusters", 4).out
-    assert "k was" not in fit_wine("--clusters", "auto").out
+    stacked = ("--fusion", "tree", "--clusters")
+    assert "(K; k was 4)" in fit_wine(*stacked, 4).out
+    assert "k was" not in fit_wine(*stacked, "auto").out
 
 
 def test_a_tree_has_no_drawing(fit_wine, tmp_path):
     outcome = fit_wine("--model", "tree")
-    assert "\nmodel    tree\nsize " in outcome.out
+    assert "\nmodel    tree (one tree)\nsize " in outcome.out
     assert "←" not in outcome.out
     assert len(solah.load_model(tmp_path / "m.json").model_.trees) == 1
 
@@ -86,7 +97,8 @@ def test_a_hierarchy_from_a_file(fit_wine, write, suffix):
 
 def test_a_hierarchy_from_text(fit_wine):
     outcome = fit_wine("--hierarchy", WINE_HIERARCHY)
-    assert "\nmodel    hierarchy\ntrees    3 trees, 3 levels" in outcome.out
+    assert "\nmodel     hierarchy (trees that are wired by hand)\n" in outcome.out
+    assert "\ntrees     3 trees, 3 levels" in outcome.out
     assert "(K" not in outcome.out
     same = fit_wine("--hierarchy", WINE_HIERARCHY, "--model", "hierarchy", "--json")
     assert same.document["hierarchy"]["structure"] == WINE_STRUCTURE
@@ -120,7 +132,8 @@ def test_the_paper_holds_for_all_models_and_options_beside_it_win():
         *("tree", "hierarchy", "solah"),
         hierarchy=WINE_HIERARCHY,
         top="merge",
-        trees=TreeOptions(paper=True, max_depth=2),
+        paper=True,
+        max_depth=2,
     )
     assert [model["null_branch"] for model in models] == ["uniform"] * 3
     assert [model["max_depth"] for model in models] == [2] * 3
@@ -148,6 +161,14 @@ def test_the_flags_are_read(fit_wine):
         (("--model", "tree", "--node", "cmac"), "--node is for --model hierarchy or solah"),
         (("--model", "solah", "--hierarchy", "y <- ash"), "--hierarchy is for --model hierarchy"),
         (("--hierarchy", "y <- ash", "--clusters", 3), "is for --model solah, not for hierarchy"),
+        (("--model", "tree", "--words", "learnt"), "--words is for --model solah, not for tree"),
+        (("--model", "tree", "--max-rules", "auto"), "--max-rules auto is for --model solah"),
+        (("--time-budget", 3), "--time-budget is for --model genetic, not for solah"),
+        (("--words", "learnt", "--max-depth", 2), "--max-depth makes --model solah stack trees"),
+        (("--interactions", 0, "--paper"), "--paper makes --model solah stack trees"),
+        (("--max-attributes", 3, "--fusion", "tree"), "--fusion tree makes --model solah stack"),
+        (("--max-rules", "auto", "--top", "merge"), "--top makes --model solah stack trees"),
+        (("--fusion", "add", "--labels", 3), "--labels is for trees, and --fusion add has none"),
     ],
 )
 def test_what_does_not_go_together(fit_wine, options, message):
@@ -162,6 +183,21 @@ def test_what_does_not_go_together(fit_wine, options, message):
         (("--clusters", "2.5"), "'2.5' is neither a whole number nor 'each' nor 'auto'"),
         (("--level-gap", "wide"), "'wide' is neither a number nor 'auto'"),
         (("--clusters", 0), "'n_clusters'"),
+        (("--max-rules", "most"), "'most' is neither a whole number nor 'auto' nor 'all'"),
+        (("--max-rules", 0), "'max_rules'"),
+        (("--max-attributes", 0), "--max-attributes"),
+        (("--words", "long"), "--words"),
+        (("--interactions", "ash"), "nor pairs of columns such as a:b,c:d"),
+        (("--interactions", "ash:hu"), "did you mean 'hue'?"),
+        (("--interactions", "ash:ash"), "pairs of different columns"),
+        (("--attribute-cost", "ash"), "is not of the form column=cost"),
+        (("--attribute-cost", "ash=0"), "must be a number above 0"),
+        (("--attribute-cost", "as=2"), "did you mean 'ash'?"),
+        (("--group", "ash,hue"), "is not of the form name=column,column"),
+        (("--group", "a=ash", "--group", "a=hue"), "names the group 'a' twice"),
+        (("--group", "a=ash,hu"), "did you mean 'hue'?"),
+        (("--fusion", "weigh"), "--fusion"),
+        (("--labels", "auto"), "--labels"),
         (("--level-gap", 0), "'level_gap'"),
         (("--level-gap", "nan"), "'level_gap'"),
         (("--top", "x"), "--top"),
@@ -173,17 +209,28 @@ def test_values_that_are_none(fit_wine, options, message):
     fit_wine(*options).check_error(message)
 
 
-def test_a_number_takes_a_tree_and_says_so(run, numbers, tmp_path):
-    common = (numbers, "-t", "y")
-    said = "tree (hierarchies are for classes)"
-    assert f"model    {said}" in run("fit", *common, "-o", tmp_path / "m.json").out
-    assert f"model  {said}" in run("evaluate", *common, "--folds", 2).out
-    document = run("fit", *common, "-o", tmp_path / "m.json", "--model", "tree", "--json").document
+def test_a_number_takes_rules_that_add_up_or_a_tree(run, numbers, tmp_path):
+    common = ("fit", numbers, "-t", "y", "-o", tmp_path / "m.json")
+    said = run(*common).out
+    assert "\nmodel         solah (rules that add up)\n" in said
+    assert "\nunseen rows   R² 0.9" in said
+    assert "model  solah (rules that add up)" in run("evaluate", *common[1:4], "--folds", 2).out
+    document = run(*common, "--model", "tree", "--json").document
     assert (document["kind"], document["hierarchy"]["levels"]) == ("tree", 2)
 
 
+@pytest.mark.parametrize("options", [("--labels", 4), ("--paper",), ("--max-depth", 1)])
+def test_a_number_takes_a_tree_where_options_of_trees_are_given(run, numbers, tmp_path, options):
+    common = ("fit", numbers, "-t", "y", "-o", tmp_path / "m.json", *options)
+    assert run(*common, "--json").document["kind"] == "tree"
+    run(*common, "--model", "solah").check_error(
+        f"{options[0]} is for trees; numbers have one with --model tree"
+    )
+
+
 @pytest.mark.parametrize(
-    "options", [("--model", "solah"), ("--hierarchy", "z <- x"), ("--clusters", "2")]
+    "options",
+    [("--model", "genetic"), ("--hierarchy", "z <- x"), ("--fusion", "add"), ("--screen", 2)],
 )
 def test_a_number_has_no_hierarchy(run, numbers, options):
     for verb in ("fit", "evaluate"):
@@ -193,8 +240,7 @@ def test_a_number_has_no_hierarchy(run, numbers, options):
 
 
 def test_leaves_and_shrinkage_reach_the_trees():
-    options = TreeOptions(leaves="refitted", shrinkage=2.0)
-    (found,) = parameters("tree", trees=options)
+    (found,) = parameters("tree", leaves="refitted", shrinkage=2.0)
     assert (found["leaves"], found["shrinkage"]) == ("refitted", 2.0)
 
 
@@ -213,16 +259,72 @@ def test_words_of_belief_reach_every_kind_of_hierarchy():
         assert found["belief_labels"] == 3
 
 
+def test_options_of_rules_that_add_up_reach_the_estimator():
+    (found,) = parameters(
+        words="learnt",
+        interactions=[("ash", "hue")],
+        max_rules="all",
+        max_attributes=4,
+        attribute_cost=["ash=2", "hue=0.5"],
+        clusters="each",
+        group=["look=hue, color_intensity", "x=ash"],
+        screen=6.0,
+        class_weight="balanced",
+        threshold=["class_0=0.4"],
+    )
+    assert found["fusion"] == "add"
+    assert (found["words"], found["interactions"]) == ("learnt", [("ash", "hue")])
+    assert (found["max_rules"], found["max_attributes"]) == (None, 4)
+    assert found["attribute_costs"] == {"ash": 2.0, "hue": 0.5}
+    assert found["groups"] == {"look": ["hue", "color_intensity"], "x": ["ash"]}
+    assert (found["n_clusters"], found["screen"]) == ("each", 6)
+    assert (found["class_weight"], found["thresholds"]) == ("balanced", {"class_0": 0.4})
+
+
+def test_zero_is_an_option_like_others():
+    assert parameters(interactions=0)[0]["interactions"] == 0
+    assert parameters("tree", shrinkage=0.0, rule_cost=0.0)[0]["rule_cost"] == 0.0
+
+
 @pytest.mark.parametrize(
-    "options",
+    "option",
     [
-        ("--model", "tree", "--labels", "auto"),
-        ("--model", "tree", "--rule-cost", "auto"),
-        ("--hierarchy", "y <- ash, hue", "--fusion", "auto"),
-        ("--hierarchy", "y <- ash, hue", "--penalty", "auto"),
+        *({"labels": 4}, {"placement": "uniform"}, {"max_depth": 2}, {"level_gap": "auto"}),
+        *({"cross_fit": 3}, {"paper": True}, {"fusion": "tree"}, {"bias_corrected": True}),
     ],
 )
-def test_only_the_self_organised_chooses(fit_wine, options):
-    outcome = fit_wine(*options)
-    assert outcome.code == 2
-    assert f"{options[2]} auto is for --model solah, not for" in outcome.err
+def test_options_of_trees_stack_them(option):
+    (found,) = parameters("solah", max_rules=7, **option)
+    assert isinstance(found["fusion"], (solah.TreeFusion, str))
+    assert found["fusion"] != "add"
+    assert found["max_rules"] == 7
+
+
+def test_options_of_trees_are_for_the_others_where_rules_are_to_add_up():
+    tree, organised = parameters("tree", "solah", fusion="add", max_depth=2, words="quantile")
+    assert tree["max_depth"] == 2
+    assert (organised["fusion"], organised["words"]) == ("add", "quantile")
+
+
+def test_rules_that_add_up_are_as_few_as_asked_for(fit_wine, tmp_path):
+    flags = ("--max-rules", 9, "--max-attributes", 3, "--words", "quantile", "--json")
+    document = fit_wine(*flags, "--attribute-cost", "proline=50").document
+    model = solah.load_model(tmp_path / "m.json").model_
+    assert document["rules"] <= 9
+    assert len(model.attributes) <= 3
+    assert "proline" in document["left_out"]
+    grouped = fit_wine("--group", "look=hue,color_intensity", "--max-rules", "all", "--json")
+    assert "look" in grouped.document["hierarchy"]["structure"]
+
+
+def test_a_column_that_numbers_the_rows_is_left_out(run, fruits, tmp_path):
+    common = (fruits, "-t", "geschmack 👅")
+    fit = ("fit", *common, "-o", tmp_path / "m.json")
+    outcome = run(*fit)
+    assert "id: numbers the rows; to learn from it: --continuous id\n" in outcome.out
+    assert outcome.err == ""
+    assert run(*fit, "--json").document["identifiers"] == ["id"]
+    assert run("evaluate", *common, "--folds", 2, "--json").document["identifiers"] == ["id"]
+    kept = run(*fit, "--continuous", "id", "--json").document
+    assert kept["identifiers"] == []
+    assert "id" in kept["kinds"]

@@ -79,7 +79,8 @@ def test_a_hierarchy_from_fit_to_decisions(run, tmp_path):
     assert header == ["class", "prediction", "P(class_0)", "P(class_1)", "P(class_2)"]
     assert sum(truth == decision for truth, decision, *_ in rows) > 0.95 * len(rows)
     wine = solah.datasets.load("wine")
-    fitted = solah.SelfOrganisedHierarchyClassifier(level_gap=2.0).fit(wine.table, wine.goal)
+    fusion = solah.TreeFusion(level_gap=2.0)
+    fitted = solah.SelfOrganisedHierarchyClassifier(fusion=fusion).fit(wine.table, wine.goal)
     beliefs = np.array([[float(cell) for cell in row[2:]] for row in rows])
     assert np.array_equal(beliefs, fitted.predict_proba(wine.table))
 

@@ -2,10 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
 
+from random_models import as_table, csv_lines, random_number_model, random_rows
 from solah import load_model
+from solah.model import save_document
 from solah.report import render_markdown, render_page, summarise, summarise_page
+from solah.runtime import Evaluator
 
 
 def test_a_model_alone(run, fruit_model, tmp_path):
@@ -75,3 +79,15 @@ def test_a_missing_column_leaves_no_file(run, fruit_model, write, tmp_path):
     page = tmp_path / "r.html"
     run("report", fruit_model, table, "-q", "-o", page).check_error("no column 'kerne'")
     assert not page.exists()
+
+
+def test_numbers_that_trees_add_up_to(run, write, tmp_path):
+    rng = np.random.default_rng(1)
+    model = random_number_model(rng)
+    save_document(model, tmp_path / "m.json")
+    rows = random_rows(rng, model, 20)
+    numbers = Evaluator(model).predict(as_table(model, rows)).tolist()
+    data = write("rows.csv", *csv_lines(model, rows, numbers))
+    for name in ("report.html", "report.md"):
+        assert run("report", tmp_path / "m.json", data, "-o", tmp_path / name).code == 0
+        assert "o begin with: power " in (tmp_path / name).read_text(encoding="utf-8")

@@ -4,9 +4,13 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 
+from random_models import random_model, random_number_model
 from solah import load_model
+from solah.explain import rules_of
+from solah.model import save_document
 
 
 def test_rules_are_sentences_the_strongest_first(run, fruit_model):
@@ -102,7 +106,8 @@ def test_quiet_prints_the_rules_alone(run, fruit_model):
 def test_a_model_of_one_rule(run, write, tmp_path):
     table = write("t.csv", "x,y", "1,a", "1,b")
     run("fit", table, "-t", "y", "-o", tmp_path / "m.json")
-    assert run("rules", tmp_path / "m.json", "-q").out == "y a (0.50), support 2.0\n"
+    out = run("rules", tmp_path / "m.json", "-q").out
+    assert out.splitlines() == ["y a (0.50), support 2.0"]
 
 
 def test_unknown_classes_and_attributes(run, fruit_model, write, tmp_path):
@@ -116,7 +121,10 @@ def test_unknown_classes_and_attributes(run, fruit_model, write, tmp_path):
 def test_names_that_look_like_markup_are_printed_as_they_are(run, write, tmp_path):
     table = write("t.csv", "[red]x[/red],y", "1,[b]:smile:", "2,[/b]", "3,[b]:smile:", "4,[/b]")
     run("fit", table, "-t", "y", "-o", tmp_path / "m.json", "--categorical", "[red]x[/red]")
-    assert "if [red]x[/red] is 1 or 3 then y [b]:smile: (" in run("rules", tmp_path / "m.json").out
+    assert (
+        "if [red]x[/red] is 1 or 3 then y [b]:smile: 1.00 of 2 rows; adds +"
+        in run("rules", tmp_path / "m.json").out
+    )
 
 
 def test_sorted_by_effect_within_each_tree(run, wine_model):
@@ -206,3 +214,23 @@ def test_words_of_belief_are_explained(run, tmp_path):
     lines = run("rules", model, "--tree", "class").out.splitlines()
     assert lines[1] == "A condition on z is on what the tree of that name believes."
     assert any(line.startswith("z(class_") and "fully up to 0.25" in line for line in lines)
+
+
+@pytest.mark.parametrize("is_number", [False, True])
+def test_rules_that_add_come_behind_what_there_is_to_begin_with(run, tmp_path, is_number):
+    rng = np.random.default_rng(1)
+    model = random_number_model(rng) if is_number else random_model(rng, "groups", 2)
+    rules, path = rules_of(model), tmp_path / "m.json"
+    save_document(model, path)
+    lines = run("rules", path, "-q").out.splitlines()
+    assert lines[0] == rules.start
+    assert lines[1:] == [str(rule) for rule in rules]
+    assert any(" is missing then " in line for line in lines)
+    found = run("rules", path, "--json").document
+    assert found["start"] == rules.start
+    assert found["n_rules"] == len(rules)
+    assert [one["adds"] for one in found["rules"]] == [one["adds"] for one in rules.to_dicts()]
+    run("rules", path, "-o", tmp_path / "rules.csv")
+    run("rules", path, "-o", tmp_path / "rules.md")
+    assert (tmp_path / "rules.csv").read_text(encoding="utf-8").count("to begin with: ") == 1
+    assert "To begin with: " in (tmp_path / "rules.md").read_text(encoding="utf-8")

@@ -102,11 +102,30 @@ def test_the_command_line_wins(run, fruits, tmp_path, settings):
     assert kinds["id"] == "continuous"
 
 
+def test_settings_of_rules_that_add_up(run, tmp_path, settings):
+    path = settings(
+        'words = "learnt"\ninteractions = 0\nmax-rules = 6\nmax-attributes = 3\n'
+        'attribute-cost = ["ash=3", "hue=2"]\ngroup = "taste=alcohol,ash"\n'
+    )
+    common = ("fit", "wine", "-o", tmp_path / "m.json", "--json")
+    by_file = run(*common, "--settings", path)
+    assert by_file.code == 0, by_file.err
+    written = (tmp_path / "m.json").read_bytes()
+    by_hand = run(
+        *(*common, "--words", "learnt", "--interactions", 0, "--max-rules", 6),
+        *("--max-attributes", 3, "--attribute-cost", "ash=3"),
+        *("--attribute-cost", "hue=2", "--group", "taste=alcohol,ash"),
+    )
+    assert by_hand.code == 0, by_hand.err
+    assert (tmp_path / "m.json").read_bytes() == written
+    run(*common, "--settings", settings("fusion = 'weigh'")).check_error("--fusion")
+
+
 def test_evaluate_takes_them_too(run, settings):
     path = settings('model = ["tree", "solah"]\nfolds = 2\nmax-rules = 5\n')
     outcome = run("evaluate", "iris", "--settings", path)
     assert outcome.code == 0, outcome.err
-    assert "tree, solah" in outcome.out
+    assert "tree (one tree), solah (rules that add up)" in outcome.out
     assert "2 folds" in outcome.out
 
 

@@ -1,6 +1,11 @@
 """``solah stress``: what decisions can stand."""
 
+import numpy as np
 import pytest
+
+from random_models import as_table, csv_lines, random_model, random_rows
+from solah.model import save_document
+from solah.runtime import Evaluator
 
 
 @pytest.fixture
@@ -52,3 +57,15 @@ def test_bad_input_is_said_in_one_line(run, model, write, tmp_path):
     numbers = write("n.csv", "x,y", *rows)
     run("fit", numbers, "-t", "y", "--task", "regression", "-o", tmp_path / "n.json", "-q")
     run("stress", tmp_path / "n.json", numbers).check_error("decisions between classes")
+
+
+def test_models_that_add_up_are_stressed(run, write, tmp_path):
+    rng = np.random.default_rng(1)
+    model = random_model(rng, "groups", 3)
+    save_document(model, tmp_path / "m.json")
+    rows = random_rows(rng, model, 20, missing=0.1)
+    classes = Evaluator(model).predict(as_table(model, rows)).tolist()
+    data = write("rows.csv", *csv_lines(model, rows, classes))
+    found = run("stress", tmp_path / "m.json", data, "--json").document
+    assert found["accuracy"] == 1.0
+    assert [one["attribute"] for one in found["attributes"]] == [a.name for a in model.attributes]

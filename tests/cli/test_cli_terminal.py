@@ -38,7 +38,7 @@ def nasty_model():
     origins = tuple(name if one == first.name else one for one in root.origins)
     return replace(
         model,
-        goal=Goal(f"goal{TITLE}", NASTY, thresholds=()),
+        goal=replace(model.goal, name=f"goal{TITLE}", states=NASTY, thresholds=()),
         attributes=tuple(renamed.get(one, one) for one in model.attributes),
         nodes=(
             replace(first, name=name, inputs=inputs),

@@ -9,7 +9,6 @@ SMALLER = Limits(
     many_rows=100,
     sample_rows=256,
     gauge_rows=32,
-    strength_rows=128,
     sketch_values=24,
     sketch_grid=8,
     exact_rows=100,

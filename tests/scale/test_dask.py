@@ -36,7 +36,7 @@ TREE = LinguisticTreeClassifier(max_depth=2)
 ESTIMATORS = {
     "tree": TREE,
     "hearing": LinguisticHierarchyClassifier(WIRING, max_depth=2, n_labels=2),
-    "weighing": SelfOrganisedHierarchyClassifier("each", n_labels=3, penalty=2.0),
+    "adding": SelfOrganisedHierarchyClassifier(max_rules=30, interactions=2),
 }
 
 
@@ -285,7 +285,7 @@ def test_only_collections_of_dask_are_such(rows):
 @pytest.mark.parametrize(
     "estimator",
     [
-        SelfOrganisedHierarchyClassifier(n_folds=2, n_jobs=2),
+        SelfOrganisedHierarchyClassifier(n_jobs=2),
         GeneticHierarchyClassifier(
             population_size=3, n_generations=1, n_folds=2, max_depth=2, random_state=0, n_jobs=2
         ),

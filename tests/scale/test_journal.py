@@ -20,7 +20,7 @@ from solah.scale import engines
 pytestmark = pytest.mark.usefixtures("few_are_many")
 
 TREE = LinguisticTreeClassifier(max_depth=3, shrinkage=2.0, class_weight="balanced")
-CHOIR = SelfOrganisedHierarchyClassifier("each", n_labels=3, penalty=2.0)
+CHOIR = SelfOrganisedHierarchyClassifier(max_rules=30, interactions=2)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ def rows():
     "estimator",
     [
         LinguisticTreeClassifier(max_depth=2, leaves="refitted", n_labels=5),
-        SelfOrganisedHierarchyClassifier("each", n_labels=3, penalty=2.0, n_jobs=2),
+        SelfOrganisedHierarchyClassifier(max_rules=30, interactions=2, n_jobs=2),
     ],
     ids=["tree", "hierarchy"],
 )
@@ -38,8 +38,8 @@ def test_dependence_does_not_depend_on_the_room_for_it(rows, monkeypatch, room, 
     monkeypatch.setattr(
         LocalEngine, "run", lambda self, one: passes.append(type(one).__name__) or run(self, one)
     )
-    estimator = SelfOrganisedHierarchyClassifier(
-        "each", n_labels=3, penalty=2.0, min_support=0.05, class_weight=weight
+    estimator = SelfOrganisedHierarchyClassifier.with_settings(
+        {}, fusion="tree", n_labels=3, min_support=0.05, class_weight=weight
     )
     found = clone(estimator).fit(cut(rows, 3), "y")
     X, y = rows.drop(columns="y"), rows["y"]

@@ -43,18 +43,24 @@ HIERARCHIES = {
         WIRING, max_depth=3, belief_labels=3, leaves="refitted", rule_cost=0.5
     ),
     "tables": LinguisticHierarchyClassifier("z1 <- s0, s4; y <- z1, s2", node="cmac"),
-    "weighing": LinguisticHierarchyClassifier(WIRING, max_depth=3, fusion="weigh"),
-    "fewer voices": SelfOrganisedHierarchyClassifier(
-        "each", n_labels=3, penalty=1.0, max_rules=12, class_weight={"hot": 3.0, "cold": 1.0}
+    "adding": SelfOrganisedHierarchyClassifier(max_rules=30, interactions=3),
+    "fewer rules": SelfOrganisedHierarchyClassifier(
+        max_rules=12, max_attributes=3, class_weight={"hot": 3.0, "cold": 1.0}, n_clusters="each"
     ),
-    "clusters": SelfOrganisedHierarchyClassifier(
-        2, fusion="tree", n_labels=3, min_support=0.05, level_gap=0.1, class_weight="balanced"
+    "clusters": SelfOrganisedHierarchyClassifier.with_settings(
+        {},
+        n_clusters=2,
+        fusion="tree",
+        n_labels=3,
+        min_support=0.05,
+        level_gap=0.1,
+        class_weight="balanced",
     ),
 }
 CHOOSING = {
-    "by itself": SelfOrganisedHierarchyClassifier(n_folds=3),
-    "all chosen": SelfOrganisedHierarchyClassifier(
-        "auto", rule_cost="auto", placement="auto", n_folds=3
+    "by itself": SelfOrganisedHierarchyClassifier(),
+    "own words and pairs": SelfOrganisedHierarchyClassifier(
+        {"s1": {"low": -1.0, "high": 1.5}}, interactions=[("s1", "s2"), ("place", "s4")]
     ),
     "evolved": GeneticHierarchyClassifier(
         population_size=4, n_generations=2, n_folds=2, max_depth=2, random_state=0
@@ -72,7 +78,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def expected(rows):
-    return document_in_memory(HIERARCHIES["weighing"], rows)
+    return document_in_memory(HIERARCHIES["adding"], rows)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -86,7 +92,7 @@ def test_neither_the_parts_nor_their_order_leave_a_trace(rows, name):
 def test_sixty_four_parts_are_as_good_as_one(rows, expected):
     parts = cut(rows, 64)
     order = np.random.default_rng(0).permutation(len(parts))
-    assert document(HIERARCHIES["weighing"], [parts[j] for j in order], "y") == expected
+    assert document(HIERARCHIES["adding"], [parts[j] for j in order], "y") == expected
 
 
 @pytest.mark.parametrize("way", ["parquet", "folder", "csv", "callable", "iterator", "scan"])
@@ -103,17 +109,17 @@ def test_rows_may_come_in_any_way(rows, expected, tmp_path, way):
         "iterator": iter(parts),
         "scan": scan(parts, memory="4GB", checkpoint=tmp_path / "kept"),
     }[way]
-    assert document(HIERARCHIES["weighing"], given, "y") == expected
+    assert document(HIERARCHIES["adding"], given, "y") == expected
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_leave_no_trace(rows, expected, n_jobs):
-    estimator = clone(HIERARCHIES["weighing"]).set_params(n_jobs=n_jobs)
+    estimator = clone(HIERARCHIES["adding"]).set_params(n_jobs=n_jobs)
     assert document(estimator, cut(rows, 5), "y") == expected
 
 
 @pytest.mark.skipif(native.load() is None, reason="solah was built without a compiler")
-@pytest.mark.parametrize("name", ["refitted", "words of belief", "weighing"])
+@pytest.mark.parametrize("name", ["refitted", "words of belief", "adding"])
 def test_kernels_leave_no_trace(rows, monkeypatch, name):
     monkeypatch.setenv("SOLAH_KERNEL", "native")
     found = document(EVERY[name], cut(rows, 3), "y")
@@ -128,17 +134,19 @@ def made(name, class_weight):
     if name == "refitted":
         leaves = {"leaves": "refitted", "rule_cost": 0.2, "n_jobs": 2}
         return LinguisticTreeClassifier(2, max_depth=2, class_weight=class_weight, **leaves)
-    if name == "weighing":
-        fusion = {"n_clusters": "each", "penalty": 2.0, "min_support": 0.05}
-    else:
-        fusion = {"n_clusters": 2, "fusion": "tree", "min_support": 0.05, "level_gap": 0.1}
-    return SelfOrganisedHierarchyClassifier(n_labels=3, class_weight=class_weight, **fusion)
+    if name == "adding":
+        return SelfOrganisedHierarchyClassifier(
+            interactions=2, max_rules=40, class_weight=class_weight
+        )
+    fusion = {"n_clusters": 2, "fusion": "tree", "min_support": 0.05, "level_gap": 0.1}
+    made_with = SelfOrganisedHierarchyClassifier.with_settings
+    return made_with({}, n_labels=3, class_weight=class_weight, **fusion)
 
 
 @settings(max_examples=40)
 @given(
     case=frames().flatmap(lambda case: st.tuples(st.just(case), partitions(len(case[0])))),
-    name=st.sampled_from(["tree", "refitted", "weighing", "clusters"]),
+    name=st.sampled_from(["tree", "refitted", "adding", "clusters"]),
     class_weight=st.sampled_from([None, "balanced", "one is nothing", "some"]),
 )
 def test_any_columns_in_any_parts_give_the_same(case, name, class_weight):
@@ -169,7 +177,7 @@ def test_a_class_weight_may_name_classes_that_no_row_has(rows):
 
 def test_an_estimator_is_as_good_as_fitted_in_memory(rows):
     X, y = rows.drop(columns="y"), rows["y"]
-    estimator = SelfOrganisedHierarchyClassifier("each", n_labels=3, penalty=2.0)
+    estimator = SelfOrganisedHierarchyClassifier(max_rules=30)
     parameters = estimator.get_params()
     here, there = clone(estimator).fit(X, y), estimator.fit(cut(rows, 4), "y")
     assert there is estimator
@@ -179,7 +187,7 @@ def test_an_estimator_is_as_good_as_fitted_in_memory(rows):
     assert there.classes_.tolist() == here.classes_.tolist() == ["cold", "hot"]
     np.testing.assert_array_equal(there.predict_proba(X), here.predict_proba(X))
     np.testing.assert_array_equal(there.predict(X), here.predict(X))
-    assert there.score(X, y) > 0.7
+    assert there.score(X, y) > 0.65  # a hundred rows settle the words
     assert [str(rule) for rule in there.rules()] == [str(rule) for rule in here.rules()]
     assert to_the_same_choice(there, here)
     again = clone(there)
@@ -188,7 +196,7 @@ def test_an_estimator_is_as_good_as_fitted_in_memory(rows):
 
 
 def to_the_same_choice(one, other):
-    names = ("selection_", "settings_", "hierarchy_", "selection_reason_")
+    names = ("path_", "selection_", "hierarchy_", "selection_reason_")
     return all(getattr(one, name) == getattr(other, name) for name in names)
 
 
@@ -220,7 +228,7 @@ def test_classes_keep_their_type(rows, values, kind):
 def test_few_rows_are_read_into_memory_and_fitted_there(rows, monkeypatch):
     limits = replace(SMALLER, many_rows=10_000)
     monkeypatch.setattr(LinguisticEstimator, "_limits", limits)
-    for name in ("refitted", "weighing"):
+    for name in ("refitted", "adding"):
         assert document(EVERY[name], cut(rows, 3), "y") == document_in_memory(EVERY[name], rows)
 
 

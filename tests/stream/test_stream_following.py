@@ -12,6 +12,7 @@ from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
     SelfOrganisedHierarchyClassifier,
+    TreeFusion,
     load_model,
 )
 from solah.exceptions import DataError, ForeignNodeError, ParameterError
@@ -283,7 +284,7 @@ def test_an_estimator_that_is_wrong_ends_the_stream():
 
     X, y = turning(100, 100)
     stream = StreamLearner(
-        SelfOrganisedHierarchyClassifier(node=DecisionTreeClassifier(), fusion="tree"), **QUICK
+        SelfOrganisedHierarchyClassifier(fusion=TreeFusion(node=DecisionTreeClassifier())), **QUICK
     )
     with pytest.raises(ForeignNodeError, match="leave 'node' out"):
         stream.learn(X, y)

@@ -1,25 +1,28 @@
 """``solah demo``: the main job on a small data set, from the table to the report."""
 
 from pathlib import Path
-from textwrap import indent
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-from solah.cli.model_options import HierarchyOptions, TreeOptions
+from solah.cli.model_options import ModelOptions
 from solah.cli.options import ColumnOptions
 from solah.cli.screen import Screen, output_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import RenderableType
 
     from solah.cli.problems import Problem
     from solah.evaluation import CrossValidation
+    from solah.learn.additive import PathStep
     from solah.model import Model
 
 _DATA = "wine"
-_MAX_RULES = 20
-_N_RULES = 3
+_MAX_RULES = 10
+_FOLDS = 5
 _INDENT = 2
+_BAR = 30
 
 Folder = Annotated[
     Path,
@@ -51,59 +54,105 @@ def demo(screen: Screen, output: Folder = Path("solah-demo")) -> None:
         heading("Which of three growers made this wine?"),
         f"{problem.attributes.n_rows} wines, {len(problem.kinds)} measurements of each.",
     )
-    few = TreeOptions(max_rules=_MAX_RULES)
-    models = make_models(problem, ["tree", "solah"], HierarchyOptions(), few, None)
+    (default,) = make_models(problem, ["solah"], ModelOptions(), None).values()
     start = perf_counter()
-    estimator = models["solah"].fit(problem.attributes, problem.goal)
+    default.fit(problem.attributes, problem.goal)
+    _show_path(screen, default.path_, perf_counter() - start)
+    few = make_models(problem, ["tree", "solah"], ModelOptions(max_rules=_MAX_RULES), None)
+    estimator = few["solah"].fit(problem.attributes, problem.goal)
     model = estimator.model_
-    _show_structure(screen, model, perf_counter() - start)
+    _show_attributes(screen, model, problem)
+    _show_words(screen, model)
     _show_rules(screen, model)
-    estimators = {"one tree": models["tree"], "hierarchy": models["solah"]}
-    scores = measure(problem, estimators, Plan(), screen)
+    _show_decision(screen, model, problem)
+    estimators = {"one tree": few["tree"], "rules that add up": few["solah"]}
+    scores = measure(problem, estimators, Plan(folds=_FOLDS), screen)
     _show_scores(screen, scores)
-    _write(screen, output, problem, estimator, scores)
+    _write(screen, output, problem, estimator, default.path_, scores)
     _show_next(screen, output)
 
 
-def _show_structure(screen: Screen, model: "Model", seconds: float) -> None:
-    from solah.cli.views import heading
-    from solah.report import draw_trees
+def _show_path(screen: Screen, path: "Sequence[PathStep]", seconds: float) -> None:
+    """Show what numbers of rules are worth."""
+    from rich.table import Table
 
-    n_trees = len(model.trees)
-    drawing = draw_trees(model, screen.width - _INDENT)
-    screen.say("", heading(f"1. Learn: {n_trees} trees that organised themselves, {seconds:.2f} s"))
-    screen.say(indent(drawing, " " * _INDENT))
+    from solah.cli.views import heading
+
+    grid = Table.grid(padding=(0, 2))
+    for _ in range(4):
+        grid.add_column(justify="right")
+    grid.add_column(style="dim")
+    grid.add_row("rules", "measurements", "accuracy", "log-loss", "")
+    for step in sorted(path, key=lambda step: step.max_rules):
+        remark = "taken here" if step.max_rules == _MAX_RULES else ""
+        grid.add_row(
+            f"{step.n_rules:.0f}",
+            f"{step.n_attributes:.0f}",
+            f"{step.accuracy:.3f}",
+            f"{step.loss:.3f}",
+            "the default" if step.is_chosen else remark,
+        )
+        if step.is_chosen:
+            break
+    screen.say("", heading(f"1. Learn: how few rules suffice? {seconds:.2f} s"))
     screen.say(
+        _indented(grid),
         "",
-        "Every tree gives evidence from its measurements. The evidence is added up,",
-        "each with its weight, and the sum decides.",
+        "Measured on wines not learnt from. The default is the fewest rules that cannot",
+        f"be told from the best; here {_MAX_RULES} are taken, so that all of them can be read.",
     )
 
 
-def _show_rules(screen: Screen, model: "Model") -> None:
-    from solah.cli.views import facts, heading, rule_sentence, words_of
-    from solah.explain import rules_of
-    from solah.report import importance_by_name, strongest
+def _show_attributes(screen: Screen, model: "Model", problem: "Problem") -> None:
+    """Show which measurements matter, and how many are not needed."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from solah.cli.views import heading
+    from solah.report import importance_by_name
 
     shares = importance_by_name(model)
-    heaviest = sorted(shares, key=lambda name: -shares[name])[:_N_RULES]
-    best = [
-        rule
-        for rule in strongest(rules_of(model), 1)
-        if {condition.attribute for condition in rule.conditions} & set(heaviest)
-    ][:_N_RULES]
-    most = max(model.attributes, key=lambda attribute: shares[attribute.name])
-    screen.say("", heading(f"2. Read: {len(best)} of {model.n_rules} rules"))
-    screen.say(_indented(facts({rule.tree: rule_sentence(rule) for rule in best})))
-    share = f"{100 * shares[most.name]:.0f} %"
-    screen.say("", f"{most.name} matters most ({share} of what was learnt). Its words:")
-    screen.say(_indented(words_of([most])))
+    ordered = sorted(shares, key=lambda name: -shares[name])
+    grid = Table.grid(padding=(0, 2))
+    for name in ordered:
+        length = round(_BAR * shares[name] / shares[ordered[0]])
+        grid.add_row(Text(name), f"{100 * shares[name]:.0f} %", Text("█" * length, "dim"))
+    n_all = len(problem.kinds)
+    screen.say("", heading(f"2. Which measurements matter: {len(ordered)} of {n_all}"))
+    screen.say(_indented(grid))
+    screen.say("", f"The other {n_all - len(ordered)} need not be measured at all.")
+
+
+def _show_words(screen: Screen, model: "Model") -> None:
+    from solah.cli.views import heading, words_of
+
+    screen.say("", heading("3. Words: they stand where the grower changes"))
+    screen.say(_indented(words_of(model.attributes)))
+
+
+def _show_rules(screen: Screen, model: "Model") -> None:
+    from solah.cli.views import heading, rule_sentence
+    from solah.explain import rules_of
+
+    rules = rules_of(model)
+    screen.say("", heading(f"4. Rules: all {model.n_rules}"), _indented(rules.start))
+    screen.say(*map(_indented, map(rule_sentence, rules)))
+    screen.say("", "Every rule adds evidence for a grower, and the sum decides.")
+
+
+def _show_decision(screen: Screen, model: "Model", problem: "Problem") -> None:
+    from solah.cli.views import explanation_lines, heading
+    from solah.explain import Explainer
+
+    (explanation,) = Explainer(model, changes=True).of_table(problem.attributes.rows(0, 1))
+    screen.say("", heading("5. One wine: why?"))
+    screen.say(*map(_indented, explanation_lines(explanation, None)))
 
 
 def _show_scores(screen: Screen, scores: "CrossValidation") -> None:
     from solah.cli.views import heading, scores_of
 
-    screen.say("", heading(f"3. Measure on unseen wines: {scores.plan.folds} folds"))
+    screen.say("", heading(f"6. Measure on unseen wines: {scores.plan.folds} folds"))
     screen.result(_indented(scores_of(scores)))
 
 
@@ -112,12 +161,13 @@ def _write(
     folder: Path,
     problem: "Problem",
     estimator: Any,
+    path: "Sequence[PathStep]",
     scores: "CrossValidation",
 ) -> None:
     from solah.atomic import write_whole
     from solah.cli.views import heading
     from solah.model import save_document
-    from solah.report import describe_choice, render_page, summarise_page
+    from solah.report import render_page, summarise_page
 
     model_file, report_file = folder / "model.json", folder / "report.html"
     summary = summarise_page(
@@ -126,7 +176,7 @@ def _write(
         problem.goal,
         source=problem.source,
         scores=scores,
-        choice=describe_choice(estimator),
+        path=path,
     )
     folder.mkdir(parents=True, exist_ok=True)
     save_document(estimator.model_, model_file)
@@ -134,10 +184,10 @@ def _write(
     if screen.json:
         files = {"model": str(model_file), "report": str(report_file)}
         screen.document({**files, "summary": summary})
-    screen.say("", heading("4. Written"))
+    screen.say("", heading("7. Written"))
     screen.say(
-        f"  {model_file}   the hierarchy",
-        f"  {report_file}  all about it: a page for the browser, with a what-if",
+        f"  {model_file}   the rules",
+        f"  {report_file}  all about them: a page for the browser, with a what-if",
     )
 
 
@@ -150,10 +200,10 @@ def _show_next(screen: Screen, folder: Path) -> None:
         *(
             f"  {command}"
             for command in (
-                f"solah explain {model} wine --row 1",
+                f"solah explain {model} wine --row 60",
                 f"solah rules {model} --class class_0 --limit 5",
                 f"solah predict {model} wine",
-                "solah evaluate wine --model tree,solah --max-rules 10",
+                f"solah export {model} wine --numbers q15 -o firmware",
                 "solah fit your.csv --target COLUMN -o model.json",
             )
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from solah.cli.sources import read_source
+from solah.explain.adding import numbers_of
 from solah.export.agreement import require_agreement
 from solah.model import Task
 from solah.model.beliefs import root_beliefs
@@ -42,9 +43,9 @@ def check_device(
 
 def _given_up(full: Model, model: Model, table: Table) -> dict[str, Any]:
     """Say how far a shrunk model decides as it did before."""
-    before, after = (root_beliefs(one.nodes, table) for one in (full, model))
+    before, after = (root_beliefs(one, table) for one in (full, model))
     if model.goal.task is Task.REGRESSION:
-        return {"mean_change": float(abs((after - before) @ model.goal.centres).mean())}
+        return {"mean_change": float(abs(numbers_of(model.goal, after - before)).mean())}
     decided = model.goal.decide(before)
     kept = float((decided == model.goal.decide(after)).mean())
     return {"kept_decisions": kept, **_accuracies(model, table, accuracy_before=decided)}

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from solah.cli.model_options import HierarchyOptions, SeveralModels, TreeOptions
+from solah.cli.model_options import ModelOptions, SeveralModels
 from solah.cli.options import ColumnOptions, Data, Jobs, ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.verb import many_options, options_in
@@ -30,15 +30,14 @@ Groups = Annotated[
 
 
 @many_options(
-    *("target", "drop", "model", "hierarchy", "labels", "max_rules", "max_depth", "class_weight"),
+    *("target", "drop", "model", "max_rules", "max_attributes", "interactions", "class_weight"),
     *("folds", "repeats", "seed", "groups", "settings", "jobs", "json"),
 )
 def evaluate(
     data: Data,
     columns: ColumnOptions,
     choice: SeveralModels,
-    wiring: HierarchyOptions,
-    trees: TreeOptions,
+    options: ModelOptions,
     reading: ReadingOptions,
     screen: Screen,
     folds: Folds = 10,
@@ -59,9 +58,9 @@ def evaluate(
     from solah.evaluation import Plan
 
     problem = pose(read_source(data, reading.read_options()), columns, groups)
-    models = make_models(problem, choice.wishes, wiring, trees, jobs)
+    models = make_models(problem, choice.wishes, options, jobs)
     scores = measure(problem, models, Plan(folds, repeats, seed), screen)
-    _show(screen, problem, scores)
+    _show(screen, problem, models, scores)
 
 
 def measure(
@@ -81,8 +80,14 @@ def measure(
         )
 
 
-def _show(screen: Screen, problem: "Problem", scores: "CrossValidation") -> None:
+def _show(
+    screen: Screen,
+    problem: "Problem",
+    estimators: "Mapping[str, Estimator]",
+    scores: "CrossValidation",
+) -> None:
     from solah.cli.models import spell_models
+    from solah.cli.problems import spell_identifiers
     from solah.cli.views import facts, scores_of
     from solah.cli.wording import plural
     from solah.report import describe_scores
@@ -93,10 +98,19 @@ def _show(screen: Screen, problem: "Problem", scores: "CrossValidation") -> None
     for note in scores.notes:
         screen.note(note)
     if screen.json:
-        shape = {"data": problem.source, "rows": problem.attributes.n_rows}
+        shape = {
+            "data": problem.source,
+            "rows": problem.attributes.n_rows,
+            "identifiers": list(problem.identifiers),
+        }
         screen.document({**shape, **describe_scores(scores)})
-    models = spell_models(scores.estimators, problem)
-    shown = {"data": problem.shape, "goal": problem.aim, "model": models, "split": split}
-    screen.say(facts(shown), "")
+    shown = {
+        "data": problem.shape,
+        "goal": problem.aim,
+        "identifiers": spell_identifiers(problem.identifiers),
+        "model": spell_models(scores.estimators, estimators),
+        "split": split,
+    }
+    screen.say(facts({name: value for name, value in shown.items() if value is not None}), "")
     screen.result(scores_of(scores))
     screen.say("", "Mean ± standard deviation over the folds.")

@@ -3,11 +3,12 @@
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from solah.cli.follow import FollowOptions, follow
-from solah.cli.model_options import AUTO, HierarchyOptions, OneModel, TreeOptions
+from solah.cli.model_options import AUTO, ModelOptions, OneModel
 from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOptions
 from solah.cli.overwriting import refuse_overwriting
 from solah.cli.scale import ScaleOptions, scanned
@@ -15,15 +16,18 @@ from solah.cli.screen import Screen
 from solah.cli.verb import many_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from solah.cli.models import Estimator
     from solah.cli.problems import Problem
     from solah.cli.scale import ScanProblem
     from solah.data import Column, Table
-    from solah.model import Model
+    from solah.model import Attribute, Model
     from solah.scale import Scan
 
 
 _SHOWN = 8
+_ADD = "add"
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,21 @@ class _Learnt:
         return max(tree.shape.depth for tree in self.model.trees)
 
     @property
+    def asked_for(self) -> list["Attribute"]:
+        """The attributes that rules ask for."""
+        named = {one.name for tree in self.model.trees for one in tree.inputs}
+        return [one for one in self.model.attributes if one.name in named]
+
+    @property
+    def interactions(self) -> list[list[str]]:
+        """The attributes that have rules of several conditions, where rules add up."""
+        return [
+            [one.name for one in tree.inputs]
+            for tree in self.model.trees
+            if tree.scores is not None and len(tree.inputs) > 1
+        ]
+
+    @property
     def clusters(self) -> tuple[tuple[str, ...], ...] | None:
         return getattr(self.estimator, "clusters_", None)
 
@@ -57,15 +76,14 @@ class _Learnt:
 
 
 @many_options(
-    *("target", "drop", "model", "hierarchy", "labels", "max_rules", "max_depth", "class_weight"),
+    *("target", "drop", "model", "max_rules", "max_attributes", "interactions", "class_weight"),
     *("memory", "follow", "settings", "jobs", "json", "output"),
 )
 def fit(
     data: Data,
     columns: ColumnOptions,
     choice: OneModel,
-    wiring: HierarchyOptions,
-    trees: TreeOptions,
+    options: ModelOptions,
     scale: ScaleOptions,
     following: FollowOptions,
     reading: ReadingOptions,
@@ -73,7 +91,9 @@ def fit(
     output: OutputFile = Path("model.json"),
     jobs: Jobs = None,
 ) -> None:
-    """Learn linguistic trees, organised in a hierarchy, and write them as a model document.
+    """Learn rules in words, and write them as a model document.
+
+    By default, rules that add up, in groups that organise themselves; or trees (--model).
 
     Example: solah fit patients.csv --target diagnosis --drop id -o model.json
 
@@ -82,22 +102,18 @@ def fit(
     _refuse_idle(scale, following)
     refuse_overwriting([output, *scale.files(), *following.files()], [data])
     if following.follow:
-        follow(data, columns, choice, wiring, trees, following, reading, screen, output, jobs)
+        follow(data, columns, choice, options, following, reading, screen, output, jobs)
         return
     if scale.is_for(data):
         with scanned(data, columns, reading, scale, screen) as (rows, problem):
-            learnt = _fit_scan(rows, problem, choice, wiring, trees, screen, output, jobs)
+            learnt = _fit_scan(rows, problem, choice, options, screen, output, jobs)
     else:
-        learnt = _fit_table(data, columns, choice, wiring, trees, reading, screen, output, jobs)
+        learnt = _fit_table(data, columns, choice, options, reading, screen, output, jobs)
     learnt.estimator.save(output)
     if screen.json:
         screen.document(_document(learnt))
     _show(screen, learnt)
-    screen.say(
-        "",
-        f"To print it: solah rules {output}",
-        "To measure it on unseen rows: solah evaluate, with the same data and options",
-    )
+    _show_next(screen, "ROWS" if scale.is_for(data) else data, output)
 
 
 def _refuse_idle(scale: ScaleOptions, following: FollowOptions) -> None:
@@ -117,8 +133,7 @@ def _fit_table(
     data: str,
     columns: ColumnOptions,
     choice: OneModel,
-    wiring: HierarchyOptions,
-    trees: TreeOptions,
+    options: ModelOptions,
     reading: ReadingOptions,
     screen: Screen,
     output: Path,
@@ -131,7 +146,7 @@ def _fit_table(
 
     with screen.working("reading"):
         problem = pose(read_source(data, reading.read_options()), columns)
-    ((name, estimator),) = make_models(problem, choice.wishes, wiring, trees, jobs).items()
+    ((name, estimator),) = make_models(problem, choice.wishes, options, jobs).items()
     start = perf_counter()
     _learn(estimator, problem.attributes, problem.goal, screen)
     return _Learnt(
@@ -149,8 +164,7 @@ def _fit_scan(
     rows: "Scan",
     problem: "ScanProblem",
     choice: OneModel,
-    wiring: HierarchyOptions,
-    trees: TreeOptions,
+    options: ModelOptions,
     screen: Screen,
     output: Path,
     jobs: int | None,
@@ -158,7 +172,7 @@ def _fit_scan(
     """Learn from rows that are passed over."""
     from solah.cli.models import make_models
 
-    ((name, estimator),) = make_models(problem, choice.wishes, wiring, trees, jobs).items()
+    ((name, estimator),) = make_models(problem, choice.wishes, options, jobs).items()
     start = perf_counter()
     estimator.fit(rows, problem.target)
     kinds = {one.name: one.kind.value for one in estimator.model_.attributes}
@@ -167,18 +181,18 @@ def _fit_scan(
 
 
 def _learn(estimator: "Estimator", attributes: "Table", goal: "Column", screen: Screen) -> None:
-    """Learn, and show that something is done; a search has a bar of its own."""
-    searches = hasattr(estimator, "verbose")
-    if searches:
+    """Learn, and show that something is done; some estimators have a bar of their own."""
+    has_bar = hasattr(estimator, "verbose") and getattr(estimator, "fusion", _ADD) == _ADD
+    if has_bar:
         estimator.set_params(verbose=screen.is_watched)
-    with nullcontext() if searches else screen.working("learning"):
+    with nullcontext() if has_bar else screen.working("learning"):
         estimator.fit(attributes, goal)
     if getattr(estimator, "stop_reason_", "") == "interrupted":
         screen.note("interrupted: this is the best hierarchy that was found until then")
 
 
 def _document(learnt: _Learnt) -> dict[str, Any]:
-    from solah.report import describe_choice, describe_goal, describe_hierarchy
+    from solah.report import describe_goal, describe_hierarchy
 
     problem, model = learnt.problem, learnt.model
     return {
@@ -187,13 +201,16 @@ def _document(learnt: _Learnt) -> dict[str, Any]:
         "data": problem.source,
         "rows": learnt.n_rows,
         "kinds": learnt.kinds,
+        "identifiers": list(problem.identifiers),
         "goal": describe_goal(model.goal),
         "hierarchy": describe_hierarchy(model),
         "clusters": learnt.clusters,
         "given_clusters": learnt.given_clusters,
         "search": _search(learnt.estimator),
-        "choice": describe_choice(learnt.estimator),
+        "choice": _choice(learnt.estimator),
         "screening": _screening(learnt.estimator),
+        "left_out": getattr(learnt.estimator, "left_out_", None),
+        "interactions": learnt.interactions,
         "rules": model.n_rules,
         "branches": model.n_branches,
         "depth": learnt.depth,
@@ -202,30 +219,112 @@ def _document(learnt: _Learnt) -> dict[str, Any]:
 
 
 def _show(screen: Screen, learnt: _Learnt) -> None:
-    from solah.cli.models import spell_models
+    from solah.cli.models import adds_up, spell_models
+    from solah.cli.problems import spell_identifiers
     from solah.cli.views import facts
-    from solah.cli.wording import plural
     from solah.report import draw_trees
 
-    problem, model = learnt.problem, learnt.model
-    is_hierarchy = hasattr(learnt.estimator, "hierarchy_")
-    sizes = plural(model.n_rules, "rule"), plural(model.n_branches, "branch", "branches")
+    problem, estimator = learnt.problem, learnt.estimator
+    is_hierarchy = hasattr(estimator, "hierarchy_")
     shown = {
         "data": problem.shape,
         "goal": problem.aim,
-        "model": spell_models([learnt.name], problem),
-        "trees": _spell_wiring(learnt) if is_hierarchy else None,
-        "size": f"{', '.join(sizes)}, at most {plural(learnt.depth, 'condition')} a rule",
-        "search": _spell_search(learnt.estimator),
-        "chosen": getattr(learnt.estimator, "selection_reason_", "") or None,
-        "screened": getattr(learnt.estimator, "screening_", None),
-        "left out": _spell_left_out(learnt.estimator),
+        "identifiers": spell_identifiers(problem.identifiers),
+        "model": spell_models([learnt.name], {learnt.name: estimator}),
+        **(_spell_rules(learnt) if adds_up(estimator) else _spell_trees(learnt)),
+        "chosen": getattr(estimator, "selection_reason_", "") or None,
+        "screened": getattr(estimator, "screening_", None),
+        "left out": _spell_left_out(learnt),
         "time": f"{learnt.seconds:.2f} s",
         "written": learnt.output,
     }
     screen.say(facts({name: value for name, value in shown.items() if value is not None}))
     if is_hierarchy:
-        screen.say("", draw_trees(model, screen.width))
+        screen.say("", draw_trees(learnt.model, screen.width))
+
+
+def _show_next(screen: Screen, data: str, output: Path) -> None:
+    """Say what can be done with the model."""
+    from solah.cli.views import facts, heading
+
+    model, rows = quote(str(output)), quote(data)
+    screen.say("", heading("What to do next"))
+    screen.say(
+        facts(
+            {
+                f"solah rules {model}": "read its rules",
+                f"solah predict {model} {rows}": "decide on rows",
+                f"solah explain {model} {rows} --row 1": "see why it decides as it does",
+                f"solah report {model} {rows}": "see all about it in the browser",
+                f"solah export {model} {rows}": "bring it to a device",
+                "solah evaluate": "measure it on unseen rows, with the same data and options",
+            }
+        )
+    )
+
+
+def _spell_trees(learnt: _Learnt) -> dict[str, str | None]:
+    """Say how large trees are, and how they are wired."""
+    from solah.cli.wording import plural
+
+    model = learnt.model
+    sizes = plural(model.n_rules, "rule"), plural(model.n_branches, "branch", "branches")
+    return {
+        "trees": _spell_wiring(learnt) if hasattr(learnt.estimator, "hierarchy_") else None,
+        "size": f"{', '.join(sizes)}, at most {plural(learnt.depth, 'condition')} a rule",
+        "search": _spell_search(learnt.estimator),
+    }
+
+
+def _spell_rules(learnt: _Learnt) -> dict[str, str | None]:
+    """Say what rules that add up are made of: attributes, words, interactions."""
+    from solah.cli.wording import plural
+
+    model = learnt.model
+    n_paired = sum(tree.n_rules for tree in model.trees if len(tree.inputs) > 1)
+    conditions = f", {n_paired} of them with two conditions" if n_paired else ""
+    n_asked, n_groups = len(learnt.asked_for), len(model.fusions) - 1
+    groups = f", in {plural(n_groups, 'group')}" if n_groups > 0 else ""
+    return {
+        "rules": f"{model.n_rules}{conditions}",
+        "asks for": f"{n_asked} of {plural(len(learnt.problem.names), 'attribute')}{groups}",
+        "words": _spell_words(learnt),
+        "interactions": _some(" & ".join(pair) for pair in learnt.interactions) or "none",
+        "unseen rows": _spell_unseen(learnt.estimator),
+    }
+
+
+def _spell_words(learnt: _Learnt) -> str | None:
+    """Say how many words measurements have, and where they stand."""
+    sizes = [len(one.words) for one in learnt.asked_for if one.is_continuous]
+    if not sizes:
+        return None
+    least, most = min(sizes), max(sizes)
+    each = f"{least}" if least == most else f"{least} to {most}"
+    where = {"quantile": "at equal shares of the rows", "uniform": "at equal distances"}.get(
+        str(learnt.estimator.words), f"learnt: they stand where {learnt.model.goal.name} changes"
+    )
+    of = f"each of {len(sizes)} measurements" if len(sizes) > 1 else "the only measurement"
+    return f"{each} for {of}, {where}"
+
+
+def _spell_unseen(estimator: "Estimator") -> str | None:
+    """Say what so many rules are worth on rows that they were not learnt from."""
+    chosen = [step for step in estimator.path_ if step.is_chosen]
+    if not chosen:
+        return None
+    (step,) = chosen
+    if hasattr(estimator, "classes_"):
+        return f"accuracy {step.accuracy:.3f}, log-loss {step.loss:.3f} (out of fold)"
+    return f"R² {step.accuracy:.3f} (out of fold)"
+
+
+def _choice(estimator: "Estimator") -> dict[str, Any] | None:
+    """Tell which numbers of rules were compared, and why one was chosen."""
+    path = getattr(estimator, "path_", ())
+    if not path:
+        return None
+    return {"reason": estimator.selection_reason_, "path": [dict(vars(step)) for step in path]}
 
 
 def _search(estimator: "Estimator") -> dict[str, Any] | None:
@@ -264,15 +363,22 @@ def _spell_search(estimator: "Estimator") -> str | None:
     return f"{tried} in {generations}, best {name} {search['score']:.3f} (cross-validated)"
 
 
-def _spell_left_out(estimator: "Estimator") -> str | None:
+def _spell_left_out(learnt: _Learnt) -> str | None:
     """Name the attributes that no rule speaks of, those first that tell most about the goal."""
-    left_out = getattr(estimator, "left_out_", None)
-    if not left_out:
-        return None
-    names = sorted(left_out, key=lambda name: -left_out[name])
-    more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    shown = ", ".join(f"{name} ({left_out[name]:.2f})" for name in names[:_SHOWN])
-    return f"{shown}{more} (dependence with the goal)"
+    left_out = getattr(learnt.estimator, "left_out_", None)
+    if left_out:
+        names = sorted(left_out, key=lambda name: -left_out[name])
+        shown = _some(f"{name} ({left_out[name]:.2f})" for name in names)
+        return f"{shown} (dependence with the goal)"
+    asked = {one.name for one in learnt.asked_for}
+    return _some(name for name in learnt.problem.names if name not in asked) or None
+
+
+def _some(texts: "Iterable[str]") -> str:
+    """List some texts, and say how many more there are."""
+    every = list(texts)
+    more = f", and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
+    return f"{', '.join(every[:_SHOWN])}{more}"
 
 
 def _spell_wiring(learnt: _Learnt) -> str:

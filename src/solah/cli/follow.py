@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from solah.cli.model_options import HierarchyOptions, OneModel, TreeOptions
+from solah.cli.model_options import ModelOptions, OneModel
 from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOptions
 from solah.cli.screen import Screen, console
 from solah.cli.verb import options_in
@@ -132,8 +132,7 @@ def follow(
     data: Data,
     columns: ColumnOptions,
     choice: OneModel,
-    wiring: HierarchyOptions,
-    trees: TreeOptions,
+    options: ModelOptions,
     following: FollowOptions,
     reading: ReadingOptions,
     screen: Screen,
@@ -151,7 +150,7 @@ def follow(
     target, declared = _target(data, columns), declared_kinds(columns, ())
     refuse_overlap(declared, [target])
     dropped = split_names(columns.drop, ())
-    estimator = _estimator(declared, choice, wiring, trees, jobs)
+    estimator = _estimator(declared, choice, options, jobs)
     service = _Service(screen, output, following)
     learner = service.begin(estimator)
     pieces = _pieces(data, learner.position, following, reading, screen.note)
@@ -277,8 +276,7 @@ class _Aim:
 def _estimator(
     declared: "Mapping[str, str]",
     choice: OneModel,
-    wiring: HierarchyOptions,
-    trees: TreeOptions,
+    options: ModelOptions,
     jobs: int | None,
 ) -> "Estimator":
     """Make the classifier that is fitted."""
@@ -286,7 +284,7 @@ def _estimator(
     from solah.model import Task
 
     aim = _Aim(Task.CLASSIFICATION, declared)
-    (estimator,) = make_models(aim, choice.wishes, wiring, trees, jobs).values()
+    (estimator,) = make_models(aim, choice.wishes, options, jobs).values()
     return estimator
 
 

@@ -1,7 +1,7 @@
 """Options that choose a model and set it, declared once for all verbs that learn."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
 import typer
@@ -10,9 +10,12 @@ from solah.cli.overwriting import READ
 from solah.cli.verb import options_in
 
 _model_option = options_in("The model")
-_tree_option = options_in("The trees")
+_adding_option = options_in("Rules that add up, --model solah")
+_stack_option = options_in("Hierarchies of trees; with --model solah, any of these stacks trees")
+_tree_option = options_in("Trees; with --model solah, any of these stacks trees")
+_search_option = options_in("The search, --model genetic")
 
-AUTO = "auto"
+AUTO, ALL = "auto", "all"
 ModelName = Literal["tree", "hierarchy", "solah", "genetic"]
 MODELS: tuple[str, ...] = get_args(ModelName)
 
@@ -33,9 +36,9 @@ class OneModel:
     model: Annotated[
         ModelName | None,
         _model_option(
-            help="One tree, a hierarchy of trees wired by hand, one that organises itself "
-            "(solah, the default for classes), or the best that a genetic search finds. "
-            "A number takes a tree.",
+            help="Rules that add up, in groups that organise themselves (solah, the default); one "
+            "tree; a hierarchy of trees wired by hand, or the best that a genetic search finds. "
+            "Numbers are learnt by solah or a tree.",
         ),
     ] = None
 
@@ -65,25 +68,155 @@ class SeveralModels:
         return self.model or []
 
 
-def _or_auto(read: Callable[[str], float], *words: str) -> Callable[[str], float | str]:
-    """Make a parser of numbers that takes 'auto' as well, and other words."""
-    known = (*words, AUTO)
+def _or_words(read: Callable[[str], float], *words: str) -> Callable[[str], float | str]:
+    """Make a parser of numbers that takes some words as well."""
 
     def parse(text: str) -> float | str:
         try:
-            return text if text in known else read(text)
+            return text if text in words else read(text)
         except ValueError:
             whole = "whole number" if read is int else "number"
-            others = " nor ".join(map(repr, known))
+            others = " nor ".join(map(repr, words))
             raise typer.BadParameter(f"{text!r} is neither a {whole} nor {others}") from None
 
     return parse
 
 
-@dataclass(frozen=True)
-class HierarchyOptions:
-    """How trees are wired; what is None stays as the estimator has it."""
+def _interactions(text: str) -> int | str | list[tuple[str, str]]:
+    """Read how many pairs there may be, or which: ``a:b,c:d``."""
+    if text == AUTO:
+        return text
+    if text.isdecimal():
+        return int(text)
+    pairs = [tuple(name.strip() for name in pair.split(":")) for pair in text.split(",")]
+    if not all(len(pair) == 2 and all(pair) for pair in pairs):
+        raise typer.BadParameter(
+            f"{text!r} is neither a whole number nor 'auto', nor pairs of columns such as a:b,c:d"
+        )
+    return [(first, second) for first, second in pairs]
 
+
+def _costs(given: list[str] | None) -> dict[str, float] | None:
+    """Read ``column=cost``, the column up to the last equals sign."""
+    return _numbers_by_name(given, "--attribute-cost", "column=cost, as in camera=5")
+
+
+def _thresholds(given: list[str] | None) -> dict[str, float] | None:
+    """Read ``class=share``, the class up to the last equals sign."""
+    return _numbers_by_name(given, "--threshold", "class=share, as in sick=0.2")
+
+
+def _numbers_by_name(given: list[str] | None, flag: str, form: str) -> dict[str, float] | None:
+    if not given:
+        return None
+    found: dict[str, float] = {}
+    for text in given:
+        name, equals, number = text.rpartition("=")
+        if name in found:
+            what = form.partition("=")[0]
+            raise typer.BadParameter(f"{flag} names the {what} {name!r} twice")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not name:
+            raise typer.BadParameter(f"{flag} {text!r} is not of the form {form}")
+    return found
+
+
+def _groups(given: list[str] | None) -> dict[str, list[str]] | None:
+    """Read ``name=column,column``, the name up to the first equals sign."""
+    if not given:
+        return None
+    found: dict[str, list[str]] = {}
+    for text in given:
+        name, _, columns = text.partition("=")
+        members = [column.strip() for column in columns.split(",")]
+        if not name.strip() or not all(members):
+            raise typer.BadParameter(
+                f"--group {text!r} is not of the form name=column,column, as in air=CO2,humidity"
+            )
+        if name.strip() in found:
+            raise typer.BadParameter(f"--group names the group {name.strip()!r} twice")
+        found[name.strip()] = members
+    return found
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How a model is set; what is None stays as the estimator has it."""
+
+    words: Annotated[
+        Literal["auto", "learnt", "quantile", "uniform"] | None,
+        _adding_option(
+            help="Where words stand: where the goal changes, at equal shares of the rows, or at "
+            "equal distances. Auto (default) offers the first two.",
+        ),
+    ] = None
+    interactions: Annotated[
+        Any,
+        _adding_option(
+            metavar="N|auto|PAIRS",
+            parser=_interactions,
+            help="How many pairs of attributes may have rules of two conditions; or which, as in "
+            "a:b,c:d. Auto (default) takes as many as help.",
+        ),
+    ] = None
+    max_rules: Annotated[
+        Any,
+        _model_option(
+            metavar="N|auto|all",
+            parser=_or_words(int, AUTO, ALL),
+            help="The most rules. For --model solah, auto (default) takes the fewest that unseen "
+            "rows cannot tell from the best; trees have all by default, and join branches that say "
+            "nearly the same.",
+        ),
+    ] = None
+    max_attributes: Annotated[
+        int | None,
+        _adding_option(
+            min=1, metavar="N", help="The most attributes (sensors) that rules may ask for."
+        ),
+    ] = None
+    attribute_cost: Annotated[
+        list[str] | None,
+        _adding_option(
+            metavar="COL=COST",
+            help="What an attribute costs, such as camera=5; others cost 1. Dear ones are left "
+            "out first. Repeat it for more.",
+        ),
+    ] = None
+    clusters: Annotated[
+        Any,
+        _adding_option(
+            metavar="N|each|auto",
+            parser=_or_words(int, "each", AUTO),
+            help="The paper's k: the larger, the smaller the groups of attributes; 'each' makes "
+            "none.",
+        ),
+    ] = None
+    group: Annotated[
+        list[str] | None,
+        _adding_option(
+            metavar="NAME=COLS",
+            help="A group of attributes by hand, such as air=CO2,humidity. Repeat it for more.",
+        ),
+    ] = None
+    fusion: Annotated[
+        Literal["add", "tree"] | None,
+        _adding_option(
+            help="Add up what rules say (default), or stack trees, as the paper does. Options of "
+            "trees and hierarchies stack trees as well.",
+        ),
+    ] = None
+    screen: Annotated[
+        float | None,
+        _adding_option(
+            metavar="NUMBER",
+            help="With very many attributes, keep so many that depend on the goal most; or, below "
+            "1, those with this dependence at least.",
+        ),
+    ] = None
     hierarchy: Annotated[
         str | None,
         _model_option(
@@ -93,64 +226,48 @@ class HierarchyOptions:
         ),
         READ,
     ] = None
-    clusters: Annotated[
-        Any,
+    class_weight: Annotated[
+        Literal["balanced"] | None,
+        _model_option(help="Let rare classes weigh as much as others."),
+    ] = None
+    threshold: Annotated[
+        list[str] | None,
         _model_option(
-            metavar="N|each|auto",
-            parser=_or_auto(int, "each"),
-            help="The paper's k: the larger, the smaller the clusters of attributes; 'each' gives "
-            "every attribute a tree of its own.",
+            metavar="CLASS=SHARE",
+            help="Decide for a class from this belief on, such as sick=0.2. Repeat it for more.",
         ),
     ] = None
-    fusion: Annotated[
-        Literal["weigh", "tree", "auto"] | None,
+    paper: Annotated[
+        bool,
         _model_option(
-            help="Weigh what trees say (default for --model solah), or let a tree split on it."
+            "--paper", help="Trees with the settings of the paper; options beside it win."
         ),
-    ] = None
-    penalty: Annotated[
-        Any,
-        _model_option(
-            metavar="ROWS|auto",
-            parser=_or_auto(float),
-            help="How cautiously branches speak where they are weighed; chosen by default for "
-            "--model solah, else 2.",
-        ),
-    ] = None
+    ] = False
     level_gap: Annotated[
         Any,
-        _model_option(
+        _stack_option(
             metavar="X|auto",
-            parser=_or_auto(float),
+            parser=_or_words(float, AUTO),
             help="The paper's theta: the larger, the fewer levels.",
         ),
     ] = None
     top: Annotated[
         Literal["fuse", "merge"] | None,
-        _model_option(help="Put a tree on top of the last ones (default), or make one of them."),
+        _stack_option(help="Put a tree on top of the last ones (default), or make one of them."),
     ] = None
     bias_corrected: Annotated[
         bool,
-        _model_option(
+        _stack_option(
             "--bias-corrected", help="Measure dependence without bias: fairer with few rows."
         ),
     ] = False
-    screen: Annotated[
-        float | None,
-        _model_option(
-            metavar="NUMBER",
-            help="With very many attributes, keep so many that depend on the goal most; or, below "
-            "1, those with this dependence at least.",
-        ),
-    ] = None
     node: Annotated[
         Literal["tree", "cmac"] | None,
-        _model_option(help="Trees (default), or tables of all combinations of words."),
+        _stack_option(help="Trees (default), or tables of all combinations of words."),
     ] = None
-
     belief_labels: Annotated[
         int | None,
-        _model_option(
+        _stack_option(
             min=2,
             max=5,
             metavar="N",
@@ -160,79 +277,19 @@ class HierarchyOptions:
     ] = None
     cross_fit: Annotated[
         int | None,
-        _model_option(
+        _stack_option(
             min=2,
             metavar="N",
             help="Let trees learn from what those below believe of rows they have not learnt "
             "from, in N folds; by default they take all.",
         ),
     ] = None
-    population: Annotated[
-        int | None,
-        _model_option(
-            min=3, metavar="N", help="Hierarchies a generation of the search; 20 by default."
-        ),
-    ] = None
-    generations: Annotated[
-        int | None,
-        _model_option(min=0, metavar="N", help="Generations of the search; 20 by default."),
-    ] = None
-    time_budget: Annotated[
-        float | None,
-        _model_option(
-            min=0.001,
-            metavar="SECONDS",
-            help="End the search, or the choice of settings, after so long.",
-        ),
-    ] = None
-    cascade: Annotated[
-        bool, _model_option("--cascade", help="Search among chains of trees only.")
-    ] = False
-
-    def given(self) -> dict[str, Any]:
-        """Return what the user set."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        values["bias_corrected"] = self.bias_corrected or None
-        values["cascade"] = self.cascade or None
-        if self.screen is not None and self.screen >= 1:
-            values["screen"] = int(self.screen)
-        return {name: value for name, value in values.items() if value is not None}
-
-
-def _thresholds(given: list[str] | None) -> dict[str, float] | None:
-    """Read ``class=share``, the class up to the last equals sign."""
-    if not given:
-        return None
-    found: dict[str, float] = {}
-    for text in given:
-        name, equals, share = text.rpartition("=")
-        if name in found:
-            raise typer.BadParameter(f"--threshold names the class {name!r} twice")
-        try:
-            found[name] = float(share)
-        except ValueError:
-            equals = ""
-        if not equals or not name:
-            raise typer.BadParameter(
-                f"--threshold {text!r} is not of the form class=share, as in sick=0.2"
-            )
-    return found
-
-
-@dataclass(frozen=True)
-class TreeOptions:
-    """How trees are grown; what is None stays as the estimator has it."""
-
     labels: Annotated[
-        Any,
-        _tree_option(
-            metavar="N|auto",
-            parser=_or_auto(int),
-            help="Words for each measurement; chosen by default for --model solah, else 3.",
-        ),
+        int | None,
+        _tree_option(metavar="N", help="Words for each measurement; 3 by default."),
     ] = None
     placement: Annotated[
-        Literal["quantile", "uniform", "auto"] | None,
+        Literal["quantile", "uniform"] | None,
         _tree_option(help="Words at equal shares of the rows (default), or at equal distances."),
     ] = None
     criterion: Annotated[
@@ -244,12 +301,10 @@ class TreeOptions:
         _tree_option(metavar="SHARE", help="Stop where one class has this share; 1 by default."),
     ] = None
     min_support: Annotated[
-        Any,
+        float | None,
         _tree_option(
-            metavar="ROWS|auto",
-            parser=_or_auto(float),
-            help="Stop below this many rows, or below this share if less than 1; chosen by default "
-            "for --model solah, else 0.01.",
+            metavar="ROWS",
+            help="Stop below this many rows, or below this share if less than 1; 0.01 by default.",
         ),
     ] = None
     max_depth: Annotated[
@@ -268,41 +323,36 @@ class TreeOptions:
             help="How much of its parent's belief a branch takes on; 0 by default.",
         ),
     ] = None
-    class_weight: Annotated[
-        Literal["balanced"] | None,
-        _tree_option(help="Let rare classes weigh as much as others."),
-    ] = None
-    threshold: Annotated[
-        list[str] | None,
-        _tree_option(
-            metavar="CLASS=SHARE",
-            help="Decide for a class from this belief on, such as sick=0.2. Repeat it for more.",
-        ),
-    ] = None
-    max_rules: Annotated[
-        int | None,
-        _tree_option(
-            min=1,
-            metavar="N",
-            help="The most rules: branches that say nearly the same are joined.",
-        ),
-    ] = None
     rule_cost: Annotated[
-        Any,
+        float | None,
         _tree_option(
-            metavar="NATS|auto",
-            parser=_or_auto(float),
+            metavar="NATS",
             help="What a rule must be worth to stay, in log-likelihood; 0 by default.",
         ),
     ] = None
-    paper: Annotated[
-        bool, _tree_option("--paper", help="Settings of the paper; options beside it win.")
+    population: Annotated[
+        int | None,
+        _search_option(min=3, metavar="N", help="Hierarchies a generation; 20 by default."),
+    ] = None
+    generations: Annotated[
+        int | None, _search_option(min=0, metavar="N", help="Generations; 20 by default.")
+    ] = None
+    time_budget: Annotated[
+        float | None, _search_option(min=0.001, metavar="SECONDS", help="End it after so long.")
+    ] = None
+    cascade: Annotated[
+        bool, _search_option("--cascade", help="Search among chains of trees only.")
     ] = False
 
     def given(self) -> dict[str, Any]:
-        """Return what the user set, under the names of the estimators' parameters."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        """Return what the user set, by the names of the options, in the types of the estimators."""
+        read: dict[str, Any] = {
+            "attribute_cost": _costs(self.attribute_cost),
+            "threshold": _thresholds(self.threshold),
+            "group": _groups(self.group),
+        }
+        if self.screen is not None and self.screen >= 1:
+            read["screen"] = int(self.screen)
+        values = vars(self) | read
         del values["paper"]
-        values["n_labels"] = values.pop("labels")
-        values["thresholds"] = _thresholds(values.pop("threshold"))
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: one for name, one in values.items() if one is not None and one is not False}

@@ -4,63 +4,81 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from solah.cli.model_options import AUTO, MODELS
+from solah.cli.model_options import ALL, AUTO, MODELS
 from solah.estimators import (
     GeneticHierarchyClassifier,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
     SelfOrganisedHierarchyClassifier,
+    SelfOrganisedHierarchyRegressor,
 )
+from solah.estimators.tree_fusion import PAPER, TreeFusion
 from solah.exceptions import DataError, ParameterError
 from solah.kernels.choose import available_threads
 from solah.model import Task
 from solah.model.structure import Hierarchy
-from solah.paper import PAPER
+from solah.sklearn_private import validate_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from solah.cli.model_options import HierarchyOptions, TreeOptions
+    from solah.cli.model_options import ModelOptions
 
 Estimator = (
     LinguisticTreeClassifier
     | LinguisticTreeRegressor
     | LinguisticHierarchyClassifier
     | SelfOrganisedHierarchyClassifier
+    | SelfOrganisedHierarchyRegressor
     | GeneticHierarchyClassifier
 )
 
 _TREE, _BY_HAND, _ORGANISED, _SEARCHED = MODELS
-_HIERARCHIES = {
+_FOR_CLASSES: dict[str, type[Estimator]] = {
+    _TREE: LinguisticTreeClassifier,
     _BY_HAND: LinguisticHierarchyClassifier,
     _ORGANISED: SelfOrganisedHierarchyClassifier,
     _SEARCHED: GeneticHierarchyClassifier,
 }
-_MODELS_WITH = {
-    "hierarchy": (_BY_HAND,),
-    "clusters": (_ORGANISED,),
-    "level_gap": (_ORGANISED,),
-    "fusion": (_BY_HAND, _ORGANISED),
-    "penalty": (_BY_HAND, _ORGANISED),
-    "top": (_ORGANISED,),
-    "bias_corrected": (_ORGANISED,),
-    "screen": (_ORGANISED,),
-    "node": (_BY_HAND, _ORGANISED, _SEARCHED),
-    "belief_labels": (_BY_HAND, _ORGANISED, _SEARCHED),
-    "cross_fit": (_BY_HAND, _ORGANISED, _SEARCHED),
-    "population": (_SEARCHED,),
-    "generations": (_SEARCHED,),
-    "time_budget": (_ORGANISED, _SEARCHED),
-    "cascade": (_SEARCHED,),
+_FOR_NUMBERS: dict[str, type[Estimator]] = {
+    _TREE: LinguisticTreeRegressor,
+    _ORGANISED: SelfOrganisedHierarchyRegressor,
 }
+
+_OF_ADDING = ("words", "interactions", "max_attributes", "attribute_cost")
+_OF_TREES = (
+    *("labels", "placement", "criterion", "purity", "min_support", "max_depth", "leaves"),
+    *("shrinkage", "rule_cost"),
+)
+_OF_STACKING = ("level_gap", "top", "bias_corrected")
+_OF_HIERARCHIES = ("node", "belief_labels", "cross_fit")
+_STACK_TREES = (*_OF_TREES, *_OF_STACKING, *_OF_HIERARCHIES)
+_MODELS_WITH = {
+    **dict.fromkeys((*_OF_ADDING, "clusters", "group", "fusion", "screen"), (_ORGANISED,)),
+    **dict.fromkeys(_OF_STACKING, (_ORGANISED,)),
+    **dict.fromkeys(_OF_HIERARCHIES, (_BY_HAND, _ORGANISED, _SEARCHED)),
+    **dict.fromkeys((*_OF_TREES, "max_rules", "class_weight", "threshold"), MODELS),
+    **dict.fromkeys(("population", "generations", "time_budget", "cascade"), (_SEARCHED,)),
+    "hierarchy": (_BY_HAND,),
+}
+_FOR_CLASSES_ONLY = (
+    *("hierarchy", "fusion", "screen", "leaves", "shrinkage", "class_weight", "threshold"),
+    *(*_OF_STACKING, *_OF_HIERARCHIES, "population", "generations", "time_budget", "cascade"),
+)
 _PARAMETERS = {
+    "attribute_cost": "attribute_costs",
     "clusters": "n_clusters",
+    "group": "groups",
+    "threshold": "thresholds",
+    "labels": "n_labels",
     "population": "population_size",
     "generations": "n_generations",
 }
+_FUSION_NAMES = (*_OF_STACKING, *_OF_HIERARCHIES)
+_TREE_NAMES = ("max_rules", *(_PARAMETERS.get(option, option) for option in _OF_TREES))
 _SEARCH_SEED = 0
-_CLASSES_ONLY = ("leaves", "shrinkage", "class_weight", "threshold")
+_ADD = "add"
 
 
 class Aim(Protocol):
@@ -76,11 +94,7 @@ class Aim(Protocol):
 
 
 def make_models(
-    problem: Aim,
-    wishes: Sequence[str],
-    wiring: HierarchyOptions,
-    trees: TreeOptions,
-    jobs: int | None,
+    problem: Aim, wishes: Sequence[str], options: ModelOptions, jobs: int | None
 ) -> dict[str, Estimator]:
     """Choose estimators by the user's wishes and the task, and set them as the user says.
 
@@ -92,89 +106,152 @@ def make_models(
         If options do not go together, or the hierarchy cannot be read.
     """
     is_number = problem.task is Task.REGRESSION
+    given = options.given()
     if is_number:
-        _refuse_classes_only(wishes, wiring, trees)
-    names = list(wishes) or [_default(wiring, is_number=is_number)]
-    _refuse_strangers(names, wiring)
-    _refuse_auto(names, wiring, trees)
-    common = {"kinds": dict(problem.kinds), "n_jobs": jobs or available_threads(), **trees.given()}
-    settings = PAPER if trees.paper else {}
+        _refuse_classes_only(wishes, given)
+    names = list(wishes) or [_default(options, is_number=is_number)]
+    _refuse_strangers(names, given)
+    stacks = _ORGANISED in names and _stacks_trees(names, options, is_number=is_number)
+    common = {"kinds": dict(problem.kinds), "n_jobs": jobs or available_threads()}
+    kinds_of_model = _FOR_NUMBERS if is_number else _FOR_CLASSES
+    models: dict[str, Estimator] = {}
+    for name in names:
+        parameters = _parameters_of(name, given, stacks=stacks)
+        settings = PAPER if options.paper else {}
+        if name == _ORGANISED:
+            if stacks:
+                parameters = _stacked(parameters, settings.get("fusion", TreeFusion()))
+            settings = {}
+        models[name] = kinds_of_model[name].with_settings(settings, **common, **parameters)
+    return models
+
+
+def spell_models(names: Iterable[str], estimators: Mapping[str, Estimator]) -> str:
+    """Name models, and say of each what it is."""
+    return ", ".join(f"{name} ({_what(name, estimators[name])})" for name in names)
+
+
+def adds_up(estimator: Estimator) -> bool:
+    """Whether an estimator learns rules whose evidence is added up."""
+    if isinstance(estimator, SelfOrganisedHierarchyClassifier):
+        return bool(estimator.fusion == _ADD)
+    return isinstance(estimator, SelfOrganisedHierarchyRegressor)
+
+
+def _what(name: str, estimator: Estimator) -> str:
+    if name == _ORGANISED:
+        return "rules that add up" if adds_up(estimator) else "trees that are stacked"
     return {
-        name: _estimator(name, is_number=is_number).with_settings(
-            settings, **common, **_wiring_of(name, wiring)
-        )
-        for name in names
-    }
+        _TREE: "one tree",
+        _BY_HAND: "trees that are wired by hand",
+        _SEARCHED: "trees whose wiring is searched for",
+    }[name]
 
 
-def spell_models(names: Iterable[str], problem: Aim) -> str:
-    """Name the models, and say why it is a tree where there is no choice."""
-    why = " (hierarchies are for classes)" if problem.task is Task.REGRESSION else ""
-    return f"{', '.join(names)}{why}"
-
-
-def _default(wiring: HierarchyOptions, *, is_number: bool) -> str:
-    if is_number:
+def _default(options: ModelOptions, *, is_number: bool) -> str:
+    if options.hierarchy is not None:
+        return _BY_HAND
+    if is_number and (options.paper or _first(_OF_TREES, options.given())):
         return _TREE
-    return _BY_HAND if wiring.hierarchy is not None else _ORGANISED
+    return _ORGANISED
 
 
-def _estimator(name: str, *, is_number: bool) -> type[Estimator]:
-    if name == _TREE:
-        return LinguisticTreeRegressor if is_number else LinguisticTreeClassifier
-    return _HIERARCHIES[name]
+def _first(options: Iterable[str], given: Iterable[str]) -> str | None:
+    """Return the first of some options that is given."""
+    return next((option for option in options if option in given), None)
 
 
-def _refuse_classes_only(
-    wishes: Sequence[str], wiring: HierarchyOptions, trees: TreeOptions
-) -> None:
+def _refuse_classes_only(wishes: Sequence[str], given: Mapping[str, Any]) -> None:
     """Refuse what was asked for and is there for classes only, where the target is a number."""
-    asked = [f"--model {name}" for name in wishes if name != _TREE]
-    asked += map(_flag, wiring.given())
-    asked += [_flag(name) for name in _CLASSES_ONLY if getattr(trees, name) is not None]
+    asked = [f"--model {name}" for name in wishes if name not in _FOR_NUMBERS]
+    asked += [_flag(option) for option in given if option in _FOR_CLASSES_ONLY]
     if asked:
         raise DataError(f"{asked[0]} is for classes, and the target is taken as a number")
 
 
-def _refuse_strangers(names: Sequence[str], wiring: HierarchyOptions) -> None:
+def _refuse_strangers(names: Sequence[str], given: Mapping[str, Any]) -> None:
     """Refuse options that none of the models has, and a hierarchy by hand that is not given."""
-    for option in wiring.given():
+    for option in given:
         models = _MODELS_WITH[option]
         if not set(models) & set(names):
             raise ParameterError(
                 f"{_flag(option)} is for --model {' or '.join(models)}, not for {', '.join(names)}"
             )
-    if _BY_HAND in names and wiring.hierarchy is None:
+    if _BY_HAND in names and "hierarchy" not in given:
         raise ParameterError(
             "which hierarchy? Say it with --hierarchy, as a file or as text; "
             "--model solah finds one by itself"
         )
-
-
-def _refuse_auto(names: Sequence[str], wiring: HierarchyOptions, trees: TreeOptions) -> None:
-    """Refuse "auto" where a model that chooses nothing would take it."""
     others = [name for name in names if name != _ORGANISED]
-    for options, of_models in ((wiring, _MODELS_WITH), (trees, {})):
-        for option, value in vars(options).items():
-            takers = [name for name in others if name in of_models.get(option, others)]
-            if isinstance(value, str) and value == AUTO and takers:
-                raise ParameterError(
-                    f"{_flag(option)} auto is for --model {_ORGANISED}, not for {', '.join(takers)}"
-                )
+    if given.get("max_rules") == AUTO and others:
+        raise ParameterError(
+            f"--max-rules auto is for --model {_ORGANISED}, not for {', '.join(others)}"
+        )
 
 
-def _wiring_of(name: str, wiring: HierarchyOptions) -> dict[str, Any]:
+def _stacks_trees(names: Sequence[str], options: ModelOptions, *, is_number: bool) -> bool:
+    """Whether the model that organises itself stacks trees; refuse what does not go together."""
+    given = options.given()
+    of_trees = "paper" if options.paper else _first(_STACK_TREES, given)
+    others = [name for name in names if name != _ORGANISED]
+    if of_trees and is_number:
+        if others:  # it is for them
+            return False
+        raise ParameterError(f"{_flag(of_trees)} is for trees; numbers have one with --model tree")
+    if given.get("fusion") == _ADD:
+        if of_trees and not others:
+            raise ParameterError(
+                f"{_flag(of_trees)} is for trees, and --fusion add has none; leave one of them out"
+            )
+        return False
+    if of_trees is None and "fusion" not in given:
+        return False
+    why = "--fusion tree" if of_trees is None else _flag(of_trees)
+    if of_adding := _first(_OF_ADDING, given):
+        raise ParameterError(
+            f"{_flag(of_adding)} is for rules that add up, and {why} makes --model solah stack "
+            "trees; leave one of them out"
+        )
+    if given.get("max_rules") == AUTO:
+        raise ParameterError(
+            f"--max-rules auto is for rules that add up, and {why} makes --model solah stack "
+            "trees; give a number"
+        )
+    return True
+
+
+def _parameters_of(name: str, given: Mapping[str, Any], *, stacks: bool) -> dict[str, Any]:
     """Return the user's options that a model has, under the names of its parameters."""
-    given = {
+    without = () if name != _ORGANISED or stacks else _STACK_TREES
+    found = {
         _PARAMETERS.get(option, option): value
-        for option, value in wiring.given().items()
-        if name in _MODELS_WITH[option]
+        for option, value in given.items()
+        if name in _MODELS_WITH[option] and option not in without
     }
-    if "hierarchy" in given:
-        given["hierarchy"] = _read_hierarchy(given["hierarchy"])
+    if found.get("max_rules") == ALL:
+        found["max_rules"] = None
+    if "hierarchy" in found:
+        found["hierarchy"] = _read_hierarchy(found["hierarchy"])
     if name == _SEARCHED:
-        given["random_state"] = _SEARCH_SEED
-    return given
+        found["random_state"] = _SEARCH_SEED
+    return found
+
+
+def _stacked(parameters: Mapping[str, Any], fusion: TreeFusion) -> dict[str, Any]:
+    """Move what trees and their stacking have into ``fusion``, and leave the rest."""
+    tree = LinguisticTreeClassifier() if fusion.tree is None else fusion.tree
+    of_fusion = {name: value for name, value in parameters.items() if name in _FUSION_NAMES}
+    of_tree = {name: value for name, value in parameters.items() if name in _TREE_NAMES}
+    tree = LinguisticTreeClassifier(**(tree.get_params(deep=False) | of_tree))
+    validate_parameters(
+        LinguisticTreeClassifier._parameter_constraints,
+        tree.get_params(deep=False),
+        caller_name="LinguisticTreeClassifier",
+    )
+    settled = TreeFusion(**(fusion.get_params(deep=False) | of_fusion | {"tree": tree}))
+    moved = {*of_fusion, *of_tree}
+    others = {name: value for name, value in parameters.items() if name not in moved}
+    return others | {"fusion": settled}
 
 
 def _read_hierarchy(file_or_text: str) -> Hierarchy:

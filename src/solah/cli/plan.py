@@ -10,6 +10,8 @@ from solah.cli.screen import Screen, output_option
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import RenderableType
     from rich.table import Table as Grid
 
@@ -27,7 +29,7 @@ PlacementFile = Annotated[
         "--placement",
         metavar="FILE",
         help="What is measured where: YAML or JSON that maps nodes to lists of attributes. By "
-        "default each lowest cluster of attributes has a node of its own.",
+        "default each group of attributes has a node of its own.",
         exists=True,
         dir_okay=False,
     ),
@@ -95,9 +97,10 @@ def plan(
 ) -> None:
     """Spread a model over the nodes of a network: say which node runs what.
 
-    Trees run where their attributes are measured; what they believe travels, readings do not. The
-    plan holds the model, and is all that a node needs to start. What goes over the wire for a
-    decision is measured, beside what it would take to send all readings to one place.
+    Trees run where their attributes are measured, and groups of trees send one sum. What trees
+    believe travels; a reading does only where a tree asks attributes of several nodes. The plan
+    holds the model, and is all that a node needs to start. What goes over the wire for a decision
+    is measured, beside what it would take to send all readings to one place.
 
     Example: solah plan model.json --placement placement.yaml -o plan.json
     """
@@ -163,22 +166,28 @@ def _show(screen: Screen, written: list[str], bundle: "Bundle", traffic: "Traffi
     screen.result(hierarchy.draw(bundle.plan.home, width=screen.width))
     screen.say("", heading("The nodes, in the order in which they start"))
     for number, node in enumerate(bundle.plan.nodes, start=1):
-        screen.result(f"{number}. {node.name}", _duties(node))
+        screen.result(f"{number}. {node.name}", _duties(node, bundle.plan.home))
     screen.say("", heading("Over the wire for one decision"))
     screen.result(_loads(traffic))
-    screen.say("", *_verdict(traffic))
+    screen.say("", *_verdict(bundle.plan, traffic))
 
 
-def _duties(node: "NodePlan") -> "RenderableType":
+def _duties(node: "NodePlan", home: "Mapping[str, str]") -> "RenderableType":
     """Show what a node does, one line per kind."""
     from rich.padding import Padding
 
     from solah.cli.views import facts
 
-    inputs = [f"{part} of {home}" for part, home in node.hears]
-    duties = {"reads": node.reads, "runs": node.runs, "gets": inputs, "sends": node.sends}
+    inputs = [f"{_spelt(part, home)} of {source}" for part, source in node.hears]
+    sends = [_spelt(part, home) for part in node.sends]
+    duties = {"reads": node.reads, "runs": node.runs, "gets": inputs, "sends": sends}
     lines = {duty: ", ".join(names) for duty, names in duties.items() if names}
     return Padding(facts(lines), (0, 0, 0, 3))
+
+
+def _spelt(part: str, home: "Mapping[str, str]") -> str:
+    """Name what travels: a tree or a fusion, or a reading."""
+    return part if part in home else f"{part} (a reading)"
 
 
 def _loads(traffic: "Traffic") -> "Grid":
@@ -200,7 +209,7 @@ def _loads(traffic: "Traffic") -> "Grid":
     return grid
 
 
-def _verdict(traffic: "Traffic") -> list[str]:
+def _verdict(plan: "Plan", traffic: "Traffic") -> list[str]:
     """Tell what was counted, and whether the plan saves bytes."""
     beliefs, readings = traffic.beliefs, traffic.readings
     if beliefs.messages == 0:
@@ -213,8 +222,11 @@ def _verdict(traffic: "Traffic") -> list[str]:
     if not any(is_larger.values()):
         return counted
     wires = " and as ".join(wire for wire, larger in is_larger.items() if larger)
+    travels = any(part not in plan.home for node in plan.nodes for part in node.sends)
     return [
         *counted,
         f"What the nodes send is larger than their readings in one message, as {wires}: the plan",
-        "saves no bytes, but readings stay where they are measured.",
+        "saves no bytes."
+        if travels
+        else "saves no bytes, but readings stay where they are measured.",
     ]

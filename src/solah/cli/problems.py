@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from solah.cli.wording import plural
 from solah.data import Column, Kind, settle, to_numbers, to_text
-from solah.exceptions import ColumnError, DataError
+from solah.exceptions import ColumnError, DataError, IdentifierWarning
 from solah.model import Task
 from solah.model.encode import UNSEEN, encode_goal
 
@@ -42,6 +43,7 @@ class Problem:
     task : classification or regression
     reason : why this task, if it was not the user's choice
     groups : what rows belong together, one value a row
+    identifiers : columns that are left out, as they number the rows
     """
 
     source: str
@@ -51,6 +53,12 @@ class Problem:
     task: Task
     reason: str
     groups: NDArray[Any] | None
+    identifiers: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns to decide with."""
+        return tuple(self.attributes.names)
 
     @property
     def shape(self) -> str:
@@ -89,18 +97,38 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     refuse_overlap(declared, apart)
     gone = {*split_names(columns.drop, table.names), *apart}
     known = {name: kind for name, kind in source.kinds.items() if name not in gone}
-    attributes, kinds = settle(table.drop(gone), known | declared)
-    if not attributes.columns:
+    settled, kinds = settle(table.drop(gone), known | declared)
+    if not settled.columns:
         raise DataError(f"no column is left to decide {target!r} with")
+    kind_of = dict(zip(settled.names, kinds, strict=True))
+    attributes, identifiers = _without_identifiers(settled, known | declared)
     return Problem(
         source=source.name,
         attributes=attributes,
-        kinds=dict(zip(attributes.names, kinds, strict=True)),
+        kinds={name: kind_of[name] for name in attributes.names},
         goal=Column(target, _goal(goal, task)),
         task=task,
         reason=reason,
         groups=source.groups if groups is None else _groups(table.column(groups)),
+        identifiers=identifiers,
     )
+
+
+def spell_identifiers(names: tuple[str, ...]) -> str | None:
+    """Say which columns were left out as they number the rows, and how to keep them."""
+    if not names:
+        return None
+    return f"{', '.join(names)}: numbers the rows; to learn from it: --continuous {names[0]}"
+
+
+def _without_identifiers(table: Table, known: Mapping[str, Any]) -> tuple[Table, tuple[str, ...]]:
+    """Leave out columns that number the rows, before rows are split into folds."""
+    from solah.estimators.additive import without_identifiers
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifierWarning)
+        left = without_identifiers(table, known)
+    return left, tuple(name for name in table.names if name not in left.names)
 
 
 def split_names(given: Iterable[str] | None, known: Iterable[str]) -> list[str]:

@@ -58,8 +58,9 @@ def rules(
 ) -> None:
     """Print the rules of a model as sentences, tree by tree, the strongest first.
 
-    Behind a decision stands the belief in it; support is the weight of the rows behind a rule,
-    and effect is how far it moves what the model decides.
+    Where rules add up, a rule states the share of a class among its rows, and what it adds; what
+    there is to begin with comes first. Else a decision has the belief in it behind it. Support is
+    the weight of the rows behind a rule, and effect is how far it moves what the model decides.
 
     Example: solah rules model.json --class yes --sort effect -o rules.md
     """
@@ -104,12 +105,14 @@ def _write(screen: Screen, rules: "Rules", form: str, *, with_effects: bool) -> 
 
 
 def _as_json(rules: "Rules") -> dict[str, object]:
+    from solah.explain.legend import count_rules
     from solah.report import describe_attribute, describe_fusion, describe_goal, describe_tree
 
     model = rules.model
     return {
         "goal": describe_goal(model.goal),
-        "n_rules": model.n_rules,
+        "n_rules": count_rules(model),
+        "start": rules.start or None,
         "trees": [describe_tree(tree) for tree in model.trees],
         "fusions": [describe_fusion(fusion) for fusion in model.fusions],
         "rules": rules.to_dicts(),
@@ -121,21 +124,27 @@ def _show(screen: Screen, rules: "Rules", *, with_effects: bool) -> None:
     from solah.cli.views import heading, rule_sentence, words_of
     from solah.cli.wording import plural
     from solah.explain.effects import explain_effect
-    from solah.explain.legend import explain_beliefs
+    from solah.explain.legend import count_rules, explain_adding, explain_beliefs
+    from solah.explain.rules import told_rules
 
     model = rules.model
     trees = "" if rules.are_of_one_tree else f" in {plural(len(model.trees), 'tree')}"
-    screen.say(heading(f"{model.goal.name}: {_sizes(model.n_rules, len(rules), trees)}"))
+    screen.say(heading(f"{model.goal.name}: {_sizes(count_rules(model), len(rules), trees)}"))
     if with_effects:
         screen.say(explain_effect(model))
     if about := explain_beliefs(rules):
         screen.say(about)
     screen.say(*map(_explain_fusion, model.fusions))
+    if about := explain_adding(model):
+        screen.say(about)
+    if rules.start:
+        screen.result(*rules.start.splitlines())
     spell = _sentence_with_effect if with_effects else rule_sentence
     for tree in model.trees:
         of_tree = [rule for rule in rules if rule.tree == tree.name]
         if of_tree and not rules.are_of_one_tree:
-            screen.say("", heading(_tree_heading(tree, len(of_tree))))
+            n_rules = len(told_rules(tree, model.goal))
+            screen.say("", heading(_tree_heading(tree, n_rules, len(of_tree))))
         screen.result(*map(spell, of_tree))
     if any(attribute.is_continuous for attribute in rules.attributes):
         screen.say("", heading("The words"), words_of(rules.attributes))
@@ -154,14 +163,12 @@ def _sizes(n_rules: int, n_shown: int, where: str = "") -> str:
     return f"{plural(n_rules, 'rule')}{where}{shown}"
 
 
-def _tree_heading(tree: "Tree", n_shown: int) -> str:
+def _tree_heading(tree: "Tree", n_rules: int, n_shown: int) -> str:
     """Name a tree, its size and what it looks at, as where it is drawn."""
     inputs = ", ".join(attribute.name for attribute in tree.inputs)
-    return f"{tree.name} ({_sizes(tree.n_rules, n_shown)}) ← {inputs}"
+    return f"{tree.name} ({_sizes(n_rules, n_shown)}) ← {inputs}"
 
 
 def _explain_fusion(fusion: "Fusion") -> str:
-    """Describe the weights of the trees below a fusion."""
-    pairs = sorted(zip(fusion.origins, fusion.weights, strict=True), key=lambda pair: -pair[1])
-    shown = ", ".join(f"{name} {weight:.2f}" for name, weight in pairs)
-    return f"{fusion.name} adds up the evidence of trees, each with its weight: {shown}"
+    """Name the trees below a fusion."""
+    return f"{fusion.name} adds up the evidence of trees: {', '.join(fusion.origins)}"

@@ -88,6 +88,7 @@ class ScanProblem:
     kinds : what the user says that they are
     target : the column to decide on
     task : classification
+    identifiers : none; rows that are passed over are not compared with each other
     """
 
     source: str
@@ -96,6 +97,7 @@ class ScanProblem:
     kinds: Mapping[str, str]
     target: str
     task: Task
+    identifiers: tuple[str, ...] = ()
 
     @property
     def shape(self) -> str:

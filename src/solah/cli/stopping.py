@@ -28,12 +28,14 @@ def sigterm_as_interrupt() -> Iterator[Callable[[], bool]]:
         return
     stop = _Stop()
     before, sys.unraisablehook = sys.unraisablehook, stop.or_pass_on(sys.unraisablehook)
+    of_threads, threading.excepthook = threading.excepthook, stop.until_then(threading.excepthook)
     signal.signal(signal.SIGTERM, stop.interrupt)
     try:
         yield lambda: stop.has_come
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         sys.unraisablehook = before
+        threading.excepthook = of_threads
 
 
 class _Stop:
@@ -48,6 +50,15 @@ class _Stop:
         if not self._is_raised:
             self._is_raised = True
             raise KeyboardInterrupt
+
+    def until_then(self, others: Callable[[Any], object]) -> Callable[[Any], None]:
+        """Return a hook that is silent on threads which fail because the work has ended."""
+
+        def hook(failure: Any) -> None:
+            if not self.has_come:
+                others(failure)
+
+        return hook
 
     def or_pass_on(self, others: Callable[[Any], object]) -> Callable[[Any], None]:
         """Return a hook that sends an interrupt again which came where nothing can be raised.

@@ -61,7 +61,7 @@ def up(
 
     Every node measures its own columns of the rows. When all are decided, or when it is
     interrupted, everything is stopped, and the number of decisions that are the model's own is
-    shown; with the goal's column, also how many are right.
+    shown; with the goal's column, also how many are right, or how far numbers are off.
 
     Example: solah up --plan plan.json --replay day.csv --rate 50 --web 8765
     """
@@ -177,6 +177,7 @@ def _tell(
         "with something missing": f"{found['incomplete']:,}",
         "decided as the model": _percent(found["as_the_model"]),
         "right": _percent(found["accuracy"]),
+        "off on average": "" if found["mean_error"] is None else f"{found['mean_error']:.4g}",
     }
     screen.result(facts({name: value for name, value in spelt.items() if value}))
 
@@ -185,23 +186,32 @@ def _compare(
     model: "Model", file: Path, options: "ReadOptions", decided: _Decided
 ) -> dict[str, Any]:
     """Compare the network's decisions with the model's, and with the truth where it is known."""
-    from solah.data import iter_tables, to_text
+    from solah.data import iter_tables, to_numbers, to_text
     from solah.data.spelling import spell
+    from solah.model.document import Task
     from solah.runtime import Evaluator
 
+    is_number = model.goal.task is Task.REGRESSION
+    read, spelt = (to_numbers, repr) if is_number else (to_text, spell)
     alike, right, known, first = 0, 0, 0, 0
+    errors: list[float] = []
     for table in iter_tables(file, options=options):
-        own = [spell(one) for one in Evaluator(model).predict(table).tolist()]
+        own = [spelt(one) for one in Evaluator(model).predict(table).tolist()]
         truth = (
-            to_text(table.column(model.goal.name)).values.tolist()
+            read(table.column(model.goal.name)).values.tolist()
             if model.goal.name in table.names
             else [None] * table.n_rows
         )
         for place in range(table.n_rows):
             decision, _ = decided.rows.get(first + place, (None, False))
             alike += decision == own[place]
-            known += truth[place] is not None
-            right += decision is not None and decision == truth[place]
+            true = truth[place]
+            if true is None or true != true:
+                continue
+            known += 1
+            right += decision == true
+            if is_number and decision is not None:
+                errors.append(abs(float(decision) - true))
         first += table.n_rows
     n_decided, seconds = len(decided.rows), decided.ended - decided.begun
     return {
@@ -210,7 +220,8 @@ def _compare(
         "rate": n_decided / seconds if seconds >= _WORTH_A_RATE else None,
         "incomplete": sum(missing for _, missing in decided.rows.values()),
         "as_the_model": alike / n_decided if n_decided else None,
-        "accuracy": right / known if known else None,
+        "accuracy": right / known if known and not is_number else None,
+        "mean_error": sum(errors) / len(errors) if errors else None,
     }
 
 

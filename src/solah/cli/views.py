@@ -38,7 +38,7 @@ def rule_sentence(rule: Rule) -> Text:
     sentence = Text()
     if rule.conditions:
         sentence = Text.assemble(("if ", "dim"), rule.premise, (" then ", "dim"))
-    return sentence.append(rule.conclusion, "bold").append(f", support {rule.support:.1f}", "dim")
+    return sentence.append(rule.conclusion, "bold").append(rule.remark, "dim")
 
 
 _STYLES = {Role.RESULT: "bold", Role.HEADING: "bold", Role.ASIDE: "dim", Role.PLAIN: ""}
