@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
-from solah import LinguisticHierarchyClassifier
+from solah import SelfOrganisedHierarchyClassifier
 from solah.network.bundle import Bundle, save_bundle
 from solah.network.client import Client, find_broker
 from solah.network.launching import Launcher
@@ -41,12 +41,11 @@ if TYPE_CHECKING:
 
     from solah.network.messages import Decided
 
-WIRING = (
-    "z0 <- mean_radius, mean_texture, mean_concavity; "
-    "z1 <- worst_texture, worst_smoothness, worst_concavity; "
-    "z2 <- area_error, worst_area, worst_symmetry; "
-    "left <- z0, z1; y <- left, z2"
-)
+GROUPS = {
+    "a": ["mean_radius", "mean_texture", "mean_concavity"],
+    "b": ["worst_texture", "worst_smoothness", "worst_concavity"],
+    "c": ["area_error", "worst_area", "worst_symmetry"],
+}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -97,11 +96,11 @@ def made(n_rows: int) -> tuple[Bundle, pd.DataFrame, np.ndarray]:
     X.columns = [name.replace(" ", "_") for name in X.columns]
     half = np.random.default_rng(0).permutation(len(X))
     learnt, rest = half[: len(X) // 2], half[len(X) // 2 :]
-    fitted = LinguisticHierarchyClassifier(WIRING, fusion="weigh", max_rules=60)
+    fitted = SelfOrganisedHierarchyClassifier(groups=GROUPS, interactions=0, max_rules=60)
+    X = X[[name for names in GROUPS.values() for name in names]]
     model = fitted.fit(X.iloc[learnt], y.iloc[learnt]).model_
-    measured = {"a": "z0", "b": "z1", "c": "z2"}
-    trees = {tree.name: list(tree.origins) for tree in model.trees}
-    placement = {node: trees[tree] for node, tree in measured.items()} | {"fusing": ["left"]}
+    used = {attribute.name for attribute in model.attributes}
+    placement = {node: [name for name in names if name in used] for node, names in GROUPS.items()}
     drawn = np.random.default_rng(1).choice(rest, n_rows)
     rows = X.iloc[drawn].reset_index(drop=True)
     return Bundle(make_plan(model, placement), model), rows, y.iloc[drawn].to_numpy()

@@ -41,9 +41,11 @@ def models():
         "default": organised(),
         "few rules": organised(max_rules=15),
         "trees": organised(fusion="tree"),
-        "beliefs": organised(2, fusion="tree", level_gap=0.05, min_support=5, **beliefs),
-        "auto": organised(fusion="auto", rule_cost=1.0, class_weight="balanced"),
-        "cmac": organised(6, fusion="tree", node="cmac", n_labels=2),
+        "beliefs": organised.with_settings(
+            {}, fusion="tree", n_clusters=2, level_gap=0.05, min_support=5, **beliefs
+        ),
+        "no pairs": organised(interactions=0, class_weight="balanced"),
+        "cmac": organised.with_settings({}, fusion="tree", n_clusters=6, node="cmac", n_labels=2),
         "paper": organised.with_settings(PAPER, max_depth=4),
         "tree": tree(min_support=5),
         "refitted tree": tree(leaves="refitted", min_support=4, max_rules=20, n_labels=2),

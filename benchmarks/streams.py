@@ -156,7 +156,7 @@ def at_pace(pace: float) -> Callable[[Rows, Rows], int]:
 
 def hierarchy() -> SelfOrganisedHierarchyClassifier:
     """Make a hierarchy with settings that are given: choosing them takes a minute a fit on gas."""
-    return SelfOrganisedHierarchyClassifier(4, n_labels=3, penalty=2.0, min_support=0.05)
+    return SelfOrganisedHierarchyClassifier(interactions=0, max_rules=60)
 
 
 def batches_of(rows: Rows) -> Iterator[Rows]:

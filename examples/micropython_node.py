@@ -17,7 +17,7 @@ from umqtt.simple import MQTTClient
 
 BROKER, SITE, NODE, PART = "hub.local", "house", "cellar", "taste"
 MODEL = "0123456789abcdef"  # the hash of the plan
-SPEAKS_TO_A_FUSION = False  # True where a fusion (fusion="weigh"), not a tree, hears this one
+SPEAKS_TO_A_FUSION = False  # True where a fusion (rules that add up), not a tree, hears this one
 # Some boards count seconds from the year 2000; set their clock before (ntptime.settime()).
 EPOCH = 946684800 if time.gmtime(0)[0] == 2000 else 0
 

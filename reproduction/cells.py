@@ -153,10 +153,11 @@ def _chosen(estimator: Any) -> dict[str, Any] | None:
     candidates = getattr(estimator, "selection_", ())
     if not candidates:
         return None
+    best = max(candidates, key=lambda one: float(one.score))
     return {
-        "n_clusters": estimator.settings_.n_clusters,
-        "level_gap": estimator.settings_.level_gap,
-        "score": max(float(one.score) for one in candidates if getattr(one, "is_chosen", True)),
+        "n_clusters": best.n_clusters,
+        "level_gap": best.level_gap,
+        "score": float(best.score),
         "hierarchy": str(estimator.hierarchy_),
         "candidates": len(candidates),
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import solah as library
 from reproduction import peers as others
-from solah.paper import PAPER
+from solah import PAPER
 
 if TYPE_CHECKING:
     from solah.datasets import Dataset

@@ -71,16 +71,14 @@ class ShrunkTree(Extra):
 
 
 class ExplainableBoosting(Extra):
-    """interpret's EBM without interactions; its terms are shape functions, one an attribute."""
+    """interpret's EBM; its terms are shape functions, of one attribute or of two."""
 
     place = ("interpret.glassbox", "ExplainableBoostingClassifier")
 
     def _make(self) -> Any:
         kinds = ["nominal" if states else "continuous" for states in self.states]
         return make_pipeline(
-            self._kind(
-                feature_types=kinds, interactions=0, random_state=self.random_state, n_jobs=1
-            )
+            self._kind(feature_types=kinds, random_state=self.random_state, n_jobs=1)
         )
 
     def _size(self, learnt: Any) -> Size:

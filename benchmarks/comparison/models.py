@@ -25,13 +25,22 @@ if TYPE_CHECKING:
 MANY_ROWS, LEAST_ROWS = 2_000, 10
 """Of sets with more rows than the first, branches below the second are not extended with the
 paper's settings: the trees would not end in bearable time."""
-FEW_RULES = 50
+FEW_RULES = 20
 STEPS = "steps"
 """The name for all models that show what one thing gives."""
 SLOW_VALUES = 50_000
 """With more values than this the slowest extras take hours."""
 
-_LEARNING = ("data", "evaluation", "hierarchy", "kernels", "labels", "model", "tree")
+_LEARNING = (
+    "data",
+    "dependence",
+    "estimators",
+    "evaluation",
+    "kernels",
+    "labels",
+    "learn",
+    "model",
+)
 
 
 @dataclass(frozen=True)
@@ -114,7 +123,7 @@ def source_digest() -> str:
         if file.suffix in (".py", ".so", ".pyd")
     )
     digest = hashlib.sha256()
-    for file in (*files, root / "paper.py"):
+    for file in files:
         digest.update(file.relative_to(root).as_posix().encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
@@ -147,15 +156,15 @@ _OURS = (
         "solah",
         "solah",
         "rules",
-        "`SelfOrganisedHierarchyClassifier()`, rules with weight",
+        "`SelfOrganisedHierarchyClassifier()`",
         solah_auto("default").make,
     ),
     Model(
-        "solah-50",
-        "solah, 50 rules",
+        "solah-20",
+        f"solah, {FEW_RULES} rules",
         "rules",
         f"the same with `max_rules={FEW_RULES}`",
-        Recipe("solah-50", "solah", "default", (("max_rules", FEW_RULES),)).make,
+        Recipe("solah-20", "solah", "default", (("max_rules", FEW_RULES),)).make,
     ),
     Model(
         "solah-paper",
@@ -183,18 +192,20 @@ def _step(name: str, about: str, **parameters: Any) -> Model:
 
 
 _STEPS = (
-    _step("step-each", "a tree an attribute, never clusters", n_clusters="each"),
-    _step("step-clusters", "clusters of the paper's Algorithm 1, weighed", n_clusters=4),
-    _step("step-one-tree", "one tree on all attributes, its branches refitted", n_clusters=1),
-    _step("step-tree-on-top", "the same choosing, with a tree on top", fusion="tree"),
-    _step("step-either", "weighing or a tree on top, chosen", fusion="auto"),
-    _step("step-two-words", "two words", n_labels=2),
-    _step("step-five-words", "five words", n_labels=5),
-    _step("step-placement", "where words stand, chosen", placement="auto"),
-    _step("step-uniform", "words at equal distances", placement="uniform"),
-    _step("step-rule-cost", "what a rule must be worth, chosen", rule_cost="auto"),
-    _step("step-bold", "the penalty not chosen", penalty=2.0),
-    _step("step-20", "twenty rules at the most", max_rules=20),
+    _step("step-learnt", "words where the goal changes, and nowhere else", words="learnt"),
+    _step("step-quantile", "words at equal shares of the rows", words="quantile"),
+    _step("step-uniform", "words at equal distances", words="uniform"),
+    _step("step-single", "rules of one condition alone", interactions=0),
+    _step(
+        "step-pairs",
+        "sixteen pairs of attributes, whether they are worth it or not",
+        interactions=16,
+    ),
+    _step("step-all-rules", "every rule stays", max_rules=None),
+    _step("step-10", "ten rules at the most", max_rules=10),
+    _step("step-40", "forty rules at the most", max_rules=40),
+    _step("step-attributes", "five attributes at the most", max_attributes=5),
+    _step("step-trees", "stacked trees, as the paper has them, with our trees", fusion="tree"),
 )
 _SKLEARN = (
     _sklearn("tree", "DecisionTree", "leaves", "`DecisionTreeClassifier()`", peers.Tree),
@@ -260,8 +271,8 @@ _EXTRAS = (
         "ebm",
         "EBM",
         "terms",
-        "`interpret.glassbox.ExplainableBoostingClassifier(interactions=0)`; terms are shape "
-        "functions",
+        "`interpret.glassbox.ExplainableBoostingClassifier()`, with its usual interactions; "
+        "terms are shape functions of one or two attributes",
         partial(_peer, extras.ExplainableBoosting),
         "interpret-core",
         "interpret",

@@ -23,6 +23,7 @@ _GROUP_COLUMNS = (
     ("auc", "AUC", "share"),
     ("log_loss", "log-loss", "share"),
     ("brier", "Brier", "share"),
+    ("calibration", "ECE", "share"),
     ("size", "size (median)", "count"),
     ("unit", "of", "text"),
     ("length", "conditions", "mean"),
@@ -173,7 +174,8 @@ def _introduction(summary: dict[str, Any]) -> list[str]:
         "taken, the same share of each class (and group).",
         "- A set's figure is the mean over all folds and seeds; a group's is the mean over its "
         "sets, of sizes the median. AUC is the rank AUC, for several classes the mean over one "
-        "class against the others; the Brier score is halved, so that it is at most 1.",
+        "class against the others; the Brier score is halved, so that it is at most 1; ECE is the "
+        "expected calibration error of the decisions, in ten bins.",
         "- The size is in each model's own unit (below); conditions are the mean number of "
         "conditions of a rule or leaf. The time to learn is on one processor that other work may "
         "share.",

@@ -16,7 +16,23 @@ def score_fold(truth: np.ndarray, beliefs: np.ndarray, classes: np.ndarray) -> d
         "auc": basic.auc,
         "log_loss": basic.log_loss,
         "brier": basic.brier,
+        "calibration": calibration_error(truth, beliefs, classes),
     }
+
+
+def calibration_error(
+    truth: np.ndarray, beliefs: np.ndarray, classes: np.ndarray, n_bins: int = 10
+) -> float:
+    """Return the expected calibration error: how far the belief in what is decided is off.
+
+    Rows are sorted into even bins by how far their decision is believed. Of each bin, the mean
+    belief less the share of right decisions counts, by the rows in it.
+    """
+    most = beliefs.max(axis=1)
+    right = classes[np.argmax(beliefs, axis=1)] == truth
+    bins = np.minimum((most * n_bins).astype(int), n_bins - 1)
+    gaps = np.abs(np.bincount(bins, most - right, n_bins))
+    return float(gaps.sum() / len(truth))
 
 
 def balanced_accuracy(truth: np.ndarray, decisions: np.ndarray) -> float:

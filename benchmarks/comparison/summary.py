@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from comparison.cells import Figures
     from comparison.running import Comparison, Results
 
-SCORES = ("accuracy", "balanced_accuracy", "auc", "log_loss", "brier")
+SCORES = ("accuracy", "balanced_accuracy", "auc", "log_loss", "brier", "calibration")
 MEASURES = (*SCORES, "size", "length", "seconds")
 
 Means = dict[str, float | None]
@@ -73,7 +73,7 @@ def summarise(
         "sets": known,
         "groups": groups,
         "timing": timing or [],
-        "bars": find_bars(groups, wish.models, timing or []),
+        "bars": find_bars(groups, wish.models, timing or [], known),
     }
 
 
