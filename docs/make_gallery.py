@@ -25,6 +25,7 @@ from solah.plot import (
     DependenceDisplay,
     HierarchyDisplay,
     ImportanceDisplay,
+    PathDisplay,
     RocDisplay,
     RulesDisplay,
     SearchDisplay,
@@ -60,6 +61,8 @@ def displays() -> Iterator[tuple[str, Display]]:
     beliefs = cross_val_predict(tree, cells, kinds, cv=5, method="predict_proba")
     yield "calibration", CalibrationDisplay.from_predictions(kinds, beliefs)
     yield "rules", RulesDisplay.from_estimator(tree, cells, kinds)
+
+    yield "path", PathDisplay.from_estimator(SelfOrganisedHierarchyClassifier().fit(cells, kinds))
 
     search = GeneticHierarchyClassifier(8, n_generations=8, random_state=0).fit(X, y)
     yield "search", SearchDisplay.from_estimator(search)
