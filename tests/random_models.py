@@ -304,8 +304,14 @@ MAKERS = dict(
 )
 
 
+def random_starts(rng, attribute):
+    """Choose where an attribute is parted."""
+    places = np.arange(1, len(attribute.words))
+    return sorted(rng.choice(places, int(rng.integers(1, len(places) + 1)), replace=False).tolist())
+
+
 def with_parted_pairs(rng, model):
-    """Let trees of two inputs ask of measured ones only whether they are low or high."""
+    """Let trees of two inputs ask of measured ones only in which part they are."""
     n_goals = model.goal.size
     nodes = []
     for node in model.nodes:
@@ -313,9 +319,7 @@ def with_parted_pairs(rng, model):
             nodes.append(node)
             continue
         inputs = [
-            parted_attribute(one, int(rng.integers(1, len(one.words))))
-            if len(one.cores) > 1
-            else one
+            parted_attribute(one, random_starts(rng, one)) if len(one.cores) > 1 else one
             for one in node.inputs
         ]
         nodes.append(additive_tree(rng, node.name, inputs, n_goals))

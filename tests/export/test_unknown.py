@@ -17,6 +17,7 @@ from random_models import (
     random_model,
     random_number_model,
     random_rows,
+    random_starts,
 )
 from solah.export import export_c, export_micropython
 from solah.export.agreement import agreement_on, drawn_rows
@@ -46,11 +47,11 @@ def module_of(export):
 
 
 def parted_model(rng, n_classes):
-    """Make a model whose pairs ask whether an attribute is low or high."""
+    """Make a model whose pairs ask in which part an attribute is."""
     model = random_model(rng, "words and pairs", n_classes)
     continuous = [one for one in model.attributes if one.cores and len(one.words) > 1]
     states = [one for one in model.attributes if not one.cores]
-    asked = [parted_attribute(one, int(rng.integers(1, len(one.words)))) for one in continuous]
+    asked = [parted_attribute(one, random_starts(rng, one)) for one in continuous]
     pairs = [
         additive_tree(rng, f"{one.name} and {other.name}", [one, other], n_classes)
         for one, other in zip([*asked, *states], [*asked[1:], *states], strict=False)

@@ -56,8 +56,8 @@ def totals_of(draft, memberships):
         parts = []
         for side in (0, 1):
             words = memberships[place_of[id(pair.sides[side])]]
-            high = words[:, pair.is_high[side]].sum(axis=1)
-            parts.append(np.column_stack([1 - high, high]))
+            n_parts = pair.scores.shape[side]
+            parts.append(words @ np.equal.outer(pair.parts[side], np.arange(n_parts)))
         totals += np.einsum("ni,nj,ijc->nc", *parts, pair.scores)
     return totals
 

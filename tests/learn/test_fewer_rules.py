@@ -11,6 +11,7 @@ from solah import SelfOrganisedHierarchyClassifier
 from solah.learn.design import Design
 from solah.learn.recipe import STRENGTHS, AdditiveRecipe, InteractionSettings
 from solah.learn.sample import Sample
+from solah.learn.terms import PairTerm, part_of_words
 
 
 @settings(max_examples=20)
@@ -39,13 +40,13 @@ def test_there_are_never_more_rules_or_attributes_than_asked_for(
     assert np.isfinite(beliefs).all()
 
 
-def path_of(X, y, n_pairs=3):
+def path_of(X, y, n_products=4):
     sample = Sample.draw(rows_of(X, y), len(y))
     design = Design.begin(sample, AdditiveRecipe())
     design.fit(STRENGTHS[2])
-    design.rank_pairs(InteractionSettings())
-    design.add_pairs(n_pairs)
-    design.fit(STRENGTHS[2])
+    for number in range(1, n_products + 1):
+        design.add_products(number, InteractionSettings())
+        design.fit(STRENGTHS[2])
     return design, design.path(STRENGTHS[2], {})
 
 
@@ -61,6 +62,8 @@ def test_joined_words_have_equal_scores_and_dropped_ones_none(case, max_rules):
         at += term.n_parameters
         if not term.n_rules:
             # All words of a term that is dropped are alike, so that it tells nothing.
+            if isinstance(term, PairTerm):
+                np.testing.assert_allclose(found, 0.0, atol=1e-4)
             np.testing.assert_allclose(found, np.tile(found[:1], (len(found), 1)), atol=1e-4)
             continue
         # What was joined or left out is what the reduction makes of the rest.
@@ -79,20 +82,29 @@ def test_every_word_is_in_one_place_at_every_step(case):
         path.walk(max_rules)
         assert path.n_rules <= max_rules
         for term in path.terms:
-            shares = term.reduction() if term.n_rules else np.ones((1, 1))
-            np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-            assert (shares >= 0).all()
-        for pair in path.terms:
-            if pair.n_rules and len(pair.attributes) == 2:  # it needs both of its attributes
-                assert pair.low.n_rules
-                assert pair.high.n_rules
-                for side in (pair.low, pair.high):
-                    boundary = pair.boundary_of(side)
-                    parts = {
-                        word[0] > boundary if side.vocabulary.is_ordered else boundary in word
-                        for word in side.words
-                    }
-                    assert parts == {False, True}
+            if isinstance(term, PairTerm):
+                check_pair(term)
+            elif term.n_rules:
+                shares = term.reduction()
+                np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+                assert (shares >= 0).all()
+
+
+def check_pair(pair):
+    """Both attributes of a pair have words in each of its parts, and each word is in one."""
+    if not pair.n_rules:
+        return
+    n_cells = 1
+    for single in pair.sides:
+        assert single.n_rules
+        boundaries = pair.boundaries_of(single)
+        n_cells *= len(boundaries) + 1
+        found = part_of_words(single, boundaries)
+        expected = range(len(boundaries) + 1)
+        if not single.vocabulary.is_ordered and len(found) == len(boundaries):
+            expected = expected[1:]  # every state is a part
+        assert sorted(set(found.tolist())) == list(expected)
+    assert pair.n_rules == n_cells
 
 
 def test_what_costs_least_goes_first():

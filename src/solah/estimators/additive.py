@@ -179,7 +179,7 @@ def _interactions(given: Any, names: Sequence[str]) -> InteractionSettings:
     if given == "auto":
         return InteractionSettings()
     if isinstance(given, Integral):
-        return InteractionSettings(n_pairs=int(given))
+        return _so_many(int(given))
     pairs = []
     for pair in given:
         if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
@@ -188,4 +188,11 @@ def _interactions(given: Any, names: Sequence[str]) -> InteractionSettings:
             )
         _check_columns("interactions", pair, names)
         pairs.append((str(pair[0]), str(pair[1])))
-    return InteractionSettings(n_pairs=len(pairs), pairs=tuple(pairs), per_pair=1)
+    return replace(_so_many(len(pairs)), pairs=tuple(pairs))
+
+
+def _so_many(n_pairs: int) -> InteractionSettings:
+    """Let so many pairs have rules; how many each is settled out of fold."""
+    return InteractionSettings(
+        least=n_pairs, tried=(2 * n_pairs, 4 * n_pairs) if n_pairs else (), max_pairs=n_pairs
+    )

@@ -1,8 +1,8 @@
-"""Settles words, pairs, strengths and the number of rules of an additive model out of fold.
+"""Settles words, strengths, interactions and the number of rules of an additive model out of fold.
 
 One thing after another is compared on the same folds: how strongly scores are held back, how many
-pairs of attributes are worth it, and how few rules do. Every fold places its own words and ranks
-its own pairs, so that nothing is judged by rows it has learnt from.
+products of attributes are worth it, and how few rules do. Every fold places its own words and ranks
+its own products, so that nothing is judged by rows it has learnt from.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
     from solah.learn.objective import Scores
-    from solah.learn.recipe import AdditiveRecipe, Strength
+    from solah.learn.recipe import AdditiveRecipe, InteractionSettings, Strength
     from solah.learn.sample import Fold, Sample
     from solah.learn.terms import SingleTerm, Term
 
@@ -59,14 +59,14 @@ class Choice:
     Attributes
     ----------
     strength : how strongly scores are held back
-    n_pairs : how many pairs there are
+    n_products : how many products of two attributes there are
     max_rules : the most rules; None for any number
     path : the numbers of rules that were compared
     reason : why, in a sentence
     """
 
     strength: Strength
-    n_pairs: int
+    n_products: int
     max_rules: int | None
     path: tuple[PathStep, ...] = ()
     reason: str = ""
@@ -157,7 +157,7 @@ def settle(sample: Sample, recipe: AdditiveRecipe, tell: Tell = lambda _: None) 
     design = Design.begin(sample, recipe)
     choice = choose(sample, recipe, tell) if design.terms else _without_rules(recipe)
     tell("fitting the rules")
-    _fit(design, recipe, choice.strength, choice.n_pairs)
+    _fit(design, recipe, choice.strength, choice.n_products)
     for max_rules in _allowed(choice):
         structure = _reduced(design.again_fitted(), recipe, choice, max_rules)
         if max_rules is None or structure.is_as_good_as_expected:
@@ -191,26 +191,25 @@ def choose(sample: Sample, recipe: AdditiveRecipe, tell: Tell) -> Choice:
     """Compare what is open on folds of a sample."""
     budget, interactions = recipe.budget, recipe.interactions
     middle = recipe.strengths[len(recipe.strengths) // 2]
-    n_given = interactions.n_pairs
-    is_open = len(recipe.strengths) > 1 or n_given is None or budget.max_rules is None
+    n_products = interactions.least
+    is_open = len(recipe.strengths) > 1 or interactions.tried or budget.max_rules is None
     compared = sample.first(recipe.compared_rows)
     is_many = compared.n_rows >= recipe.many_rows
     n_folds = recipe.n_folds_of_many if is_many else recipe.n_folds
     folds = compared.folds(n_folds) if is_open else []
     if len(folds) < 2:
         reason = "there are too few rows to compare numbers of rules" if is_open else ""
-        return Choice(middle, n_given or 0, budget.max_rules, (), reason)
+        return Choice(middle, n_products, budget.max_rules, (), reason)
     trials = [_Trial(fold, recipe) for fold in folds]
     strength, base = middle, None
     if len(recipe.strengths) > 1:
         strength, base = _choose_strength(trials, recipe.strengths, tell)
-    n_pairs = n_given
-    if n_pairs is None:
-        n_pairs = _choose_pairs(trials, strength, base, recipe, tell)
+    if interactions.tried:
+        n_products = _choose_products(trials, strength, base, interactions, tell)
     if budget.max_rules is not None:
-        return Choice(strength, n_pairs, budget.max_rules)
+        return Choice(strength, n_products, budget.max_rules)
     tell("comparing numbers of rules")
-    return _choose_rules(trials, strength, n_pairs, recipe)
+    return _choose_rules(trials, strength, n_products, recipe)
 
 
 def _without_rules(recipe: AdditiveRecipe) -> Choice:
@@ -232,24 +231,23 @@ class _Trial:
         self.fitted[strength] = self.design.fit(strength, is_rough=True)
         return self._losses(self.fitted[strength], self.tested)
 
-    def begin_pairs(self, strength: Strength) -> None:
-        """Rank pairs by what the single terms leave."""
+    def begin_products(self, strength: Strength) -> None:
+        """Go on from what the single terms leave."""
         self.design.scores = self.fitted.get(strength)
         if self.design.scores is None:
             self.design.fit(strength, is_rough=True)
-        self.design.rank_pairs(self.recipe.interactions)
 
-    def try_pairs(self, strength: Strength, n_pairs: int) -> Float:
-        """Return the losses of the tested rows with so many pairs."""
-        self.design.add_pairs(n_pairs)
+    def try_products(self, strength: Strength, n_products: int) -> Float:
+        """Return the losses of the tested rows with so many products."""
+        self.design.add_products(n_products, self.recipe.interactions)
         scores = self.design.fit(strength, is_rough=True)
         return self._losses(scores, self.design.columns_of(self.fold.tested))
 
-    def walk(self, strength: Strength, n_pairs: int) -> list[tuple[Float, Float, int, int]]:
+    def walk(self, strength: Strength, n_products: int) -> list[tuple[Float, Float, int, int]]:
         """Go the way to few rules; return losses, hits, rules and attributes of each step."""
         design = self.design.again()
         design.scores = self.fitted.get(strength)
-        _fit(design, self.recipe, strength, n_pairs, is_rough=True)
+        _fit(design, self.recipe, strength, n_products, is_rough=True)
         tested = design.columns_of(self.fold.tested)
         path = design.path(strength, _prices(self.fold.learnt, self.recipe))
         objective = self.fold.tested.objective
@@ -283,19 +281,18 @@ def _fit(
     design: Design,
     recipe: AdditiveRecipe,
     strength: Strength,
-    n_pairs: int,
+    n_products: int,
     *,
     is_rough: bool = False,
 ) -> None:
-    """Fit the single terms, then those of pairs and of missing readings."""
+    """Fit the single terms, then those of missing readings and of pairs."""
     if design.scores is None:
         design.fit(strength, is_rough=is_rough)
     design.add_missing(recipe.missing_statistic)
     if design.scores is None:
         design.fit(strength, is_rough=is_rough)
-    if n_pairs:
-        design.rank_pairs(recipe.interactions)
-        design.add_pairs(n_pairs)
+    for number in recipe.interactions.stages(n_products):
+        design.add_products(number, recipe.interactions)
         design.fit(strength, is_rough=is_rough)
 
 
@@ -319,37 +316,36 @@ def _choose_strength(
     return strengths[best], losses[best]
 
 
-def _choose_pairs(
+def _choose_products(
     trials: Sequence[_Trial],
     strength: Strength,
     base: Float | None,
-    recipe: AdditiveRecipe,
+    settings: InteractionSettings,
     tell: Tell,
 ) -> int:
-    """Choose the number of pairs with the least loss; none, if that is not clearly less."""
-    settings = recipe.interactions
+    """Choose the number of products with the least loss; the fewest, if it is not clearly less."""
     for trial in trials:
-        trial.begin_pairs(strength)
-    if base is None:
-        base = _together(trial.try_pairs(strength, 0) for trial in trials)
-    best, least = 0, base
-    for n_pairs in settings.tried:
-        tell(f"comparing interactions: {n_pairs}")
-        losses = _together(trial.try_pairs(strength, n_pairs) for trial in trials)
+        trial.begin_products(strength)
+    if base is None or settings.least:
+        base = _together(trial.try_products(strength, settings.least) for trial in trials)
+    best, least = settings.least, base
+    for n_products in settings.tried:
+        tell(f"comparing interactions: {n_products}")
+        losses = _together(trial.try_products(strength, n_products) for trial in trials)
         gain, error = _difference(losses, least, trials)
         if gain < 0:
-            best, least = n_pairs, losses
+            best, least = n_products, losses
         elif gain > error:
             break
     gain, error = _difference(least, base, trials)
-    return best if gain < -settings.errors * error else 0
+    return best if gain < -settings.errors * error else settings.least
 
 
 def _choose_rules(
-    trials: Sequence[_Trial], strength: Strength, n_pairs: int, recipe: AdditiveRecipe
+    trials: Sequence[_Trial], strength: Strength, n_products: int, recipe: AdditiveRecipe
 ) -> Choice:
     """Take the fewest rules that rows cannot tell from the best."""
-    walked = [trial.walk(strength, n_pairs) for trial in trials]
+    walked = [trial.walk(strength, n_products) for trial in trials]
     steps = recipe.budget.steps
     losses = [_together(found[k][0] for found in walked) for k in range(len(steps))]
     hits = [_together(found[k][1] for found in walked) for k in range(len(steps))]
@@ -381,7 +377,7 @@ def _choose_rules(
         f"{steps[chosen]} rules at most: on rows not learnt from, their loss ({means[chosen]:.4f}) "
         f"is not told from the least ({means[best]:.4f}, with up to {steps[best]} rules)"
     )
-    return Choice(strength, n_pairs, steps[chosen], tuple(path), reason)
+    return Choice(strength, n_products, steps[chosen], tuple(path), reason)
 
 
 def _prices(sample: Sample, recipe: AdditiveRecipe) -> Mapping[int, float]:

@@ -155,13 +155,10 @@ class _Layout:
                 row[rules.missing_place] = 1.0
                 self._number((id(rules), "missing"), row)
             return
-        steps = [
-            np.array([0.0, 1.0]) - self.draft.structure.high_mean(side.term, boundary)
-            for side, boundary in zip(rules.sides, rules.term.boundaries, strict=True)
-        ]
-        for cell in np.ndindex(2, 2):
+        products = rules.products
+        for cell in np.ndindex(*products.shape[:2]):
             row = np.zeros(width + 1)
-            row[rules.place] = steps[0][cell[0]] * steps[1][cell[1]]
+            row[rules.places] = products[cell]
             self._number((id(rules), cell), row)
 
     def _number(self, key: object, row: Float) -> None:

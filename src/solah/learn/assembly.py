@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.labels.words import plain_names
-from solah.learn.terms import PairTerm, SingleTerm
+from solah.learn.terms import PairTerm, SingleTerm, part_of_words, part_steps
 from solah.model import Fusion, Model, Tree
-from solah.model.attributes import cored_attribute, parted_attribute
+from solah.model.attributes import cored_attribute, parted_attribute, shares_of_peaks
 from solah.model.document import MissingRule
 from solah.model.structure import fresh_name
 
@@ -70,24 +70,38 @@ class PairRules:
     ----------
     term : what was settled
     sides : the rules of both attributes
-    is_high : for each side, whether each of its words is in the high part
-    place : where the parameter stands
-    scores : (2, 2, n_outputs) what is added for low and high readings of both
+    parts : for each side, the part that each of its words is in
+    steps : for each side, the high part of each boundary less its mean, by part
+    places : where the parameters of the products that are left stand
+    scores : (n_parts, n_parts, n_outputs) what is added for the parts of both
     """
 
     term: PairTerm
     sides: tuple[SingleRules, SingleRules]
-    is_high: tuple[NDArray[np.bool_], NDArray[np.bool_]]
-    place: int
+    parts: tuple[NDArray[np.intp], NDArray[np.intp]]
+    steps: tuple[Float, Float]
+    places: slice
     scores: Float
 
+    @property
+    def products(self) -> Float:
+        """What each product that is left is in each combination of parts."""
+        boundaries = [self.term.boundaries(side) for side in (0, 1)]
+        left = [self.term.products[place] for place in self.term.live]
+        of_sides = [
+            self.steps[side][:, [boundaries[side].index(one[side]) for one in left]]
+            for side in (0, 1)
+        ]
+        return np.asarray(of_sides[0][:, None, :] * of_sides[1][None, :, :])
+
     def shares(self, side: int) -> Float:
-        """Return the shares of the low and the high part of a side."""
-        return np.bincount(self.is_high[side], self.sides[side].shares, 2).astype(float)
+        """Return the shares of the parts of a side."""
+        n_parts = self.scores.shape[side]
+        return np.bincount(self.parts[side], self.sides[side].shares, n_parts).astype(float)
 
     def parts_of_sets(self, side: int) -> NDArray[np.intp]:
-        """Return the part, 0 or 1, that each focal set of a side is in."""
-        return self.is_high[side][self.sides[side].words].astype(np.intp)
+        """Return the part that each focal set of a side is in."""
+        return np.asarray(self.parts[side][self.sides[side].words], dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,11 +178,18 @@ class Draft:
 
     def _pair(self, term: PairTerm, of_term: Mapping[int, SingleRules], at: int) -> PairRules:
         sides = (of_term[id(term.low)], of_term[id(term.high)])
+        ends = [term.boundaries(side) for side in (0, 1)]
         low, high = (
-            _is_high(side.term, boundary)
-            for side, boundary in zip(sides, term.boundaries, strict=True)
+            (part_of_words(single, at_ends), self._steps(single, at_ends))
+            for single, at_ends in zip(term.sides, ends, strict=True)
         )
-        return PairRules(term, sides, (low, high), at, np.zeros((2, 2, len(self.bias))))
+        scores = np.zeros((len(low[1]), len(high[1]), len(self.bias)))
+        places = slice(at, at + len(term.live))
+        return PairRules(term, sides, (low[0], high[0]), (low[1], high[1]), places, scores)
+
+    def _steps(self, single: SingleTerm, boundaries: list[int]) -> Float:
+        means = [self.structure.high_mean(single, boundary) for boundary in boundaries]
+        return part_steps(single, boundaries, np.array(means))
 
     # --- scores ----------------------------------------------------------------------------------
 
@@ -185,11 +206,7 @@ class Draft:
                 rules.missing = weights[rules.missing_place] + middle
                 self.bias -= means[-1] * weights[rules.missing_place]
         for pair in self.pairs:
-            steps = [
-                np.array([0.0, 1.0]) - self.structure.high_mean(side.term, boundary)
-                for side, boundary in zip(pair.sides, pair.term.boundaries, strict=True)
-            ]
-            pair.scores = np.multiply.outer(np.outer(*steps), weights[pair.place])
+            pair.scores = pair.products @ weights[pair.places]
 
     def centre(self) -> None:
         """Let what is added be 0 on average, over rows and over classes."""
@@ -200,7 +217,7 @@ class Draft:
             whole = low @ rows
             pair.scores = pair.scores - rows[:, None] - columns[None] + whole
             for side, moved in zip((0, 1), (rows - whole, columns - whole), strict=True):
-                pair.sides[side].scores += moved[pair.is_high[side].astype(np.intp)]
+                pair.sides[side].scores += moved[pair.parts[side]]
             self.bias += whole
         for rules in self.singles:
             middle = rules.shares @ rules.scores
@@ -261,13 +278,6 @@ class Draft:
         return Model(goal, attributes, (*nodes[:-1], root))
 
 
-def _is_high(term: SingleTerm, boundary: int) -> NDArray[np.bool_]:
-    """Tell which of the words that are left are in the high part."""
-    if term.vocabulary.is_ordered:
-        return np.array([word[0] > boundary for word in term.words])
-    return np.array([boundary in word for word in term.words])
-
-
 def _single_tree(
     name: str, rules: SingleRules, tally: Tally, start: Float, variance: float
 ) -> Tree:
@@ -303,20 +313,13 @@ def _pair_tree(name: str, pair: PairRules, tally: Tally, start: Float, variance:
     order = (1, 0) if pair.sides[0].attribute.is_coded else (0, 1)
     weights, told = tally.weights.transpose(order), tally.told.transpose(*order, 2)
     scores = pair.scores.transpose(*order, 2)
-    sides = [_asked(pair, side) for side in order]
-    parts = [pair.parts_of_sets(side) for side in order]
-    cell_told = np.zeros((2, 2, told.shape[2]))
-    np.add.at(cell_told, (parts[0][:, None], parts[1][None, :]), told)
-    cell_weight = np.zeros((2, 2))
-    np.add.at(cell_weight, (parts[0][:, None], parts[1][None, :]), weights)
-    beliefs = _shares(cell_told, cell_weight, start)
-    asked = [asked for asked, _ in sides]
-    # What each focal set that is asked consists of, and the part it is in.
-    joined = [np.equal.outer(groups, np.arange(one.n_focal_sets)) for one, groups in sides]
-    part_of = [
-        np.array([int(part[groups == k].max(initial=0)) for k in range(one.n_focal_sets)])
-        for (one, groups), part in zip(sides, parts, strict=True)
+    asked, joined, part_of = zip(*(_asked(pair, side) for side in order), strict=True)
+    of_parts = [
+        one @ np.equal.outer(parts, np.arange(n_parts))
+        for one, parts, n_parts in zip(joined, part_of, scores.shape[:2], strict=True)
     ]
+    cell_told = np.einsum("abc,ai,bj->ijc", told, *of_parts)
+    beliefs = _shares(cell_told, np.einsum("ab,ai,bj->ij", weights, *of_parts), start)
     support = np.einsum("ab,ai,bj->ij", weights, *joined)
     n_first, n_second = support.shape
     n_nodes = 1 + n_first + n_first * n_second
@@ -346,13 +349,21 @@ def _pair_tree(name: str, pair: PairRules, tally: Tally, start: Float, variance:
     )
 
 
-def _asked(pair: PairRules, side: int) -> tuple[Attribute, NDArray[np.intp]]:
-    """Return what a pair asks of an attribute, and the set asked for each of its focal sets."""
+def _asked(pair: PairRules, side: int) -> tuple[Attribute, Float, NDArray[np.intp]]:
+    """Return what a pair asks of an attribute.
+
+    Returns
+    -------
+    asked : the attribute as the tree asks for it
+    shares : the masses of its focal sets for each focal set of the attribute
+    parts : the part that each of its focal sets is in
+    """
     attribute = pair.sides[side].attribute
     if attribute.is_coded:
-        return attribute, np.arange(attribute.n_focal_sets)
-    start = int(np.argmax(pair.is_high[side]))
-    return parted_attribute(attribute, start), pair.parts_of_sets(side)
+        return attribute, np.eye(attribute.n_focal_sets), pair.parts_of_sets(side)
+    starts = np.searchsorted(pair.parts[side], np.arange(1, pair.scores.shape[side]))
+    asked = parted_attribute(attribute, starts.tolist())
+    return asked, shares_of_peaks(attribute.peaks, asked.peaks), np.array(asked.set_words)
 
 
 def _shares(told: Float, weights: Float, start: Float) -> Float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.learn.terms import Move, SingleTerm
+from solah.learn.terms import Move, PairTerm, SingleTerm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -121,7 +121,7 @@ class Path:
         term = self.terms[number]
         term.apply(move)
         touched = {number}
-        if not term.n_rules:
+        if not term.n_rules or isinstance(term, PairTerm):
             # What a pair locked is free again.
             touched |= {
                 other

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.linalg import block_diag
 
 from solah.learn.budget import Path
 from solah.learn.cuts import split_gains
-from solah.learn.interactions import rank_pairs
+from solah.learn.interactions import parts_of, rank_products
 from solah.learn.objective import Scores, curvature
 from solah.learn.terms import PairTerm, SingleTerm
 from solah.learn.vocabulary import place_words
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
     from solah.learn.cuts import SplitGains
+    from solah.learn.interactions import Part, Product
     from solah.learn.recipe import AdditiveRecipe, InteractionSettings, Strength
     from solah.learn.sample import Sample
     from solah.learn.terms import Term
@@ -47,7 +49,7 @@ class Design:
     means: list[Float]
     columns: Float
     scores: Scores | None = None
-    _ranked: list[PairTerm] = field(default_factory=list)
+    _parts: list[Part] | None = None
 
     @classmethod
     def begin(cls, sample: Sample, recipe: AdditiveRecipe) -> Design:
@@ -84,7 +86,9 @@ class Design:
             new.has_missing = old.has_missing
         for term in self.terms:
             if isinstance(term, PairTerm):
-                pair = PairTerm(singles[id(term.low)], singles[id(term.high)], term.boundaries)
+                pair = PairTerm(singles[id(term.low)], singles[id(term.high)])
+                for product in term.products:
+                    pair.add(product)
                 pair.low.pairs.append(pair)
                 pair.high.pairs.append(pair)
                 other.terms.append(pair)
@@ -131,34 +135,71 @@ class Design:
             self.columns,
             self.sample.weights,
             self.penalty(strength),
-            self._extended(self.scores),
+            self.scores,
             is_rough=is_rough,
         )
         return self.scores
 
-    def rank_pairs(self, settings: InteractionSettings) -> None:
-        """Rank pairs by what the fitted scores leave unexplained."""
-        slope, bend = self.sample.objective.gradient(self.totals)
-        self._ranked = rank_pairs(
-            self.singles,
-            self.memberships,
-            self.means,
-            self.sample.weights,
-            slope,
-            bend,
-            settings,
-        )
+    @property
+    def pairs(self) -> list[PairTerm]:
+        """The terms of pairs of attributes."""
+        return [term for term in self.terms if isinstance(term, PairTerm)]
 
-    def add_pairs(self, n_pairs: int) -> None:
-        """Let there be as many pairs, the best first, or all if there are fewer."""
-        n_there = len(self.terms) - len(self.singles)
-        new = self._ranked[n_there:n_pairs]
-        for pair in new:
-            pair.low.pairs.append(pair)
-            pair.high.pairs.append(pair)
-        self.terms += new
-        parts = self._columns(new, self.memberships)
-        self.columns = np.hstack([self.columns, *parts])
+    @property
+    def n_products(self) -> int:
+        """How many products of two attributes there are."""
+        return sum(pair.n_parameters for pair in self.pairs)
+
+    def add_products(self, n_products: int, settings: InteractionSettings) -> None:
+        """Let there be so many products, the best first by what the scores leave unexplained."""
+        new = list(islice(self._ranked(settings), n_products - self.n_products))
+        before = self._places()
+        singles, pairs = self.singles, {pair.sides: pair for pair in self.pairs}
+        for product in new:
+            sides = (singles[product.terms[0]], singles[product.terms[1]])
+            if sides not in pairs:
+                pairs[sides] = PairTerm(*sides)
+                self.terms.append(pairs[sides])
+                for single in sides:
+                    single.pairs.append(pairs[sides])
+            pairs[sides].add(product.boundaries)
+        width = sum(single.n_parameters for single in singles)
+        of_pairs = self._columns(self.pairs, self.memberships)
+        self.columns = np.hstack([self.columns[:, :width], *of_pairs])
+        if self.scores is not None:
+            self.scores = self._moved(self.scores, before)
+
+    def _ranked(self, settings: InteractionSettings) -> Iterator[Product]:
+        """Rank the products that settings allow, and that are not there yet."""
+        if self._parts is None:
+            n_boundaries = settings.n_boundaries(len(self.singles))
+            self._parts = parts_of(
+                self.singles, self.memberships, self.means, self.sample.weights, n_boundaries
+            )
+        slope, bend = self.sample.objective.gradient(self.totals)
+        ranked = rank_products(self._parts, self.sample.weights, slope, bend)
+        names = [single.vocabulary.attribute.name for single in self.singles]
+        number = {id(single): place for place, single in enumerate(self.singles)}
+        there = {
+            (number[id(pair.low)], number[id(pair.high)]): set(pair.products) for pair in self.pairs
+        }
+        return settings.allowed(ranked, names, there)
+
+    def _places(self) -> dict[int, slice]:
+        """Return where the parameters of each term stand, by the term's id."""
+        places, at = {}, 0
+        for term in self.terms:
+            places[id(term)] = slice(at, at + term.n_parameters)
+            at += term.n_parameters
+        return places
+
+    def _moved(self, scores: Scores, before: Mapping[int, slice]) -> Scores:
+        """Let new parameters begin at 0, and the others where they were."""
+        weights = np.zeros((self.n_parameters, scores.weights.shape[1]))
+        for term, place in self._places().items():
+            if (old := before.get(term)) is not None:
+                weights[place.start : place.start + old.stop - old.start] = scores.weights[old]
+        return Scores(weights, scores.bias)
 
     def add_missing(self, statistic: float) -> None:
         """Give missing readings that tell something a rule of their own."""
@@ -204,17 +245,9 @@ class Design:
     def _columns(self, terms: Sequence[Term], memberships: list[Float]) -> Iterator[Float]:
         number = {id(term): place for place, term in enumerate(self.singles)}
         for term in terms:
-            of = [term] if isinstance(term, SingleTerm) else [term.low, term.high]
+            of = [term] if isinstance(term, SingleTerm) else [*term.sides]
             places = [number[id(one)] for one in of]
             yield term.columns([memberships[j] for j in places], [self.means[j] for j in places])
-
-    def _extended(self, start: Scores | None) -> Scores | None:
-        """Let new parameters begin at 0."""
-        if start is None or len(start.weights) > self.n_parameters:
-            return None
-        n_new = self.n_parameters - len(start.weights)
-        new = np.zeros((n_new, start.weights.shape[1]))
-        return Scores(np.vstack([start.weights, new]), start.bias)
 
 
 def _kept(gains: SplitGains | None, n_attributes: int, most: int) -> NDArray[np.intp]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from solah.learn.interactions import Product
 
 WordKind = Literal["auto", "learnt", "quantile", "uniform"]
 WORD_KINDS: tuple[WordKind, ...] = ("auto", "learnt", "quantile", "uniform")
@@ -82,7 +85,7 @@ class Strength:
 
     @property
     def of_pair(self) -> float:
-        """The price of the square of an interaction."""
+        """The price of the square of a product's score."""
         return 3 * self.ridge + 0.15
 
 
@@ -104,20 +107,70 @@ class InteractionSettings:
 
     Attributes
     ----------
-    n_pairs : how many; None compares those of ``tried`` out of fold
+    least : how many products there are in any case
+    tried : numbers of products that are compared out of fold
+    max_pairs : how many different pairs there may be
     pairs : the pairs by name, where they are given
-    tried : numbers of pairs that are compared
-    errors : how many standard errors a number of pairs must gain to be taken
-    n_boundaries : at how many places each attribute is parted into low and high
-    per_pair : how often the same two attributes may be paired
+    errors : how many standard errors a number of products must gain to be taken
+    max_boundaries, max_parts : at how many places each attribute is parted into low and high, and
+        all of them together; at least at ``least_boundaries``
+    per_pair : how many products of the same two attributes there may be
     """
 
-    n_pairs: int | None = None
+    least: int = 0
+    tried: tuple[int, ...] = (2, 4, 8, 16, 32)
+    max_pairs: int | None = None
     pairs: tuple[tuple[str, str], ...] | None = None
-    tried: tuple[int, ...] = (2, 4, 8, 16)
     errors: float = 1.5
-    n_boundaries: int = 3
-    per_pair: int = 2
+    max_boundaries: int = 8
+    least_boundaries: int = 3
+    max_parts: int = 64
+    per_pair: int = 16
+
+    def n_boundaries(self, n_attributes: int) -> int:
+        """Return at how many places each of so many attributes is parted."""
+        fair = self.max_parts // max(n_attributes, 1)
+        return min(max(fair, self.least_boundaries), self.max_boundaries)
+
+    def stages(self, n_products: int) -> list[int]:
+        """Return the numbers of products on the way to one: each is chosen by what is left."""
+        return [number for number in (self.least, *self.tried) if 0 < number <= n_products]
+
+    def allowed(
+        self,
+        ranked: Iterable[Product],
+        names: Sequence[str],
+        there: Mapping[tuple[int, int], Collection[tuple[int, int]]],
+    ) -> Iterator[Product]:
+        """Pass on the products that are allowed and not there yet; given pairs come first.
+
+        Parameters
+        ----------
+        ranked : products, the best first
+        names : those of the attributes, by their numbers
+        there : the boundaries of the products that are there, by the numbers of both attributes
+        """
+        given = None if self.pairs is None else {frozenset(pair) for pair in self.pairs}
+        counts = Counter({terms: len(products) for terms, products in there.items()})
+        later = []
+        for product in ranked:
+            terms = product.terms
+            if given is not None and frozenset(names[term] for term in terms) not in given:
+                continue
+            is_new = not counts[terms]
+            is_one_more = self.max_pairs is not None and is_new and len(+counts) >= self.max_pairs
+            if (
+                is_one_more
+                or counts[terms] >= self.per_pair
+                or product.boundaries in there.get(terms, ())
+            ):
+                continue
+            counts[terms] += 1
+            if given is None or is_new:
+                yield product
+            else:
+                later.append(product)
+        yield from later
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 A single term begins with all words of an attribute. Words are then joined (neighbours get one
 score) or left out (the score goes over linearly from the word before to the word behind). A pair is
-one interaction: two attributes, each parted into low and high, and one number::
+a sum of products: two attributes, each parted into low and high somewhere, and one number::
 
-    evidence = theta * (high_a - mean high_a) * (high_b - mean high_b)
+    evidence = sum of theta * (high_a - mean high_a) * (high_b - mean high_b)
 
 so that it says nothing where either is unknown, and nothing on average whatever the other reads.
+Several products of the same two attributes make a grid of rules.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
     from solah.learn.recipe import Strength
@@ -34,8 +37,9 @@ class Move:
 
     Attributes
     ----------
-    kind : ``"join"`` two words, ``"skip"`` one, or ``"drop"`` the term
-    words : the places of the words that it is about
+    kind : ``"join"`` two words, ``"skip"`` one, ``"merge"`` two parts of a pair's attribute, or
+        ``"drop"`` the term
+    words : the places of the words that it is about; of parts, the side and the boundary
     """
 
     kind: str
@@ -134,7 +138,7 @@ class SingleTerm:
                 return moves
             every = combinations(range(len(self.words)), 2) if joins is None else joins
             return moves + [Move("join", words) for words in every]
-        locked = {pair.boundary_of(self) for pair in live}
+        locked = {boundary for pair in live for boundary in pair.boundaries_of(self)}
         for place in range(len(self.words) - 1):
             low, high = self.words[place][-1], self.words[place + 1][0]
             if not any(low <= boundary < high for boundary in locked):
@@ -183,74 +187,118 @@ class SingleTerm:
 
 @dataclass(eq=False)
 class PairTerm:
-    """One interaction of two attributes.
+    """The interaction of two attributes.
 
     Attributes
     ----------
     low, high : the single terms of both attributes
-    boundaries : where each is parted: behind this first word, or, without an order, this one
-        against all others
-    is_dropped : whether it is left out
+    products : where both are parted, for each parameter: behind this first word, or, without an
+        order, this one against all others
+    live : the places of the products that are left
     """
 
     low: SingleTerm
     high: SingleTerm
-    boundaries: tuple[int, int]
-    is_dropped: bool = False
+    products: list[tuple[int, int]] = field(default_factory=list)
+    live: list[int] = field(default_factory=list)
 
-    n_parameters = 1
+    def add(self, product: tuple[int, int]) -> None:
+        """Add a product, which is left at first."""
+        self.live.append(len(self.products))
+        self.products.append(product)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many parameters the term has at first."""
+        return len(self.products)
 
     @property
     def n_rules(self) -> int:
-        """How many rules there are: one for each combination."""
-        return 0 if self.is_dropped else 4
+        """How many rules are left: one for each combination of parts."""
+        return _n_cells(self._left()) if self.live else 0
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether nothing is left."""
+        return not self.live
+
+    @property
+    def sides(self) -> tuple[SingleTerm, SingleTerm]:
+        """The single terms of both attributes."""
+        return self.low, self.high
 
     @property
     def attributes(self) -> tuple[int, ...]:
         """The places of the attributes."""
         return (self.low.vocabulary.place, self.high.vocabulary.place)
 
-    def boundary_of(self, single: SingleTerm) -> int:
-        """Return where an attribute is parted."""
-        return self.boundaries[0] if single is self.low else self.boundaries[1]
+    def boundaries(self, side: int) -> list[int]:
+        """Return where an attribute is parted by what is left."""
+        return sorted({product[side] for product in self._left()})
+
+    def boundaries_of(self, single: SingleTerm) -> list[int]:
+        """Return where an attribute is parted by what is left."""
+        return self.boundaries(0 if single is self.low else 1)
+
+    def _left(self) -> list[tuple[int, int]]:
+        return [self.products[place] for place in self.live]
 
     def columns(self, memberships: list[Float], means: list[Float]) -> Float:
-        """Return the product of both high parts, each less its mean; 0 where one is unknown."""
+        """Return the products of high parts, each less its mean; 0 where one is unknown."""
         parts = [
-            high_part(single.vocabulary, boundary, masses, mean)
-            for single, boundary, masses, mean in zip(
-                (self.low, self.high), self.boundaries, memberships, means, strict=True
+            {
+                boundary: high_part(single.vocabulary, boundary, masses, mean)
+                for boundary in {product[side] for product in self.products}
+            }
+            for side, (single, masses, mean) in enumerate(
+                zip(self.sides, memberships, means, strict=True)
             )
         ]
-        return np.asarray(parts[0] * parts[1])[:, None]
+        return np.column_stack([parts[0][a] * parts[1][b] for a, b in self.products])
 
     def penalty(self, strength: Strength) -> Float:
-        """Return the price of the score."""
-        return np.array([[strength.of_pair]])
+        """Return the price of scores: a ridge."""
+        return strength.of_pair * np.eye(self.n_parameters)
 
     def reduction(self) -> Float:
-        """Return that the parameter stays."""
-        return np.ones((1, 1))
+        """Return which parameters stay."""
+        return np.eye(self.n_parameters)[:, self.live]
 
     def moves(self, joins: Iterable[tuple[int, int]] | None = None) -> list[Move]:
-        """Return that it may go."""
+        """Return that the pair may go, or be parted at fewer places."""
         del joins
-        return [] if self.is_dropped else [Move("drop")]
+        if self.is_dropped:
+            return []
+        places = [(side, boundary) for side in (0, 1) for boundary in self.boundaries(side)]
+        fewer = [Move("merge", place) for place in places if self._without(Move("merge", place))]
+        return [Move("drop"), *fewer]
 
     def constraints(self, move: Move) -> list[Constraint]:
-        """Return that the parameter is to be 0."""
-        del move
-        return [[(0, 1.0)]]
+        """Return that the parameters of what goes are to be 0."""
+        left = self._without(move)
+        return [[(place, 1.0)] for place in self.live if place not in left]
 
     def saved(self, move: Move) -> int:
         """Return how many rules a move saves."""
-        del move
-        return self.n_rules
+        left = [self.products[place] for place in self._without(move)]
+        return self.n_rules - (_n_cells(left) if left else 0)
 
     def apply(self, move: Move) -> None:
-        """Leave the pair out."""
-        del move
-        self.is_dropped = True
+        """Take a step."""
+        self.live = self._without(move)
+
+    def _without(self, move: Move) -> list[int]:
+        """Return the places of the products that a move leaves."""
+        if move.kind == "drop":
+            return []
+        side, boundary = move.words
+        return [place for place in self.live if self.products[place][side] != boundary]
+
+
+def _n_cells(products: list[tuple[int, int]]) -> int:
+    """Count the combinations of parts that products make."""
+    first, second = zip(*products, strict=True)
+    return (len(set(first)) + 1) * (len(set(second)) + 1)
 
 
 Term = SingleTerm | PairTerm
@@ -260,6 +308,25 @@ def high_words(vocabulary: Vocabulary, boundary: int) -> slice:
     """Return the first words of the high part of an attribute."""
     end = vocabulary.size if vocabulary.is_ordered else boundary + 1
     return slice(boundary + vocabulary.is_ordered, end)
+
+
+def part_of_words(single: SingleTerm, boundaries: list[int]) -> NDArray[np.intp]:
+    """Return the part that each word that is left is in.
+
+    Boundaries of words with an order part them into runs, from low to high. Without an order, part
+    0 has the words that no boundary names.
+    """
+    if single.vocabulary.is_ordered:
+        return np.array([int(np.searchsorted(boundaries, word[0])) for word in single.words])
+    part_of = {boundary: number for number, boundary in enumerate(boundaries, 1)}
+    return np.array([max(part_of.get(state, 0) for state in word) for word in single.words])
+
+
+def part_steps(single: SingleTerm, boundaries: list[int], means: Float) -> Float:
+    """Return the high part of each boundary less its mean: ``(n_parts, n_boundaries)``."""
+    parts, numbers = np.arange(len(boundaries) + 1)[:, None], np.arange(len(boundaries))
+    high = parts > numbers if single.vocabulary.is_ordered else parts == numbers + 1
+    return np.asarray(high - means)
 
 
 def high_part(vocabulary: Vocabulary, boundary: int, masses: Float, mean: Float) -> Float:

@@ -16,6 +16,8 @@ from solah.model.limits import are_apart
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from solah.data import State
 
 
@@ -50,8 +52,8 @@ class Attribute:
     place : the goal state, by number, that the belief is in
     cores : the intervals in which each word of a continuous attribute describes a reading fully;
         between two of them, memberships go over linearly. None if words overlap instead
-    parted_at : where a tree asks only whether a reading is low or high: the first word of the high
-        part, by its number; 0 for an attribute that is not parted
+    parted_at : where a tree asks only in which part a reading is: the first word of each part but
+        the lowest, by its number; none for an attribute that is not parted
     """
 
     name: str
@@ -65,7 +67,7 @@ class Attribute:
     tree: str | None = None
     place: int = 0
     cores: tuple[tuple[float, float], ...] = ()
-    parted_at: int = 0
+    parted_at: tuple[int, ...] = ()
 
     @property
     def origin(self) -> str:
@@ -181,36 +183,43 @@ long: fully from 5, partly from 3
     )
 
 
-def parted_attribute(attribute: Attribute, start: int) -> Attribute:
-    """Part an attribute whose words have cores into low and high, for a tree that asks no more.
+def parted_attribute(attribute: Attribute, starts: Sequence[int]) -> Attribute:
+    """Part an attribute whose words have cores, for a tree that asks only for the part.
 
     Parameters
     ----------
     attribute : Attribute
-    start : int
-        The number of the first word of the high part, from 1 on.
+    starts : sequence of int
+        The number of the first word of each part but the lowest, ascending, from 1 on.
 
     Examples
     --------
     >>> cores = [(-np.inf, 1.0), (2.0, 3.0), (5.0, np.inf)]
     >>> words = ("short", "medium", "long")
     >>> distance = cored_attribute("distance", words, cores, (0.4, 0.2, 0.1, 0.3), 0.0, 9.0)
-    >>> parted = parted_attribute(distance, 2)
+    >>> parted = parted_attribute(distance, [2])
     >>> parted.words, parted.peaks
     (('short or medium', 'long'), (3.0, 5.0))
     """
-    masses = [0.0, 0.0]
-    for word, mass in zip(attribute.set_words, attribute.ignorance, strict=True):
-        masses[word >= start] += mass
     words, cores = attribute.words, attribute.cores
+    runs = [range(*ends) for ends in pairwise((0, *starts, len(words)))]
+    parts = tuple((cores[run[0]][0], cores[run[-1]][1]) for run in runs)
+    peaks = tuple(peak for part in parts for peak in _core_peaks(part))
+    masses = np.asarray(attribute.ignorance) @ shares_of_peaks(attribute.peaks, peaks)
     return replace(
         attribute,
-        words=(phrase(words, range(start)), phrase(words, range(start, len(words)))),
-        cores=((-np.inf, cores[start - 1][1]), (cores[start][0], np.inf)),
-        peaks=(cores[start - 1][1], cores[start][0]),
-        ignorance=(masses[0], masses[1]),
-        parted_at=start,
+        words=tuple(phrase(words, run) for run in runs),
+        cores=parts,
+        peaks=peaks,
+        ignorance=tuple(masses.tolist()),
+        parted_at=tuple(starts),
     )
+
+
+def shares_of_peaks(peaks: Sequence[float], fewer: Sequence[float]) -> NDArray[np.float64]:
+    """Return the masses that focal sets with fewer peaks have at each of some peaks."""
+    hats = np.eye(len(fewer))
+    return np.column_stack([np.interp(peaks, fewer, hat) for hat in hats])
 
 
 def phrase(words: Sequence[str], places: Sequence[int]) -> str:

@@ -12,6 +12,7 @@ import math
 from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import version as package_version
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -180,7 +181,7 @@ def _tree_text(tree: Tree, goal: Goal) -> str:
 def _input_record(attribute: Attribute) -> str | dict[str, Any]:
     """Name an attribute or a tree below; words over a tree's belief stand here in full."""
     if attribute.parted_at:
-        return {"name": attribute.name, "parted_at": attribute.parted_at}
+        return {"name": attribute.name, "parted_at": list(attribute.parted_at)}
     if attribute.tree is None:
         return attribute.name
     return {
@@ -603,13 +604,16 @@ def _read_input(
 
 
 def _read_parted(reader: Reader, attributes: Mapping[str, Attribute]) -> Attribute:
-    """Read an input that is only asked whether it is low or high."""
+    """Read an input that is only asked in which part it is."""
     fields = reader.record(["name", "parted_at"])
     attribute = attributes.get(fields["name"].text())
     if attribute is None or len(attribute.cores) < 2:
         raise fields["name"].fail("the name of an attribute whose words have cores")
-    start = fields["parted_at"].integer(1, len(attribute.words) - 1)
-    return parted_attribute(attribute, start)
+    last = len(attribute.words) - 1
+    starts = [start.integer(1, last) for start in fields["parted_at"].items(1, last)]
+    if any(start >= after for start, after in pairwise(starts)):
+        raise fields["parted_at"].fail("numbers of words that ascend")
+    return parted_attribute(attribute, starts)
 
 
 def _read_nodes(
