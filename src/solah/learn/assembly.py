@@ -266,10 +266,8 @@ class Draft:
                 name = fresh_name(f"evidence of {rules.name}", taken)
                 trees[name] = _single_tree(name, rules, tally, start, variance)
             else:
-                names = " & ".join(side.name for side in rules.sides)
-                again = f"evidence of {names} (2)"  # the same attributes, parted elsewhere
-                name = f"evidence of {names}"
-                name = fresh_name(again if name in taken else name, taken)
+                both = " & ".join(side.name for side in rules.sides)
+                name = fresh_name(f"evidence of {both}", taken)
                 trees[name] = _pair_tree(name, rules, tally, start, variance)
             taken.add(name)
         nodes = _wired(trees, groups, goal.name, {rules.name for rules in self.singles})
