@@ -1,4 +1,4 @@
-"""Who listens to the decisions of a network, for tests."""
+"""Wait for a network, and listen to its decisions, for tests."""
 
 import threading
 import time
@@ -6,6 +6,16 @@ import time
 from solah.network.client import Client, find_broker
 from solah.network.messages import decode_decisions
 from solah.network.topics import Topics
+
+PATIENCE = 180.0  # seconds; only a failure, or a very slow machine, takes that long
+
+
+def until(is_so, seconds=PATIENCE):
+    """Wait for something, generously."""
+    give_up = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < give_up, "it did not come to be"
+        time.sleep(0.02)
 
 
 class Listener:
@@ -29,19 +39,16 @@ class Listener:
                 if known[1].beliefs != row.beliefs:
                     self.contradictions.append((known, row))
 
-    def wait(self, n_rows, seconds=60.0):
+    def wait(self, n_rows, seconds=PATIENCE):
         """Wait until so many rows are decided."""
         give_up = time.monotonic() + seconds
         while len(self.rows) < n_rows and time.monotonic() < give_up:
             time.sleep(0.02)
         assert len(self.rows) >= n_rows, f"{len(self.rows)} of {n_rows} rows were decided"
 
-    def wait_for(self, sequences, seconds=60.0):
+    def wait_for(self, sequences):
         """Wait until these rows are decided."""
-        give_up = time.monotonic() + seconds
-        while not self.rows.keys() >= set(sequences) and time.monotonic() < give_up:
-            time.sleep(0.02)
-        assert self.rows.keys() >= set(sequences)
+        until(lambda: self.rows.keys() >= set(sequences))
 
     def stop(self):
         self._client.stop()

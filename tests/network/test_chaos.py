@@ -39,7 +39,7 @@ def test_no_decision_is_lost_or_changed(broker, monkeypatch, shape):
     listener = Listener(broker.url)
     nodes = Threads(bundle, broker.url, rows)
     nodes.start()
-    listener.wait(len(rows), seconds=60)
+    listener.wait(len(rows))
     nodes.stop()
     listener.stop()
     beliefs = expected(bundle.model, rows)
