@@ -10,6 +10,7 @@ from dataclasses import replace
 import httpx
 import numpy as np
 import pytest
+from processes import PATIENCE, until
 from watched_site import START, Site, feed, make_bundle
 
 from random_models import random_model
@@ -185,7 +186,7 @@ def serve():
     yield start
     for server, thread in running:
         server.stop()
-        thread.join(10)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
@@ -193,7 +194,7 @@ def test_a_stream_does_not_keep_the_server_from_ending(serve):
     url = serve(watch(make_bundle()))
     assert url.startswith("http://127.0.0.1:")
     # The fixture stops the server while the stream is open.
-    client = httpx.Client()
+    client = httpx.Client(timeout=PATIENCE)
     request = client.build_request("GET", f"{url}events")
     stream = client.send(request, stream=True)
     assert next(stream.iter_lines()).startswith("data: ")
@@ -206,7 +207,7 @@ def connect():
 
     def make(url, n_times, said=b""):
         where = (httpx.URL(url).host, httpx.URL(url).port)
-        made = [socket.create_connection(where, 20.0) for _ in range(n_times)]
+        made = [socket.create_connection(where, PATIENCE) for _ in range(n_times)]
         opened.extend(made)
         for one in made:
             one.sendall(said)
@@ -225,7 +226,7 @@ def test_connections_that_ask_nothing_keep_nobody_out(serve, connect, said):
     url = serve(watch(make_bundle()))
     connect(url, 200, said)
     for path in ("metrics", "", "snapshot.json"):
-        assert httpx.get(f"{url}{path}", timeout=20.0).status_code == 200
+        assert httpx.get(f"{url}{path}", timeout=PATIENCE).status_code == 200
 
 
 def test_whoever_asked_once_waits_no_longer_than_others(serve, connect):
@@ -233,7 +234,7 @@ def test_whoever_asked_once_waits_no_longer_than_others(serve, connect):
     for _ in range(200):
         (one,) = connect(url, 1, HALF + b"x\r\n\r\n")
         assert one.recv(12) == b"HTTP/1.1 200"
-    assert httpx.get(f"{url}metrics", timeout=20.0).status_code == 200
+    assert httpx.get(f"{url}metrics", timeout=PATIENCE).status_code == 200
 
 
 def test_a_connection_without_a_request_is_closed(serve, connect, monkeypatch):
@@ -258,7 +259,7 @@ def test_streams_leave_room_for_other_questions(serve, connect):
         assert b"data: " in b"".join(iter(lambda one=one: one.recv(1), b"{"))
     (refused,) = connect(url, 1, question)
     assert refused.recv(12) == b"HTTP/1.1 503"
-    assert httpx.get(f"{url}metrics", timeout=20.0).status_code == 200
+    assert httpx.get(f"{url}metrics", timeout=PATIENCE).status_code == 200
 
 
 # --- a real browser --------------------------------------------------------------------------
@@ -269,7 +270,9 @@ def browser(find_tool):
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     chromium = find_tool("chromium")
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS.split())
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=FLAGS.split(), timeout=1_000 * PATIENCE
+        )
         yield browser
         browser.close()
 
@@ -281,6 +284,7 @@ def open_page(browser, serve):
 
     def open_it(observer, **options):
         contexts.append(browser.new_context(**options))
+        contexts[-1].set_default_timeout(1_000 * PATIENCE)
         page = contexts[-1].new_page()
         url = serve(observer)
         page.on("console", lambda message: complaints.append(message.text))
@@ -329,7 +333,21 @@ def test_the_page_follows_the_network(open_page):
     assert page.locator("#verdict").text_content() == last["decision"]
     assert page.locator("#certainty").text_content() == f"{100 * last['certainty']:.1f} %"
     assert page.locator("#link-state").text_content() == "Live"
-    assert last["decision"] in page.locator("#announcer").text_content()
+    page.locator("#announcer", has_text=last["decision"]).wait_for(state="attached")
+
+
+def test_a_decision_that_came_too_soon_is_announced_later(open_page):
+    observer = Observer(Topics("house"))
+
+    def decide(sequence, decision):
+        row = Decided(sequence, START, decision, {decision: 0.5}, ())
+        observer.take("solah/house/decision", encode(Decisions("a", "0", (row,))), START)
+
+    decide(0, "wet")
+    page = open_page(observer)
+    page.locator("#announcer", has_text="wet").wait_for(state="attached")
+    decide(1, "dry")
+    page.locator("#announcer", has_text="dry").wait_for(state="attached")
 
 
 def test_a_new_model_is_drawn(open_page):
@@ -347,7 +365,7 @@ def test_a_paused_page_stands_still(open_page):
     page = open_page(observer)
     page.locator("#pause").click()
     feed(observer, site.messages(10))
-    page.wait_for_timeout(600)
+    until(lambda: page.evaluate("picture.decisions.total") == 10)
     assert page.locator("#total").text_content() == "0"
     page.locator("#pause").click()
     assert page.locator("#total").text_content() == "10"

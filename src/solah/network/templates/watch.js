@@ -255,4 +255,8 @@ function wireTheme() {
 wirePause();
 wireTheme();
 connect();
-setInterval(() => { if (picture && !isPaused) showNodes(picture.nodes); }, 1000);
+setInterval(() => {
+  if (!picture || isPaused) return;
+  showNodes(picture.nodes);
+  showVerdict(picture); // which may have been too soon to be announced
+}, 1000);
