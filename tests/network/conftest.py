@@ -1,5 +1,6 @@
 """A real broker for tests: mosquitto on a port of the loopback."""
 
+import random
 import socket
 import subprocess
 import sys
@@ -7,6 +8,19 @@ import time
 from getpass import getuser
 
 import pytest
+from processes import PATIENCE
+
+
+def free_port():
+    """Return a port that is free, and that no outgoing connection takes while a broker is away."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return port
 
 
 class Mosquitto:
@@ -14,9 +28,7 @@ class Mosquitto:
 
     def __init__(self, program, folder, *lines):
         self.folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.url = f"mqtt://127.0.0.1:{self.port}"
         config = [
             f"listener {self.port} 127.0.0.1",
@@ -33,7 +45,8 @@ class Mosquitto:
     def start(self):
         with (self.folder / "mosquitto.log").open("ab") as log:
             self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
-        for _ in range(200):
+        give_up = time.monotonic() + PATIENCE
+        while self._process.poll() is None and time.monotonic() < give_up:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 0.2).close()
                 return self
@@ -44,12 +57,12 @@ class Mosquitto:
     def stop(self):
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(10)
+            self._process.wait(PATIENCE)
 
     def kill(self):
         """End it without a warning, as a power cut does."""
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(PATIENCE)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from processes import PATIENCE
 
 from random_models import random_model
 from solah.exceptions import ParameterError
@@ -133,7 +134,7 @@ class Person:
         self._client.on_message = self._take
         self._client.connect("127.0.0.1", port)
         self._client.loop_start()
-        assert self._connected.wait(10)
+        assert self._connected.wait(PATIENCE)
 
     def _take(self, _client, _data, message):
         with self._arrived:
@@ -142,14 +143,17 @@ class Person:
 
     def subscribe(self, topic="#"):
         self._client.subscribe(topic, qos=1)
-        assert self._subscribed.wait(10)
+        assert self._subscribed.wait(PATIENCE)
 
     def say(self, topic):
-        self._client.publish(topic, self.name, qos=1).wait_for_publish(10)
+        self._client.publish(topic, self.name, qos=1).wait_for_publish(PATIENCE)
 
     def wait_for(self, topic):
         with self._arrived:
-            assert self._arrived.wait_for(lambda: any(one == topic for one, _ in self.heard), 10)
+            heard = self._arrived.wait_for(
+                lambda: any(one == topic for one, _ in self.heard), PATIENCE
+            )
+        assert heard
 
     def leave(self):
         self._client.disconnect()

@@ -4,10 +4,10 @@ import datetime
 import gc
 import ipaddress
 import subprocess
-import time
 import warnings
 
 import pytest
+from processes import PATIENCE, until
 
 from solah.exceptions import ParameterError
 from solah.network.client import PASSWORD, USERNAME, BrokerError, Client, find_broker
@@ -53,16 +53,14 @@ def make_certificates(folder):
         (folder / f"{name}.key").chmod(0o644)
 
 
-def reach(url, **options):
+def reach(url, seconds=PATIENCE, **options):
     """Connect, say something to ourselves, and return what is heard."""
     heard = []
     client = Client(find_broker(url, **options), "us", lambda *said: heard.append(said))
     client.subscribe(["there"])
-    client.start(timeout=5.0)
+    client.start(timeout=seconds)
     client.publish("there", b"hello")
-    give_up = time.monotonic() + 5
-    while not heard and time.monotonic() < give_up:
-        time.sleep(0.01)
+    until(lambda: heard)
     client.stop()
     return heard
 
@@ -92,7 +90,7 @@ def test_certificates_are_checked_on_both_sides(secret_broker):
         with pytest.raises(BrokerError, match="certificate verify failed"):
             reach(url, **ours)
         with pytest.raises(BrokerError):
-            reach(url, authority=known)
+            reach(url, seconds=5.0, authority=known)
         gc.collect()
 
 
@@ -105,13 +103,13 @@ def test_who_we_are_comes_from_the_environment_or_a_file(
     passwords.chmod(0o644)
     broker = make_broker("allow_anonymous false", f"password_file {passwords}")
     with pytest.raises(BrokerError, match="[Nn]ot authori[sz]ed"):
-        reach(broker.url)
+        reach(broker.url, seconds=5.0)
     monkeypatch.setenv(USERNAME, "kitchen")
     monkeypatch.setenv(PASSWORD, "s3cret")
     assert reach(broker.url)
     monkeypatch.setenv(PASSWORD, "wrong")
     with pytest.raises(BrokerError):
-        reach(broker.url)
+        reach(broker.url, seconds=5.0)
     file = tmp_path / "credentials"
     file.write_text("username=kitchen\npassword=s3cret\n", encoding="utf-8")
     assert reach(broker.url, credentials=file)
@@ -131,12 +129,9 @@ def test_what_is_said_while_the_broker_is_away_is_said_later(broker):
         assert client.publish("there", str(number).encode())
     assert client.in_flight == 20
     broker.start()
-    give_up = time.monotonic() + 15
-    while len(set(heard)) < 20 and time.monotonic() < give_up:
-        time.sleep(0.02)
+    until(lambda: set(heard) == {str(number).encode() for number in range(20)})
+    until(lambda: client.in_flight == 0)
     client.stop()
-    assert set(heard) == {str(number).encode() for number in range(20)}
-    assert client.in_flight == 0
 
 
 @pytest.mark.parametrize(

@@ -349,11 +349,11 @@ def test_cbor_builds_nothing_strange(payload):
 
 
 def check_refused(payload):
-    started = time.perf_counter()
+    started = time.process_time()
     for decode in (*DECODERS.values(), decode_readings):
         with pytest.raises(MessageError):
             decode(payload)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 5.0
 
 
 def test_cbor_without_its_package_is_a_wrong_message(monkeypatch):

@@ -129,11 +129,11 @@ def test_thousands_of_nodes_are_planned_at_once():
     trees = tuple(replace(tree, name=f"t{i}") for i in range(4_000))
     names = tuple(one.name for one in trees)
     wide = replace(root, origins=names)
-    started = time.perf_counter()
+    started = time.process_time()
     home = {name: name for name in names} | {"y": "gateway"}
     plan = plan_of_homes(replace(model, nodes=(*trees, wide)), home, "site")
     assert len(plan.nodes) == 4_001
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0
 
 
 # --- where things run by default -----------------------------------------------------------------

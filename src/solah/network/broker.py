@@ -16,7 +16,7 @@ from typing import Any
 from solah.exceptions import require
 from solah.network.client import BrokerError
 
-_START = 15.0
+_START = 60.0
 _PURPOSE = "a broker of our own"
 
 

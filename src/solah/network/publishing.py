@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from solah.network.client import Broker
     from solah.network.topics import Topics
 
-_WAIT = 1.0
+_WAIT = 5.0
 _CONFIRM = 10.0
 
 
