@@ -14,7 +14,7 @@ import pytest
 
 from solah import load_model
 
-PATIENCE = 60
+PATIENCE = 180  # seconds; only a failure, or a very slow machine, takes that long
 SMALL = ("--model", "tree", "--window", "400", "--min-rows", "60", "--check-every", "0")
 
 
@@ -142,7 +142,7 @@ def test_a_growing_file_with_a_turn_and_sigterm(tmp_path, growing):
 
 
 def read(url):
-    with urllib.request.urlopen(url, timeout=5) as answer:
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
         return answer.read().decode()
 
 

@@ -195,9 +195,9 @@ class TestAuto:
 @pytest.mark.parametrize("k", [2, 600, "auto"])
 def test_six_hundred_attributes_take_no_time(k):
     dcorr = noisy_blocks(600, 40)
-    start = time.perf_counter()
+    start = time.process_time()
     clusters = group_attributes(dcorr, k)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert sorted(i for cluster in clusters for i in cluster) == list(range(600))
 
 

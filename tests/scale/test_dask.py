@@ -153,10 +153,12 @@ def test_a_worker_that_is_killed_changes_nothing(client, rows, expected):
     found = document(clone(TREE), scan(source, dask=client), "y")
     was_killed = killed.is_set()
     thread.join()
-    client.wait_for_workers(2, timeout=60)
     assert was_killed, "the run was over before a worker was killed"
-    assert victim not in client.run(os.getpid).values()
     assert found == expected["tree"]
+    deadline = time.monotonic() + 180
+    while len(set(client.run(os.getpid, on_error="ignore").values()) - {victim}) < 2:
+        assert time.monotonic() < deadline, "no worker took the place of the killed one"
+        time.sleep(0.1)
 
 
 def test_errors_of_workers_are_those_of_solah(client, rows):
@@ -181,7 +183,7 @@ def test_who_watches_hears_of_every_row(client, rows):
             heard[-1][2] += n_rows
 
         def end(self):
-            deadline = time.monotonic() + 5
+            deadline = time.monotonic() + 60
             while heard[-1][2] < heard[-1][1] and time.monotonic() < deadline:
                 time.sleep(0.01)
 
