@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -216,6 +216,15 @@ def _without_rules(recipe: AdditiveRecipe) -> Choice:
     return Choice(recipe.strengths[0], 0, 0, (), "no attribute changes")
 
 
+class _Step(NamedTuple):
+    """The losses and hits of the rows tested, and how many rules and attributes there are."""
+
+    losses: Float
+    hits: Float
+    n_rules: int
+    n_attributes: int
+
+
 class _Trial:
     """One fold: what is learnt from its rows, and how it does on the others."""
 
@@ -243,28 +252,28 @@ class _Trial:
         scores = self.design.fit(strength, is_rough=True)
         return self._losses(scores, self.design.columns_of(self.fold.tested))
 
-    def walk(self, strength: Strength, n_products: int) -> list[tuple[Float, Float, int, int]]:
-        """Go the way to few rules; return losses, hits, rules and attributes of each step."""
+    def walk(self, strength: Strength, n_products: int) -> list[_Step]:
+        """Go the way to few rules; return what each step is worth."""
         design = self.design.again()
-        design.scores = self.fitted.get(strength)
-        _fit(design, self.recipe, strength, n_products, is_rough=True)
+        design.scores = self.fitted.get(strength) or design.fit(strength, is_rough=True)
+        design.add_missing(self.recipe.missing_statistic)
+        design.take_products(self.design, n_products)
+        design.fit(strength, is_rough=True)
         tested = design.columns_of(self.fold.tested)
         path = design.path(strength, _prices(self.fold.learnt, self.recipe))
-        objective = self.fold.tested.objective
-        found = []
+        found: list[_Step] = []
         for max_rules in self.recipe.budget.steps:
+            before = path.n_rules
             path.walk(max_rules)
             if self.recipe.budget.max_attributes is not None:
                 path.drop_attributes(self.recipe.budget.max_attributes)
+            if found and path.n_rules == before:
+                found.append(found[-1])
+                continue
             totals = design.refit(path, strength, is_rough=True).of(tested @ path.reduction())
-            found.append(
-                (
-                    objective.losses(totals),
-                    objective.hits(totals),
-                    path.n_rules,
-                    len(path.attributes),
-                )
-            )
+            objective = self.fold.tested.objective
+            worth = objective.losses(totals), objective.hits(totals)
+            found.append(_Step(*worth, path.n_rules, len(path.attributes)))
         return found
 
     def loss_of_nothing(self) -> Float:
@@ -277,23 +286,15 @@ class _Trial:
         return self.fold.tested.objective.losses(scores.of(columns))
 
 
-def _fit(
-    design: Design,
-    recipe: AdditiveRecipe,
-    strength: Strength,
-    n_products: int,
-    *,
-    is_rough: bool = False,
-) -> None:
+def _fit(design: Design, recipe: AdditiveRecipe, strength: Strength, n_products: int) -> None:
     """Fit the single terms, then those of missing readings and of pairs."""
-    if design.scores is None:
-        design.fit(strength, is_rough=is_rough)
+    design.fit(strength)
     design.add_missing(recipe.missing_statistic)
     if design.scores is None:
-        design.fit(strength, is_rough=is_rough)
+        design.fit(strength)
     for number in recipe.interactions.stages(n_products):
         design.add_products(number, recipe.interactions)
-        design.fit(strength, is_rough=is_rough)
+        design.fit(strength)
 
 
 def _choose_strength(
@@ -347,8 +348,8 @@ def _choose_rules(
     """Take the fewest rules that rows cannot tell from the best."""
     walked = [trial.walk(strength, n_products) for trial in trials]
     steps = recipe.budget.steps
-    losses = [_together(found[k][0] for found in walked) for k in range(len(steps))]
-    hits = [_together(found[k][1] for found in walked) for k in range(len(steps))]
+    losses = [_together(found[k].losses for found in walked) for k in range(len(steps))]
+    hits = [_together(found[k].hits for found in walked) for k in range(len(steps))]
     means = [_mean(one, trials) for one in losses]
     best = int(np.argmin(means))
     path = []
@@ -357,8 +358,8 @@ def _choose_rules(
         path.append(
             PathStep(
                 max_rules=max_rules,
-                n_rules=float(np.mean([found[k][2] for found in walked])),
-                n_attributes=float(np.mean([found[k][3] for found in walked])),
+                n_rules=float(np.mean([found[k].n_rules for found in walked])),
+                n_attributes=float(np.mean([found[k].n_attributes for found in walked])),
                 loss=means[k],
                 accuracy=_mean(hits[k], trials),
                 error=error,

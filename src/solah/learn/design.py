@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from solah.learn.terms import PairTerm, SingleTerm
 from solah.learn.vocabulary import place_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,6 +49,7 @@ class Design:
     means: list[Float]
     columns: Float
     scores: Scores | None = None
+    _products: list[Product] = field(default_factory=list)
     _parts: list[Part] | None = None
 
     @classmethod
@@ -81,18 +82,11 @@ class Design:
     def again_fitted(self) -> Design:
         """Return the same terms with all their words and the scores that were fitted."""
         other = self.again()
-        singles = {id(old): new for old, new in zip(self.singles, other.singles, strict=True)}
         for old, new in zip(self.singles, other.singles, strict=True):
             new.has_missing = old.has_missing
-        for term in self.terms:
-            if isinstance(term, PairTerm):
-                pair = PairTerm(singles[id(term.low)], singles[id(term.high)])
-                for product in term.products:
-                    pair.add(product)
-                pair.low.pairs.append(pair)
-                pair.high.pairs.append(pair)
-                other.terms.append(pair)
-        other.means, other.columns, other.scores = self.means, self.columns, self.scores
+        other.means, other.columns = self.means, self.columns
+        other.take_products(self, self.n_products)
+        other.scores = self.scores
         return other
 
     @property
@@ -148,14 +142,21 @@ class Design:
     @property
     def n_products(self) -> int:
         """How many products of two attributes there are."""
-        return sum(pair.n_parameters for pair in self.pairs)
+        return len(self._products)
 
     def add_products(self, n_products: int, settings: InteractionSettings) -> None:
         """Let there be so many products, the best first by what the scores leave unexplained."""
-        new = list(islice(self._ranked(settings), n_products - self.n_products))
+        self._add(islice(self._ranked(settings), n_products - self.n_products))
+
+    def take_products(self, other: Design, n_products: int) -> None:
+        """Take the first so many products of a design with the same words."""
+        self._add(other._products[:n_products])
+
+    def _add(self, products: Iterable[Product]) -> None:
         before = self._places()
         singles, pairs = self.singles, {pair.sides: pair for pair in self.pairs}
-        for product in new:
+        for product in products:
+            self._products.append(product)
             sides = (singles[product.terms[0]], singles[product.terms[1]])
             if sides not in pairs:
                 pairs[sides] = PairTerm(*sides)
@@ -179,10 +180,9 @@ class Design:
         slope, bend = self.sample.objective.gradient(self.totals)
         ranked = rank_products(self._parts, self.sample.weights, slope, bend)
         names = [single.vocabulary.attribute.name for single in self.singles]
-        number = {id(single): place for place, single in enumerate(self.singles)}
-        there = {
-            (number[id(pair.low)], number[id(pair.high)]): set(pair.products) for pair in self.pairs
-        }
+        there: dict[tuple[int, int], set[tuple[int, int]]] = {}
+        for product in self._products:
+            there.setdefault(product.terms, set()).add(product.boundaries)
         return settings.allowed(ranked, names, there)
 
     def _places(self) -> dict[int, slice]:
