@@ -19,10 +19,8 @@ from solah.learn.terms import Move, PairTerm, SingleTerm
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from solah.kernels.arrays import Float
-    from solah.learn.terms import Term
+    from solah.learn.terms import Constraint, Term
 
 _NUGGET = 1e-9
 # A cost that was computed earlier is still good enough if it is beaten by no more than this.
@@ -102,17 +100,18 @@ class Path:
             _, _, number, version, move = heapq.heappop(self._queue)
             if version != self._versions[number]:
                 continue
-            cost = self._cost(number, move)
+            (cost,) = self._costs(number, [move])
             if not self._queue or cost <= self._queue[0][0] * _SLACK + 1e-12:
                 break
             heapq.heappush(self._queue, (cost, next(self._ticket), number, version, move))
         self._take(number, move)
 
     def _take(self, number: int, move: Move) -> None:
-        places, factors = self._combinations(number, move)
-        wanted = factors @ self.weights[places]
-        along = self._inverse[:, places] @ factors.T
-        system = factors @ along[places]
+        own = slice(self._starts[number], self._starts[number + 1])
+        factors = _factors(self.terms[number].constraints(move), own.stop - own.start)
+        wanted = factors @ self.weights[own]
+        along = self._inverse[:, own] @ factors.T
+        system = factors @ along[own]
         system[np.diag_indices(len(system))] += _NUGGET
         solved = np.linalg.solve(system, np.hstack([wanted, along.T]))
         n_outputs = wanted.shape[1]
@@ -133,9 +132,10 @@ class Path:
     def _offer(self, numbers: Iterable[int]) -> None:
         for number in numbers:
             self._versions[number] += 1
-            for move in self.terms[number].moves(self._nearest(number)):
-                entry = (self._cost(number, move), next(self._ticket), number)
-                heapq.heappush(self._queue, (*entry, self._versions[number], move))
+            moves = self.terms[number].moves(self._nearest(number))
+            for cost, move in zip(self._costs(number, moves), moves, strict=True):
+                entry = (cost, next(self._ticket), number, self._versions[number], move)
+                heapq.heappush(self._queue, entry)
 
     def _nearest(self, number: int) -> list[tuple[int, int]] | None:
         """Return the cheapest joins of very many words without an order; None for all."""
@@ -153,40 +153,37 @@ class Path:
         chosen = np.argsort(costs, kind="stable")[:_MOST_JOINS]
         return list(zip(first[chosen].tolist(), second[chosen].tolist(), strict=True))
 
-    def _cost(self, number: int, move: Move) -> float:
-        """Return what a step costs for each rule that it saves, cheap where attributes are dear."""
+    def _costs(self, number: int, moves: Sequence[Move]) -> list[float]:
+        """Return what steps cost for each rule that they save, cheap where attributes are dear."""
         term = self.terms[number]
-        cost = self._loss(number, move) / term.saved(move)
-        if move.kind == "drop" and len(term.attributes) == 1:
-            cost /= self.prices.get(term.attributes[0], 1.0)
-        return cost
+        costs = self._losses(number, moves) / [term.saved(move) for move in moves]
+        if len(term.attributes) == 1:
+            price = self.prices.get(term.attributes[0], 1.0)
+            costs /= [price if move.kind == "drop" else 1.0 for move in moves]
+        return list(costs.tolist())
 
-    def _loss(self, number: int, move: Move) -> float:
-        """Return about how much likelihood a step loses."""
-        places, factors = self._combinations(number, move)
-        wanted = factors @ self.weights[places]
-        system = factors @ self._inverse[np.ix_(places, places)] @ factors.T
-        system[np.diag_indices(len(system))] += _NUGGET
-        if len(system) == 1:
-            return 0.5 * float((wanted**2).sum() / system[0, 0])
-        return 0.5 * float((wanted * np.linalg.solve(system, wanted)).sum())
-
-    def _combinations(self, number: int, move: Move) -> tuple[NDArray[np.intp], Float]:
-        """Return the parameters that a step is about, and the combinations that are to be 0."""
-        constraints = self.terms[number].constraints(move)
-        column = {parameter: 0 for constraint in constraints for parameter, _ in constraint}
-        for at, parameter in enumerate(column):
-            column[parameter] = at
-        factors = np.zeros((len(constraints), len(column)))
-        for row, constraint in enumerate(constraints):
-            for parameter, factor in constraint:
-                factors[row, column[parameter]] += factor
-        return self._starts[number] + np.array(list(column), dtype=np.intp), factors
+    def _losses(self, number: int, moves: Sequence[Move]) -> Float:
+        """Return about how much likelihood each of a term's steps loses."""
+        term = self.terms[number]
+        own = slice(self._starts[number], self._starts[number + 1])
+        inverse, weights = self._inverse[own, own], self.weights[own]
+        asked = [term.constraints(move) for move in moves]
+        losses = np.empty(len(moves))
+        single = np.array([len(constraints) == 1 for constraints in asked], dtype=bool)
+        factors = _factors([one for many in asked if len(many) == 1 for one in many], len(weights))
+        spread = ((factors @ inverse) * factors).sum(axis=1) + _NUGGET
+        losses[single] = 0.5 * ((factors @ weights) ** 2).sum(axis=1) / spread
+        for place in np.flatnonzero(~single).tolist():
+            factors = _factors(asked[place], len(weights))
+            wanted, system = factors @ weights, factors @ inverse @ factors.T
+            system[np.diag_indices(len(system))] += _NUGGET
+            losses[place] = 0.5 * (wanted * np.linalg.solve(system, wanted)).sum()
+        return losses
 
     def _worth(self, place: int) -> float:
         """Return about what is lost without an attribute."""
         return sum(
-            self._loss(number, _DROP)
+            float(self._losses(number, [_DROP])[0])
             for number, term in enumerate(self.terms)
             if term.n_rules and place in term.attributes
         )
@@ -197,3 +194,12 @@ class Path:
         for number in sorted(numbers, key=lambda n: -len(self.terms[n].attributes)):
             if self.terms[number].n_rules:
                 self._take(number, _DROP)
+
+
+def _factors(constraints: Sequence[Constraint], n_parameters: int) -> Float:
+    """Return the combinations of a term's parameters that are to be 0."""
+    factors = np.zeros((len(constraints), n_parameters))
+    for row, constraint in zip(factors, constraints, strict=True):
+        for parameter, factor in constraint:
+            row[parameter] += factor
+    return factors

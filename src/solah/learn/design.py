@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from solah.learn.budget import Path
 from solah.learn.cuts import split_gains
@@ -119,9 +118,12 @@ class Design:
 
     def penalty(self, strength: Strength) -> Float:
         """Return the price of all scores."""
-        if not self.terms:
-            return np.zeros((0, 0))
-        return np.asarray(block_diag(*(term.penalty(strength) for term in self.terms)))
+        price, at = np.zeros((self.n_parameters, self.n_parameters)), 0
+        for term in self.terms:
+            own = slice(at, at + term.n_parameters)
+            price[own, own] = term.penalty(strength)
+            at = own.stop
+        return price
 
     def fit(self, strength: Strength, *, is_rough: bool = False) -> Scores:
         """Fit the scores of all terms, from those that were fitted last on."""

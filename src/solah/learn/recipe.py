@@ -22,6 +22,8 @@ class BoostingSettings:
     Attributes
     ----------
     n_rounds, n_leaves, rate, ridge : as boosting has them
+    share : the share of the rows that each round learns from, so that places which few rows tell
+        of gain little
     least_rows : the fewest rows on either side of a split
     n_bins : the most bins of a column
     """
@@ -30,6 +32,7 @@ class BoostingSettings:
     n_leaves: int = 4
     rate: float = 0.2
     ridge: float = 1.0
+    share: float = 0.6
     least_rows: float = 5.0
     n_bins: int = 128
 
