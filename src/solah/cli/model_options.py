@@ -150,7 +150,7 @@ class ModelOptions:
         Literal["auto", "learnt", "quantile", "uniform"] | None,
         _adding_option(
             help="Where words stand: where the goal changes, at equal shares of the rows, or at "
-            "equal distances. Auto (default) offers the first two.",
+            "equal distances. Auto (default): quantiles, and learnt ones where clearly better.",
         ),
     ] = None
     interactions: Annotated[

@@ -62,8 +62,9 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
     Parameters
     ----------
     words : {"auto", "learnt", "quantile", "uniform"} or mapping, default="auto"
-        Where words stand: where the goal changes, at equal shares of the rows, at equal distances;
-        "auto" offers the first two. A mapping gives some columns words by hand.
+        Where words stand: where the goal changes, at equal shares of the rows, at equal distances.
+        "auto" is "quantile", and adds learnt words where these are clearly better out of fold. A
+        mapping gives some columns words by hand.
     interactions : "auto", int or list of pairs of columns, default="auto"
         How many pairs of attributes may have rules of two conditions, or which.
     max_rules : int, "auto" or None, default="auto"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
     from solah.learn.objective import Scores
-    from solah.learn.recipe import AdditiveRecipe, InteractionSettings, Strength
+    from solah.learn.recipe import AdditiveRecipe, InteractionSettings, Strength, WordKind
     from solah.learn.sample import Fold, Sample
     from solah.learn.terms import SingleTerm, Term
 
@@ -58,6 +58,7 @@ class Choice:
 
     Attributes
     ----------
+    words : the kind of words
     strength : how strongly scores are held back
     n_products : how many products of two attributes there are
     max_rules : the most rules; None for any number
@@ -65,6 +66,7 @@ class Choice:
     reason : why, in a sentence
     """
 
+    words: WordKind
     strength: Strength
     n_products: int
     max_rules: int | None
@@ -154,8 +156,9 @@ class Structure:
 
 def settle(sample: Sample, recipe: AdditiveRecipe, tell: Tell = lambda _: None) -> Structure:
     """Settle an additive model on a sample."""
+    choice = choose(sample, recipe, tell)
+    recipe = recipe.with_words(choice.words)
     design = Design.begin(sample, recipe)
-    choice = choose(sample, recipe, tell) if design.terms else _without_rules(recipe)
     tell("fitting the rules")
     _fit(design, recipe, choice.strength, choice.n_products)
     for max_rules in _allowed(choice):
@@ -199,21 +202,17 @@ def choose(sample: Sample, recipe: AdditiveRecipe, tell: Tell) -> Choice:
     folds = compared.folds(n_folds) if is_open else []
     if len(folds) < 2:
         reason = "there are too few rows to compare numbers of rules" if is_open else ""
-        return Choice(middle, n_products, budget.max_rules, (), reason)
-    trials = [_Trial(fold, recipe) for fold in folds]
+        return Choice(recipe.words.kind, middle, n_products, budget.max_rules, (), reason)
+    words, trials = _choose_words(folds, recipe, middle, tell)
     strength, base = middle, None
     if len(recipe.strengths) > 1:
         strength, base = _choose_strength(trials, recipe.strengths, tell)
     if interactions.tried:
         n_products = _choose_products(trials, strength, base, interactions, tell)
     if budget.max_rules is not None:
-        return Choice(strength, n_products, budget.max_rules)
+        return Choice(words, strength, n_products, budget.max_rules)
     tell("comparing numbers of rules")
-    return _choose_rules(trials, strength, n_products, recipe)
-
-
-def _without_rules(recipe: AdditiveRecipe) -> Choice:
-    return Choice(recipe.strengths[0], 0, 0, (), "no attribute changes")
+    return _choose_rules(trials, words, strength, n_products, recipe)
 
 
 class _Step(NamedTuple):
@@ -237,7 +236,8 @@ class _Trial:
 
     def try_strength(self, strength: Strength) -> Float:
         """Return the losses of the tested rows."""
-        self.fitted[strength] = self.design.fit(strength, is_rough=True)
+        if strength not in self.fitted:
+            self.fitted[strength] = self.design.fit(strength, is_rough=True)
         return self._losses(self.fitted[strength], self.tested)
 
     def begin_products(self, strength: Strength) -> None:
@@ -297,6 +297,25 @@ def _fit(design: Design, recipe: AdditiveRecipe, strength: Strength, n_products:
         design.fit(strength)
 
 
+def _choose_words(
+    folds: Sequence[Fold], recipe: AdditiveRecipe, strength: Strength, tell: Tell
+) -> tuple[WordKind, list[_Trial]]:
+    """Take learnt words only where they are clearly better than blind ones, which vary less."""
+    kind = recipe.words.kind
+    if kind != "auto":
+        return kind, [_Trial(fold, recipe) for fold in folds]
+    tell("comparing words")
+    blind = [_Trial(fold, recipe.with_words("quantile")) for fold in folds]
+    learnt = [_Trial(fold, recipe.with_words("both")) for fold in folds]
+    gain, error = _difference(
+        _together(trial.try_strength(strength) for trial in learnt),
+        _together(trial.try_strength(strength) for trial in blind),
+        blind,
+    )
+    is_better = gain < -recipe.words.errors * error
+    return ("both", learnt) if is_better else ("quantile", blind)
+
+
 def _choose_strength(
     trials: Sequence[_Trial], strengths: Sequence[Strength], tell: Tell
 ) -> tuple[Strength, Float]:
@@ -343,7 +362,11 @@ def _choose_products(
 
 
 def _choose_rules(
-    trials: Sequence[_Trial], strength: Strength, n_products: int, recipe: AdditiveRecipe
+    trials: Sequence[_Trial],
+    words: WordKind,
+    strength: Strength,
+    n_products: int,
+    recipe: AdditiveRecipe,
 ) -> Choice:
     """Take the fewest rules that rows cannot tell from the best."""
     walked = [trial.walk(strength, n_products) for trial in trials]
@@ -378,7 +401,7 @@ def _choose_rules(
         f"{steps[chosen]} rules at most: on rows not learnt from, their loss ({means[chosen]:.4f}) "
         f"is not told from the least ({means[best]:.4f}, with up to {steps[best]} rules)"
     )
-    return Choice(strength, n_products, steps[chosen], tuple(path), reason)
+    return Choice(words, strength, n_products, steps[chosen], tuple(path), reason)
 
 
 def _prices(sample: Sample, recipe: AdditiveRecipe) -> Mapping[int, float]:

@@ -15,16 +15,11 @@ from solah.kernels.arrays import MISSING_BIN
 from solah.kernels.choose import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from solah.data.digests import UInt64
     from solah.kernels.arrays import Bytes, Float, Int32
     from solah.learn.recipe import BoostingSettings, WordSettings
     from solah.learn.sample import Sample
 
 _UNIT = 1 << 20
-# A number without a pattern in its bits: 2^64 divided by the golden ratio.
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
@@ -102,13 +97,12 @@ def _boost(
     totals = np.tile(objective.begin(weights), (sample.n_rows, 1))
     leaf = np.empty(sample.n_rows, dtype=np.int32)
     outputs = [1] if objective.n_outputs == 2 else range(objective.n_outputs)
-    for number in range(settings.n_rounds):
+    for _ in range(settings.n_rounds):
         slope, bend = objective.gradient(totals)
-        drawn = weights * _is_drawn(sample.digests, number, settings.share)
         steps = np.zeros_like(totals)
         for output in outputs:
-            gradient = np.rint(drawn * slope[:, output] * _UNIT).astype(np.int32)
-            curvature = np.rint(drawn * bend[:, output] * _UNIT).astype(np.int32)
+            gradient = np.rint(weights * slope[:, output] * _UNIT).astype(np.int32)
+            curvature = np.rint(weights * bend[:, output] * _UNIT).astype(np.int32)
             n_leaves = grow(
                 bins,
                 sizes,
@@ -129,12 +123,6 @@ def _boost(
         if objective.n_outputs > 1:
             steps -= steps.mean(axis=1, keepdims=True)
         totals += steps
-
-
-def _is_drawn(digests: UInt64, number: int, share: float) -> NDArray[np.bool_]:
-    """Draw a share of the rows for a round, by their content."""
-    mixed = (digests + np.uint64(number)) * _ODD
-    return np.asarray(mixed >> np.uint64(32) < np.uint64(share * 2**32))
 
 
 def _bins_of_states(column: Float, n_states: int) -> tuple[Bytes, int, Float]:

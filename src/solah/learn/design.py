@@ -57,11 +57,10 @@ class Design:
         settings = recipe.words
         n_attributes = len(sample.attributes)
         gains = None
-        if settings.kind in ("auto", "learnt") or n_attributes > settings.max_attributes:
+        if settings.is_learnt or n_attributes > settings.max_attributes:
             gains = split_gains(sample, settings.boosting)
         kept = _kept(gains, n_attributes, settings.max_attributes)
-        is_learnt = settings.kind in ("auto", "learnt")
-        found = place_words(sample, settings, gains if is_learnt else None, kept)
+        found = place_words(sample, settings, gains if settings.is_learnt else None, kept)
         memberships = [one.memberships(sample.readings[:, one.place]) for one in found]
         return cls._of(sample, found, memberships)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
     from solah.learn.interactions import Product
 
-WordKind = Literal["auto", "learnt", "quantile", "uniform"]
+WordKind = Literal["auto", "both", "learnt", "quantile", "uniform"]
 WORD_KINDS: tuple[WordKind, ...] = ("auto", "learnt", "quantile", "uniform")
+"""Those that users may ask for."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,6 @@ class BoostingSettings:
     Attributes
     ----------
     n_rounds, n_leaves, rate, ridge : as boosting has them
-    share : the share of the rows that each round learns from, so that places which few rows tell
-        of gain little
     least_rows : the fewest rows on either side of a split
     n_bins : the most bins of a column
     """
@@ -32,7 +31,6 @@ class BoostingSettings:
     n_leaves: int = 4
     rate: float = 0.2
     ridge: float = 1.0
-    share: float = 0.6
     least_rows: float = 5.0
     n_bins: int = 128
 
@@ -44,7 +42,8 @@ class WordSettings:
     Attributes
     ----------
     kind : ``"quantile"`` and ``"uniform"`` place them blindly, ``"learnt"`` where the goal
-        changes; ``"auto"`` offers learnt and quantile ones together
+        changes, ``"both"`` at quantiles too; ``"auto"`` compares ``"both"`` with ``"quantile"``
+    errors : how many standard errors learnt words must gain to be taken
     n_knots : how many are placed blindly
     outermost : the share of rows beyond the outermost quantile, so that outliers move no word
     max_cuts : how many places are learnt at the most
@@ -59,7 +58,8 @@ class WordSettings:
     """
 
     kind: WordKind = "auto"
-    n_knots: int = 5
+    errors: float = 1.0
+    n_knots: int = 7
     outermost: float = 0.02
     max_cuts: int = 4
     window: float = 0.02
@@ -71,6 +71,11 @@ class WordSettings:
     max_attributes: int = 64
     by_hand: frozenset[str] = frozenset()
     boosting: BoostingSettings = BoostingSettings()
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether words stand where the goal changes."""
+        return self.kind in ("auto", "both", "learnt")
 
 
 @dataclass(frozen=True)
@@ -193,7 +198,7 @@ class BudgetSettings:
     max_rules: int | None = None
     max_attributes: int | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
-    errors: float = 1.0
+    errors: float = 0.5
     tolerance: float = 0.005
     steps: tuple[int, ...] = (200, 150, 110, 80, 60, 45, 34, 25, 20, 14, 10, 7, 5, 3)
 
@@ -242,6 +247,10 @@ class AdditiveRecipe:
     compared_rows: int = 6_000
     max_numbers: int = 8_000_000
     missing_statistic: float = 12.0
+
+    def with_words(self, kind: WordKind) -> AdditiveRecipe:
+        """Return the recipe with another kind of words."""
+        return replace(self, words=replace(self.words, kind=kind))
 
     def most_rows(self, n_attributes: int) -> int:
         """Return how many different rows the sample may have."""

@@ -113,8 +113,8 @@ def _place(
         blind = _blind(numbers, weights, settings)
         knots += _far_from(knots, cuts, blind, numbers, settings.apart)
     placed = _apart(np.unique(knots))
-    if len(placed) < 2:
-        return None
+    if len(placed) < 2:  # nearly all readings are alike: one word for them, one for the others
+        placed = numbers[[0, -1]]
     at = ((int(np.searchsorted(placed, cut.low)), cut.gain) for cut in cuts)
     inner = tuple(one for one in at if one[0] + 1 < len(placed))
     return Vocabulary(place, attribute, placed, inner)
