@@ -67,7 +67,7 @@ def find_bars(
             bars.append(_at_least(f"{what}, solah: accuracy", figures["accuracy"], accuracy))
             bars.append(_at_most(f"{what}, solah: rules", figures["size"], most, "{:,.0f}"))
     return bars + [
-        _at_most(f"default fit on {one['what']}", one["seconds"], one["aim"], "{:.2f} s")
+        _at_most(f"default fit on {one['what']}", one["ratio"], one["aim"], "{:.2f} times boosting")
         for one in timing
     ]
 

@@ -65,16 +65,17 @@ def test_times_are_judged(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("SOLAH_DATA", raising=False)
     monkeypatch.setenv("SOLAH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SOLAH_DATA_URL", "http://127.0.0.1:1/")
-    few_rows = speed.make_rows(500)
-    monkeypatch.setattr(speed, "make_rows", lambda: few_rows)
+    for name in ("make_bands", "make_causes"):
+        few_rows = getattr(speed, name)(500)
+        monkeypatch.setattr(speed, name, lambda _, rows=few_rows: rows)
     assert accuracy.main([*SMALL, "--timing", "-o", str(tmp_path)]) == 0
     shown = capsys.readouterr()
-    assert "default fit on 58,000 x 9 rows" in shown.out
+    assert "default fit on 58,000 x 9, four classes" in shown.out
     assert "Pima is not at hand" in shown.err
 
 
 def test_the_rows_to_time_with_are_the_same_every_time():
-    (X, y), (again, _) = speed.make_rows(2_000), speed.make_rows(2_000)
+    (X, y), (again, _) = speed.make_causes(2_000), speed.make_causes(2_000)
     assert X.shape == (2_000, 9)
     assert (again == X).all()
     assert np.bincount(y).tolist() == [1200, 500, 200, 100]

@@ -89,9 +89,9 @@ def test_what_is_not_whole_is_not_judged():
 
 
 def test_bars_of_time():
-    timing = [{"what": "Pima", "seconds": 6.0, "peer_seconds": 2.0, "ratio": 3.0, "aim": 5.0}]
+    timing = [{"what": "Pima", "seconds": 7.0, "peer_seconds": 2.0, "ratio": 3.5, "aim": 3.0}]
     assert verdicts(bars.find_bars({}, (), timing)) == {"default fit on Pima": False}
-    assert bars.find_bars({}, (), timing)[0]["measured"] == "6.00 s"
+    assert bars.find_bars({}, (), timing)[0]["measured"] == "3.50 times boosting"
 
 
 @pytest.fixture

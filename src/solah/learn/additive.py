@@ -287,14 +287,14 @@ class _Trial:
 
 
 def _fit(design: Design, recipe: AdditiveRecipe, strength: Strength, n_products: int) -> None:
-    """Fit the single terms, then those of missing readings and of pairs."""
-    design.fit(strength)
+    """Fit the single terms, then those of missing readings and of pairs; few rules come later."""
+    design.fit(strength, is_rough=True)
     design.add_missing(recipe.missing_statistic)
     if design.scores is None:
-        design.fit(strength)
+        design.fit(strength, is_rough=True)
     for number in recipe.interactions.stages(n_products):
         design.add_products(number, recipe.interactions)
-        design.fit(strength)
+        design.fit(strength, is_rough=True)
 
 
 def _choose_words(

@@ -173,13 +173,14 @@ class Design:
 
     def _ranked(self, settings: InteractionSettings) -> Iterator[Product]:
         """Rank the products that settings allow, and that are not there yet."""
+        few = slice(None, None, -(-self.sample.n_rows // settings.max_rows))
+        weights = self.sample.weights[few]
         if self._parts is None:
+            memberships = [masses[few] for masses in self.memberships]
             n_boundaries = settings.n_boundaries(len(self.singles))
-            self._parts = parts_of(
-                self.singles, self.memberships, self.means, self.sample.weights, n_boundaries
-            )
+            self._parts = parts_of(self.singles, memberships, self.means, weights, n_boundaries)
         slope, bend = self.sample.objective.gradient(self.totals)
-        ranked = rank_products(self._parts, self.sample.weights, slope, bend)
+        ranked = rank_products(self._parts, weights, slope[few], bend[few])
         names = [single.vocabulary.attribute.name for single in self.singles]
         there: dict[tuple[int, int], set[tuple[int, int]]] = {}
         for product in self._products:

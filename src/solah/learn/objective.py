@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _TINY = 1e-12
 _LEAST_CURVATURE = 1e-4
 # When the mean loss falls by less, scores are near enough.
-_ROUGHLY, _EXACTLY = 1e-5, 1e-9
+_ROUGHLY, _EXACTLY = 1e-5, 1e-8
 # What keeps a linear system solvable where columns depend on each other.
 _NUGGET = 1e-7
 

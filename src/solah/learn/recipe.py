@@ -123,6 +123,7 @@ class InteractionSettings:
     max_boundaries, max_parts : at how many places each attribute is parted into low and high, and
         all of them together; at least at ``least_boundaries``
     per_pair : how many products of the same two attributes there may be
+    max_rows : about so many rows tell which products are best
     """
 
     least: int = 0
@@ -134,6 +135,7 @@ class InteractionSettings:
     least_boundaries: int = 3
     max_parts: int = 64
     per_pair: int = 16
+    max_rows: int = 6_000
 
     def n_boundaries(self, n_attributes: int) -> int:
         """Return at how many places each of so many attributes is parted."""
@@ -199,7 +201,7 @@ class BudgetSettings:
     max_attributes: int | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
     errors: float = 0.5
-    tolerance: float = 0.005
+    tolerance: float = 0.01
     steps: tuple[int, ...] = (200, 150, 110, 80, 60, 45, 34, 25, 20, 14, 10, 7, 5, 3)
 
 
