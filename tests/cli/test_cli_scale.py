@@ -1,6 +1,7 @@
 """``solah fit`` over files that are passed over: the same model, clear errors, a bar."""
 
 import io
+import json
 
 import numpy as np
 import pandas as pd
@@ -36,8 +37,11 @@ def test_a_folder_and_a_pattern_give_the_model_of_one_file(run, days, tmp_path):
         output = tmp_path / f"{number}.json"
         done = run("fit", data, "-t", "fault", "--drop", "id", *TREE, "-o", output)
         assert done.code == 0, done.err
-        documents.append(output.read_bytes())
+        documents.append(json.loads(output.read_text(encoding="utf-8")))
+    origins = [document.pop("provenance") for document in documents]
     assert documents[0] == documents[1] == documents[2]
+    assert [one["source"] for one in origins] == ["whole.parquet", "days", "*.parquet"]
+    assert [one["rows"] for one in origins] == [24_000] * 3
     assert "24,000 rows, 3 attributes (passed over)" in done.out
 
 

@@ -1,7 +1,7 @@
 """``solah fit``: learns a model from rows, and writes it as a document."""
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from time import perf_counter
@@ -76,8 +76,8 @@ class _Learnt:
 
 
 @many_options(
-    *("target", "drop", "model", "max_rules", "max_attributes", "interactions", "class_weight"),
-    *("memory", "follow", "settings", "jobs", "json", "output"),
+    *("target", "drop", "leave_out", "model", "max_rules", "max_attributes", "interactions"),
+    *("class_weight", "memory", "follow", "settings", "jobs", "json", "output"),
 )
 def fit(
     data: Data,
@@ -99,6 +99,9 @@ def fit(
 
     Many files, in bounded memory: solah fit 'days/*.parquet' -t fault --memory 1GB
     """
+    from solah.cli.provenance import provenance_of
+    from solah.model import save_document
+
     _refuse_idle(scale, following)
     refuse_overwriting([output, *scale.files(), *following.files()], [data])
     if following.follow:
@@ -109,7 +112,8 @@ def fit(
             learnt = _fit_scan(rows, problem, choice, options, screen, output, jobs)
     else:
         learnt = _fit_table(data, columns, choice, options, reading, screen, output, jobs)
-    learnt.estimator.save(output)
+    origin = provenance_of(data, learnt.problem, learnt.n_rows, learnt.estimator)
+    save_document(replace(learnt.model, provenance=origin), output)
     if screen.json:
         screen.document(_document(learnt))
     _show(screen, learnt)
@@ -310,13 +314,14 @@ def _spell_words(learnt: _Learnt) -> str | None:
 
 def _spell_unseen(estimator: "Estimator") -> str | None:
     """Say what so many rules are worth on rows that they were not learnt from."""
-    chosen = [step for step in estimator.path_ if step.is_chosen]
-    if not chosen:
+    from solah.cli.provenance import out_of_fold
+
+    unseen = out_of_fold(estimator)
+    if unseen is None:
         return None
-    (step,) = chosen
-    if hasattr(estimator, "classes_"):
-        return f"accuracy {step.accuracy:.3f}, log-loss {step.loss:.3f} (out of fold)"
-    return f"R² {step.accuracy:.3f} (out of fold)"
+    if unseen.r2 is not None:
+        return f"R² {unseen.r2:.3f} (out of fold)"
+    return f"accuracy {unseen.accuracy:.3f}, log-loss {unseen.log_loss:.3f} (out of fold)"
 
 
 def _choice(estimator: "Estimator") -> dict[str, Any] | None:

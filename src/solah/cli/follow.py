@@ -149,7 +149,7 @@ def follow(
 
     target, declared = _target(data, columns), declared_kinds(columns, ())
     refuse_overlap(declared, [target])
-    dropped = split_names(columns.drop, ())
+    dropped = split_names(columns.gone, ())
     estimator = _estimator(declared, choice, options, jobs)
     service = _Service(screen, output, following)
     learner = service.begin(estimator)

@@ -117,6 +117,19 @@ class ColumnOptions:
     drop: Annotated[
         list[str] | None, _columns("--drop", "Columns to leave out, such as an id.")
     ] = None
+    leave_out: Annotated[
+        list[str] | None,
+        _columns(
+            "--leave-out",
+            "Columns to keep out of decisions but to report on (--by), such as sex; the model "
+            "document names them.",
+        ),
+    ] = None
+
+    @property
+    def gone(self) -> list[str]:
+        """What the user wrote behind --drop and --leave-out: no attributes, either of them."""
+        return [*(self.drop or ()), *(self.leave_out or ())]
 
     @property
     def kinds(self) -> Mapping[str, list[str]]:

@@ -44,6 +44,7 @@ class Problem:
     reason : why this task, if it was not the user's choice
     groups : what rows belong together, one value a row
     identifiers : columns that are left out, as they number the rows
+    left_out : columns that the user keeps out of decisions
     """
 
     source: str
@@ -54,6 +55,7 @@ class Problem:
     reason: str
     groups: NDArray[Any] | None
     identifiers: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,7 +97,7 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     declared = declared_kinds(columns, table.names)
     apart = [target] if groups is None else [target, groups]
     refuse_overlap(declared, apart)
-    gone = {*split_names(columns.drop, table.names), *apart}
+    gone = {*split_names(columns.gone, table.names), *apart}
     known = {name: kind for name, kind in source.kinds.items() if name not in gone}
     settled, kinds = settle(table.drop(gone), known | declared)
     if not settled.columns:
@@ -111,6 +113,7 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
         reason=reason,
         groups=source.groups if groups is None else _groups(table.column(groups)),
         identifiers=identifiers,
+        left_out=tuple(split_names(columns.leave_out, table.names)),
     )
 
 

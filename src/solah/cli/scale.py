@@ -89,6 +89,7 @@ class ScanProblem:
     target : the column to decide on
     task : classification
     identifiers : none; rows that are passed over are not compared with each other
+    left_out : columns that the user keeps out of decisions
     """
 
     source: str
@@ -98,6 +99,7 @@ class ScanProblem:
     target: str
     task: Task
     identifiers: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def shape(self) -> str:
@@ -151,7 +153,7 @@ def scanned(
             )
         kinds = declared_kinds(columns, names)
         refuse_overlap(kinds, [target])
-        gone = split_names(columns.drop, names)
+        gone = split_names(columns.gone, names)
         for name in (target, *gone):
             if name not in names:
                 raise ColumnError.unknown(name, names)
@@ -166,6 +168,7 @@ def scanned(
             kinds=kinds,
             target=target,
             task=Task.CLASSIFICATION,
+            left_out=tuple(split_names(columns.leave_out, names)),
         )
         yield replace(rows, columns=(*left, target)), problem
 

@@ -3,6 +3,7 @@
 from solah.model.attributes import Attribute, WordRange
 from solah.model.document import Fusion, Goal, MissingRule, Model, Node, Task, Tree
 from solah.model.files import load_document, save_document
+from solah.model.provenance import OutOfFold, Provenance
 
 __all__ = [
     "Attribute",
@@ -11,6 +12,8 @@ __all__ = [
     "MissingRule",
     "Model",
     "Node",
+    "OutOfFold",
+    "Provenance",
     "Task",
     "Tree",
     "WordRange",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from solah.data import State
     from solah.kernels.arrays import Float, FocalSets
     from solah.model.attributes import Attribute
+    from solah.model.provenance import Provenance
 
 
 class Task(StrEnum):
@@ -256,12 +257,17 @@ Node = Tree | Fusion
 
 @dataclass(frozen=True)
 class Model:
-    """A goal, the attributes it is decided on, and the nodes that decide, from bottom to top."""
+    """A goal, the attributes it is decided on, and the nodes that decide, from bottom to top.
+
+    What wrote it (``generator``) and what it was learnt from (``provenance``) decide nothing, and
+    models are compared without them.
+    """
 
     goal: Goal
     attributes: tuple[Attribute, ...]
     nodes: tuple[Node, ...]
     generator: str = field(default="", compare=False)
+    provenance: Provenance | None = field(default=None, compare=False)
 
     @property
     def root(self) -> Node:

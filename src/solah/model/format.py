@@ -48,6 +48,7 @@ from solah.model.limits import (
     what_classes_must_be,
     what_states_must_be,
 )
+from solah.model.provenance import provenance_record, read_provenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -78,6 +79,8 @@ def to_json(model: Model) -> str:
         "task": model.goal.task.value,
         "goal": _goal_record(model.goal),
     }
+    if model.provenance is not None:
+        head["provenance"] = provenance_record(model.provenance)
     lines = [f"  {_dump(key)}: {_dump(value)}," for key, value in head.items()]
     attributes = _block((_dump(_attribute_record(a)) for a in model.attributes), "    ")
     trees = _block((_node_text(node, model.goal) for node in model.nodes), "    ")
@@ -223,12 +226,15 @@ def _read_version_1(document: Reader) -> Model:
 
 
 def _read_version_2(document: Reader) -> Model:
-    fields = document.record(_FIELDS)
+    fields = document.record(_FIELDS, ["provenance"])
     task = Task(_read_choice(fields["task"], [task.value for task in Task]))
     goal = _read_goal(fields["goal"], task)
     attributes = _read_attributes(fields["attributes"])
     nodes = _read_trees(fields["trees"], attributes, goal)
     model = Model(goal, tuple(attributes.values()), nodes, generator=fields["generator"].text())
+    if "provenance" in fields:
+        found = read_provenance(fields["provenance"], len(goal.states))
+        model = replace(model, provenance=found)
     if model.fusions and goal.states and not goal.prior:
         raise ModelFormatError(f"{fields['goal'].place} needs a prior, for evidence is added up")
     _check_evidence(model, fields["trees"])

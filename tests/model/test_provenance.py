@@ -1,0 +1,102 @@
+"""What a document keeps of the rows that a model was learnt from."""
+
+import json
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from random_models import as_table, random_model, random_rows
+from solah.data import Column, Table
+from solah.exceptions import ModelFormatError
+from solah.model import OutOfFold, Provenance
+from solah.model.format import from_json, to_json
+from solah.model.provenance import digest_data
+from solah.model.schema import model_schema
+
+MODEL = random_model(np.random.default_rng(0), "groups")
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
+SCORES = st.none() | st.floats(0, 1)
+PROVENANCES = st.builds(
+    Provenance,
+    source=st.just("") | TEXT,
+    modified=st.just("") | TEXT,
+    rows=st.none() | st.integers(0, 2**53),
+    classes=st.just(()) | st.tuples(st.integers(0, 2**53), st.integers(0, 2**53)),
+    digest=st.just("") | TEXT,
+    left_out=st.lists(TEXT, unique=True, max_size=3).map(tuple),
+    out_of_fold=st.none() | st.builds(OutOfFold, st.floats(0, 1), SCORES, SCORES),
+)
+
+
+@given(PROVENANCES)
+def test_it_survives_the_round_trip_and_the_schema(provenance):
+    text = to_json(replace(MODEL, provenance=provenance))
+    jsonschema.validate(json.loads(text), model_schema())
+    read = from_json(text.encode())
+    assert read.provenance == provenance
+    assert to_json(read) == text
+    assert read == MODEL  # which compares what decides
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("rows", -1, "provenance.rows must be an integer"),
+        ("classes", [1], "provenance.classes must have 2 items"),
+        ("source", "", "provenance.source must be a text"),
+        ("left_out", ["a", "a"], "provenance.left_out must be a list without repetition"),
+        ("out_of_fold", {"accuracy": 1.5}, "out_of_fold.accuracy must be a finite number from 0"),
+        ("sorce", "x", "has 'sorce'; did you mean 'source'?"),
+    ],
+)
+def test_a_wrong_one_is_refused(key, value, message):
+    document = json.loads(to_json(MODEL)) | {"provenance": {key: value}}
+    with pytest.raises(ModelFormatError, match="the model.provenance") as refused:
+        from_json(json.dumps(document).encode())
+    assert message in str(refused.value)
+
+
+def data(n_rows=60):
+    rng = np.random.default_rng(3)
+    table = as_table(MODEL, random_rows(rng, MODEL, n_rows))
+    return table, Column("y", rng.choice(np.array(["c0", "c1"], dtype=object), n_rows))
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_digest_depends_neither_on_the_order_of_rows_nor_of_columns(random):
+    table, goal = data()
+    rows = np.array(random.sample(range(60), 60))
+    columns = Table(tuple(random.sample(table.columns, len(table.columns))), 60)
+    again = digest_data(MODEL.attributes, columns.take(rows), Column("y", goal.values[rows]))
+    assert again == digest_data(MODEL.attributes, table, goal)
+
+
+def test_the_digest_tells_a_changed_cell_a_lost_row_and_a_repeated_one():
+    table, goal = data()
+    first = table.column("x0").values.copy()
+    first[7] = 0.25
+    changed = Table((Column("x0", first), *table.columns[1:]), 60)
+    fewer, more = np.arange(59), np.array([*range(60), 0])
+    digests = {
+        digest_data(MODEL.attributes, one, Column("y", of_goal))
+        for one, of_goal in (
+            (table, goal.values),
+            (changed, goal.values),
+            (table.take(fewer), goal.values[fewer]),
+            (table.take(more), goal.values[more]),
+        )
+    }
+    assert len(digests) == 4
+
+
+def test_numbers_and_their_texts_are_the_same_rows():
+    table, goal = data()
+    spelt = [None if np.isnan(x) else repr(float(x)) for x in table.column("x0").values]
+    as_text = Table((Column("x0", np.array(spelt, dtype=object)), *table.columns[1:]), 60)
+    assert digest_data(MODEL.attributes, as_text, goal) == digest_data(
+        MODEL.attributes, table, goal
+    )
