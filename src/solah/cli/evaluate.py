@@ -1,9 +1,10 @@
 """``solah evaluate``: score models on rows that they have not seen."""
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from solah.cli.model_options import ModelOptions, SeveralModels
-from solah.cli.options import ColumnOptions, Data, Jobs, ReadingOptions
+from solah.cli.options import By, ColumnOptions, Data, Jobs, ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.verb import many_options, options_in
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from solah.cli.models import Estimator
     from solah.cli.problems import Problem
+    from solah.data import Column
     from solah.evaluation import CrossValidation, Plan
 
 _split_option = options_in("Splitting")
@@ -30,8 +32,8 @@ Groups = Annotated[
 
 
 @many_options(
-    *("target", "drop", "model", "max_rules", "max_attributes", "interactions", "class_weight"),
-    *("folds", "repeats", "seed", "groups", "settings", "jobs", "json"),
+    *("target", "drop", "leave_out", "by", "model", "max_rules", "max_attributes", "interactions"),
+    *("class_weight", "folds", "repeats", "seed", "groups", "settings", "jobs", "json"),
 )
 def evaluate(
     data: Data,
@@ -44,23 +46,29 @@ def evaluate(
     repeats: Repeats = 1,
     seed: Seed = 0,
     groups: Groups = None,
+    by: By = None,
     jobs: Jobs = None,
 ) -> None:
     """Measure how well models decide on rows that they did not learn from.
 
-    The rows are split into folds: each fold is tested with a model learnt from the others.
+    The rows are split into folds: each fold is tested with a model learnt from the others. With
+    --by, error rates are told for the rows with each value of a column, too.
 
     Example: solah evaluate patients.csv --target diagnosis --drop id --model tree,solah
     """
     from solah.cli.models import make_models
-    from solah.cli.problems import pose
+    from solah.cli.problems import pose, split_names
     from solah.cli.sources import read_source
     from solah.evaluation import Plan
 
-    problem = pose(read_source(data, reading.read_options()), columns, groups)
+    source = read_source(data, reading.read_options())
+    problem = pose(source, columns, groups)
+    named = split_names(columns.leave_out if by is None else by, source.table.names)
+    known_by = [source.table.column(name) for name in named]
     models = make_models(problem, choice.wishes, options, jobs)
     scores = measure(problem, models, Plan(folds, repeats, seed), screen)
-    _show(screen, problem, models, scores)
+    measured_by = [_measure_by(column, problem, scores) for column in known_by]
+    _show(screen, problem, models, scores, measured_by)
 
 
 def measure(
@@ -80,15 +88,49 @@ def measure(
         )
 
 
+def _measure_by(
+    column: "Column", problem: "Problem", scores: "CrossValidation"
+) -> dict[str, dict[str, Any]]:
+    """Measure, for each model, the decisions on rows held out, by the values of a column.
+
+    Each row counts once: of repeats, the first.
+    """
+    import numpy as np
+
+    from solah.data.spelling import spell
+    from solah.evaluation import measure_class_groups, measure_number_groups
+    from solah.model import Task
+    from solah.report import describe_groups
+
+    found = {}
+    for name in scores.estimators:
+        tested = [
+            fold.tested for fold in scores.folds if fold.estimator == name and fold.repeat == 0
+        ]
+        rows = np.concatenate([one.rows for one in tested])
+        decided = np.concatenate([one.decided for one in tested])
+        truth, of_rows = problem.goal.values[rows], replace(column, values=column.values[rows])
+        if problem.task is Task.REGRESSION:
+            measured = measure_number_groups(of_rows, truth, decided)
+        else:
+            classes, places = np.unique(truth, return_inverse=True)
+            beliefs = np.concatenate([one.beliefs for one in tested])
+            names = [spell(state) for state in classes.tolist()]
+            measured = measure_class_groups(of_rows, places, decided, beliefs, names)
+        found[name] = describe_groups(measured)
+    return found
+
+
 def _show(
     screen: Screen,
     problem: "Problem",
     estimators: "Mapping[str, Estimator]",
     scores: "CrossValidation",
+    measured_by: list[dict[str, dict[str, Any]]],
 ) -> None:
     from solah.cli.models import spell_models
     from solah.cli.problems import spell_identifiers
-    from solah.cli.views import facts, scores_of
+    from solah.cli.views import facts, groups_of, heading, scores_of
     from solah.cli.wording import plural
     from solah.report import describe_scores
 
@@ -103,7 +145,7 @@ def _show(
             "rows": problem.attributes.n_rows,
             "identifiers": list(problem.identifiers),
         }
-        screen.document({**shape, **describe_scores(scores)})
+        screen.document({**shape, **describe_scores(scores), "by": measured_by})
     shown = {
         "data": problem.shape,
         "goal": problem.aim,
@@ -114,3 +156,8 @@ def _show(
     screen.say(facts({name: value for name, value in shown.items() if value is not None}), "")
     screen.result(scores_of(scores))
     screen.say("", "Mean ± standard deviation over the folds.")
+    for by_model in measured_by:
+        for name, described in by_model.items():
+            model = f", {name}" if len(by_model) > 1 else ""
+            screen.result("", heading(f"By {described['column']}{model}, on rows held out"), "")
+            screen.result(*groups_of(described))

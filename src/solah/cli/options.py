@@ -86,6 +86,17 @@ def _columns(flag: str, text: str) -> Any:
     return _column_option(flag, metavar="COL", help=f"{text} Repeat it, or use commas.")
 
 
+By = Annotated[
+    list[str] | None,
+    _columns(
+        "--by",
+        "Columns to measure groups of, such as sex: accuracy, error rates and calibration for each "
+        "value, or for ranges of a number. The model need not know them; by default those that "
+        "--leave-out kept out of its decisions.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class ColumnOptions:
     """What the columns of a table are for, and what they hold."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from solah.cli.options import ModelFile, OutputFile, ReadingOptions
+from solah.cli.options import By, ModelFile, OutputFile, ReadingOptions
 from solah.cli.overwriting import READ
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
@@ -45,6 +45,7 @@ def report(
     screen: Screen,
     data: Rows = None,
     target: Truth = None,
+    by: By = None,
     output: OutputFile = Path("report.html"),
 ) -> None:
     """Write a page about a model: how it is built, how well it decides, and a live what-if.
@@ -53,7 +54,7 @@ def report(
     add scores; rows without it add what is known of readings. An output that ends in .md
     is written as Markdown, which tells of the model alone. With --json the summary is printed too.
 
-    Example: solah report model.json patients.csv -o report.html
+    Example: solah report model.json patients.csv --by sex -o report.html
     """
     from solah.atomic import write_whole
     from solah.model import load_document
@@ -64,7 +65,7 @@ def report(
         if suffix == _MARKDOWN_SUFFIX:
             summary, text = _markdown(document, data, screen)
         else:
-            summary, text = _page(document, data, target, reading, screen)
+            summary, text = _page(document, data, target, by, reading, screen)
         write_whole(output, text)
     if screen.json:
         screen.document(summary)
@@ -90,21 +91,41 @@ def _markdown(model: "Model", data: str | None, screen: Screen) -> tuple[dict[st
 
 
 def _page(
-    model: "Model", data: str | None, target: str | None, reading: ReadingOptions, screen: Screen
+    model: "Model",
+    data: str | None,
+    target: str | None,
+    by: list[str] | None,
+    reading: ReadingOptions,
+    screen: Screen,
 ) -> tuple[dict[str, Any], str]:
     from solah.cli.sources import read_source
     from solah.report import render_page, summarise_page
 
     if data is None:
+        if by:
+            raise typer.BadParameter("--by measures the decisions on rows; give DATA")
         summary = summarise_page(model)
     else:
         source = read_source(data, reading.read_options())
-        truth = _truth(model, source.table, target, screen)
-        summary = summarise_page(model, source.table, truth, source=source.name)
+        truth = known_truth(model, source.table, target, screen)
+        columns = columns_by(model, source.table, by)
+        summary = summarise_page(model, source.table, truth, source=source.name, by=columns)
     return summary, render_page(summary)
 
 
-def _truth(model: "Model", table: "Table", target: str | None, screen: Screen) -> "Column | None":
+def columns_by(model: "Model", table: "Table", by: list[str] | None) -> list[str]:
+    """Return the columns to measure groups of: by default those kept out of decisions."""
+    from solah.cli.problems import split_names
+
+    if by is not None:
+        return split_names(by, table.names)
+    left_out = model.provenance.left_out if model.provenance else ()
+    return [name for name in left_out if name in table.names]
+
+
+def known_truth(
+    model: "Model", table: "Table", target: str | None, screen: Screen
+) -> "Column | None":
     """Find the column with the truth; say so if it is not there and was not asked for."""
     from solah.cli.problems import true_classes
     from solah.model import Task
@@ -116,7 +137,7 @@ def _truth(model: "Model", table: "Table", target: str | None, screen: Screen) -
             true_classes(model, column, screen)  # which refuses a column of something else
         return column
     screen.note(
-        f"the data have no column {model.goal.name!r}, so the page has no scores; "
+        f"the data have no column {model.goal.name!r}, so there are no scores; "
         "if it has another name, say it with --target"
     )
     return None

@@ -8,7 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from solah.explain.explanation.as_text import Role, lines_of
-from solah.report import describe_attribute, describe_scores, score_rows
+from solah.report import (
+    describe_attribute,
+    describe_scores,
+    group_notes,
+    group_table,
+    score_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -75,3 +81,18 @@ def scores_of(scores: CrossValidation) -> Table:
     for measure, spelt in score_rows(by_estimator):
         grid.add_row(Text(measure), *map(Text, spelt))
     return grid
+
+
+def groups_of(described: Mapping[str, Any]) -> Iterator[Table | Text]:
+    """Show how groups of rows are decided on: a table, and how to read it."""
+    head, lines = group_table(described)
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column()
+    for _ in head[1:]:
+        grid.add_column(justify="right")
+    grid.add_row(*(Text(name, "dim") for name in head))
+    for line in lines:
+        grid.add_row(*map(Text, line))
+    yield grid
+    yield Text("")
+    yield from map(Text, group_notes(described))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.evaluation.splits import Split
+    from solah.kernels.arrays import Float
 
 OnFold = Callable[["Fold"], None]
 _SIZES = ("n_clusters", "n_levels", "n_rules", "n_branches")
@@ -37,6 +38,22 @@ class Spread:
 
     mean: float
     deviation: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """What an estimator made of the test rows of a fold.
+
+    Attributes
+    ----------
+    rows : (n_rows,) their places among all rows
+    decided : (n_rows,) the places of the classes decided for, or the estimates of a number
+    beliefs : (n_rows, n_classes) the belief in each class; of a number, none
+    """
+
+    rows: NDArray[np.intp]
+    decided: NDArray[Any]
+    beliefs: Float
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,7 @@ class Fold:
     n_clusters, n_levels, n_rules, n_branches : the size of what was learnt; None for estimators
         that have no such size
     seconds : the time to learn
+    tested : what the estimator made of the test rows
     """
 
     estimator: str
@@ -62,6 +80,7 @@ class Fold:
     n_rules: int | None
     n_branches: int | None
     seconds: float
+    tested: Tested = field(compare=False, repr=False)
 
     @property
     def measures(self) -> dict[str, float]:
@@ -183,12 +202,14 @@ def _run_fold(
     estimator.fit(learnt_rows, learnt_goal)
     seconds = perf_counter() - start
     refuse_cut_short(estimator)
+    tested = _test(estimator, _rows(X, split.test), split.test, classes)
     return Fold(
         estimator=name,
         repeat=split.repeat,
         fold=split.fold,
-        scores=_score(estimator, _rows(X, split.test), np.asarray(y[split.test]), classes),
+        scores=_score(tested, np.asarray(y[split.test]), classes),
         seconds=seconds,
+        tested=tested,
         **{name: _size(estimator, name) for name in _SIZES},
     )
 
@@ -206,16 +227,26 @@ def _size(estimator: Any, name: str) -> int | None:
         return None
 
 
+def _test(
+    estimator: Any,
+    table: Table | NDArray[Any],
+    rows: NDArray[np.intp],
+    classes: NDArray[Any] | None,
+) -> Tested:
+    if classes is None:
+        return Tested(rows, estimator.predict(table), np.empty((len(rows), 0)))
+    beliefs = over_all_classes(estimator.predict_proba(table), estimator.classes_, classes)
+    if getattr(estimator, "thresholds", None):
+        return Tested(rows, np.searchsorted(classes, estimator.predict(table)), beliefs)
+    return Tested(rows, np.argmax(beliefs, axis=1), beliefs)
+
+
 def _score(
-    estimator: Any, rows: Table | NDArray[Any], truth: NDArray[Any], classes: NDArray[Any] | None
+    tested: Tested, truth: NDArray[Any], classes: NDArray[Any] | None
 ) -> ClassScores | NumberScores:
     if classes is None:
-        return score_numbers(truth, estimator.predict(rows))
-    beliefs = over_all_classes(estimator.predict_proba(rows), estimator.classes_, classes)
-    decides = getattr(estimator, "thresholds", None)
-    return score_beliefs(
-        truth, beliefs, classes, decisions=estimator.predict(rows) if decides else None
-    )
+        return score_numbers(truth, tested.decided)
+    return score_beliefs(truth, tested.beliefs, classes, decisions=classes[tested.decided])
 
 
 def _rows(X: Table | NDArray[Any], rows: NDArray[np.intp]) -> Table | NDArray[Any]:

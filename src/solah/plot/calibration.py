@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from solah.data.spelling import spell
+from solah.evaluation.calibration import BeliefBins, bin_beliefs, bins_of
 from solah.exceptions import ParameterError, shorten
 from solah.plot.canvas import GREY, PALE, Display, class_looks, shown
 from solah.plot.square import figure_size, name_curves, prepare_square
@@ -29,26 +30,16 @@ _MOST_NUMBERED = 12  # bins whose counts are written on them
 
 
 @dataclass(frozen=True, eq=False)
-class CalibrationCurve:
-    """Beliefs, put into bins, against how often they came true.
+class CalibrationCurve(BeliefBins):
+    """Beliefs, put into bins, against how often they came true; bins without rows are left out.
 
     Attributes
     ----------
     name : whose beliefs
-    believed : (n_bins,) the mean belief of each bin that has rows
-    came_true : (n_bins,) the share of its rows of which it was true
-    counts : (n_bins,) how many rows it has
+    believed, came_true, counts : (n_bins,) as in :class:`solah.evaluation.BeliefBins`
     """
 
-    name: str
-    believed: Float
-    came_true: Float
-    counts: NDArray[np.intp]
-
-    @property
-    def error(self) -> float:
-        """The mean distance between both, over the rows (expected calibration error)."""
-        return float(np.average(np.abs(self.believed - self.came_true), weights=self.counts))
+    name: str = ""
 
 
 class CalibrationDisplay(Display):
@@ -188,7 +179,7 @@ class CalibrationDisplay(Display):
         """Draw how many beliefs each bin has at the bottom, with the numbers on the bars."""
         counts = np.zeros(self.n_bins, dtype=int)
         for curve in self.curves:
-            counts[_bins(curve.believed, self.n_bins)] += curve.counts
+            counts[bins_of(curve.believed, self.n_bins)] += curve.counts
         middles = (np.arange(self.n_bins) + 0.5) / self.n_bins
         bars = ax.bar(middles, 0.2 * counts / counts.max(), 0.9 / self.n_bins, color=PALE, zorder=0)
         if self.n_bins <= _MOST_NUMBERED:
@@ -212,14 +203,8 @@ def _curves(rows: Judged, of: Of, n_bins: int) -> tuple[CalibrationCurve, ...]:
 
 
 def _curve(name: str, beliefs: Float, is_true: NDArray[np.bool_], n_bins: int) -> CalibrationCurve:
-    places = _bins(beliefs, n_bins)
-    counts = np.bincount(places, minlength=n_bins)
-    filled = counts > 0
-    believed = np.bincount(places, beliefs, n_bins)[filled] / counts[filled]
-    came_true = np.bincount(places, is_true, n_bins)[filled] / counts[filled]
-    return CalibrationCurve(name, believed, came_true, counts[filled])
-
-
-def _bins(beliefs: Float, n_bins: int) -> NDArray[np.intp]:
-    """Return the bin of each belief, the last of which holds the surest."""
-    return np.minimum((beliefs * n_bins).astype(np.intp), n_bins - 1)
+    bins = bin_beliefs(beliefs, is_true, n_bins)
+    filled = bins.counts > 0
+    return CalibrationCurve(
+        bins.believed[filled], bins.came_true[filled], bins.counts[filled], name
+    )

@@ -3,6 +3,7 @@
 summary.py       model, scores   -> dict of plain values, ready for JSON
 markdown.py      that dict       -> Markdown
 measures.py      measures        -> their names and spelling
+groups.py        groups of rows  -> their error rates, as a table
 
 page_summary.py  model, rows     -> that dict, and what an HTML page needs beyond it
   measuring.py · dependence.py (sampling.py) · attribute_pictures.py · live.py
@@ -16,6 +17,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from solah.report.groups import describe_groups, group_notes, group_table
 from solah.report.markdown import render_markdown
 from solah.report.measures import name_measure, score_rows, spell_spread
 from solah.report.page import render_page
@@ -40,11 +42,14 @@ __all__ = [
     "describe_attribute",
     "describe_fusion",
     "describe_goal",
+    "describe_groups",
     "describe_hierarchy",
     "describe_path",
     "describe_scores",
     "describe_tree",
     "draw_trees",
+    "group_notes",
+    "group_table",
     "importance_by_name",
     "name_measure",
     "render_markdown",

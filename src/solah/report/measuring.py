@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import auc, confusion_matrix, roc_curve
 
-from solah.evaluation import score_beliefs, score_numbers
+from solah.evaluation import bin_beliefs, calibration_error, score_beliefs, score_numbers
 from solah.report.sampling import spread_evenly
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
 
-N_BINS = 10
 MAX_CURVES = 10
 MAX_POINTS = 400
 _CURVE_STEPS = 200
@@ -60,6 +59,7 @@ def measure_classes(
             "auc": _known(scores.auc),
             "log_loss": scores.log_loss,
             "brier": scores.brier,
+            "calibration_error": calibration_error(truth, beliefs, decided),
         },
         "confusion": confusion.tolist(),
         "classes": by_class,
@@ -113,18 +113,13 @@ def _curve(is_class: NDArray[np.bool_], belief: Float, place: int, name: str) ->
 
 def _calibration(truth: NDArray[np.intp], beliefs: Float) -> list[dict[str, Any]]:
     """Compare beliefs, of all classes together, with how often they were right, bin by bin."""
-    belief = beliefs.ravel()
     is_true = (truth[:, None] == np.arange(beliefs.shape[1])).ravel()
-    places = np.minimum((belief * N_BINS).astype(np.intp), N_BINS - 1)
-    counts = np.bincount(places, minlength=N_BINS)
-    sums, hits = (np.bincount(places, weights, N_BINS) for weights in (belief, is_true))
+    bins = bin_beliefs(beliefs.ravel(), is_true)
     return [
-        {
-            "belief": float(sums[i] / counts[i]) if counts[i] else None,
-            "share": float(hits[i] / counts[i]) if counts[i] else None,
-            "pairs": int(counts[i]),
-        }
-        for i in range(N_BINS)
+        {"belief": _known(believed), "share": _known(came_true), "pairs": pairs}
+        for believed, came_true, pairs in zip(
+            bins.believed.tolist(), bins.came_true.tolist(), bins.counts.tolist(), strict=True
+        )
     ]
 
 

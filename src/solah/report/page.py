@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from solah.report import charts
+from solah.report.groups import group_notes, group_table
 from solah.report.heat_map import heat_map
 from solah.report.hierarchy_drawing import draw_hierarchy
 from solah.report.measures import score_rows
@@ -75,6 +76,8 @@ def _environment() -> Environment:
         calibration_picture=charts.calibration_picture,
         colour_class=charts.colour_class,
         curves_picture=charts.curves_picture,
+        group_notes=group_notes,
+        group_table=group_table,
         heat_map=heat_map,
         narrow_drawing=partial(draw_hierarchy, width=_NARROW, style="narrow"),
         path_picture=charts.path_picture,

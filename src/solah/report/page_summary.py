@@ -16,6 +16,7 @@ from solah.model.encode import encode, encode_states, warn_of_unseen
 from solah.model.limits import MOST_NUMBER
 from solah.report.attribute_pictures import picture_of
 from solah.report.dependence import describe_dependence
+from solah.report.groups import describe_groups
 from solah.report.live import describe_arithmetic
 from solah.report.node_cards import describe_nodes
 from solah.report.sampling import spread_evenly
@@ -43,6 +44,7 @@ def summarise_page(
     source: str = "",
     scores: CrossValidation | None = None,
     path: Sequence[PathStep] = (),
+    by: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Gather what the report page shows of a model, and of rows that it decides on.
 
@@ -60,6 +62,8 @@ def summarise_page(
         How well such models decide on unseen rows.
     path : sequence of PathStep, default=()
         What each number of rules is worth: the ``path_`` of an estimator.
+    by : sequence of str, default=()
+        Columns of X by whose values error rates are measured; the model need not know them.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def summarise_page(
     Raises
     ------
     DataError
-        If X lacks a column of the model, has no rows, or y has another length.
+        If X lacks a column of the model or of ``by``, has no rows, or y has another length.
 
     Examples
     --------
@@ -99,6 +103,7 @@ def summarise_page(
         "nodes": describe_nodes(model, rules_a_tree),
         "data": rows and {"source": source, "rows": rows.n_rows, "with_truth": rows.n_known},
         "measured": rows and rows.measured(),
+        "by": [rows.measured_by(name) for name in by] if rows else [],
         "rows": rows.shown() if rows else [],
         "dependence": rows and describe_dependence(model, rows.readings),
         "live": describe_arithmetic(model, rules_a_tree),
@@ -119,6 +124,7 @@ class _Rows:
         if table.n_rows == 0:
             raise DataError("the data have no rows; a report needs one at least")
         self._goal = model.goal
+        self._table = table
         self.n_rows = table.n_rows
         warn_of_unseen(table, model.attributes)
         self.readings = encode(table, model.attributes)
@@ -158,6 +164,20 @@ class _Rows:
         names = [spell(state) for state in self._goal.states]
         beliefs = self._beliefs[self._is_known]
         return measure_classes(truth.astype(np.intp), beliefs, decided.astype(np.intp), names)
+
+    def measured_by(self, name: str) -> dict[str, Any]:
+        """Measure the decisions on the rows with each value of a column."""
+        from solah.evaluation import measure_class_groups, measure_number_groups
+
+        column = self._table.column(name)
+        if self._is_number:
+            groups = measure_number_groups(column, self._truth, self._decided)
+        else:
+            truth = np.where(self._is_known, self._truth, -1).astype(np.intp)
+            names = [spell(state) for state in self._goal.states]
+            decided = self._decided.astype(np.intp)
+            groups = measure_class_groups(column, truth, decided, self._beliefs, names)
+        return describe_groups(groups)
 
     def shown(self) -> list[dict[str, Any]]:
         """List some rows to look at, spread over the classes, with truth and decision."""

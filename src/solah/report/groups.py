@@ -1,0 +1,174 @@
+"""Describes how groups of rows are decided on, and lays it out as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from solah.evaluation.groups import ClassGroup, Groups, NumberGroup, Rate
+
+FEW_ROWS = 30
+"""A group with fewer rows than this is shown with a caution."""
+
+_MOST_CLASSES = 6
+_UNKNOWN = "-"
+
+
+def describe_groups(measured: Groups) -> dict[str, Any]:
+    """Describe what was measured by a column, ready for JSON.
+
+    Of two classes, the second counts as the positive one.
+    """
+    return {
+        "column": measured.column,
+        "classes": list(measured.classes),
+        "few_rows": FEW_ROWS,
+        "groups": [_describe(one, measured.classes) for one in measured.groups],
+        "all": _describe(measured.whole, measured.classes),
+    }
+
+
+def _describe(group: ClassGroup | NumberGroup, classes: Sequence[str]) -> dict[str, Any]:
+    shown = {"group": group.name, "rows": group.n_rows, "few": group.n_rows < FEW_ROWS}
+    if not classes:
+        names = ("mae", "mean_error", "low", "high")
+        return {**shown, **{name: getattr(group, name) for name in names}}
+    group = cast("ClassGroup", group)
+    described = {
+        **shown,
+        "accuracy": _rate(group.accuracy),
+        "decided": _by_class(group.decided, classes),
+        "recall": _by_class(group.recall, classes),
+        "believed": dict(zip(classes, group.believed, strict=False)),
+        "calibration_error": group.calibration_error,
+        "log_loss": group.log_loss,
+        "brier": group.brier,
+    }
+    if len(classes) == 2:
+        described["false_positive"] = _rate(group.recall[0].rest)
+        described["false_negative"] = _rate(group.recall[1].rest)
+    return described
+
+
+def _rate(rate: Rate) -> dict[str, Any]:
+    return {
+        "share": rate.share,
+        "low": rate.low,
+        "high": rate.high,
+        "hits": rate.hits,
+        "of": rate.of,
+    }
+
+
+def _by_class(rates: Sequence[Rate], classes: Sequence[str]) -> dict[str, Any]:
+    return {name: _rate(rate) for name, rate in zip(classes, rates, strict=True)}
+
+
+def group_table(described: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Lay groups out as a table: its head, and a line for each group and for all rows."""
+    lines = [*described["groups"], described["all"]]
+    measures = _measures(described)
+    head = [described["column"], "rows", *(name for name, _ in measures)]
+    return head, [
+        [
+            one["group"] if one is not described["all"] else "all rows",
+            f"{one['rows']:,}{' *' if one['few'] else ''}",
+            *(_spell(one, where) for _, where in measures),
+        ]
+        for one in lines
+    ]
+
+
+def group_notes(described: Mapping[str, Any]) -> list[str]:
+    """Say how to read the table: what is counted, what is too few, and what may be chance."""
+    notes = []
+    classes = described["classes"]
+    if classes:
+        notes.append("In brackets: where the true share lies in 95 of 100 cases (Wilson).")
+    if len(classes) == 2:
+        no, yes = classes
+        notes.append(
+            f"False positives: of those that are {no}, decided {yes}. "
+            f"False negatives: of those that are {yes}, decided {no}."
+        )
+    if any(one["few"] for one in described["groups"]):
+        notes.append(
+            f"* fewer than {described['few_rows']} rows: too few to say how such rows are "
+            "decided on."
+        )
+    if classes:
+        notes += _spell_gaps(list(largest_gaps(described)))
+    return notes
+
+
+def largest_gaps(described: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Find, for each rate, the two groups that lie farthest apart, of those with enough rows."""
+    groups = [one for one in described["groups"] if not one["few"]]
+    for name, where in _measures(described):
+        if where[0] == "calibration_error":
+            continue
+        rates = {one["group"]: rate for one in groups if (rate := _at(one, where))["of"]}
+        if len(rates) < 2:
+            continue
+        high, low = (choose(rates, key=lambda one: rates[one]["share"]) for choose in (max, min))
+        yield {
+            "measure": name,
+            "high": high,
+            "low": low,
+            "gap": rates[high]["share"] - rates[low]["share"],
+            "overlap": rates[high]["low"] <= rates[low]["high"],
+        }
+
+
+def _spell_gaps(gaps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name the gaps that are not likely chance."""
+    apart = [gap for gap in gaps if not gap["overlap"]]
+    if gaps and not apart:
+        return ["All intervals overlap: the differences between the groups may be chance."]
+    return [
+        f"{gap['measure'][0].upper()}{gap['measure'][1:]}: {gap['gap']:.3f} more for "
+        f"“{gap['high']}” than for “{gap['low']}”; their intervals do not overlap."
+        for gap in apart
+    ]
+
+
+def _measures(described: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
+    """List what stands in the columns of the table, and where it is found."""
+    classes = described["classes"]
+    if not classes:
+        return [("mean absolute error", ("mae",)), ("estimate less truth", ("mean_error",))]
+    shown: list[tuple[str, tuple[str, ...]]] = [("accuracy", ("accuracy",))]
+    if len(classes) == 2:
+        shown += [
+            (f"decided {classes[1]}", ("decided", classes[1])),
+            ("false positives", ("false_positive",)),
+            ("false negatives", ("false_negative",)),
+        ]
+    else:
+        some = classes[:_MOST_CLASSES]
+        shown += [(f"found of {one}", ("recall", one)) for one in some]
+        shown += [(f"decided {one}", ("decided", one)) for one in some]
+    return [*shown, ("calibration error", ("calibration_error",))]
+
+
+def _at(group: Mapping[str, Any], where: tuple[str, ...]) -> Any:
+    found: Any = group
+    for key in where:
+        found = found[key]
+    return found
+
+
+def _spell(group: Mapping[str, Any], where: tuple[str, ...]) -> str:
+    value = _at(group, where)
+    if where == ("mean_error",) and value is not None:
+        ends = "" if group["low"] is None else f" ({group['low']:+.4g} to {group['high']:+.4g})"
+        return f"{value:+.4g}{ends}"
+    if value is None:
+        return _UNKNOWN
+    if isinstance(value, float):
+        return f"{value:.4g}" if where == ("mae",) else f"{value:.3f}"
+    if value["share"] is None:
+        return _UNKNOWN
+    return f"{value['share']:.3f} ({value['low']:.2f} to {value['high']:.2f})"

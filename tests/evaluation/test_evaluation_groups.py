@@ -1,0 +1,128 @@
+"""Error rates by group: what is counted, and how sure it is."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+from sklearn.metrics import confusion_matrix
+
+from solah.data import Column
+from solah.evaluation import (
+    Rate,
+    bin_beliefs,
+    calibration_error,
+    measure_class_groups,
+    measure_number_groups,
+    rows_by_value,
+)
+from solah.exceptions import DataError
+
+
+@given(st.integers(1, 5_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilsons_interval_is_where_the_score_test_does_not_reject(counts):
+    hits, n = counts
+    rate, z = Rate(hits, n), norm.ppf(0.975)
+    assert 0 <= rate.low <= rate.share <= rate.high <= 1
+    for end in (rate.low, rate.high):
+        if 1e-12 < end < 1 - 1e-12:
+            distance = abs(rate.share - end) / math.sqrt(end * (1 - end) / n)
+            assert distance == pytest.approx(z, rel=1e-6, abs=1e-6)
+
+
+def test_nothing_is_known_of_no_rows():
+    assert (Rate(0, 0).share, Rate(0, 0).low, Rate(0, 0).high) == (None, 0.0, 1.0)
+
+
+COLUMNS = st.one_of(
+    st.lists(st.floats(-1e6, 1e6) | st.just(math.nan), min_size=1).map(np.array),
+    st.lists(st.integers(0, 3) | st.just(math.nan), min_size=1).map(lambda x: np.array(x, float)),
+    st.lists(st.sampled_from(["a", "b", "missing", None]), min_size=1).map(
+        lambda x: np.array(x, dtype=object)
+    ),
+    st.lists(st.booleans(), min_size=1).map(np.array),
+)
+
+
+@given(COLUMNS)
+def test_every_row_is_in_one_group(values):
+    groups = rows_by_value(Column("x", values))
+    assert sorted(np.concatenate(list(groups.values())).tolist()) == list(range(len(values)))
+    assert all(len(rows) for rows in groups.values())
+
+
+def test_ranges_of_a_number_hold_equal_shares_and_say_where_they_end():
+    rows = rows_by_value(Column("age", np.arange(100.0)))
+    assert {name: (one.min(), one.max()) for name, one in rows.items()} == {
+        "up to 24": (0, 24),
+        "over 24 to 49": (25, 49),
+        "over 49 to 74": (50, 74),
+        "over 74": (75, 99),
+    }
+
+
+def test_numbers_of_which_most_are_one_have_fewer_ranges():
+    values = np.array([0.0] * 90 + list(range(1, 21)))
+    assert list(rows_by_value(Column("x", values))) == ["up to 0", "over 0"]
+
+
+def test_too_many_texts_are_no_groups():
+    names = np.array([f"name {i}" for i in range(51)], dtype=object)
+    with pytest.raises(DataError, match="'name' has 51 different values, which is too many"):
+        rows_by_value(Column("name", names))
+
+
+def drawn(seed=0, n_rows=300, n_classes=2):
+    rng = np.random.default_rng(seed)
+    beliefs = rng.dirichlet(np.ones(n_classes), n_rows)
+    return {
+        "truth": rng.integers(0, n_classes, n_rows),
+        "decided": np.argmax(beliefs, axis=1),
+        "beliefs": beliefs,
+    }
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_the_rates_are_those_of_the_groups_confusion_matrix(n_classes):
+    rows = drawn(n_classes=n_classes)
+    values = np.random.default_rng(1).choice(np.array(["f", "m"], dtype=object), 300)
+    names = [f"c{i}" for i in range(n_classes)]
+    measured = measure_class_groups(Column("sex", values), **rows, classes=names)
+    for group in measured.groups:
+        is_in = values == group.name
+        confusion = confusion_matrix(rows["truth"][is_in], rows["decided"][is_in])
+        assert group.accuracy == Rate(np.trace(confusion), is_in.sum())
+        assert [one.of for one in group.recall] == confusion.sum(axis=1).tolist()
+        assert [one.hits for one in group.recall] == np.diag(confusion).tolist()
+        assert [one.hits for one in group.decided] == confusion.sum(axis=0).tolist()
+        assert group.believed == pytest.approx(rows["beliefs"][is_in].mean(axis=0))
+    assert measured.whole.n_rows == 300
+
+
+def test_rows_without_a_truth_count_only_among_the_decisions():
+    rows = drawn()
+    rows["truth"][:100] = -1
+    column = Column("x", np.zeros(300))
+    (group,) = measure_class_groups(column, **rows, classes=["a", "b"]).groups
+    assert (group.n_rows, group.accuracy.of, group.decided[0].of) == (300, 200, 300)
+    rows["truth"][:] = -1
+    (group,) = measure_class_groups(column, **rows, classes=["a", "b"]).groups
+    assert (group.accuracy.share, group.log_loss, group.believed) == (None, None, ())
+
+
+def test_numbers_have_errors_with_a_sign():
+    truth = np.array([1.0, 2.0, np.nan, 4.0])
+    column = Column("x", np.array(["a", "a", "a", "b"], dtype=object))
+    first, second = measure_number_groups(column, truth, np.array([2.0, 5.0, 9.0, 3.0])).groups
+    assert (first.n_rows, first.mae, first.mean_error) == (2, 2.0, 2.0)
+    assert first.low == pytest.approx(2 - norm.ppf(0.975))
+    assert (second.mean_error, second.low) == (-1.0, None)
+
+
+def test_beliefs_that_come_true_as_often_as_they_promise_have_no_error():
+    beliefs = np.array([[0.75, 0.25]] * 4)
+    assert calibration_error(np.array([0, 0, 0, 1]), beliefs, np.zeros(4, int)) == 0.0
+    assert calibration_error(np.array([0, 1, 1, 1]), beliefs, np.zeros(4, int)) == 0.5
+    assert math.isnan(bin_beliefs(np.empty(0), np.empty(0, bool)).error)
