@@ -27,6 +27,7 @@ PUBLIC = [
     "TreeFusion",
     "UnseenStateWarning",
     "datasets",
+    "diff",
     "distance_correlation",
     "distance_correlation_matrix",
     "load_model",

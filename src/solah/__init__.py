@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from solah import datasets
+    from solah.comparison import diff
     from solah.dependence import distance_correlation, distance_correlation_matrix
     from solah.estimators import (
         GeneticHierarchyClassifier,
@@ -40,6 +41,7 @@ __all__ = [
     "TreeFusion",
     "UnseenStateWarning",
     "datasets",
+    "diff",
     "distance_correlation",
     "distance_correlation_matrix",
     "load_model",
@@ -60,6 +62,7 @@ _HOME_OF = {
     "SelfOrganisedHierarchyRegressor": "solah.estimators",
     "TreeFusion": "solah.estimators",
     "UnseenStateWarning": "solah.exceptions",
+    "diff": "solah.comparison",
     "distance_correlation": "solah.dependence",
     "distance_correlation_matrix": "solah.dependence",
     "load_model": "solah.runtime",

@@ -16,6 +16,7 @@ from typer.main import get_command
 from solah.cli.adapt import adapt
 from solah.cli.datasets import datasets
 from solah.cli.demo import demo
+from solah.cli.diff import diff
 from solah.cli.evaluate import evaluate
 from solah.cli.explain import explain
 from solah.cli.export import export
@@ -47,7 +48,7 @@ _LINE_BREAK = re.compile(r"\s*\n\s*")
 _VERBS = {
     "Start here": (demo, datasets),
     "Learn and decide": (fit, evaluate, predict),
-    "See and understand": (rules, explain, report, stress),
+    "See and understand": (rules, explain, report, diff, stress),
     "Bring to a device": (export, footprint, adapt),
     "Spread over sensor nodes": (plan, up, node, publish, watch),
     "About": (info,),
@@ -100,8 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0 if all went well, 1 if nobody reads the output any more, 2 for an error, 130 if the
-        user interrupted, 143 if it was stopped by SIGTERM.
+        0 if all went well, 1 if models differ or nobody reads the output any more, 2 for an error,
+        130 if the user interrupted, 143 if it was stopped by SIGTERM.
     """
     _prepare_streams()
     flags: dict[str, bool] = {}

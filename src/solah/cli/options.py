@@ -56,6 +56,25 @@ ModelFile = Annotated[
     ),
     READ,
 ]
+Rows = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="DATA",
+        help="Rows to measure and show it with: a file (CSV, TSV, Parquet, ARFF; text also as "
+        ".gz), or a name that 'solah datasets' lists.",
+        show_default=False,
+    ),
+    READ,
+]
+Truth = Annotated[
+    str | None,
+    _column_option(
+        "-t",
+        "--target",
+        metavar="COL",
+        help="The column of DATA with the truth, if it is not called as the model's goal.",
+    ),
+]
 OutputFile = Annotated[
     Path,
     output_option("-o", "--output", metavar="FILE", help="The file to write.", callback=_writable),

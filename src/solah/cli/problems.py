@@ -171,6 +171,29 @@ def true_classes(
     return places
 
 
+def columns_by(model: Model, table: Table, by: list[str] | None) -> list[str]:
+    """Return the columns to measure groups of: by default those kept out of decisions."""
+    if by is not None:
+        return split_names(by, table.names)
+    left_out = model.provenance.left_out if model.provenance else ()
+    return [name for name in left_out if name in table.names]
+
+
+def known_truth(model: Model, table: Table, target: str | None, screen: Screen) -> Column | None:
+    """Find the column with the truth; say so if it is not there and was not asked for."""
+    name = target or model.goal.name
+    if target is not None or name in table.names:
+        column = table.column(name)
+        if model.goal.task is Task.CLASSIFICATION:
+            true_classes(model, column, screen)  # which refuses a column of something else
+        return column
+    screen.note(
+        f"the data have no column {model.goal.name!r}, so there are no scores; "
+        "if it has another name, say it with --target"
+    )
+    return None
+
+
 def _target(source: Source, columns: ColumnOptions) -> str:
     target = columns.target or source.target
     if target is None:

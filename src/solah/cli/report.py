@@ -1,42 +1,18 @@
 """``solah report``: write a page about a model, with rows if there are any."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from solah.cli.options import By, ModelFile, OutputFile, ReadingOptions
-from solah.cli.overwriting import READ
+from solah.cli.options import By, ModelFile, OutputFile, ReadingOptions, Rows, Truth
 from solah.cli.screen import Screen
-from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
-    from solah.data import Column, Table
     from solah.model import Model
 
 _PAGE_SUFFIXES = (".html", ".htm")
 _MARKDOWN_SUFFIX = ".md"
-_column_option = options_in("Columns")
-
-Rows = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="DATA",
-        help="Rows to measure and show it with: a file (CSV, TSV, Parquet, ARFF; text also as "
-        ".gz), or a name that 'solah datasets' lists.",
-        show_default=False,
-    ),
-    READ,
-]
-Truth = Annotated[
-    str | None,
-    _column_option(
-        "-t",
-        "--target",
-        metavar="COL",
-        help="The column of DATA with the truth, if it is not called as the model's goal.",
-    ),
-]
 
 
 def report(
@@ -98,6 +74,7 @@ def _page(
     reading: ReadingOptions,
     screen: Screen,
 ) -> tuple[dict[str, Any], str]:
+    from solah.cli.problems import columns_by, known_truth
     from solah.cli.sources import read_source
     from solah.report import render_page, summarise_page
 
@@ -111,33 +88,3 @@ def _page(
         columns = columns_by(model, source.table, by)
         summary = summarise_page(model, source.table, truth, source=source.name, by=columns)
     return summary, render_page(summary)
-
-
-def columns_by(model: "Model", table: "Table", by: list[str] | None) -> list[str]:
-    """Return the columns to measure groups of: by default those kept out of decisions."""
-    from solah.cli.problems import split_names
-
-    if by is not None:
-        return split_names(by, table.names)
-    left_out = model.provenance.left_out if model.provenance else ()
-    return [name for name in left_out if name in table.names]
-
-
-def known_truth(
-    model: "Model", table: "Table", target: str | None, screen: Screen
-) -> "Column | None":
-    """Find the column with the truth; say so if it is not there and was not asked for."""
-    from solah.cli.problems import true_classes
-    from solah.model import Task
-
-    name = target or model.goal.name
-    if target is not None or name in table.names:
-        column = table.column(name)
-        if model.goal.task is Task.CLASSIFICATION:
-            true_classes(model, column, screen)  # which refuses a column of something else
-        return column
-    screen.note(
-        f"the data have no column {model.goal.name!r}, so there are no scores; "
-        "if it has another name, say it with --target"
-    )
-    return None

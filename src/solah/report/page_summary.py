@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data import Column, Table, as_column, from_frame, is_frame, to_numbers
 from solah.data.spelling import spell
-from solah.exceptions import DataError, ParameterError
+from solah.exceptions import DataError
 from solah.explain.adding import numbers_of
 from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
-from solah.model.encode import encode, encode_states, warn_of_unseen
+from solah.model.encode import encode, warn_of_unseen
 from solah.model.limits import MOST_NUMBER
 from solah.report.attribute_pictures import picture_of
 from solah.report.dependence import describe_dependence
@@ -21,14 +20,16 @@ from solah.report.live import describe_arithmetic
 from solah.report.node_cards import describe_nodes
 from solah.report.sampling import spread_evenly
 from solah.report.summary import summarise
+from solah.runtime.reading import read_named, read_truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from solah.data import Table
     from solah.evaluation import CrossValidation
     from solah.kernels.arrays import Float
     from solah.learn.additive import PathStep
-    from solah.model.document import Goal, Model
+    from solah.model.document import Model
 
 MAX_RULES = 400
 MAX_RULES_OF_TREE = 100
@@ -87,7 +88,7 @@ def summarise_page(
     """
     rules_a_tree = min(-(-MAX_RULES // len(model.trees)), MAX_RULES_OF_TREE)
     summary = summarise(model, scores, path=path)
-    rows = None if X is None else _Rows(model, _read_table(X), y)
+    rows = None if X is None else _Rows(model, read_named(X), y)
     return {
         **summary,
         "attributes": [
@@ -129,7 +130,7 @@ class _Rows:
         warn_of_unseen(table, model.attributes)
         self.readings = encode(table, model.attributes)
         self._beliefs = all_beliefs(model, table)[model.root.name]
-        self._truth = _read_truth(model.goal, table, y)
+        self._truth = read_truth(model.goal, table, y)
         self._is_known = ~np.isnan(self._truth)
         self._is_number = model.goal.task is Task.REGRESSION
 
@@ -209,33 +210,3 @@ class _Rows:
         if np.isnan(value):
             return None
         return f"{value:.4g}" if self._is_number else spell(self._goal.states[int(value)])
-
-
-def _read_table(X: Any) -> Table:
-    if isinstance(X, Table):
-        return X
-    if is_frame(X):
-        return from_frame(X)
-    raise ParameterError(
-        f"X must be a data frame or a Table, whose columns have names. Got {type(X).__name__}."
-    )
-
-
-def _read_truth(goal: Goal, table: Table, y: Any) -> Float:
-    """Return the places of the true classes or the true numbers; NaN where they are unknown."""
-    column = _goal_column(goal, table, y)
-    if column is None:
-        return np.full(table.n_rows, np.nan)
-    if len(column.values) != table.n_rows:
-        raise DataError(f"X has {table.n_rows} rows, but y has {len(column.values)} values")
-    if goal.task is Task.REGRESSION:
-        return to_numbers(column).values
-    return encode_states(column, goal.states)
-
-
-def _goal_column(goal: Goal, table: Table, y: Any) -> Column | None:
-    if isinstance(y, Column):
-        return y
-    if y is not None:
-        return as_column(goal.name, np.asarray(y))
-    return table.column(goal.name) if goal.name in table.names else None
