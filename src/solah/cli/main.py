@@ -14,6 +14,7 @@ import typer
 from typer.main import get_command
 
 from solah.cli.adapt import adapt
+from solah.cli.card import card
 from solah.cli.datasets import datasets
 from solah.cli.demo import demo
 from solah.cli.diff import diff
@@ -48,7 +49,7 @@ _LINE_BREAK = re.compile(r"\s*\n\s*")
 _VERBS = {
     "Start here": (demo, datasets),
     "Learn and decide": (fit, evaluate, predict),
-    "See and understand": (rules, explain, report, diff, stress),
+    "See and understand": (rules, explain, report, card, diff, stress),
     "Bring to a device": (export, footprint, adapt),
     "Spread over sensor nodes": (plan, up, node, publish, watch),
     "About": (info,),

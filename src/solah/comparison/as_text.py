@@ -51,6 +51,8 @@ def sections(
     found = [] if diff.differences else [Section("The models are the same", ())]
     if any(diff.learnt_from):
         found.append(Section("Learnt from", tuple(_origins(*diff.learnt_from))))
+    if diff.edits:
+        found.append(Section("Edits", tuple(_some(diff.edits, most))))
     for part, title in _TITLES.items():
         lines = [one.text for one in diff.of(part)]
         if lines:
@@ -111,8 +113,18 @@ def _decision_sections(found: Decisions, most: int | None) -> Iterator[Section]:
             ),
         )
     )
-    yield Section(title, tuple(lines))
+    yield Section(title, (*lines, *_flattery(found)))
     yield Section("By class", tuple(_by_class(found)))
+
+
+def _flattery(found: Decisions | Estimates) -> list[str]:
+    """Say which model was learnt from the rows, so that the figures flatter it."""
+    who = {
+        (True, True): "both models were learnt from these rows: the figures flatter them",
+        (True, False): "the first model was learnt from these rows: the figures flatter it",
+        (False, True): "the second model was learnt from these rows: the figures flatter it",
+    }.get(found.flattered)
+    return [] if who is None else [who]
 
 
 def _way(before: str, after: str, number: int, right: int, wrong: int) -> str:
@@ -154,6 +166,7 @@ def _estimate_section(found: Estimates, most: int | None) -> Section:
         if before is not None and after is not None:
             change = f"{after - before:+{decimals}}"
             lines.append(f"{name}: {after:{decimals}}, before {before:{decimals}} ({change})")
+    lines += _flattery(found) if found.n_known else []
     rows = [
         f"row {one.row}: {one.before:.4g} becomes {one.after:.4g}"
         + ("" if one.truth is None else f", truly {one.truth:.4g}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from solah.explain.adding import numbers_of
 from solah.model.beliefs import root_beliefs
 from solah.model.document import Task
 from solah.model.encode import warn_of_unseen
+from solah.model.provenance import is_learnt_from
 from solah.runtime.reading import goal_column, read_named, read_truth
 
 if TYPE_CHECKING:
@@ -35,15 +37,16 @@ def compare_decisions(a: Model, b: Model, X: Any, y: Any = None) -> Decisions | 
         raise DataError("the data have no rows; decisions are compared on one at least")
     beliefs = [_beliefs(model, table, which) for model, which in ((a, "first"), (b, "second"))]
     warn_of_unseen(table, b.attributes)
-    if y is None and goal_column(b.goal, table, None) is None:
-        y = goal_column(a.goal, table, None)  # which is None as well, or the goal was renamed
+    truth = goal_column(b.goal, table, y) or goal_column(a.goal, table, y)  # it may be renamed
+    flattered = bool(is_learnt_from(a, table, truth)), bool(is_learnt_from(b, table, truth))
     if b.goal.task is Task.REGRESSION:
         before, after = (
             numbers_of(model.goal, one) for model, one in zip((a, b), beliefs, strict=True)
         )
-        return _compare_estimates(before, after, read_truth(b.goal, table, y))
-    truths = [read_truth(model.goal, table, y) for model in (a, b)]
-    return _compare_classes(a, b, beliefs, truths)
+        estimates = _compare_estimates(before, after, read_truth(b.goal, table, truth))
+        return replace(estimates, flattered=flattered)
+    truths = [read_truth(model.goal, table, truth) for model in (a, b)]
+    return replace(_compare_classes(a, b, beliefs, truths), flattered=flattered)
 
 
 def _beliefs(model: Model, table: Table, which: str) -> Float:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from solah.comparison.evidence import (
     Sides,
     are_comparable,
@@ -13,6 +11,7 @@ from solah.comparison.evidence import (
     term_differences,
     terms_of,
 )
+from solah.comparison.spelling import named
 from solah.comparison.structure import (
     attribute_differences,
     goal_differences,
@@ -20,9 +19,10 @@ from solah.comparison.structure import (
     order_differences,
     refuse_strangers,
 )
-from solah.comparison.trees import importance_differences, tree_differences
+from solah.comparison.trees import have_one_shape, importance_differences, tree_differences
 from solah.comparison.values import Difference, ModelDiff
 from solah.exceptions import ParameterError
+from solah.explain.handwork import moved_attributes, pinned_trees, spell_edits, spell_promises
 from solah.model.document import Model, Tree
 from solah.runtime import Evaluator
 
@@ -83,8 +83,13 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
         from solah.comparison.decisions import compare_decisions
 
         decisions = compare_decisions(first, second, X, y)
-    learnt_from = (first.provenance, second.provenance)
-    return ModelDiff(tuple(found), decisions, learnt_from)
+    known = spell_edits(first)
+    return ModelDiff(
+        differences=tuple(found),
+        decisions=decisions,
+        edits=tuple(edit for edit in spell_edits(second) if edit not in known),
+        learnt_from=(first.provenance, second.provenance),
+    )
 
 
 def _document(model: Any) -> Model:
@@ -107,6 +112,7 @@ def _differences(a: Model, b: Model) -> Iterator[Difference]:
         *bias_differences(a, b, sides),
         *attribute_differences(a, b),
         *group_differences(a, b),
+        *_handwork_differences(a, b),
         *_rule_differences(a, b, sides),
         *_figure_differences(a, b),
         *order_differences(a, b),
@@ -135,7 +141,11 @@ def _figure_differences(a: Model, b: Model) -> Iterator[Difference]:
     """Compare the figures that do not decide where all readings are known."""
     old = {tree.name: tree for tree in a.trees}
     pairs = [(old[tree.name], tree) for tree in b.trees if tree.name in old]
-    facts = [after.name for before, after in pairs if _facts(before) != _facts(after)]
+    facts = [
+        after.name
+        for before, after in pairs
+        if have_one_shape(before, after) and _facts(before) != _facts(after)
+    ]
     if facts:
         text = "rules state other shares or numbers of rows"
         yield Difference("figures", b.goal.name, _of(text, facts), details={"trees": facts})
@@ -151,13 +161,26 @@ def _figure_differences(a: Model, b: Model) -> Iterator[Difference]:
         yield Difference("figures", b.goal.name, _of(text, loose), details={"of": loose})
 
 
+def _handwork_differences(a: Model, b: Model) -> Iterator[Difference]:
+    """Compare what the models keep to, and what learning again is to keep."""
+    for what, spell, part in (
+        ("the model keeps to", spell_promises, "goal"),
+        ("pinned rules in", pinned_trees, "figures"),
+        ("words moved after rows were counted, of", moved_attributes, "figures"),
+    ):
+        before, after = spell(a), spell(b)
+        for verb, some in (
+            ("new", [one for one in after if one not in before]),
+            ("gone", [one for one in before if one not in after]),
+        ):
+            for one in some:
+                yield Difference(part, b.goal.name, f"{what}: {one} ({verb})")  # type: ignore[arg-type]
+
+
 def _facts(tree: Tree) -> tuple[object, ...]:
     missing = tree.missing and (tree.missing.support, tree.missing.belief)
-    rows = np.hstack([tree.support[:, None], tree.belief])
-    return (rows.shape, rows.tobytes(), missing)
+    return (tree.support.tobytes(), tree.belief.tobytes(), missing)
 
 
 def _of(text: str, names: Iterable[str]) -> str:
-    from solah.comparison.spelling import named
-
     return f"{text}: {named(list(names))}"

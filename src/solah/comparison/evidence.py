@@ -222,7 +222,7 @@ def _points(inputs: Sequence[Attribute]) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """Readings of some attributes, in all combinations; a single one may also be missing.
+    """Readings of some attributes, in all combinations; one that has a rule for it may be missing.
 
     Attributes
     ----------
@@ -237,7 +237,9 @@ class _Grid:
     def over(cls, trees: Sequence[Tree]) -> _Grid:
         axes = _axes(trees)
         points = list(product(*map(_points, axes.values())))
-        return cls(axes, (*points, (None,)) if len(axes) == 1 else tuple(points))
+        if any(tree.missing is not None for tree in trees):
+            points.append((None,))
+        return cls(axes, tuple(points))
 
     @property
     def title(self) -> str:
@@ -260,6 +262,7 @@ class _Grid:
             if tree.missing is not None:
                 told[np.isnan(rows.columns[tree.inputs[0].name])] = tree.missing.scores
             total += told
+        total[np.abs(total) < _ROUNDING * np.abs(total).max(initial=0.0)] = 0.0
         return total
 
     def _column(self, attribute: Attribute) -> Float:
@@ -299,8 +302,8 @@ class _Grid:
         if reading is None:
             return f"{name} missing"
         inputs = self.axes[name]
-        if inputs[0].is_coded:
-            return f"{name} {reading}"
+        if not inputs[0].is_continuous:
+            return f"{name} {spell(reading)}"
         edges = _points(inputs)
         if len(edges) == 1:
             return f"{name} anywhere"

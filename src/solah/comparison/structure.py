@@ -68,7 +68,7 @@ def goal_differences(a: Goal, b: Goal) -> Iterator[Difference]:
         yield differs(f"the classes stand in another order: {named(after)}", order=after)
     for what, old, new in (
         ("the class shares are", a.prior, b.prior),
-        ("a class counts by its belief over", _thresholds(a), _thresholds(b)),
+        ("the thresholds of decisions are", _thresholds(a), _thresholds(b)),
     ):
         first, second = dict(zip(before, old, strict=False)), dict(zip(after, new, strict=False))
         moved = [name for name in second if name in first and first[name] != second[name]]
@@ -101,10 +101,10 @@ def attribute_differences(a: Model, b: Model) -> Iterator[Difference]:
     after = {one.name: one for one in b.attributes}
     for name in after:
         if name not in before:
-            yield Difference("attribute", name, f"{name} is new", details={"new": True})
+            yield Difference("attribute", name, f"{name} is new", 1.0, {"new": True})
     for name in before:
         if name not in after:
-            yield Difference("attribute", name, f"{name} is gone", details={"new": False})
+            yield Difference("attribute", name, f"{name} is gone", 1.0, {"new": False})
     for name, attribute in after.items():
         if name in before:
             yield from _description_differences(before[name], attribute)

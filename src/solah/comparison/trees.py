@@ -38,7 +38,7 @@ def tree_differences(
         if name not in old:
             text = f"the tree {name} is new: {_size(tree)} about {_asks_for(tree)}"
             yield Difference("tree", name, text)
-        elif _have_one_shape(old[name], tree):
+        elif have_one_shape(old[name], tree):
             yield from _by_branch(old[name], tree, a.goal, b.goal, sides)
         else:
             yield _in_summary(old[name], tree)
@@ -62,7 +62,7 @@ def importance_differences(a: Model, b: Model) -> Iterator[Difference]:
             new, _, old = shares.partition(" instead of ")
             text = f"{name} brings {new} % of what was learnt instead of {old} %"
             details = {"before": float(before[name]), "after": float(after[name])}
-            yield Difference("tree", name, text, abs(shifts[name]), details)
+            yield Difference("attribute", name, text, abs(shifts[name]), details)
 
 
 def _size(tree: Tree) -> str:
@@ -73,7 +73,8 @@ def _asks_for(tree: Tree) -> str:
     return named([attribute.name for attribute in tree.inputs])
 
 
-def _have_one_shape(a: Tree, b: Tree) -> bool:
+def have_one_shape(a: Tree, b: Tree) -> bool:
+    """Whether two trees have the same branches, with the same words."""
     return (
         [_told(one) for one in a.inputs] == [_told(one) for one in b.inputs]
         and np.array_equal(a.split, b.split)

@@ -25,7 +25,8 @@ class Difference:
     name : its name: an attribute's, a group's, a tree's
     text : the difference as a sentence
     size : how large it is: of rules in log-odds or in the unit of the goal, of words as a share of
-        the attribute's range; 0 where there is no measure
+        the attribute's range, of attributes as a share of what was learnt (1 for those that came
+        or went); 0 where there is no measure
     details : the figures behind the sentence, ready for JSON
     """
 
@@ -127,6 +128,7 @@ class Decisions:
     flips : the rows that are decided differently
     before, after : the scores on the rows of which the truth is known; None if there are none
     classes : what changes for each class that both models know
+    flattered : which of both models were learnt from these rows, as far as documents tell
     """
 
     n_rows: int
@@ -135,6 +137,7 @@ class Decisions:
     before: ClassScoresOf | None
     after: ClassScoresOf | None
     classes: tuple[ClassChange, ...]
+    flattered: tuple[bool, bool] = (False, False)
 
     @property
     def n_flips(self) -> int:
@@ -162,6 +165,7 @@ class Decisions:
             "before": self.before and dict(vars(self.before)),
             "after": self.after and dict(vars(self.after)),
             "classes": [one.to_dict() for one in self.classes],
+            "learnt_from_these_rows": list(self.flattered),
         }
 
 
@@ -175,6 +179,7 @@ class Estimates:
     flips : the rows whose estimate moves, those first that move most
     mean_move : how far an estimate moves on average
     r2, mae : before and after; None if no truth is known, or of R² a single one
+    flattered : which of both models were learnt from these rows, as far as documents tell
     """
 
     n_rows: int
@@ -183,6 +188,7 @@ class Estimates:
     mean_move: float
     r2: tuple[float | None, float | None]
     mae: tuple[float | None, float | None]
+    flattered: tuple[bool, bool] = (False, False)
 
     @property
     def n_flips(self) -> int:
@@ -198,6 +204,7 @@ class Estimates:
             "moves": [one.to_dict() for one in self.flips],
             "r2": list(self.r2),
             "mae": list(self.mae),
+            "learnt_from_these_rows": list(self.flattered),
         }
 
 
@@ -209,11 +216,13 @@ class ModelDiff:
     ----------
     differences : what differs, part by part, the largest first
     decisions : what changes on rows; None if there were none
+    edits : what people changed since, as sentences: those that only the second model has
     learnt_from : what each of both was learnt from, where its document tells
     """
 
     differences: tuple[Difference, ...]
     decisions: Decisions | Estimates | None = None
+    edits: tuple[str, ...] = ()
     learnt_from: tuple[Provenance | None, Provenance | None] = (None, None)
 
     @property
@@ -234,6 +243,7 @@ class ModelDiff:
             "differ": not self.is_empty,
             "differences": [one.to_dict() for one in self.differences],
             "decisions": self.decisions and self.decisions.to_dict(),
+            "edits": list(self.edits),
             "learnt_from": {"before": before, "after": after},
         }
 

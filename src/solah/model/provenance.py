@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from solah.data import Column, Table
     from solah.data.json_reader import Reader
     from solah.model.attributes import Attribute
+    from solah.model.document import Model
 
 MAX_ROWS = 2**53
 MAX_TEXT = 1_000
@@ -91,6 +92,14 @@ def digest_data(attributes: tuple[Attribute, ...], table: Table, goal: Column) -
     rows = chain(map(digest_column, columns), np.zeros(table.n_rows, np.uint64))
     head = "\n".join([*names, goal.name]).encode("utf-8", "surrogatepass")
     return sha256(head + np.sort(rows).astype("<u8").tobytes()).hexdigest()[:_DIGITS]
+
+
+def is_learnt_from(model: Model, table: Table, goal: Column | None) -> bool | None:
+    """Tell whether a model was learnt from these rows; None if its document does not tell."""
+    if goal is None or model.provenance is None or not model.provenance.digest:
+        return None
+    named = replace(goal, name=model.goal.name)
+    return digest_data(model.attributes, table, named) == model.provenance.digest
 
 
 def provenance_record(provenance: Provenance) -> dict[str, Any]:

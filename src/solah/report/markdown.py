@@ -8,6 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from solah.explain.markdown import escape
 from solah.report.charts import mean
+from solah.report.groups import group_notes, group_table
 from solah.report.measures import score_rows
 
 
@@ -27,6 +28,29 @@ def render_markdown(summary: dict[str, Any]) -> str:
     environment.filters["score_rows"] = score_rows
     environment.filters["mean"] = mean
     return environment.get_template("report.md.j2").render(**summary)
+
+
+def render_card(summary: dict[str, Any]) -> str:
+    """Write a model card as Markdown.
+
+    Parameters
+    ----------
+    summary : dict
+        As :func:`solah.report.summarise_card` returns it.
+
+    Returns
+    -------
+    page : str
+    """
+    environment = markdown_environment("solah.report")
+    environment.filters["decimals"] = _decimals
+    environment.filters["group_table"] = group_table
+    environment.filters["group_notes"] = group_notes
+    return environment.get_template("card.md.j2").render(**summary)
+
+
+def _decimals(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
 
 
 def markdown_environment(package: str) -> Environment:

@@ -14,13 +14,14 @@ from solah.model.document import Task
 from solah.model.encode import encode, warn_of_unseen
 from solah.model.limits import MOST_NUMBER
 from solah.report.attribute_pictures import picture_of
+from solah.report.card import describe_card
 from solah.report.dependence import describe_dependence
 from solah.report.groups import describe_groups
 from solah.report.live import describe_arithmetic
 from solah.report.node_cards import describe_nodes
 from solah.report.sampling import spread_evenly
 from solah.report.summary import summarise
-from solah.runtime.reading import read_named, read_truth
+from solah.runtime.reading import goal_column, read_named, read_truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,7 @@ def summarise_page(
     """
     rules_a_tree = min(-(-MAX_RULES // len(model.trees)), MAX_RULES_OF_TREE)
     summary = summarise(model, scores, path=path)
-    rows = None if X is None else _Rows(model, read_named(X), y)
+    rows = None if X is None else DecidedRows(model, read_named(X), y)
     return {
         **summary,
         "attributes": [
@@ -102,16 +103,56 @@ def summarise_page(
             )
         ],
         "nodes": describe_nodes(model, rules_a_tree),
-        "data": rows and {"source": source, "rows": rows.n_rows, "with_truth": rows.n_known},
-        "measured": rows and rows.measured(),
-        "by": [rows.measured_by(name) for name in by] if rows else [],
+        **_on_rows(model, rows, source, by),
         "rows": rows.shown() if rows else [],
         "dependence": rows and describe_dependence(model, rows.readings),
         "live": describe_arithmetic(model, rules_a_tree),
     }
 
 
-class _Rows:
+def summarise_card(
+    model: Model, X: Any = None, y: Any = None, *, source: str = "", by: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Gather what a model card tells: what a model decides, from what, how well, and its limits.
+
+    Parameters
+    ----------
+    model, X, y, source, by
+        As in :func:`summarise_page`.
+
+    Returns
+    -------
+    summary : dict
+        Plain values only, ready for JSON.
+
+    Examples
+    --------
+    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> fitted = SelfOrganisedHierarchyClassifier(max_rules=6).fit(iris.table, iris.goal)
+    >>> summary = summarise_card(fitted.model_, iris.table, iris.goal)
+    >>> summary["card"]["device"]["costs"]["q15"]["flash"] < 2_000
+    True
+    """
+    rows = None if X is None else DecidedRows(model, read_named(X), y)
+    told = summarise(model, max_rules=len(model.trees))
+    shown = ("goal", "size", "start", "generator")
+    return {**{key: told[key] for key in shown}, **_on_rows(model, rows, source, by)}
+
+
+def _on_rows(
+    model: Model, rows: DecidedRows | None, source: str, by: Sequence[str]
+) -> dict[str, Any]:
+    """Gather what pages and cards tell of rows."""
+    return {
+        "data": rows and {"source": source, "rows": rows.n_rows, "with_truth": rows.n_known},
+        "measured": rows and rows.measured(),
+        "by": [rows.measured_by(name) for name in by] if rows else [],
+        "card": describe_card(model, rows),
+    }
+
+
+class DecidedRows:
     """Rows that the model decides on.
 
     Parameters
@@ -125,7 +166,8 @@ class _Rows:
         if table.n_rows == 0:
             raise DataError("the data have no rows; a report needs one at least")
         self._goal = model.goal
-        self._table = table
+        self.truth = goal_column(model.goal, table, y)
+        self.table = table
         self.n_rows = table.n_rows
         warn_of_unseen(table, model.attributes)
         self.readings = encode(table, model.attributes)
@@ -170,7 +212,7 @@ class _Rows:
         """Measure the decisions on the rows with each value of a column."""
         from solah.evaluation import measure_class_groups, measure_number_groups
 
-        column = self._table.column(name)
+        column = self.table.column(name)
         if self._is_number:
             groups = measure_number_groups(column, self._truth, self._decided)
         else:

@@ -1,0 +1,95 @@
+"""A column that is kept out of decisions is reported on: fit, evaluate, report, card."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def loans(tmp_path_factory):
+    """Return a table of loans with a sex, an age, and a region of which one is rare."""
+    rng = np.random.default_rng(0)
+    n_rows = 240
+    sex = rng.choice(["female", "male"], n_rows)
+    income = rng.gamma(4.0, 700.0, n_rows)
+    repaid = np.where(income / 1500 + rng.logistic(0, 0.5, n_rows) > 1.7, "yes", "no")
+    region = np.where(np.arange(n_rows) % 20 == 0, "islands", "north")
+    ages = rng.integers(18, 80, n_rows)
+    rows = zip(ages, income.round(), sex, region, repaid, strict=True)
+    path = tmp_path_factory.mktemp("loans") / "loans.csv"
+    lines = ["age,income,sex,region,repaid", *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def model(run, loans, tmp_path):
+    path = tmp_path / "loans.json"
+    words = ("-t", "repaid", "--leave-out", "sex,region", "-o", path, "-q")
+    assert run("fit", loans, *words).code == 0
+    return path
+
+
+def test_a_column_left_out_decides_nothing_and_is_named(model):
+    document = json.loads(model.read_text())
+    assert {one["name"] for one in document["attributes"]} <= {"age", "income"}
+    origin = document["provenance"]
+    assert origin["left_out"] == ["sex", "region"]
+    assert (origin["source"], origin["rows"], sum(origin["classes"])) == ("loans.csv", 240, 240)
+    assert origin["modified"].endswith("Z")
+    assert set(origin["out_of_fold"]) == {"accuracy", "log_loss"}
+
+
+def test_rows_held_out_are_measured_by_group(run, loans):
+    words = ("-t", "repaid", "--leave-out", "sex", "--model", "tree", "--max-depth", 1)
+    document = run("evaluate", loans, *words, "--folds", 3, "--repeats", 2, "--json").document
+    (by_sex,) = document["by"]
+    groups = by_sex["tree"]["groups"]
+    assert [one["group"] for one in groups] == ["female", "male"]
+    assert sum(one["rows"] for one in groups) == 240  # each row once, whatever the repeats
+    hits = sum(one["accuracy"]["hits"] for one in groups)
+    first = [fold for fold in document["each_fold"] if fold["repeat"] == 0]
+    expected = sum(round(80 * fold["accuracy"]) for fold in first)
+    assert hits == expected
+    shown = run("evaluate", loans, *words, "--folds", 3, "--by", "region,age")
+    assert "By region, on rows held out" in shown.out
+    assert "12 *" in shown.out
+    assert "* fewer than 30 rows" in shown.out
+    assert "up to " in shown.out
+    assert "By sex" not in shown.out
+
+
+def test_numbers_are_measured_by_group(run, loans):
+    words = ("-t", "income", "--drop", "repaid", "--by", "sex", "--model", "tree", "--max-depth", 1)
+    outcome = run("evaluate", loans, *words, "--folds", 2)
+    assert outcome.code == 0, outcome.err
+    assert "estimate less truth" in outcome.out
+
+
+def test_the_page_and_the_card_tell_of_columns_left_out(run, loans, model, tmp_path):
+    page, card = tmp_path / "page.html", tmp_path / "card.md"
+    assert run("report", model, loans, "-o", page).code == 0
+    assert "By <bdi>sex</bdi>" in page.read_text()
+    outcome = run("card", model, loans, "-o", card, "--json")
+    assert [one["column"] for one in outcome.document["by"]] == ["sex", "region"]
+    assert outcome.document["card"]["is_training_data"] is True
+    text = card.read_text()
+    assert "### By sex" in text
+    assert "so the figures flatter it" in text
+    assert run("card", model, loans, "--by", "age", "-o", card).code == 0
+    assert "### By sex" not in card.read_text()
+    assert run("card", model, "-o", card, "-q").out == ""
+
+
+def test_what_cannot_be_measured_is_an_error(run, loans, model, tmp_path):
+    out = tmp_path / "out.md"
+    run("card", model, loans, "--by", "sexx", "-o", out).check_error("did you mean 'sex'?")
+    run("card", model, "--by", "sex", "-o", out).check_error("give DATA")
+    run("report", model, "--by", "sex", "-o", tmp_path / "x.html").check_error("give DATA")
+    run("evaluate", loans, "-t", "repaid", "--by", "sexx").check_error("did you mean 'sex'?")
+    run("fit", loans, "-t", "repaid", "--leave-out", "sexx", "-o", out).check_error(
+        "did you mean 'sex'?"
+    )
+    run("card", model, loans, "-o", loans).check_error("is also read")
+    assert not out.exists()

@@ -1,0 +1,76 @@
+"""Small models by hand that a person can check, for golden files."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from solah.data import Column, Kind, Table
+from solah.model import Fusion, Goal, Model, OutOfFold, Provenance, Tree
+from solah.model.attributes import cored_attribute, discrete_attribute
+
+LOW, HIGH = -np.inf, np.inf
+
+
+def room_model(
+    name="january.csv",
+    cores=((LOW, 600.0), (700.0, 900.0), (1000.0, HIGH)),
+    co2=(-1.2, 0.2, 1.4),
+    door=(0.3, -0.3),
+    bias=0.4,
+    shares=(0.6, 0.4),
+):
+    """Tell whether a room is occupied by its CO2 and its door, with evidence that adds up.
+
+    Scores are log-odds of yes against no.
+    """
+    words = ("low", "high") if len(cores) == 2 else ("low", "medium", "high")
+    bare = cored_attribute("CO2", words, cores, (), 390.0, 1500.0)
+    air = replace(bare, ignorance=(1 / bare.n_focal_sets,) * bare.n_focal_sets)
+    gate = discrete_attribute("door", Kind.BINARY, ("open", "shut"), (0.25, 0.75))
+    goal = Goal("occupied", ("no", "yes"), prior=shares)
+    nodes = (
+        _tree("evidence of CO2", air, [co2[word] for word in air.set_words], (28.0, 60.0, 32.0)),
+        _tree("evidence of door", gate, door, (30.0, 90.0)),
+        Fusion("occupied", ("evidence of CO2", "evidence of door"), (-bias / 2, bias / 2)),
+    )
+    origin = Provenance(
+        source=name,
+        modified="2026-02-01T06:00:00Z",
+        rows=120,
+        classes=(round(120 * shares[0]), round(120 * shares[1])),
+        digest="0123456789abcdef0123456789abcdef",
+        left_out=("floor",),
+        out_of_fold=OutOfFold(accuracy=0.875, log_loss=0.31),
+    )
+    return Model(goal, (air, gate), nodes, "solah 0.1.0", provenance=origin)
+
+
+def _tree(name, attribute, odds, supports):
+    """Make a tree of one attribute; words with two ends of their core share their rows."""
+    places = attribute.set_words or range(attribute.n_focal_sets)
+    n_leaves = attribute.n_focal_sets
+    scores = np.zeros((n_leaves + 1, 2))
+    scores[1:] = np.outer(odds, [-0.5, 0.5])
+    yes = 1 / (1 + np.exp(-np.concatenate([[0.0], odds])))
+    times = [list(places).count(place) for place in places]
+    support = [sum(supports), *(supports[p] / n for p, n in zip(places, times, strict=True))]
+    return Tree(
+        name,
+        (attribute,),
+        np.array([0] + [-1] * n_leaves, np.int32),
+        np.array([1] + [0] * n_leaves, np.int32),
+        np.array(support),
+        np.column_stack([1 - yes, yes]),
+        scores,
+        0.8,
+    )
+
+
+def room_rows():
+    """Return readings of rooms, the truth, and a floor that no model asks for."""
+    co2 = np.array([450.0, 620, 640, 680, 720, 880, 930, 960, 1100, 1480, 1800, np.nan])
+    door = np.array(["open", "shut", "open", "shut"] * 3, dtype=object)
+    floor = np.array(["ground", "first"] * 6, dtype=object)
+    truth = np.array(["no"] * 3 + ["yes", "no"] + ["yes"] * 7, dtype=object)
+    columns = {"CO2": co2, "door": door, "floor": floor, "occupied": truth}
+    return Table(tuple(Column(name, values) for name, values in columns.items()), 12)
