@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from solah import datasets
-    from solah.comparison import diff
     from solah.dependence import distance_correlation, distance_correlation_matrix
+    from solah.difference import diff
     from solah.estimators import (
         GeneticHierarchyClassifier,
         LinguisticHierarchyClassifier,
@@ -62,7 +62,7 @@ _HOME_OF = {
     "SelfOrganisedHierarchyRegressor": "solah.estimators",
     "TreeFusion": "solah.estimators",
     "UnseenStateWarning": "solah.exceptions",
-    "diff": "solah.comparison",
+    "diff": "solah.difference",
     "distance_correlation": "solah.dependence",
     "distance_correlation_matrix": "solah.dependence",
     "load_model": "solah.runtime",

@@ -122,9 +122,9 @@ def test_scores_are_the_usual_ones():
 def test_the_calibration_error_is_how_far_belief_is_off():
     classes, truth = np.array(["a", "b"]), np.array(["a", "a", "a", "b"])
     shares = np.tile([0.75, 0.25], (4, 1))
-    assert scores.calibration_error(truth, shares, classes) == 0.0
+    assert scores.score_fold(truth, shares, classes)["calibration"] == 0.0
     sure = np.tile([1.0, 0.0], (4, 1))
-    assert scores.calibration_error(truth, sure, classes) == 0.25
+    assert scores.score_fold(truth, sure, classes)["calibration"] == 0.25
 
 
 def test_a_class_that_a_fold_lacks_does_not_count():

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from solah.comparison.evidence import (
+from solah.difference.evidence import (
     Sides,
     are_comparable,
     bias_differences,
     term_differences,
     terms_of,
 )
-from solah.comparison.spelling import named
-from solah.comparison.structure import (
+from solah.difference.spelling import named
+from solah.difference.structure import (
     attribute_differences,
     goal_differences,
     group_differences,
     order_differences,
     refuse_strangers,
 )
-from solah.comparison.trees import have_one_shape, importance_differences, tree_differences
-from solah.comparison.values import Difference, ModelDiff
+from solah.difference.trees import have_one_shape, importance_differences, tree_differences
+from solah.difference.values import Difference, ModelDiff
 from solah.exceptions import ParameterError
 from solah.explain.handwork import moved_attributes, pinned_trees, spell_edits, spell_promises
 from solah.model.document import Model, Tree
@@ -80,7 +80,7 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
     decisions = None
     if X is not None:
         # Measuring needs scikit-learn, which takes longer to import than models to compare.
-        from solah.comparison.decisions import compare_decisions
+        from solah.difference.decisions import compare_decisions
 
         decisions = compare_decisions(first, second, X, y)
     known = spell_edits(first)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.comparison.values import ClassChange, ClassScoresOf, Decisions, Estimates, Flip
 from solah.data.spelling import spell
+from solah.difference.values import ClassChange, ClassScoresOf, Decisions, Estimates, Flip
 from solah.evaluation.calibration import bin_beliefs, calibration_error
 from solah.evaluation.scores import brier_score, log_loss, score_numbers
 from solah.exceptions import ColumnError, DataError

@@ -248,7 +248,7 @@ class ModelDiff:
         }
 
     def __str__(self) -> str:
-        from solah.comparison.as_text import sections
+        from solah.difference.as_text import sections
 
         blocks = (
             "\n".join([section.title, *(f"  {line}" for line in section.lines)])
@@ -257,7 +257,7 @@ class ModelDiff:
         return "\n\n".join(blocks)
 
     def _repr_html_(self) -> str:
-        from solah.comparison.as_text import sections
+        from solah.difference.as_text import sections
         from solah.explain.html import render
 
         return render("diff.html.j2", sections=sections(self))

@@ -19,8 +19,8 @@ from random_models import (
     random_rows,
     with_parted_pairs,
 )
-from solah.comparison import diff
-from solah.comparison.evidence import Sides, term_differences, terms_of
+from solah.difference import diff
+from solah.difference.evidence import Sides, term_differences, terms_of
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.model import Fusion, Tree
 from solah.model.beliefs import root_beliefs, signals_of

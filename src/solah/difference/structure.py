@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from solah.comparison.spelling import instead, measure_instead, named
-from solah.comparison.values import Difference
 from solah.data.spelling import count, spell
+from solah.difference.spelling import instead, measure_instead, named
+from solah.difference.values import Difference
 from solah.exceptions import ParameterError
 from solah.explain.ranges import spell_ranges
 from solah.model.document import Fusion

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.comparison.spelling import instead, measure_instead
-from solah.comparison.values import Difference
 from solah.data.spelling import spell
+from solah.difference.spelling import instead, measure_instead
+from solah.difference.values import Difference
 from solah.explain.adding import signed
 from solah.explain.rules import Condition
 from solah.model.beliefs import deciding_fusions, leaf_average
@@ -102,14 +102,13 @@ def bias_differences(a: Model, b: Model, sides: Sides) -> Iterator[Difference]:
         if old not in before or new not in after:
             continue
         first, second = sides.project(np.array(before[old]), np.array(after[new]))
-        if before[old] == after[new]:
-            continue
         place = int(np.argmax(np.abs(second - first)))
-        whose = "" if new == b.root.name else f"{new}, "
-        told = sides.spell(place, float(first[place]), float(second[place]))
-        size = float(np.abs(second - first).max())
-        details = {"before": list(before[old]), "after": list(after[new])}
-        yield Difference("goal", new, f"{whose}to begin with: {told}", size, details)
+        size = float(abs(second[place] - first[place]))
+        if size > 0:
+            whose = "" if new == b.root.name else f"{new}, "
+            told = sides.spell(place, float(first[place]), float(second[place]))
+            details = {"before": list(before[old]), "after": list(after[new])}
+            yield Difference("goal", new, f"{whose}to begin with: {told}", size, details)
 
 
 # --- terms: all trees that ask for the same attributes ----------------------------------------
@@ -187,14 +186,13 @@ def _by_reading(grid: _Grid, before: Float, after: Float, sides: Sides) -> Diffe
     moves = np.abs(after - before)
     point, place = map(int, np.unravel_index(int(np.argmax(moves)), moves.shape))
     old, new = float(before[point, place]), float(after[point, place])
-    details: dict[str, Any] = {
-        "at": grid.readings(point),
-        "before": old,
-        "after": new,
-        "points": [grid.readings(k) for k in range(len(before))],
-        "before_at_points": before.tolist(),
-        "after_at_points": after.tolist(),
-    }
+    details: dict[str, Any] = {"at": grid.readings(point), "before": old, "after": new}
+    if len(grid.axes) == 1:
+        details["curve"] = {
+            "readings": [reading for (reading,) in grid.points],
+            "before": before.tolist(),
+            "after": after.tolist(),
+        }
     if sides.states:
         details["class"] = sides.name(place)
     text = f"{grid.where(point)}: adds {sides.spell(place, old, new)}"

@@ -10,8 +10,8 @@ spelling.py   numbers, as far as they must be written out to be told apart
 as_text.py    a ModelDiff       -> lines of text
 """
 
-from solah.comparison.diffing import diff
-from solah.comparison.values import (
+from solah.difference.diffing import diff
+from solah.difference.values import (
     ClassChange,
     ClassScoresOf,
     Decisions,

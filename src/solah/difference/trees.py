@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.comparison.spelling import instead, measure_instead, named
-from solah.comparison.values import Difference
 from solah.data.spelling import count
+from solah.difference.spelling import instead, measure_instead, named
+from solah.difference.values import Difference
 from solah.explain.adding import numbers_of
 from solah.explain.importance import attribute_importances
 from solah.explain.rules import tree_rules
@@ -16,7 +16,7 @@ from solah.explain.rules import tree_rules
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from solah.comparison.evidence import Sides
+    from solah.difference.evidence import Sides
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
     from solah.model.document import Goal, Model, Tree

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from solah.comparison.values import Decisions, Estimates
 from solah.data.spelling import count
+from solah.difference.values import Decisions, Estimates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from solah.comparison.values import Flip, ModelDiff, Part
+    from solah.difference.values import Flip, ModelDiff, Part
     from solah.model import Provenance
 
 _TITLES: dict[Part, str] = {
