@@ -70,9 +70,9 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
     ... ]
     >>> found = diff(fitted[0].model_, fitted[1].model_, iris.table, iris.goal)
     >>> print(found.of("rule")[0])
-    if petal width (cm) is low-or-medium then versicolor 0.86 instead of 0.34
+    if petal width (cm) is high then virginica 0.84 instead of 1.00
     >>> found.decisions.n_flips
-    3
+    4
     """
     first, second = _document(a), _document(b)
     refuse_strangers(first, second)

@@ -164,7 +164,7 @@ def rows_by_value(column: Column) -> dict[str, NDArray[np.intp]]:
     >>> from solah.data import Column
     >>> ages = Column("age", np.array([31, 18, 64, 45, 22, 70, 39, 55, 28, 81, 47, np.nan]))
     >>> {name: len(rows) for name, rows in rows_by_value(ages).items()}
-    {'up to 28': 3, 'over 28 to 45': 3, 'over 45 to 55': 2, 'over 55': 3, 'missing': 1}
+    {'up to 28': 3, 'over 28 to 45': 3, 'over 45 to 64': 3, 'over 64': 2, 'missing': 1}
     """
     missing = column.missing()
     texts = to_text(column).values

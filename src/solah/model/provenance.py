@@ -75,15 +75,13 @@ def digest_data(attributes: tuple[Attribute, ...], table: Table, goal: Column) -
 
     Examples
     --------
-    >>> from solah import datasets
-    >>> from solah.labels.describe import LabelSettings, describe_table
-    >>> from solah.data import Column
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> from solah.data import as_column
     >>> iris = datasets.load("iris")
-    >>> attributes = describe_table(iris.table, LabelSettings()).attributes
+    >>> attributes = LinguisticTreeClassifier().fit(iris.table, iris.goal).model_.attributes
     >>> backwards = np.arange(150)[::-1]
-    >>> goal = Column("class", iris.goal)
-    >>> digest_data(attributes, iris.table, goal) == digest_data(
-    ...     attributes, iris.table.take(backwards), Column("class", iris.goal[backwards])
+    >>> digest_data(attributes, iris.table, as_column("class", iris.goal)) == digest_data(
+    ...     attributes, iris.table.take(backwards), as_column("class", iris.goal[backwards])
     ... )
     True
     """
