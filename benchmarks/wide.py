@@ -31,6 +31,7 @@ from timing import seconds
 from solah import SelfOrganisedHierarchyClassifier
 from solah.data import from_array, settle
 from solah.dependence import (
+    TableColumns,
     dependence_of,
     distance_correlation,
     distance_correlation_matrix,
@@ -122,9 +123,10 @@ def _screen(
     table: Table, kinds: tuple[Kind, ...], goal: np.ndarray, options: argparse.Namespace
 ) -> Screening:
     settings = {"nominal_goal": True, "n_jobs": options.jobs}
-    relevance = relevance_of(table, kinds, goal, **settings)
+    relevance = relevance_of(TableColumns.of(table, kinds, goal, **settings))
     found = screen_attributes(relevance.tolist(), table.names, options.keep)
-    dependence_of(table.select(found.kept), [kinds[at] for at in found.places], goal, **settings)
+    kept, kinds = table.select(found.kept), [kinds[at] for at in found.places]
+    dependence_of(TableColumns.of(kept, kinds, goal, **settings))
     return found
 
 

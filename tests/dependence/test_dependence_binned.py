@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solah.dependence import distance_correlation, distance_correlation_matrix
-from solah.dependence.columns import N_BINS, code_numbers
+from solah.dependence.coding import N_BINS, code_numbers
 from solah.dependence.statistics import correlations
 from solah.dependence.sums import implementation, table_sums
 from solah.kernels.coded import MAX_SMALL, Coded

@@ -6,6 +6,7 @@ import pytest
 
 from solah.data import Column, Kind, Table, settle
 from solah.dependence import (
+    TableColumns,
     dependence_of,
     distance_correlation,
     distance_correlation_matrix,
@@ -76,13 +77,13 @@ def test_a_goal_is_measured_in_the_same_go(frame):
     )
     table, kinds = settle(table)
     classes = frame["grid"].to_numpy() % 3
-    found = dependence_of(table, kinds, classes, nominal_goal=True, n_jobs=2)
+    found = dependence_of(TableColumns.of(table, kinds, classes, nominal_goal=True, n_jobs=2))
     assert found.names == table.names
     assert found.method == "exact"
     np.testing.assert_array_equal(found.matrix, distance_correlation_matrix(table))
     expected = [distance_correlation(c.values, classes, nominal_y=True) for c in table.columns]
     np.testing.assert_array_equal(found.relevance, expected)
-    numeric = dependence_of(table, kinds, classes, nominal_goal=False)
+    numeric = dependence_of(TableColumns.of(table, kinds, classes, nominal_goal=False))
     assert numeric.relevance[2] != found.relevance[2]
 
 
@@ -140,4 +141,4 @@ def test_other_errors():
         distance_correlation_matrix([1, 2])
     table = Table((Column("a", np.arange(3.0)),), 3)
     with pytest.raises(DataError, match="y has 2 values where the table has 3 rows"):
-        dependence_of(table, [Kind.CONTINUOUS], [0, 1], nominal_goal=True)
+        TableColumns.of(table, [Kind.CONTINUOUS], [0, 1], nominal_goal=True)

@@ -1,12 +1,14 @@
 """Many columns: tile by tile, stopped and resumed, on any number of threads, in little memory."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from solah.data import from_array, settle
 from solah.dependence import (
+    TableColumns,
     dependence_of,
     distance_correlation,
     distance_correlation_matrix,
@@ -14,7 +16,7 @@ from solah.dependence import (
     relevance_of,
 )
 from solah.dependence.checkpoint import Checkpoint
-from solah.dependence.columns import code_numbers
+from solah.dependence.coding import code_numbers
 from solah.dependence.matrix import MatrixWork
 from solah.dependence.statistics import correlations
 from solah.dependence.tiles import Tile
@@ -113,12 +115,13 @@ def test_a_finished_run_is_read(X, tmp_path):
 def test_dependence_goes_on_too(X, tmp_path):
     table, kinds = settle(from_array(X, [f"x{j}" for j in range(N_COLUMNS)]))
     goal = np.arange(len(X)) % 3
-    expected = dependence_of(table, kinds, goal, nominal_goal=True)
-    arguments = {"nominal_goal": True, "checkpoint": tmp_path}
+    columns = TableColumns.of(table, kinds, goal, nominal_goal=True)
+    expected = dependence_of(columns)
+    kept = replace(columns, checkpoint=tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        dependence_of(table, kinds, goal, **arguments, on_progress=stop_after(20))
+        dependence_of(replace(kept, on_progress=stop_after(20)))
     assert written(tmp_path)
-    found = dependence_of(table, kinds, goal, **arguments)
+    found = dependence_of(kept)
     np.testing.assert_array_equal(found.matrix, expected.matrix)
     np.testing.assert_array_equal(found.relevance, expected.relevance)
 
@@ -126,13 +129,13 @@ def test_dependence_goes_on_too(X, tmp_path):
 @pytest.mark.parametrize("nominal", [False, True])
 @pytest.mark.parametrize("method", ["exact", "binned"])
 def test_relevance_alone_is_that_of_the_whole(X, monkeypatch, nominal, method):
-    monkeypatch.setattr("solah.dependence.measures._COLUMNS_AT_ONCE", 4)
+    monkeypatch.setattr("solah.dependence.table._PAIRS_IN_A_RUN", 4)
     table, kinds = settle(from_array(X, [f"x{j}" for j in range(N_COLUMNS)]))
     goal = np.round(2 * X[:, 0]) % 4 if nominal else X[:, 0] ** 2
     settings = {"nominal_goal": nominal, "method": method, "n_jobs": 2}
-    seen = []
-    found = relevance_of(table, kinds, goal, **settings, on_progress=lambda *at: seen.append(at))
-    expected = dependence_of(table, kinds, goal, **settings).relevance
+    columns, seen = TableColumns.of(table, kinds, goal, **settings), []
+    found = relevance_of(replace(columns, on_progress=lambda *at: seen.append(at)))
+    expected = dependence_of(columns).relevance
     np.testing.assert_array_equal(found, expected)
     assert seen == [(4, 11), (8, 11), (11, 11)]
 

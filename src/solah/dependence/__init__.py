@@ -1,14 +1,15 @@
 """Distance correlation: how columns depend on each other.
 
-columns.py     values               -> levels and codes, exact or in bins
-sums.py        two coded columns    -> nine sums (native.py in C, reference.py in NumPy)
+coding.py      values               -> levels and codes, exact or in bins
+sums.py        two coded columns    -> nine sums (C or NumPy, in kernels/)
 statistics.py  nine sums            -> a distance correlation
-pairs.py       coded columns        -> the sums of some pairs, on threads
 tiles.py       a number of columns  -> squares of the matrix of their pairs
 checkpoint.py  finished tiles       -> files, and back
 matrix.py      coded columns        -> the correlations of all pairs, tile by tile
-settings.py    what is asked for    -> checked settings
-measures.py    arrays and tables    -> numbers and matrices for people and hierarchies
+columns.py     columns              -> correlations, wherever their rows are
+table.py       a table in memory    -> columns, coded at once
+passed.py      rows passed over     -> columns, counted or coded in passes
+measures.py    arrays and columns   -> numbers and matrices for people and hierarchies
 screening.py   dependence on a goal -> the attributes to go on with
 """
 
@@ -20,10 +21,12 @@ from solah.dependence.measures import (
     relevance_of,
 )
 from solah.dependence.screening import Screening, screen_attributes
+from solah.dependence.table import TableColumns
 
 __all__ = [
     "Dependence",
     "Screening",
+    "TableColumns",
     "dependence_of",
     "distance_correlation",
     "distance_correlation_matrix",

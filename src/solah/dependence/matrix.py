@@ -6,22 +6,23 @@ Only what a tile's columns remember is held beside codes and matrix; it goes whe
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from solah.dependence.pairs import map_threads
 from solah.dependence.sums import PairSums
+from solah.dependence.threads import map_threads
 from solah.dependence.tiles import tile_width, tiles_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from solah.dependence.checkpoint import Checkpoint
-    from solah.dependence.pairs import Progress
     from solah.dependence.tiles import Tile
     from solah.kernels.arrays import Float, Int64
     from solah.kernels.coded import Coded
+
+Progress: TypeAlias = "Callable[[int, int], object]"
 
 
 @dataclass(frozen=True, eq=False)

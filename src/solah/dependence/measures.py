@@ -5,27 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from solah.data import Column, Kind, Table, as_array, as_column, from_array, from_frame, is_frame
+from solah.data import Table, as_array, from_array, from_frame, is_frame
 from solah.data import settle as settle_kinds
-from solah.dependence.settings import read_settings
+from solah.dependence.table import TableColumns, read_column
 from solah.exceptions import DataError
-from solah.labels.limits import LIMITS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
     from solah.data import Declared
-    from solah.dependence.pairs import Progress
-    from solah.dependence.settings import Method
+    from solah.dependence.columns import Columns
+    from solah.dependence.matrix import Progress
+    from solah.dependence.table import Method
     from solah.kernels.arrays import Float
-    from solah.labels.limits import Limits
-
-_COLUMNS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +99,12 @@ def distance_correlation(
     >>> distance_correlation(["a", "a", "b", "b"], [1, 1, 5, 5])
     1.0
     """
-    columns = [_read_column("x", x, nominal_x), _read_column("y", y, nominal_y)]
-    n_rows, n_others = (len(column.values) for column, _ in columns)
+    read = [read_column("x", x, nominal_x), read_column("y", y, nominal_y)]
+    n_rows, n_others = (len(column.values) for column, _ in read)
     if n_rows != n_others:
         raise DataError(f"x and y must have the same length. Got {n_rows} and {n_others} values.")
-    settings = read_settings(n_rows, sample_weight, method, bias_corrected)
-    return float(settings.correlate(settings.code(columns), [(0, 1)])[0])
+    columns = TableColumns.read(read, n_rows, sample_weight, method)
+    return float(columns.correlate([(0, 1)], bias_corrected=bias_corrected)[0])
 
 
 def distance_correlation_matrix(
@@ -167,41 +161,28 @@ def distance_correlation_matrix(
            [0.53, 0.53, 1.  ]])
     """
     table, settled = settle_kinds(_read_table(X), kinds)
-    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs)
-    coded = settings.code(list(zip(table.columns, settled, strict=True)))
-    return settings.correlate_all(coded, checkpoint, on_progress)
+    columns = TableColumns.read(
+        list(zip(table.columns, settled, strict=True)),
+        table.n_rows,
+        sample_weight,
+        method,
+        n_jobs,
+        on_progress=on_progress,
+        checkpoint=checkpoint,
+    )
+    return columns.correlate_all(bias_corrected=bias_corrected)
 
 
-def dependence_of(
-    table: Table,
-    kinds: Sequence[Kind],
-    goal: ArrayLike,
-    *,
-    nominal_goal: bool,
-    bias_corrected: bool = False,
-    sample_weight: ArrayLike | None = None,
-    method: Method = "auto",
-    n_jobs: int | None = None,
-    on_progress: Progress | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    limits: Limits = LIMITS,
-) -> Dependence:
+def dependence_of(columns: Columns, *, bias_corrected: bool = False) -> Dependence:
     """Measure how attributes depend on each other and on a goal, in one go.
 
     Parameters
     ----------
-    table : Table
-        Settled attributes.
-    kinds : sequence of Kind
-        What each attribute is: categorical ones have 0-1 distances, all others those of numbers.
-    goal : array-like of shape (n_rows,)
-        Classes or their codes (``nominal_goal``), or numbers.
-    nominal_goal : bool
-        Whether the goal's values are names.
-    bias_corrected, sample_weight, method, n_jobs, on_progress, checkpoint
-        As in :func:`distance_correlation_matrix`.
-    limits : Limits
-        How many rows are measured exactly.
+    columns : Columns
+        The attributes, and the goal behind the last: ``TableColumns`` in memory, or
+        ``PassedColumns`` of rows that are passed over.
+    bias_corrected : bool, default=False
+        As in :func:`distance_correlation`.
 
     Examples
     --------
@@ -209,35 +190,21 @@ def dependence_of(
     >>> from solah.data import Column, Kind, Table
     >>> table = Table((Column("a", np.arange(4.0)), Column("b", np.array([0.0, 1, 1, 0]))), 4)
     >>> kinds = [Kind.CONTINUOUS, Kind.BINARY]
-    >>> found = dependence_of(table, kinds, ["n", "y", "y", "n"], nominal_goal=True)
+    >>> columns = TableColumns.of(table, kinds, ["n", "y", "y", "n"], nominal_goal=True)
+    >>> found = dependence_of(columns)
     >>> found.relevance.round(2), found.method
     (array([0.53, 1.  ]), 'exact')
     """
-    goal_column = _read_goal(goal, nominal_goal, table.n_rows)
-    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs, limits)
-    coded = settings.code([*zip(table.columns, kinds, strict=True), goal_column])
-    matrix = settings.correlate_all(coded, checkpoint, on_progress)
+    matrix = columns.correlate_all(bias_corrected=bias_corrected)
     return Dependence(
-        names=table.names,
+        names=columns.names[:-1],
         matrix=matrix[:-1, :-1].copy(),
         relevance=matrix[:-1, -1].copy(),
-        method=settings.method,
+        method=columns.method,
     )
 
 
-def relevance_of(
-    table: Table,
-    kinds: Sequence[Kind],
-    goal: ArrayLike,
-    *,
-    nominal_goal: bool,
-    bias_corrected: bool = False,
-    sample_weight: ArrayLike | None = None,
-    method: Method = "auto",
-    n_jobs: int | None = None,
-    on_progress: Progress | None = None,
-    limits: Limits = LIMITS,
-) -> Float:
+def relevance_of(columns: Columns, *, bias_corrected: bool = False) -> Float:
     """Measure how far attributes depend on a goal, and nothing between themselves.
 
     These are the ``relevance`` of :func:`dependence_of` for the price of one pair an attribute, so
@@ -246,8 +213,7 @@ def relevance_of(
 
     Parameters
     ----------
-    table, kinds, goal, nominal_goal, bias_corrected, sample_weight, method, n_jobs, on_progress,
-    limits
+    columns, bias_corrected
         As in :func:`dependence_of`.
 
     Returns
@@ -261,38 +227,12 @@ def relevance_of(
     >>> from solah.data import Column, Kind, Table
     >>> table = Table((Column("a", np.arange(4.0)), Column("b", np.array([0.0, 1, 1, 0]))), 4)
     >>> kinds = [Kind.CONTINUOUS, Kind.BINARY]
-    >>> relevance_of(table, kinds, ["n", "y", "y", "n"], nominal_goal=True).round(2)
+    >>> columns = TableColumns.of(table, kinds, ["n", "y", "y", "n"], nominal_goal=True)
+    >>> relevance_of(columns).round(2)
     array([0.53, 1.  ])
     """
-    goal_column = _read_goal(goal, nominal_goal, table.n_rows)
-    settings = read_settings(table.n_rows, sample_weight, method, bias_corrected, n_jobs, limits)
-    (coded_goal,) = settings.code([goal_column])
-    columns = list(zip(table.columns, kinds, strict=True))
-    relevance = np.empty(len(columns))
-    # The codes of one run of columns go before those of the next one come.
-    for start in range(0, len(columns), _COLUMNS_AT_ONCE):
-        coded = settings.code(columns[start : start + _COLUMNS_AT_ONCE])
-        stop = start + len(coded)
-        with_goal = [(at, len(coded)) for at in range(len(coded))]
-        relevance[start:stop] = settings.correlate([*coded, coded_goal], with_goal)
-        if on_progress is not None:
-            on_progress(stop, len(columns))
-    return relevance
-
-
-def _read_goal(goal: ArrayLike, nominal: bool, n_rows: int) -> tuple[Column, Kind]:
-    column, kind = _read_column("y", goal, nominal)
-    if len(column.values) != n_rows:
-        raise DataError(f"y has {len(column.values)} values where the table has {n_rows} rows")
-    return column, kind
-
-
-def _read_column(name: str, values: ArrayLike, nominal: bool) -> tuple[Column, Kind]:
-    array = as_array(values)
-    if array.ndim != 1:
-        raise DataError(f"{name} must have one dimension. Got an array of shape {array.shape}.")
-    column = as_column(name, array)
-    return column, Kind.CATEGORICAL if nominal or column.is_text else Kind.CONTINUOUS
+    goal = len(columns.names) - 1
+    return columns.correlate([(j, goal) for j in range(goal)], bias_corrected=bias_corrected)
 
 
 def _read_table(X: ArrayLike | Table | Any) -> Table:

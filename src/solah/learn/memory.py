@@ -5,11 +5,11 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.dependence import dependence_of, relevance_of
+from solah.dependence import TableColumns, dependence_of, relevance_of
 from solah.kernels.choose import map_slices
 from solah.labels.describe import Description, describe_by, describe_table
 from solah.labels.drawing import (
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from solah.model import Attribute
     from solah.scale.passes import Statistics
 
-_T = TypeVar("_T")
 _LARGE = 100_000
 
 
@@ -182,11 +181,11 @@ class MemoryRows(Rows):
 
     def dependence(self, *, bias_corrected: bool = False) -> Dependence:
         """Measure how far attributes depend on each other and on the goal."""
-        return self._measured(dependence_of, bias_corrected)
+        return dependence_of(self._columns(), bias_corrected=bias_corrected)
 
     def relevance(self, *, bias_corrected: bool = False) -> Float:
         """Measure how far attributes depend on the goal."""
-        return self._measured(relevance_of, bias_corrected)
+        return relevance_of(self._columns(), bias_corrected=bias_corrected)
 
     def with_folds(self, n_folds: int) -> MemoryRows:
         """Let the nodes above learn from beliefs about rows that were not learnt from."""
@@ -226,15 +225,14 @@ class MemoryRows(Rows):
             return self.digests
         return digest_rows(self.table, self.goal.digests)
 
-    def _measured(self, measure: Callable[..., _T], bias_corrected: bool) -> _T:
-        """Measure dependence, with weights where rows have some."""
+    def _columns(self) -> TableColumns:
+        """Return the columns and the goal, with weights where rows have some."""
         weights = self.goal.weights.astype(np.float64) * self.goal.weight_unit
-        return measure(
+        return TableColumns.of(
             self.table,
             [attribute.kind for attribute in self.attributes],
             self.goal.codes,
             nominal_goal=True,
-            bias_corrected=bias_corrected,
             sample_weight=None if (weights == 1.0).all() else weights,
             n_jobs=self.n_threads,
             limits=self.limits,

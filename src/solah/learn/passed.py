@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.dependence.counting import dependence_of_profile, relevance_of_profile
+from solah.dependence import dependence_of, relevance_of
+from solah.dependence.passed import PassedColumns
 from solah.exceptions import ParameterError
 from solah.kernels.arrays import TreeShape
 from solah.labels.describe import (
@@ -151,13 +152,13 @@ class PassedRows(Rows):
 
     def dependence(self, *, bias_corrected: bool = False) -> Dependence:
         """Measure how far attributes depend on each other and on the goal."""
-        return dependence_of_profile(
-            self.profile, bias_corrected=bias_corrected, n_threads=self.n_threads
-        )
+        columns = PassedColumns.of(self.profile, self.n_threads)
+        return dependence_of(columns, bias_corrected=bias_corrected)
 
     def relevance(self, *, bias_corrected: bool = False) -> Float:
         """Measure how far attributes depend on the goal."""
-        return relevance_of_profile(self.profile, bias_corrected=bias_corrected)
+        columns = PassedColumns.of(self.profile, self.n_threads)
+        return relevance_of(columns, bias_corrected=bias_corrected)
 
     def with_folds(self, n_folds: int) -> PassedRows:
         """Refuse: what a fold believes would have to be kept of every row."""

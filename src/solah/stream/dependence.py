@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data import settle
-from solah.dependence import dependence_of
+from solah.dependence import TableColumns, dependence_of, relevance_of
 from solah.exceptions import DataError
 from solah.stream.values import as_goal, as_table
 
@@ -122,22 +122,18 @@ def _most_telling(pooled: _Settled) -> _Settled:
     """Keep the attributes that depend most on the goal: pairs are many, and each takes time."""
     if len(pooled.kinds) <= _MOST_ATTRIBUTES:
         return pooled
-    found = [
-        dependence_of(
-            pooled.table.select([name]), [kind], pooled.goal.values, nominal_goal=True
-        ).relevance[0]
-        for name, kind in zip(pooled.table.names, pooled.kinds, strict=True)
-    ]
-    best = np.sort(np.argsort(-np.array(found), kind="stable")[:_MOST_ATTRIBUTES])
+    found = relevance_of(
+        TableColumns.of(pooled.table, pooled.kinds, pooled.goal.values, nominal_goal=True)
+    )
+    best = np.sort(np.argsort(-found, kind="stable")[:_MOST_ATTRIBUTES])
     table = pooled.table.select([pooled.table.names[place] for place in best])
     return _Settled(table, tuple(pooled.kinds[place] for place in best), pooled.goal)
 
 
 def _correlations(pooled: _Settled, places: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Float:
     """Return the distance correlations of all pairs of attributes, then those with the goal."""
-    found = dependence_of(
-        pooled.table.take(places), pooled.kinds, pooled.goal.values[places], nominal_goal=True
-    )
+    table, goal = pooled.table.take(places), pooled.goal.values[places]
+    found = dependence_of(TableColumns.of(table, pooled.kinds, goal, nominal_goal=True))
     return np.concatenate([found.matrix[np.triu_indices(len(found.names), 1)], found.relevance])
 
 

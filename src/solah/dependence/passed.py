@@ -1,18 +1,14 @@
-"""Measure how columns of rows outside memory depend on each other, from joint counts."""
+"""Columns of rows that are passed over: joint counts of their pairs, or a byte for each value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.data import Kind
-from solah.dependence.columns import Bins, standard
-from solah.dependence.matrix import MatrixWork
-from solah.dependence.measures import Dependence
-from solah.dependence.statistics import correlations
+from solah.dependence.coding import Bins, values_of_states
+from solah.dependence.columns import Coding, Columns
 from solah.dependence.sums import implementation, table_sums
 from solah.kernels.coded import Coded
 from solah.scale.passes import Pass, Statistics
@@ -23,12 +19,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import Table
+    from solah.dependence.columns import Pair
     from solah.kernels.arrays import Float, Int64
     from solah.model import Attribute
     from solah.scale.profile import Profile
     from solah.scale.reading import Reader
 
-    Pair = tuple[int, int]
     Codes = NDArray[np.uint8]
 
 # Rows wait until there are so many: a table of counts is slow to come by.
@@ -36,87 +32,75 @@ _FLUSH_ROWS = 2**19
 _BYTES_A_CELL = 8
 
 
-def dependence_of_profile(
-    rows: Profile, *, bias_corrected: bool = False, n_threads: int = 1
-) -> Dependence:
-    """Measure how attributes depend on each other and on the goal, as ``dependence_of`` does.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PassedColumns(Columns):
+    """Columns of rows that are passed over, in bins; the goal is behind the last.
 
-    The columns are coded in bins, and the joint counts of all pairs are summed up in one pass.
-    Where their tables do not fit into memory, but a byte a value does (as with very many columns),
-    one pass gathers the codes, and pairs are worked on tile by tile; else there are several passes.
+    The joint counts of all pairs are summed up in one pass. Where their tables do not fit into
+    memory, but a byte a value does (as with very many columns), one pass gathers the codes; else
+    there are several passes.
+
+    Attributes
+    ----------
+    rows : what is known of the rows
+    coders : how each column is coded
+    is_weighed : whether rows weigh anything but one
     """
-    n = len(rows.names)
-    coding = _Coding.of(rows, bias_corrected=bias_corrected)
-    if coding.codes_fit and not coding.tables_fit:
-        matrix = coding.matrix(n_threads)
-        between, relevance = matrix[:-1, :-1].copy(), matrix[:-1, -1].copy()
-    else:
-        measured = coding.measure([*combinations(range(n), 2), *((j, n) for j in range(n))])
-        between, relevance = _symmetric(n, measured[:-n]), measured[-n:]
-    return Dependence(names=rows.names, matrix=between, relevance=relevance, method="binned")
-
-
-def relevance_of_profile(rows: Profile, *, bias_corrected: bool = False) -> Float:
-    """Measure how far attributes depend on the goal, as ``relevance_of`` does."""
-    n = len(rows.names)
-    return _Coding.of(rows, bias_corrected=bias_corrected).measure([(j, n) for j in range(n)])
-
-
-@dataclass(frozen=True, eq=False)
-class _Coding:
-    """How all columns of a source are coded; the goal is the column behind the last."""
 
     rows: Profile
     coders: Sequence[Coder]
     is_weighed: bool
-    bias_corrected: bool
 
     @classmethod
-    def of(cls, rows: Profile, *, bias_corrected: bool) -> _Coding:
+    def of(cls, rows: Profile, n_threads: int = 1) -> PassedColumns:
+        """Settle how all columns of a source are coded."""
         reader = rows.reader
         coders = [Coder.of(one, rows) for one in reader.attributes]
         coders.append(Coder(None, None, len(rows.goal.classes)))
         is_weighed = reader.roles.weight is not None or bool((reader.of_classes != 1.0).any())
-        return cls(rows, coders, is_weighed, bias_corrected)
+        return cls(
+            names=(*rows.names, reader.roles.target),
+            method="binned",
+            unit=rows.goal.weight_unit if is_weighed else 1.0,
+            n_threads=n_threads,
+            rows=rows,
+            coders=coders,
+            is_weighed=is_weighed,
+        )
+
+    def code(self) -> Coding | None:
+        """Gather the codes of all rows, where there is room for them and none for joint counts."""
+        if self._tables_fit or not self._codes_fit:
+            return None
+        one = GatherCodes(self.rows.reader, self.coders, is_weighed=self.is_weighed)
+        found = self.rows.engine.run(one)
+        columns = [
+            coder.coded(codes) for coder, codes in zip(self.coders, found["codes"], strict=True)
+        ]
+        return Coding(columns, found["weights"] if self.is_weighed else None)
+
+    def sums(self, pairs: Sequence[Pair]) -> Float:
+        """Count pairs, in as many passes as it takes, and sum up the counts."""
+        sums: list[Float] = []
+        for block in _blocks(pairs, self.coders, self._budget):
+            one = CountPairs(self.rows.reader, self.coders, block, is_weighed=self.is_weighed)
+            sums += one.sums(self.rows.engine.run(one))
+        return np.array(sums)
 
     @property
     def _budget(self) -> int:
         return self.rows.engine.portions.statistics
 
     @property
-    def codes_fit(self) -> bool:
-        """Whether there is room for a byte a value, and the weights."""
+    def _codes_fit(self) -> bool:
         of_a_row = len(self.coders) + (8 if self.is_weighed else 0)
         return self.rows.facts.n_rows * of_a_row <= self._budget
 
     @property
-    def tables_fit(self) -> bool:
-        """Whether there is room for the joint counts of all pairs at once."""
+    def _tables_fit(self) -> bool:
         levels = np.array([coder.n_levels + 1 for coder in self.coders])
         n_cells = (int(levels.sum()) ** 2 - int((levels**2).sum())) // 2
         return _BYTES_A_CELL * n_cells <= self._budget
-
-    def measure(self, pairs: Sequence[Pair]) -> Float:
-        """Count pairs, and measure them."""
-        sums: list[Float] = []
-        for block in _blocks(pairs, self.coders, self._budget):
-            one = CountPairs(self.rows.reader, self.coders, block, is_weighed=self.is_weighed)
-            sums += one.sums(self.rows.engine.run(one))
-        return self._correlate(np.array(sums))
-
-    def matrix(self, n_threads: int) -> Float:
-        """Gather the codes of all rows, and measure all pairs of columns, the goal's among them."""
-        one = GatherCodes(self.rows.reader, self.coders, is_weighed=self.is_weighed)
-        found = self.rows.engine.run(one)
-        columns = [
-            coder.coded(codes) for coder, codes in zip(self.coders, found["codes"], strict=True)
-        ]
-        weights = found["weights"] if self.is_weighed else None
-        return MatrixWork(columns, weights, self._correlate, n_threads).run()
-
-    def _correlate(self, sums: Float) -> Float:
-        unit = self.rows.goal.weight_unit if self.is_weighed else 1.0
-        return correlations(sums, unit=unit, bias_corrected=self.bias_corrected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,15 +114,11 @@ class Coder:
     @classmethod
     def of(cls, attribute: Attribute, rows: Profile) -> Coder:
         """Settle how an attribute is coded, as ``code_column`` does for rows in memory."""
-        states = attribute.states
-        if not attribute.is_coded:
-            bins = Bins.of(rows.sketches[attribute.name], rows.counts[attribute.name])
-            return cls(bins, bins.values, len(bins.first))
-        if attribute.kind is Kind.CATEGORICAL:
-            return cls(None, None, len(states))
-        is_text = any(isinstance(state, str) for state in states)
-        levels = np.arange(len(states)) if is_text else np.array(states, dtype=np.float64)
-        return cls(None, standard(levels), len(states))
+        if attribute.is_coded:
+            values = values_of_states(attribute.states, attribute.kind)
+            return cls(None, values, len(attribute.states))
+        bins = Bins.of(rows.sketches[attribute.name], rows.counts[attribute.name])
+        return cls(bins, bins.values, len(bins.first))
 
     def coded(self, codes: Codes) -> Coded:
         """Return a column of such codes."""
@@ -296,10 +276,3 @@ def _blocks(pairs: Sequence[Pair], coders: Sequence[Coder], budget: int) -> list
         blocks[-1].append((a, b))
         held += size
     return blocks
-
-
-def _symmetric(n: int, above_diagonal: Float) -> Float:
-    matrix = np.eye(n)
-    rows, columns = np.triu_indices(n, 1)
-    matrix[rows, columns] = matrix[columns, rows] = above_diagonal
-    return matrix
