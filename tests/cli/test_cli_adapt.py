@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solah.data import read_table
-from solah.export.learning import Learner
+from solah.learn.online import Learner
 from solah.model import load_document
 from solah.model.encode import encode
 

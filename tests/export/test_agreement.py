@@ -14,6 +14,7 @@ from solah import (
     SelfOrganisedHierarchyClassifier,
 )
 from solah.data import from_array
+from solah.device.fixed_twin import FixedTwin
 from solah.exceptions import AgreementError, DataError
 from solah.export import (
     agreement,
@@ -23,7 +24,6 @@ from solah.export import (
     require_agreement,
 )
 from solah.export.agreement import agreement_on, drawn_rows
-from solah.export.fixed_twin import FixedTwin
 from solah.model import Goal, Model
 from solah.model.document import Fusion, Tree
 

@@ -15,11 +15,11 @@ from solah import (
     SelfOrganisedHierarchyClassifier,
     datasets,
 )
+from solah.device.lowering import lower
 from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.costs import model_costs
 from solah.export.footprint import footprint, sample_rows
-from solah.export.lowering import lower
 from solah.export.prices import Q15
 from solah.model import Model, Tree
 

@@ -15,8 +15,8 @@ from solah import LinguisticTreeRegressor
 from solah.data import Kind
 from solah.exceptions import ParameterError
 from solah.export import export_blob, export_c, export_micropython
-from solah.export.learning import Pace
 from solah.export.names import check_identifier, distinct, identifier
+from solah.learn.online import Pace
 from solah.model import Goal, Model
 
 # Names of columns that are also what headers of models call other things, alone or once joined.

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from target_programs import with_tools
 
 from random_models import random_model
+from solah.device.units import UNKNOWN, Unit
 from solah.export import export_blob, export_micropython
 from solah.export.c_writer import runtime_text
 from solah.export.targets import TARGETS, build, run
 from solah.export.targets.known import C_FOLDER
-from solah.export.units import UNKNOWN, Unit
 
 CONVERT = """
 #include "solah_io.h"

@@ -24,7 +24,7 @@ from random_models import (
 from solah.explain.rules import tree_rules
 from solah.export import export_c, export_micropython
 from solah.export.blob import export_blob
-from solah.export.learning import Pace
+from solah.learn.online import Pace
 from solah.model.beliefs import signals_of
 from solah.model.document import Tree
 

@@ -19,14 +19,14 @@ from random_models import (
     random_rows,
     random_starts,
 )
+from solah.device.fixed_twin import _inverse_root as integer_root
+from solah.device.float_twin import _inverse_root as float_root
+from solah.device.lowering import lower
 from solah.export import export_c, export_micropython
 from solah.export.agreement import agreement_on, drawn_rows
 from solah.export.blob import export_blob
-from solah.export.fixed_twin import _inverse_root as integer_root
-from solah.export.float_twin import _inverse_root as float_root
-from solah.export.learning import Learner
-from solah.export.lowering import lower
 from solah.export.shrinking import shrink
+from solah.learn.online import Learner
 from solah.model.attributes import parted_attribute
 from solah.model.beliefs import signals_of
 from solah.model.document import Tree

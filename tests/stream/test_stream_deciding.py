@@ -7,7 +7,7 @@ import pytest
 from random_models import ADDITIVE_SHAPES, SHAPES, coded, random_model, random_rows
 from solah import LinguisticTreeClassifier
 from solah.data import Table, as_column
-from solah.export.fixed_tables import ONE
+from solah.device.fixed_tables import ONE
 from solah.model.beliefs import signals_of
 from solah.model.format import model_hash
 from solah.stream import StreamLearner

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from solah.export.learning import Learner
     from solah.kernels.arrays import Float
+    from solah.learn.online import Learner
     from solah.model import Model
 
     Places = NDArray[np.intp]
@@ -82,7 +82,7 @@ def adapt(
     Example: solah adapt model.json labelled.csv --times 5 -o adapted.json
     """
     from solah.exceptions import ParameterError
-    from solah.export.learning import Learner
+    from solah.learn.online import Learner
     from solah.model import load_document, save_document
 
     if data is None and memory is None:

@@ -15,7 +15,7 @@ from solah.cli.verb import options_in
 if TYPE_CHECKING:
     from solah.export import Blob, Export
     from solah.export.exporting import Numbers
-    from solah.export.learning import Pace
+    from solah.learn.online import Pace
     from solah.model import Model
 
 _export_option = options_in("The device's code")
@@ -125,8 +125,8 @@ def export(
     from solah.atomic import write_all
     from solah.cli.device_check import check_device
     from solah.export import Export, package_c
-    from solah.export.learning import Pace
     from solah.export.names import identifier
+    from solah.learn.online import Pace
     from solah.model import load_document
     from solah.model.parting import part_of
 

@@ -348,7 +348,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         -------
         self
         """
-        from solah.export.learning import Learner
+        from solah.learn.online import Learner
 
         if not self.__sklearn_is_fitted__():
             if classes is not None:

@@ -1,16 +1,12 @@
 """Export a model as something that a device runs.
 
-lowering.py      a model -> what has to be computed: broken lines, tables of states, trees
-float_tables.py  that    -> tables of float32          float_twin.py  tables, rows -> decisions
-fixed_tables.py  that    -> tables of integers         fixed_twin.py  tables, rows -> decisions
-places.py        what both kinds of tables share       twin.py        what both twins share
+What the device computes is in ``device/``, what it learns in ``learn/online.py``.
+
 c_writer.py      tables  -> C99 (templates/), beside the hand-written runtime (c_runtime/), or a
                  module for MicroPython (py_runtime/)
-units.py         words   -> the unit in which integers read an attribute
 exporting.py     a model -> all of it
 agreement.py     a model and its export -> how far they decide alike, on rows
 blob.py          a model -> bytes that a runtime checks and runs, so that models can be swapped
-learning.py      a model and labelled rows -> the model that learnt, as a device does
 packaging.py     C       -> a library for Arduino, a module for Zephyr
 costs.py         tables  -> about what they cost a Cortex-M0+ (prices.py), without compiling
 shrinking.py     a model -> one that fits into less flash (reassembly.py puts it together)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import Table
+    from solah.device.twin import Twin
     from solah.export.blob import Blob
     from solah.export.exporting import Export
-    from solah.export.twin import Twin
     from solah.kernels.arrays import Float
     from solah.model.document import Model
 

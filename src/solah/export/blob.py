@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from solah.device.fixed_tables import fixed_tables
+from solah.device.fixed_twin import FixedTwin
+from solah.device.lowering import lower
 from solah.exceptions import ParameterError, shorten
-from solah.export.c_writer import KINDS, asked, rule_numbers, runtime_text
-from solah.export.fixed_tables import fixed_tables
-from solah.export.fixed_twin import FixedTwin
-from solah.export.lowering import lower
+from solah.export.c_writer import KINDS, asked, rule_numbers, rules_of, runtime_text
 from solah.export.names import check_identifier
 from solah.export.quoting import one_line
 from solah.model.format import model_hash
@@ -27,9 +27,9 @@ from solah.model.format import model_hash
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
+    from solah.device.units import Unit
     from solah.explain.rules import Rule
-    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk
-    from solah.export.units import Unit
     from solah.model.document import Model
 
 MAGIC = b"SLHB"
@@ -144,7 +144,7 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     tables = replace(tables, walks=tuple(breadth_first(walk) for walk in tables.walks))
     _check(tables)
     data = _bytes(model, tables)
-    rules = tables.lowered.rules
+    rules = rules_of(tables.lowered)
     texts = {
         f"{name}_rules.txt": "".join(f"{one_line(rule.sentence)}\n" for rule in rules),
         **{header: runtime_text(header) for header in _HEADERS},

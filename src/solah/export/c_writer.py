@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from solah.device.fixed_tables import LEARNT_BITS, FixedStage, FixedTables
 from solah.exceptions import ParameterError
+from solah.explain.rules import tree_rules
 from solah.export.c_types import table_types
 from solah.export.costs import estimate_costs
-from solah.export.fixed_tables import LEARNT_BITS, FixedStage, FixedTables
 from solah.export.names import distinct
 from solah.export.quoting import c_string, comment, kconfig, one_line
 from solah.model.format import model_hash
@@ -21,10 +22,11 @@ from solah.model.format import model_hash
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from solah.export.fixed_tables import FixedWalk
-    from solah.export.float_tables import FloatTables, WalkTables
-    from solah.export.learning import Pace
-    from solah.export.lowering import TreeInput
+    from solah.device.fixed_tables import FixedWalk
+    from solah.device.float_tables import FloatTables, WalkTables
+    from solah.device.lowering import Lowered, TreeInput
+    from solah.explain.rules import Rule
+    from solah.learn.online import Pace
     from solah.model.attributes import Attribute
     from solah.model.document import Model
 
@@ -104,6 +106,7 @@ def _values(
     model: Model, tables: FloatTables | FixedTables, name: str, pace: Pace | None = None
 ) -> dict[str, Any]:
     """Gather what the templates show."""
+    rules = rules_of(tables.lowered)
     return {
         "name": name,
         "NAME": name.upper(),
@@ -114,10 +117,10 @@ def _values(
         "n_classes": max(len(model.goal.states), 1),
         "n_values": tables.lowered.n_values,
         "class_names": [str(state) for state in model.goal.states],
-        "rules": tables.lowered.rules,
+        "rules": rules,
         "sizes_of_texts": {
             "class_name": _text_size(str(state) for state in model.goal.states),
-            "rule_text": _text_size(rule.sentence for rule in tables.lowered.rules),
+            "rule_text": _text_size(rule.sentence for rule in rules),
         },
         "rule_numbers": rule_numbers(tables),
         "amount": _amount(tables),
@@ -141,6 +144,13 @@ def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -
         "learnt_bytes": 4 * tables.learnt.size,
         "memory": f"const {name}_memory *memory, ",
     }
+
+
+def rules_of(lowered: Lowered) -> tuple[Rule, ...]:
+    """Read the rules of the last stage, by their numbers."""
+    trees = {tree.name: tree for tree, _ in lowered.rules}
+    rules = {name: tree_rules(tree, lowered.goal) for name, tree in trees.items()}
+    return tuple(rules[tree.name][leaf] for tree, leaf in lowered.rules)
 
 
 def rule_numbers(tables: FloatTables | FixedTables) -> dict[str, list[int]]:

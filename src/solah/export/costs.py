@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.device.fixed_tables import FixedLost, FixedTables, FixedWalk, fixed_tables
+from solah.device.float_tables import FloatTables, float_tables
+from solah.device.lowering import lower
 from solah.exceptions import ParameterError
 from solah.export.c_types import table_types
-from solah.export.fixed_tables import FixedLost, FixedTables, FixedWalk, fixed_tables
-from solah.export.float_tables import FloatTables, float_tables
-from solah.export.lowering import lower
 from solah.export.prices import FLOAT, Q15
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from solah.device.float_tables import LostTables, WalkTables
+    from solah.device.lowering import TreeInput
     from solah.export.exporting import Numbers
-    from solah.export.float_tables import LostTables, WalkTables
-    from solah.export.lowering import TreeInput
     from solah.export.prices import CodePrices, StackPrices, TimePrices
     from solah.kernels.arrays import Float
     from solah.model.document import Model

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from solah.device.fixed_tables import fixed_tables
+from solah.device.fixed_twin import FixedTwin
+from solah.device.float_tables import float_tables
+from solah.device.float_twin import FloatTwin
+from solah.device.lowering import lower
 from solah.exceptions import ParameterError
-from solah.export.c_writer import write_c, write_python
-from solah.export.fixed_tables import fixed_tables
-from solah.export.fixed_twin import FixedTwin
-from solah.export.float_tables import float_tables
-from solah.export.float_twin import FloatTwin
-from solah.export.learning import Learner, LearningTwin, Pace
-from solah.export.lowering import lower
+from solah.export.c_writer import rules_of, write_c, write_python
 from solah.export.names import check_identifier, check_module
+from solah.learn.online import Learner, LearningTwin, Pace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from solah.device.fixed_tables import FixedTables
     from solah.explain.rules import Rule
-    from solah.export.fixed_tables import FixedTables
     from solah.model.document import Model
 
 Numbers = Literal["float", "q15"]
@@ -91,7 +91,7 @@ def export_c(
     if numbers == "float":
         floats = float_tables(lowered)
         files = write_c(model, floats, name)
-        return Export(name, numbers, files, FloatTwin(floats), lowered.rules)
+        return Export(name, numbers, files, FloatTwin(floats), rules_of(lowered))
     if numbers == "q15":
         integers = fixed_tables(lowered)
         files = write_c(model, integers, name)
@@ -139,4 +139,4 @@ def _learning(model: Model, name: str, numbers: Numbers, pace: Pace) -> Export:
 
 def _in_integers(name: str, files: Mapping[str, str], tables: FixedTables) -> Export:
     twin = FixedTwin(tables)
-    return Export(name, "q15", files, twin, tables.lowered.rules, twin.unit, tables.warnings)
+    return Export(name, "q15", files, twin, rules_of(tables.lowered), twin.unit, tables.warnings)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.export.fixed_twin import FixedTwin
+from solah.device.fixed_twin import FixedTwin
 from solah.export.targets import measure
 
 if TYPE_CHECKING:

@@ -27,4 +27,6 @@ levels.py        hierarchies: nodes trained level by level
 grouping.py      attributes that depend on each other (Algorithm 1)
 wiring.py        levels of clusters (Algorithm 2), and organising.py for both
 fitness.py       hierarchies compared, genetic/ searched
+
+online.py        one row more: a model moves towards labelled rows, as a device does
 """

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.export.fixed_tables import ONE
-from solah.export.learning import Learner, LearningTwin, Pace
+from solah.device.fixed_tables import ONE
+from solah.learn.online import Learner, LearningTwin, Pace
 from solah.model.encode import MISSING, UNSEEN, encode
 from solah.stream.values import places_of
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import Table
-    from solah.export.fixed_tables import FixedStage, FixedTables
-    from solah.export.units import Integers
+    from solah.device.fixed_tables import FixedStage, FixedTables
+    from solah.device.units import Integers
     from solah.kernels.arrays import Float
     from solah.model.document import Goal, Model
     from solah.stream.values import Reading
@@ -75,7 +75,7 @@ class Decider:
     ----------
     model : Model
     pace, forgetting : float
-        As in :class:`solah.export.learning.Pace`.
+        As in :class:`solah.learn.online.Pace`.
 
     Attributes
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from solah.exceptions import ParameterError
-from solah.export.learning import Pace
+from solah.learn.online import Pace
 from solah.stream.drift import DetectorName, make_detector
 
 _LEAST = {"window": 40, "min_rows": 20, "check_every": 50, "reorganise_every": 20}

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.device.places import CurveRow, StageParts, StateRow, tree_depth
+from solah.device.units import REACH, Integers, Unit, choose_unit, largest_bits
 from solah.exceptions import ParameterError
-from solah.export.places import CurveRow, StageParts, StateRow, tree_depth
-from solah.export.units import REACH, Integers, Unit, choose_unit, largest_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from solah.export.lowering import Curve, Lowered, LoweredTree, Stage, StateTable, TreeInput
+    from solah.device.lowering import Curve, Lowered, LoweredTree, Stage, StateTable, TreeInput
     from solah.kernels.arrays import Float, Int32
 
 ONE = 1 << 15

@@ -1,9 +1,9 @@
 """Move a model's rules towards labelled rows, as a device does.
 
-The twin of ``c_runtime/solah_learn.h``: the same integers, row by row. The structure never changes.
-A rule that a row takes moves by the row's weight times the error times a step. Where evidence is
-weighed, the error is that of the node's belief: what was observed less what was expected;
-elsewhere it is that of the rule's own belief, so that it becomes a mean which forgets.
+The twin of ``export/c_runtime/solah_learn.h``: the same integers, row by row. The structure never
+changes. A rule that a row takes moves by the row's weight times the error times a step. Where
+evidence is weighed, the error is that of the node's belief: what was observed less what was
+expected; elsewhere it is that of the rule's own belief, so that it becomes a mean which forgets.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from solah.exceptions import DataError, ParameterError
-from solah.export.fixed_tables import (
+from solah.device.fixed_tables import (
     LEARNT_BITS,
     MOST_LEARNT,
     ONE,
@@ -24,8 +23,9 @@ from solah.export.fixed_tables import (
     fixed_tables,
     values_of,
 )
-from solah.export.fixed_twin import FixedTwin, shift
-from solah.export.lowering import lower
+from solah.device.fixed_twin import FixedTwin, shift
+from solah.device.lowering import lower
+from solah.exceptions import DataError, ParameterError
 from solah.model.document import Fusion, Task, Tree
 from solah.model.format import model_hash
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from solah.export.fixed_tables import FixedStage, FixedWalk
-    from solah.export.units import Integers
+    from solah.device.fixed_tables import FixedStage, FixedWalk
+    from solah.device.units import Integers
     from solah.kernels.arrays import Float
     from solah.model.document import Model
 
@@ -246,7 +246,7 @@ class Learner:
     Examples
     --------
     >>> from solah import SelfOrganisedHierarchyClassifier, datasets
-    >>> from solah.export.learning import Learner
+    >>> from solah.learn.online import Learner
     >>> from solah.model.encode import encode
     >>> iris = datasets.load("iris")
     >>> model = SelfOrganisedHierarchyClassifier().fit(iris.table, iris.goal).model_

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from solah.export.lowering import LoweredTree, Stage
+    from solah.device.lowering import LoweredTree, Stage
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.explain.rules import tree_rules
 from solah.model.beliefs import evidence_shares, fusion_inputs
 from solah.model.document import Fusion, Task, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from solah.explain.rules import Rule
     from solah.kernels.arrays import Float, Int32
     from solah.model.attributes import Attribute
     from solah.model.document import Goal, Model
@@ -172,13 +170,14 @@ class Lowered:
     goal : what is decided
     attributes : what is read
     stages : from bottom to top; the last one decides
-    rules : those of the last stage, by their numbers; in other stages each tree has its own
+    rules : those of the last stage, by their numbers: the tree, and the first leaf of the branch;
+        in other stages each tree has its own numbers
     """
 
     goal: Goal
     attributes: tuple[Attribute, ...]
     stages: tuple[Stage, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[tuple[Tree, int], ...]
 
     @property
     def is_number(self) -> bool:
@@ -210,7 +209,7 @@ class _Lowering:
         self._shares = evidence_shares(model.nodes)
         self._places = {attribute.name: j for j, attribute in enumerate(model.attributes)}
         self._stage_of: dict[str, int] = {}
-        self._rules: list[Rule] = []
+        self._rules: list[tuple[Tree, int]] = []
         self._rules_of: dict[str, Int32] = {}
 
     def lowered(self) -> Lowered:
@@ -228,13 +227,12 @@ class _Lowering:
         """Give numbers to the rules of the trees in the last stage, tree by tree."""
         root = self._model.root
         for tree in self._trees_below(root) if isinstance(root, Fusion) else [root]:
-            rules = tree_rules(tree, self._model.goal)
-            heads = _heads_of_reasons(tree)
-            named = sorted(set(heads[tree.leaves].tolist()), key=_place_in(rules, tree.heads))
+            heads, places = _heads_of_reasons(tree), _depth_first(tree)[tree.heads]
+            named = sorted(set(heads[tree.leaves].tolist()), key=lambda leaf: (places[leaf], leaf))
             numbers = np.zeros(len(tree.split), dtype=np.int32)
             numbers[named] = len(self._rules) + np.arange(len(named))
             self._rules_of[tree.name] = np.where(tree.split < 0, numbers[heads], 0)
-            self._rules += [rules[int(tree.heads[head])] for head in named]
+            self._rules += [(tree, int(tree.heads[head])) for head in named]
 
     def _weighed(self, fusion: Fusion) -> Stage:
         trees = self._trees_below(fusion)
@@ -405,10 +403,15 @@ def _heads_of_reasons(tree: Tree) -> NDArray[np.intp]:
     return heads
 
 
-def _place_in(rules: dict[int, Rule], heads: NDArray[np.intp]) -> Callable[[int], tuple[int, int]]:
-    """Order leaves as their rules are, and those of one rule by their numbers."""
-    places = {head: place for place, head in enumerate(rules)}
-    return lambda leaf: (places[int(heads[leaf])], leaf)
+def _depth_first(tree: Tree) -> NDArray[np.intp]:
+    """Return the place of each node in the order in which rules are read."""
+    places, stack = np.zeros(len(tree.split), dtype=np.intp), [0]
+    for place in range(len(tree.split)):
+        node = stack.pop()
+        places[node] = place
+        if tree.split[node] >= 0:
+            stack.extend(reversed(tree.children(node)))
+    return places
 
 
 def _beyond(one: TreeInput) -> float:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from solah.device.places import CurveRow, StageParts, StateRow, tree_depth
 from solah.exceptions import ParameterError
-from solah.export.places import CurveRow, StageParts, StateRow, tree_depth
 from solah.model.limits import LEAST_GAP, MOST_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from solah.export.lowering import Curve, Lowered, LoweredTree, Stage, StateTable, TreeInput
+    from solah.device.lowering import Curve, Lowered, LoweredTree, Stage, StateTable, TreeInput
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
 

@@ -1,6 +1,6 @@
 """Decide as the device does, and give its reasons: what both twins share.
 
-The twin of ``c_runtime/solah_decide.h``.
+The twin of ``export/c_runtime/solah_decide.h``.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from solah.export.lowering import NO_RULE
+from solah.device.lowering import NO_RULE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from solah.export.fixed_tables import FixedStage, FixedTables, FixedWalk
-    from solah.export.float_tables import FloatTables, StageRow, WalkTables
-    from solah.export.lowering import TreeInput
-    from solah.export.places import CurveRow, StateRow
+    from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
+    from solah.device.float_tables import FloatTables, StageRow, WalkTables
+    from solah.device.lowering import TreeInput
+    from solah.device.places import CurveRow, StateRow
 
     Numbers = NDArray[Any]
 

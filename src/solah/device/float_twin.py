@@ -1,6 +1,6 @@
 """Decide as the float runtime does: the same steps, the same bits.
 
-The twin of ``c_runtime/solah_float.h``, row by row the same operations in the same order.
+The twin of ``export/c_runtime/solah_float.h``, row by row the same operations in the same order.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.export.twin import Twin
+from solah.device.twin import Twin
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.export.float_tables import Float32, FloatTables, LostTables, StageRow, WalkTables
-    from solah.export.lowering import TreeInput
-    from solah.export.places import CurveRow
+    from solah.device.float_tables import Float32, FloatTables, LostTables, StageRow, WalkTables
+    from solah.device.lowering import TreeInput
+    from solah.device.places import CurveRow
 
 _TERMS = [np.float32(term) for term in (1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1.0, 1.0)]
 

@@ -1,6 +1,6 @@
 """Decide as the fixed-point runtime does: the same steps, the same integers.
 
-The twin of ``c_runtime/solah_fixed.h``.
+The twin of ``export/c_runtime/solah_fixed.h``.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.export.fixed_tables import BELIEF_BITS, ONE
-from solah.export.twin import Twin
-from solah.export.units import REACH, UNKNOWN
+from solah.device.fixed_tables import BELIEF_BITS, ONE
+from solah.device.twin import Twin
+from solah.device.units import REACH, UNKNOWN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.export.fixed_tables import FixedLost, FixedStage, FixedTables, FixedWalk
-    from solah.export.lowering import TreeInput
-    from solah.export.places import CurveRow
-    from solah.export.units import Integers
+    from solah.device.fixed_tables import FixedLost, FixedStage, FixedTables, FixedWalk
+    from solah.device.lowering import TreeInput
+    from solah.device.places import CurveRow
+    from solah.device.units import Integers
 
 _EXP = (22670, 7600, 1316)
 _LOG2_E = 23637

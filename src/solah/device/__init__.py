@@ -1,0 +1,8 @@
+"""What a device computes: a model as tables of numbers, and twins that decide by them.
+
+lowering.py      a model -> what has to be computed: broken lines, tables of states, trees
+float_tables.py  that    -> tables of float32          float_twin.py  tables, rows -> decisions
+fixed_tables.py  that    -> tables of integers         fixed_twin.py  tables, rows -> decisions
+places.py        what both kinds of tables share       twin.py        what both twins share
+units.py         words   -> the unit in which integers read an attribute
+"""
