@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.model.beliefs import fusion_inputs
+from solah.model.beliefs import fusion_inputs, to_begin_with
 from solah.model.document import Fusion, Tree
-from solah.model.format import to_begin_with
 from solah.model.joining import with_leaves
 
 if TYPE_CHECKING:

@@ -325,3 +325,10 @@ def read_inputs(tree: Tree, rows: Coded, outputs: Mapping[str, Float], block: sl
             values[:, j] = rows.columns[attribute.name][block]
     beside = np.ascontiguousarray(np.hstack(given)) if given else np.empty((n_rows, 0))
     return Readings(values, beside, offsets)
+
+
+def to_begin_with(node: Node) -> tuple[float, ...]:
+    """Return what a node believes of a row of which nothing is known; a group, nothing."""
+    if isinstance(node, Tree):
+        return tuple(node.belief[0].tolist())
+    return tuple(softmax(np.array([node.bias]))[0].tolist()) if node.bias else ()
