@@ -127,3 +127,14 @@ def not_numbers(column: Column, first_row: int = 1) -> DataError:
 def count(number: int, noun: str) -> str:
     """Say how many there are."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def spell_mean(number: float) -> str:
+    """Write a mean of counts, or weights of rows: a small one with a decimal, if it has one.
+
+    Examples
+    --------
+    >>> spell_mean(12.4), spell_mean(2.25), spell_mean(3.0)
+    ('12', '2.2', '3')
+    """
+    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data.spelling import spell
+from solah.data.spelling import spell, spell_mean
 from solah.explain.adding import gain_of, numbers_of, spell_scores
 from solah.explain.effects import effects_of
 from solah.explain.rule_list import Rules
@@ -128,7 +128,7 @@ class Rule:
     @property
     def fact(self) -> str:
         """What is true of the rule's rows, and how many they are."""
-        rows = f"{_spell_rows(self.support)} row{'' if self.support == 1 else 's'}"
+        rows = f"{spell_mean(self.support)} row{'' if self.support == 1 else 's'}"
         if self.task is Task.REGRESSION:
             return f"{self.goal} {self.decision:.4g} on average of {rows}"
         return f"{self.goal} {spell(self.decision)} {self.share:.2f} of {rows}"
@@ -358,8 +358,3 @@ def decide(belief: list[float], goal: Goal) -> State:
     if goal.task is Task.REGRESSION:
         return float(numbers_of(goal, np.array(belief)))
     return goal.states[belief.index(max(belief))]
-
-
-def _spell_rows(support: float) -> str:
-    """Write how many rows there are: weights may add up to parts of rows."""
-    return f"{support:.0f}" if support >= 10 else f"{support:.2g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -28,6 +29,19 @@ class WordRange:
     word: str
     fully: tuple[float, float]
     partly: tuple[float, float]
+
+    def outline(self, low: float, high: float) -> list[tuple[float, float]]:
+        """Return the corners of the word's shape: readings from low to high, and how far it fits.
+
+        Examples
+        --------
+        >>> WordRange("small", (-math.inf, 2.0), (-math.inf, 3.0)).outline(0.0, 9.0)
+        [(0.0, 1.0), (2.0, 1.0), (3.0, 0.0)]
+        """
+        (rise, gone), (full, fall) = self.partly, self.fully
+        left = [(low, 1.0)] if math.isinf(full) else [(rise, 0.0), (full, 1.0)]
+        right = [(high, 1.0)] if math.isinf(fall) else [(fall, 1.0), (gone, 0.0)]
+        return left + right
 
     def __str__(self) -> str:
         return f"{self.word}: fully {_interval(self.fully)}, partly {_interval(self.partly)}"

@@ -16,12 +16,13 @@ Each picture is a class in the style of scikit-learn's displays: ``from_estimato
 draw at once, ``plot`` draws again. matplotlib is imported when the first one is drawn.
 """
 
+from solah.evaluation.curves import RocCurve
 from solah.plot.calibration import CalibrationCurve, CalibrationDisplay
 from solah.plot.dependence import DependenceDisplay
 from solah.plot.hierarchy import HierarchyDisplay
 from solah.plot.importance import ImportanceDisplay
 from solah.plot.path import PathDisplay
-from solah.plot.roc import RocCurve, RocDisplay
+from solah.plot.roc import RocDisplay
 from solah.plot.rules import RulesDisplay, RulesPoint
 from solah.plot.search import SearchDisplay
 from solah.plot.words import WordsDisplay

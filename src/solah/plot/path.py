@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import is_regressor
 
+from solah.data.spelling import spell_mean
 from solah.exceptions import DataError, ParameterError, shorten
 from solah.plot.canvas import (
     BLUE,
@@ -180,7 +181,7 @@ class PathDisplay(Display):
             ax.text(
                 place / wide,
                 1.01,
-                _spell_mean(named[place].n_attributes),
+                spell_mean(named[place].n_attributes),
                 transform=ax.transAxes,
                 ha="center",
                 **looks,
@@ -196,8 +197,3 @@ class PathDisplay(Display):
             ha="right",
             **looks,
         )
-
-
-def _spell_mean(number: float) -> str:
-    """Write a mean of counts: a small one with a decimal, if it has one."""
-    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"

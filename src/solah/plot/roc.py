@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.metrics import roc_auc_score, roc_curve
 
 from solah.data.spelling import spell
+from solah.evaluation.curves import RocCurve, roc_curves
 from solah.plot.canvas import Display, class_looks, shown
 from solah.plot.square import figure_size, name_curves, prepare_square
 from solah.plot.subjects import judge, judged
@@ -17,27 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
-    from numpy.typing import NDArray
 
-    from solah.kernels.arrays import Float
     from solah.plot.subjects import Judged
-
-
-@dataclass(frozen=True, eq=False)
-class RocCurve:
-    """One class against all others.
-
-    Attributes
-    ----------
-    name : the class
-    false_positives, true_positives : the rates, as the threshold falls
-    auc : the area under the curve
-    """
-
-    name: str
-    false_positives: Float
-    true_positives: Float
-    auc: float
 
 
 class RocDisplay(Display):
@@ -146,16 +126,5 @@ class RocDisplay(Display):
 
 
 def _roc_curves(rows: Judged) -> tuple[RocCurve, ...]:
-    """Trace a curve for each class among the rows; of two classes for the second alone."""
-    places = range(len(rows.classes)) if len(rows.classes) > 2 else [1]
-    return tuple(
-        _roc_curve(spell(rows.classes[place]), rows.truth == place, rows.beliefs[:, place])
-        for place in places
-        if (rows.truth == place).any()
-    )
-
-
-def _roc_curve(name: str, is_true: NDArray[np.bool_], beliefs: Float) -> RocCurve:
-    false_positives, true_positives, _ = roc_curve(is_true, beliefs)
-    area = float(roc_auc_score(is_true, beliefs))
-    return RocCurve(name, false_positives, true_positives, area)
+    names = [spell(name) for name in rows.classes]
+    return tuple(roc_curves(rows.truth, rows.beliefs, names).values())

@@ -142,7 +142,7 @@ class WordsDisplay(Display):
         if self._known().size:
             self._plot_histogram(ax)
         colours = ramp(len(self.attribute.words))
-        outlines = [self._outline(word, low, high) for word in self.attribute.words]
+        outlines = [np.array(word.outline(low, high)).T for word in self.attribute.word_ranges()]
         self.lines_ = tuple(
             ax.plot(*outline, color=colour, linewidth=2.4)[0]
             for outline, colour in zip(outlines, colours, strict=True)
@@ -161,16 +161,6 @@ class WordsDisplay(Display):
         low, high = float(min(known)), float(max(known))
         margin = 0.02 * (high - low) or max(abs(high), 1.0) / 2
         return low - margin, high + margin
-
-    def _outline(self, word: str, low: float, high: float) -> tuple[Float, Float]:
-        """Return where a word's appropriateness bends, and its height there."""
-        peaks = np.array(self.attribute.peaks)
-        at_peaks = [float(word in words) for words in self.attribute.focal_sets]
-        bends = np.concatenate([[low], peaks, [high]])
-        heights = np.interp(bends, peaks, at_peaks)
-        positive = np.flatnonzero(heights)
-        part = slice(max(positive[0] - 1, 0), positive[-1] + 2)
-        return bends[part], heights[part]
 
     def _plot_histogram(self, ax: Axes) -> None:
         """Draw the histogram, as high as the words, with its counts on the right."""

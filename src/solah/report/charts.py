@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from solah.data.spelling import spell_mean
+from solah.model.attributes import WordRange
 from solah.report.svg import path, tag
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def words_picture(attribute: Mapping[str, Any], goal: Mapping[str, Any]) -> Mark
     low, high = attribute["shown"]
     shapes = [_histogram(attribute["histogram"], goal)] if attribute["histogram"] else []
     for place, word in enumerate(attribute["words"]):
-        corners = _trapezoid(word, low, high)
+        corners = _range_of(word).outline(low, high)
         points = [
             ((x - low) / (high - low) * _WORDS_WIDTH, _WORDS_HEIGHT - y * _FULL) for x, y in corners
         ]
@@ -74,22 +76,13 @@ def word_shade(place: int, n_words: int) -> int:
     return 2 if n_words < 2 else round(4 * place / (n_words - 1))
 
 
-def _trapezoid(word: Mapping[str, Any], low: float, high: float) -> list[tuple[float, float]]:
-    """Return the corners of a word's shape within the picture."""
-    (rise, full), (fall, gone) = _edge(word, 0, low), _edge(word, 1, high)
-    corners = [(rise, 0.0), (full, 1.0), (fall, 1.0), (gone, 0.0)]
-    if word["fully"][0] is None:
-        corners = [(low, 1.0), *corners[2:]]
-    if word["fully"][1] is None:
-        corners = [*corners[:-2], (high, 1.0)]
-    return corners
-
-
-def _edge(word: Mapping[str, Any], side: int, end: float) -> tuple[float, float]:
-    """Return a side of a word's shape, from left to right; an open one is at the end."""
-    fully, partly = word["fully"][side], word["partly"][side]
-    ends = (end if partly is None else partly, end if fully is None else fully)
-    return ends if side == 0 else ends[::-1]
+def _range_of(word: Mapping[str, Any]) -> WordRange:
+    """Read a word's range from a summary, where open ends are None."""
+    fully, partly = (
+        (-math.inf if low is None else low, math.inf if high is None else high)
+        for low, high in (word["fully"], word["partly"])
+    )
+    return WordRange(word["word"], fully, partly)
 
 
 def _histogram(counts: Mapping[str, Any], goal: Mapping[str, Any]) -> Markup:
@@ -160,11 +153,6 @@ def scatter_picture(points: Sequence[Sequence[float]], low: float, high: float) 
     return _square("The estimate against the truth", *dots, x="truth", y="estimate", ends=ends)
 
 
-def mean(number: float) -> str:
-    """Write a mean of counts: a small one with a decimal, if it has one."""
-    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
-
-
 def path_picture(steps: Sequence[Mapping[str, Any]]) -> Markup:
     """Draw the loss against the number of rules, the chosen one marked."""
     rules, losses = ([step[name] for step in steps] for name in ("n_rules", "loss"))
@@ -184,14 +172,14 @@ def path_picture(steps: Sequence[Mapping[str, Any]]) -> Markup:
     ]
     for (x, y), step in zip(points, steps, strict=True):
         radius = 7 if step["is_chosen"] else 3.5
-        note = f"{mean(step['n_rules'])} rules, {mean(step['n_attributes'])} attributes"
+        note = f"{spell_mean(step['n_rules'])} rules, {spell_mean(step['n_attributes'])} attributes"
         shapes.append(tag("circle", tag("title", note), cx=x, cy=y, r=radius, class_="dot"))
     return _square(
         "The loss against the number of rules",
         *shapes,
         x="rules",
         y="loss",
-        ends=(mean(few), mean(most)),
+        ends=(spell_mean(few), spell_mean(most)),
         heights=(f"{low:.3g}", f"{high:.3g}"),
         has_diagonal=False,
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from solah.data.spelling import spell_mean
 from solah.explain.markdown import escape
-from solah.report.charts import mean
 from solah.report.groups import group_notes, group_table
 from solah.report.measures import score_rows
 
@@ -26,7 +26,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
     """
     environment = markdown_environment("solah.report")
     environment.filters["score_rows"] = score_rows
-    environment.filters["mean"] = mean
+    environment.filters["mean"] = spell_mean
     return environment.get_template("report.md.j2").render(**summary)
 
 

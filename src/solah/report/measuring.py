@@ -6,14 +6,16 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import auc, confusion_matrix, roc_curve
+from sklearn.metrics import confusion_matrix
 
 from solah.evaluation import bin_beliefs, calibration_error, score_beliefs, score_numbers
+from solah.evaluation.curves import roc_curves
 from solah.report.sampling import spread_evenly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from solah.evaluation.curves import RocCurve
     from solah.kernels.arrays import Float
 
 MAX_CURVES = 10
@@ -93,21 +95,19 @@ def _class_scores(confusion: NDArray[Any], place: int, name: str) -> dict[str, A
 
 
 def _curves(truth: NDArray[np.intp], beliefs: Float, names: list[str]) -> list[dict[str, Any]]:
-    """Trace a ROC curve for each class against the others; of two classes one curve is enough."""
-    counts = np.bincount(truth, minlength=len(names))
-    partly = [c for c in range(len(names)) if 0 < counts[c] < len(truth)]
-    chosen = partly[-1:] if len(names) == 2 else sorted(partly, key=lambda c: -counts[c])
-    return [_curve(truth == c, beliefs[:, c], c, names[c]) for c in sorted(chosen[:MAX_CURVES])]
+    """Describe the ROC curves of the classes that most rows have."""
+    curves, counts = roc_curves(truth, beliefs, names), np.bincount(truth, minlength=len(names))
+    chosen = sorted(curves, key=lambda place: -counts[place])[:MAX_CURVES]
+    return [_describe_curve(curves[place], place) for place in sorted(chosen)]
 
 
-def _curve(is_class: NDArray[np.bool_], belief: Float, place: int, name: str) -> dict[str, Any]:
-    false_alarms, found, _ = roc_curve(is_class, belief)
-    kept = spread_evenly(len(found), _CURVE_STEPS)
+def _describe_curve(curve: RocCurve, place: int) -> dict[str, Any]:
+    points = np.column_stack([curve.false_positives, curve.true_positives])
     return {
-        "class": name,
+        "class": curve.name,
         "place": place,
-        "auc": float(auc(false_alarms, found)),
-        "points": np.column_stack([false_alarms, found])[kept].round(4).tolist(),
+        "auc": curve.auc,
+        "points": points[spread_evenly(len(points), _CURVE_STEPS)].round(4).tolist(),
     }
 
 

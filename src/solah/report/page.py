@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from solah.data.spelling import spell_mean
 from solah.report import charts
 from solah.report.groups import group_notes, group_table
 from solah.report.heat_map import heat_map
@@ -87,7 +88,7 @@ def _environment() -> Environment:
         words_picture=charts.words_picture,
     )
     environment.filters["score_rows"] = score_rows
-    environment.filters["mean"] = charts.mean
+    environment.filters["mean"] = spell_mean
     return environment
 
 
