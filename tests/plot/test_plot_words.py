@@ -32,9 +32,9 @@ def test_a_word_is_a_trapezium_over_its_range(thermometer, rooms):
     assert low < 15
     assert high > 30.5
     cold, mild, hot = display.lines_
-    assert cold.get_xydata().tolist() == [[low, 1], [15, 1], [18, 1], [21, 0]]
-    assert mild.get_xydata().tolist() == [[15, 0], [18, 1], [21, 1], [24, 1], [27, 0]]
-    assert hot.get_xydata().tolist() == [[21, 0], [24, 1], [27, 1], [high, 1]]
+    assert cold.get_xydata().tolist() == [[low, 1], [18, 1], [21, 0]]
+    assert mild.get_xydata().tolist() == [[15, 0], [18, 1], [24, 1], [27, 0]]
+    assert hot.get_xydata().tolist() == [[21, 0], [24, 1], [high, 1]]
     assert [text.get_text() for text in display.texts_] == ["cold", "mild", "hot"]
     assert display.ax_.get_xlabel() == "temperature"
 

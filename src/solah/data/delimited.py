@@ -7,10 +7,12 @@ are converted column by column in bulk.
 from __future__ import annotations
 
 import csv
+import io
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 import numpy as np
 
@@ -19,21 +21,30 @@ from solah.data.fields import cut
 from solah.data.spelling import count
 from solah.data.table import Column, Table
 from solah.data.text_columns import ColumnBuilder, Text
-from solah.data.textfile import Lines, first_lines, lines_of, open_text
+from solah.data.textfile import MAX_LINE, Lines, first_lines, lines_of, open_text
 from solah.exceptions import FileFormatError
 
 if TYPE_CHECKING:
     from _csv import Reader
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterator, Sequence
     from pathlib import Path
 
     from solah.data.options import ReadOptions
     from solah.data.text_columns import Cells
+    from solah.data.textfile import LineStream
 
 _SAMPLE_LINES = 200
 _PIECE_CELLS = 10_000
 _BATCH_CELLS = 500_000
+_BLOCK = 1 << 20
 _LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class BlockCutter(Protocol):
+    """Cuts many lines at once."""
+
+    def __call__(self, block: str, dialect: Dialect, rows: int) -> list[list[Cells]] | None:
+        """Cut lines into columns, for at most that many rows each; None where it cannot."""
 
 
 def read_delimited(path: Path, options: ReadOptions) -> Table:
@@ -66,15 +77,23 @@ def iter_delimited(path: Path, options: ReadOptions, rows: int) -> Iterator[Tabl
         yield Table(columns, len(columns[0].values))
 
 
-def iter_typed(path: Path, options: ReadOptions, rows: int, text: set[str]) -> Iterator[Table]:
+def iter_typed(
+    path: Path,
+    options: ReadOptions,
+    rows: int,
+    text: set[str],
+    cut_block: BlockCutter | None = None,
+) -> Iterator[Table]:
     """Stream a file as tables with at most that many rows, numbers where all cells of one are.
 
     The columns in ``text`` are text whatever their cells are. The set grows by each column that
     turns out to be text, so what it holds in the end is text in :func:`read_delimited` too.
+    ``cut_block`` cuts whole lines into columns in a faster way, for as long as it can: what comes
+    out is the same.
     """
     dialect = _dialect(path, options)
     rows = min(rows, max(1, _BATCH_CELLS // dialect.n_fields))
-    for batch in _batches(path, dialect, options, rows):
+    for batch in _batches(path, dialect, options, rows, cut_block):
         columns = tuple(
             _grown(name, [piece[j] for piece in batch], options, name in text)
             for j, name in enumerate(dialect.names)
@@ -113,14 +132,26 @@ def _grown(name: str, pieces: list[Cells], options: ReadOptions, is_text: bool) 
 
 
 def _batches(
-    path: Path, dialect: Dialect, options: ReadOptions, rows: int
+    path: Path,
+    dialect: Dialect,
+    options: ReadOptions,
+    rows: int,
+    cut_block: BlockCutter | None = None,
 ) -> Iterator[list[list[Cells]]]:
     """Gather pieces to at most that many rows, and to at least one."""
+    batch: list[list[Cells]] = []
+    n_rows = 0
     piece_rows = min(rows, _piece_rows(dialect))
-    pieces = _pieces(path, dialect, options, piece_rows)
-    while batch := list(islice(pieces, rows // piece_rows)):
-        if any(len(piece[0]) for piece in batch):  # else there were only blank lines
+    plain = None if cut_block is None else partial(cut_block, dialect=dialect, rows=rows)
+    for piece in _pieces(path, dialect, options, piece_rows, plain):
+        if batch and n_rows + len(piece[0]) > rows:
             yield batch
+            batch, n_rows = [], 0
+        if len(piece[0]):  # else there were only blank lines
+            batch.append(piece)
+            n_rows += len(piece[0])
+    if batch:
+        yield batch
 
 
 def _dialect(path: Path, options: ReadOptions) -> Dialect:
@@ -145,16 +176,51 @@ def _fill(
             columns[j].add(piece[j])
 
 
-def _pieces(path: Path, dialect: Dialect, options: ReadOptions, rows: int) -> Iterator[list[Cells]]:
+def _pieces(
+    path: Path,
+    dialect: Dialect,
+    options: ReadOptions,
+    rows: int,
+    cut_plain: Callable[[str], list[list[Cells]] | None] | None = None,
+) -> Iterator[list[Cells]]:
     """Cut the file into pieces: the cells of each column, for some rows."""
     with open_text(path, options.encoding) as stream:
         reader = cut(lines_of(stream, path), dialect.delimiter)
         if dialect.has_header:
             _skip_header(reader, path)
         line = reader.line_num
+        if cut_plain is not None:
+            line, rest = yield from _plain_pieces(stream, line, cut_plain)
+            reader = cut(lines_of(rest, path, line + 1), dialect.delimiter)
+        before = line - reader.line_num
         while records := _take(reader, rows, path, line):
             yield _cells(records, dialect, path, line)
-            line = reader.line_num
+            line = before + reader.line_num
+
+
+def _plain_pieces(
+    stream: TextIO, line: int, cut_plain: Callable[[str], list[list[Cells]] | None]
+) -> Generator[list[Cells], None, tuple[int, LineStream]]:
+    """Cut blocks of whole lines; return how many lines were, and what follows them."""
+    while block := stream.read(_BLOCK):
+        end = stream.readline(MAX_LINE)
+        pieces = cut_plain(block + end) if len(end) <= MAX_LINE - _BLOCK else None
+        if pieces is None:
+            return line, _Joined(io.StringIO(block + end, newline=""), stream)
+        yield from pieces
+        line += (block + end).count("\n")
+    return line, stream
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """Two texts, one behind the other."""
+
+    first: TextIO
+    second: TextIO
+
+    def readline(self, size: int, /) -> str:
+        return self.first.readline(size) or self.second.readline(size)
 
 
 def _skip_header(reader: Reader, path: Path) -> None:
@@ -182,7 +248,7 @@ def _cells(records: list[list[str]], dialect: Dialect, path: Path, line: int) ->
         rows = [record for record in records if record]
         if any(len(row) != dialect.n_fields for row in rows):
             raise _ragged(records, dialect, path, line)
-    cells: list[Cells] = list(zip(*rows, strict=True)) or [()] * dialect.n_fields
+    cells: list[Sequence[str]] = list(zip(*rows, strict=True)) or [()] * dialect.n_fields
     if dialect.trailing and any(cells.pop()):
         raise _ragged(records, dialect, path, line)
     return [dialect.respell(one) for one in cells]

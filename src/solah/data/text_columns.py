@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -11,11 +12,26 @@ from solah.data.spelling import is_number, parse_numbers
 from solah.data.table import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-Cells: TypeAlias = "Sequence[str]"
+Cells: TypeAlias = "Sequence[str] | BulkCells"
+
+
+class BulkCells(ABC):
+    """Cells that become numbers all at once, faster than one by one."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[str]: ...
+
+    @abstractmethod
+    def numbers(self, missing: frozenset[str]) -> NDArray[np.float64] | None:
+        """Return the cells as numbers, NaN for these words; None where that is not certain."""
+
 
 _REMEMBERED = 4_096
 
@@ -75,6 +91,11 @@ class ColumnBuilder:
         return Column(self.name, values)
 
     def _numbers(self, cells: Cells) -> NDArray[np.float64] | None:
+        if isinstance(cells, BulkCells):
+            found = cells.numbers(self._missing)
+            if found is not None:
+                return found
+            cells = list(cells)
         # Most pieces have no word for missing in them, so they are first read without looking.
         numbers = None if self._missing_numbers else parse_numbers(cells)
         if numbers is not None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import dropwhile
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Protocol, cast
 
 from solah.exceptions import FileFormatError
 
@@ -31,6 +31,13 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+
+
+class LineStream(Protocol):
+    """Text that is read line by line."""
+
+    def readline(self, size: int, /) -> str:
+        """Read up to the end of a line, or so many characters of it; nothing at the end."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +75,9 @@ def open_text(path: Path, encoding: str | None) -> Iterator[TextIO]:
         raise FileFormatError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def lines_of(stream: TextIO, path: Path) -> Iterator[str]:
+def lines_of(stream: LineStream, path: Path, first: int = 1) -> Iterator[str]:
     """Yield the lines, each with its end; a file that is not text is refused."""
-    for number, line in enumerate(iter(partial(stream.readline, MAX_LINE), ""), start=1):
+    for number, line in enumerate(iter(partial(stream.readline, MAX_LINE), ""), start=first):
         if "\0" in line:
             raise FileFormatError(f"{path}, line {number}: has a NUL character; is it a text file?")
         if line[-1] in "\r\n":

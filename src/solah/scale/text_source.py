@@ -14,6 +14,7 @@ from solah.data.arff import iter_arff
 from solah.data.delimited import iter_typed, settle_options
 from solah.exceptions import FileFormatError
 from solah.scale.joining import FormJoiner
+from solah.scale.plain_text import cut_plain
 from solah.scale.spool import (
     SpoolWriter,
     kept_spool,
@@ -82,7 +83,7 @@ def _tables(listing: Listing, options: ReadOptions, text: set[str]) -> Iterator[
         if listing.is_arff:
             tables = iter_arff(file, options, _ROWS)
         else:
-            tables = iter_typed(file, options, _ROWS, text)
+            tables = iter_typed(file, options, _ROWS, text, cut_plain)
         yield from ((file, table) for table in tables)
 
 
