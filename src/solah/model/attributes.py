@@ -41,7 +41,7 @@ class WordRange:
         (rise, gone), (full, fall) = self.partly, self.fully
         left = [(low, 1.0)] if math.isinf(full) else [(rise, 0.0), (full, 1.0)]
         right = [(high, 1.0)] if math.isinf(fall) else [(fall, 1.0), (gone, 0.0)]
-        return left + right
+        return list(dict.fromkeys(left + right))  # a core may be a point
 
     def __str__(self) -> str:
         return f"{self.word}: fully {_interval(self.fully)}, partly {_interval(self.partly)}"
