@@ -389,11 +389,14 @@ def _choose_rules(
             )
         )
     nothing = _mean(_together(trial.loss_of_nothing() for trial in trials), trials)
-    budget, explained = recipe.budget, max(nothing - means[best], 0.0)
+    budget = recipe.budget
+    slack = min(
+        budget.tolerance * max(nothing - means[best], 0.0), budget.tolerance_of_loss * means[best]
+    )
     as_good = [
         k
         for k, step in enumerate(path)
-        if step.loss <= means[best] + max(budget.errors * step.error, budget.tolerance * explained)
+        if step.loss <= means[best] + max(budget.errors * step.error, slack)
     ]
     chosen = max(as_good)  # the steps go from many rules to few
     path[chosen] = replace(path[chosen], is_chosen=True)

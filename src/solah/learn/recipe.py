@@ -193,7 +193,8 @@ class BudgetSettings:
     max_attributes : the most attributes; None for any number
     costs : what attributes cost, by name; 1 where nothing is said
     errors : how many standard errors fewer rules may lose
-    tolerance : the share of what is explained that fewer rules may lose in any case
+    tolerance, tolerance_of_loss : the share of what is explained, and of the loss that is left, that
+        fewer rules may lose in any case; the smaller counts
     steps : the numbers of rules that are compared
     """
 
@@ -202,6 +203,7 @@ class BudgetSettings:
     costs: Mapping[str, float] = field(default_factory=dict)
     errors: float = 0.5
     tolerance: float = 0.01
+    tolerance_of_loss: float = 0.05
     steps: tuple[int, ...] = (200, 150, 110, 80, 60, 45, 34, 25, 20, 14, 10, 7, 5, 3)
 
 
