@@ -203,7 +203,7 @@ class BudgetSettings:
     costs: Mapping[str, float] = field(default_factory=dict)
     errors: float = 0.5
     tolerance: float = 0.01
-    tolerance_of_loss: float = 0.05
+    tolerance_of_loss: float = 0.1
     steps: tuple[int, ...] = (200, 150, 110, 80, 60, 45, 34, 25, 20, 14, 10, 7, 5, 3)
 
 
