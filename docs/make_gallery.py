@@ -16,6 +16,7 @@ from sklearn.model_selection import cross_val_predict
 
 from solah import (
     GeneticHierarchyClassifier,
+    GeneticSearch,
     LinguisticTreeClassifier,
     SelfOrganisedHierarchyClassifier,
 )
@@ -64,7 +65,7 @@ def displays() -> Iterator[tuple[str, Display]]:
 
     yield "path", PathDisplay.from_estimator(SelfOrganisedHierarchyClassifier().fit(cells, kinds))
 
-    search = GeneticHierarchyClassifier(8, n_generations=8, random_state=0).fit(X, y)
+    search = GeneticHierarchyClassifier(GeneticSearch(8, n_generations=8), random_state=0).fit(X, y)
     yield "search", SearchDisplay.from_estimator(search)
 
 

@@ -78,7 +78,8 @@ def test_every_name_is_in_the_module_that_its_line_begins_with(module, span):
 CONSTRUCTORS = {
     span
     for span in spans(PROSE)
-    if re.match(r"Linguistic\w+\(|SelfOrganised\w+\(|Genetic\w+\(|scan\(", span) and "=" in span
+    if re.match(r"Linguistic\w+\(|SelfOrganised\w+\(|Genetic\w+\(|TreeFusion\(|scan\(", span)
+    and "=" in span
 }
 
 
@@ -101,7 +102,7 @@ def fitted():
     hierarchies = [
         solah.LinguisticHierarchyClassifier().fit(X, y),
         solah.SelfOrganisedHierarchyClassifier().fit(X, y),
-        solah.GeneticHierarchyClassifier(4, n_generations=1, random_state=0).fit(X, y),
+        solah.GeneticHierarchyClassifier(solah.GeneticSearch(4, n_generations=1)).fit(X, y),
         solah.Hierarchy.parse("z <- a; y <- z, b"),
     ]
     return {

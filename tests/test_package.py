@@ -16,6 +16,7 @@ from solah.kernels.arrays import MAX_FOCAL_SETS
 PUBLIC = [
     "PAPER",
     "GeneticHierarchyClassifier",
+    "GeneticSearch",
     "Hierarchy",
     "IdentifierWarning",
     "LinguisticHierarchyClassifier",

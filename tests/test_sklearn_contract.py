@@ -4,6 +4,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from solah import (
     GeneticHierarchyClassifier,
+    GeneticSearch,
     LinguisticHierarchyClassifier,
     LinguisticLabeller,
     LinguisticTreeClassifier,
@@ -20,7 +21,7 @@ ESTIMATORS = [
     SelfOrganisedHierarchyClassifier(),
     SelfOrganisedHierarchyClassifier(fusion="tree"),
     SelfOrganisedHierarchyRegressor(),
-    GeneticHierarchyClassifier(4, n_generations=2, random_state=0),
+    GeneticHierarchyClassifier(GeneticSearch(4, n_generations=2), random_state=0),
 ]
 
 

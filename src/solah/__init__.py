@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from solah.difference import diff
     from solah.estimators import (
         GeneticHierarchyClassifier,
+        GeneticSearch,
         LinguisticHierarchyClassifier,
         LinguisticLabeller,
         LinguisticTreeClassifier,
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
         SelfOrganisedHierarchyRegressor,
         TreeFusion,
     )
-    from solah.estimators.tree_fusion import PAPER
+    from solah.estimators.paper import PAPER
     from solah.exceptions import IdentifierWarning, UnseenStateWarning
     from solah.model.structure import Hierarchy
     from solah.runtime import load_model
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PAPER",
     "GeneticHierarchyClassifier",
+    "GeneticSearch",
     "Hierarchy",
     "IdentifierWarning",
     "LinguisticHierarchyClassifier",
@@ -50,8 +52,9 @@ __all__ = [
 
 # Names are imported when they are first used: scikit-learn alone takes longer than a decision.
 _HOME_OF = {
-    "PAPER": "solah.estimators.tree_fusion",
+    "PAPER": "solah.estimators.paper",
     "GeneticHierarchyClassifier": "solah.estimators",
+    "GeneticSearch": "solah.estimators",
     "Hierarchy": "solah.model.structure",
     "IdentifierWarning": "solah.exceptions",
     "LinguisticHierarchyClassifier": "solah.estimators",

@@ -2,6 +2,8 @@
 
 import json
 import re
+from functools import reduce
+from operator import or_
 
 import pytest
 from cli_wiring import WINE_HIERARCHY, WINE_STRUCTURE
@@ -28,13 +30,13 @@ def numbers(write):
 
 
 def parameters(*wishes, **options):
-    """Return the parameters of the models, those of stacked trees and their settings flat."""
+    """Return the parameters of the models, those of nested objects among them."""
     problem = pose(read_source("wine", ReadOptions()), ColumnOptions())
     found = []
     for model in make_models(problem, wishes, ModelOptions(**options), 1).values():
         own = model.get_params(deep=False)
-        stacked = isinstance(own.get("fusion"), solah.TreeFusion)
-        found.append(own | own["fusion"].flat() if stacked else own)
+        nested = [one.get_params(deep=False) for one in own.values() if hasattr(one, "get_params")]
+        found.append(reduce(or_, nested, own) | {"kinds": model.kinds})
     return found
 
 
@@ -272,7 +274,7 @@ def test_options_of_rules_that_add_up_reach_the_estimator():
         class_weight="balanced",
         threshold=["class_0=0.4"],
     )
-    assert found["fusion"] == "add"
+    assert (found["fusion"], found["tree"]) == ("auto", None)
     assert (found["words"], found["interactions"]) == ("learnt", [("ash", "hue")])
     assert (found["max_rules"], found["max_attributes"]) == (None, 4)
     assert found["attribute_costs"] == {"ash": 2.0, "hue": 0.5}
@@ -295,15 +297,14 @@ def test_zero_is_an_option_like_others():
 )
 def test_options_of_trees_stack_them(option):
     (found,) = parameters("solah", max_rules=7, **option)
-    assert isinstance(found["fusion"], (solah.TreeFusion, str))
-    assert found["fusion"] != "add"
     assert found["max_rules"] == 7
+    assert found["tree"].max_rules == 7
 
 
 def test_options_of_trees_are_for_the_others_where_rules_are_to_add_up():
     tree, organised = parameters("tree", "solah", fusion="add", max_depth=2, words="quantile")
     assert tree["max_depth"] == 2
-    assert (organised["fusion"], organised["words"]) == ("add", "quantile")
+    assert (organised["tree"], organised["words"]) == (None, "quantile")
 
 
 def test_rules_that_add_up_are_as_few_as_asked_for(fit_wine, tmp_path):

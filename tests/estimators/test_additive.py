@@ -13,6 +13,7 @@ from sklearn.model_selection import cross_val_score
 
 from solah import (
     IdentifierWarning,
+    LinguisticTreeClassifier,
     SelfOrganisedHierarchyClassifier,
     SelfOrganisedHierarchyRegressor,
     TreeFusion,
@@ -346,7 +347,7 @@ def test_numbers_of_any_size():
 def test_settings_of_the_additive_model_are_refused_for_trees():
     X, y = crossed(n_rows=60)
     for wrong in ({"max_rules": 9}, {"interactions": 3}, {"words": "learnt"}):
-        with pytest.raises(ParameterError, match=f"{next(iter(wrong))!r} is for fusion='add'"):
+        with pytest.raises(ParameterError, match=f"{next(iter(wrong))!r} is for rules that add"):
             SelfOrganisedHierarchyClassifier(fusion="tree", **wrong).fit(X, y)
 
 
@@ -357,9 +358,13 @@ def test_trees_are_stacked_by_name_or_by_settings():
     assert to_json(by_name.model_) == to_json(by_settings.model_)
     assert by_name.model_.fusions == ()
     assert by_name.path_ == ()
-    deeper = SelfOrganisedHierarchyClassifier.with_settings({}, fusion="tree", max_depth=1)
-    assert deeper.fusion.tree.max_depth == 1
-    assert deeper.fit(X, y).n_rules_ < by_name.n_rules_
+    tree = LinguisticTreeClassifier()
+    by_tree = SelfOrganisedHierarchyClassifier(tree=tree).fit(X, y)
+    assert to_json(by_name.model_) == to_json(by_tree.model_)
+    flatter = by_tree.set_params(tree__max_depth=1)
+    assert flatter.fit(X, y).n_rules_ < by_name.n_rules_
+    with pytest.raises(ParameterError, match="'tree' is for stacked trees"):
+        SelfOrganisedHierarchyClassifier(fusion="add", tree=tree).fit(X, y)
 
 
 def test_groups_by_hand_have_their_names():

@@ -106,7 +106,7 @@ def test_what_is_passed_over_is_refused_where_rows_are_read(tree, number_tree, r
     for several in ([X, X], iter([X])):
         with pytest.raises(DataError, match="at a time"):
             tree.predict_proba(several)
-    with pytest.raises(DataError, match="at a time"):
+    with pytest.raises(DataError, match="numbers are learnt from rows in memory"):
         LinguisticTreeRegressor().fit([rows, rows], "price")
     with pytest.raises(DataError, match="is a folder"):
         LinguisticTreeRegressor().fit(files, "price")

@@ -11,7 +11,14 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from organised_trees import organised
-from solah import PAPER, GeneticHierarchyClassifier, Hierarchy, load_model
+from solah import (
+    PAPER,
+    GeneticHierarchyClassifier,
+    GeneticSearch,
+    Hierarchy,
+    LinguisticHierarchyClassifier,
+    load_model,
+)
 from solah.exceptions import ColumnError, ParameterError
 from solah.learn.genetic import search as search_module
 from solah.learn.genetic.genome import ROOT, Genome
@@ -19,7 +26,8 @@ from solah.learn.genetic.search import Search, SearchSettings
 from solah.learn.genetic.variation import Variation
 from solah.model.format import to_json
 
-SMALL = {"population_size": 6, "n_generations": 4, "random_state": 0}
+SMALL = GeneticSearch(6, n_generations=4)
+FEW = GeneticSearch(3, n_generations=1)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +37,7 @@ def wine():
 
 @pytest.fixture(scope="module")
 def found(wine):
-    return GeneticHierarchyClassifier(**SMALL).fit(*wine)
+    return GeneticHierarchyClassifier(SMALL, random_state=0).fit(*wine)
 
 
 def test_every_attribute_feeds_a_tree(found, wine):
@@ -50,15 +58,18 @@ def test_history_is_ready_to_plot(found):
 def test_it_is_at_least_as_fit_as_what_it_starts_from(found, wine):
     X, y = wine
     start = organised().fit(X, y).hierarchy_
-    alone = GeneticHierarchyClassifier(2, n_elite=1, n_generations=0, initial=[start, start])
+    alone = GeneticHierarchyClassifier(
+        GeneticSearch(2, n_elite=1, n_generations=0, initial=[start, start])
+    )
     assert found.best_score_ >= alone.fit(X, y).best_score_
 
 
 def test_a_seed_decides_and_jobs_do_not(wine):
     X, y = wine
 
-    def document(**parameters):
-        model = GeneticHierarchyClassifier(**(SMALL | {"n_generations": 2} | parameters))
+    def document(n_jobs=None, random_state=0, **changes):
+        search = GeneticSearch(6, n_generations=2, **changes)
+        model = GeneticHierarchyClassifier(search, random_state=random_state, n_jobs=n_jobs)
         return to_json(model.fit(X, y).model_)
 
     with parallel_config("threading"):
@@ -68,8 +79,9 @@ def test_a_seed_decides_and_jobs_do_not(wine):
 
 def test_processes_find_the_same(wine):
     X, y = wine
+    search = GeneticSearch(4, n_generations=1)
     models = [
-        clone(GeneticHierarchyClassifier(4, n_generations=1, random_state=1, n_jobs=n)).fit(X, y)
+        clone(GeneticHierarchyClassifier(search, random_state=1, n_jobs=n)).fit(X, y)
         for n in (1, 2)
     ]
     assert models[0].hierarchy_ == models[1].hierarchy_
@@ -81,10 +93,10 @@ def test_ties_are_broken_in_one_way():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 6))
     y = (X[:, 0] > 0).astype(int)
-    settings = {"population_size": 8, "n_generations": 2, "scoring": "accuracy"}
+    search = GeneticSearch(8, n_generations=2, scoring="accuracy")
 
     def found(seed, n_jobs):
-        model = GeneticHierarchyClassifier(**settings, random_state=seed, n_jobs=n_jobs)
+        model = GeneticHierarchyClassifier(search, random_state=seed, n_jobs=n_jobs)
         return model.fit(X, y).hierarchy_
 
     with parallel_config("threading"):
@@ -94,30 +106,32 @@ def test_ties_are_broken_in_one_way():
 
 def test_backends_that_return_all_at_once(wine):
     X, y = wine
-    alone = GeneticHierarchyClassifier(3, n_generations=1, random_state=0).fit(X, y)
+    alone = GeneticHierarchyClassifier(FEW, random_state=0).fit(X, y)
     with parallel_config("multiprocessing"):
-        many = GeneticHierarchyClassifier(3, n_generations=1, random_state=0, n_jobs=2).fit(X, y)
+        many = GeneticHierarchyClassifier(FEW, random_state=0, n_jobs=2).fit(X, y)
     assert many.hierarchy_ == alone.hierarchy_
 
 
 def test_a_dask_cluster_finds_the_same(wine):
     X, y = wine
-    alone = GeneticHierarchyClassifier(3, n_generations=1, random_state=0).fit(X, y)
+    alone = GeneticHierarchyClassifier(FEW, random_state=0).fit(X, y)
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.Client(processes=False, **options), parallel_config("dask"):
-        model = GeneticHierarchyClassifier(3, n_generations=1, random_state=0, n_jobs=-1).fit(X, y)
+        model = GeneticHierarchyClassifier(FEW, random_state=0, n_jobs=-1).fit(X, y)
     assert model.hierarchy_ == alone.hierarchy_
 
 
 def test_a_time_budget_ends_processes_in_silence(wine):
     X, y = wine
-    model = GeneticHierarchyClassifier(30, time_budget=0.05, random_state=0, n_jobs=2).fit(X, y)
+    search = GeneticSearch(30, time_budget=0.05)
+    model = GeneticHierarchyClassifier(search, random_state=0, n_jobs=2).fit(X, y)
     assert model.stop_reason_ == "time budget"
     assert model.predict(X).shape == (178,)
 
 
 def test_cascades_only(wine):
-    model = GeneticHierarchyClassifier(**SMALL, cascade=True, max_inputs=4).fit(*wine)
+    search = GeneticSearch(6, n_generations=4, cascade=True, max_inputs=4)
+    model = GeneticHierarchyClassifier(search, random_state=0).fit(*wine)
     assert model.hierarchy_.is_cascade
     assert sorted(model.hierarchy_.attributes) == sorted(wine[0].columns)
 
@@ -126,31 +140,33 @@ def test_it_starts_from_hierarchies_of_the_user(wine):
     X, y = wine
     half = [f'"{name}"' for name in X.columns]
     given = f"z1 <- {', '.join(half[:6])}; y <- z1, {', '.join(half[6:])}"
-    settings = {"n_generations": 0, "n_elite": 1, "initial": [given] * 2, "random_state": 0}
-    model = GeneticHierarchyClassifier(2, **settings).fit(X, y)
+    search = GeneticSearch(2, n_generations=0, n_elite=1, initial=[given] * 2)
+    model = GeneticHierarchyClassifier(search, random_state=0).fit(X, y)
     assert model.hierarchy_.levels == (("z1",), ("target",))
     with pytest.raises(ColumnError, match="no column 'sugar'"):
-        GeneticHierarchyClassifier(2, n_elite=1, initial=["y <- sugar"]).fit(X, y)
+        GeneticHierarchyClassifier(GeneticSearch(2, n_elite=1, initial=["y <- sugar"])).fit(X, y)
 
 
 @pytest.mark.parametrize("wrong", [5, ["x0", "x1"], b"y <- x0"])
 def test_what_is_no_hierarchy_is_refused(wine, wrong):
     with pytest.raises(ParameterError, match="'initial' must be 'organised', 'random' or a list"):
-        GeneticHierarchyClassifier(2, initial=[wrong], n_elite=1).fit(*wine)
+        GeneticHierarchyClassifier(GeneticSearch(2, initial=[wrong], n_elite=1)).fit(*wine)
 
 
 def test_an_elite_that_leaves_no_room_is_refused(wine):
     with pytest.raises(ParameterError, match="'n_elite' must be less than 'population_size'"):
-        GeneticHierarchyClassifier(3, n_elite=3).fit(*wine)
+        GeneticHierarchyClassifier(GeneticSearch(3, n_elite=3)).fit(*wine)
 
 
 def test_the_settings_of_the_paper(wine):
-    model = GeneticHierarchyClassifier.with_settings(PAPER, **SMALL | {"n_generations": 1})
-    assert model.fit(*wine).score(*wine) > 0.9
+    model = GeneticHierarchyClassifier(FEW, random_state=0, **PAPER).fit(*wine)
+    assert model.score(*wine) > 0.9
+    by_hand = LinguisticHierarchyClassifier(model.hierarchy_, **PAPER).fit(*wine)
+    assert to_json(by_hand.model_) == to_json(model.model_)
 
 
 def test_other_models_at_the_nodes(wine):
-    model = GeneticHierarchyClassifier(3, n_generations=1, node=GaussianNB(), random_state=0)
+    model = GeneticHierarchyClassifier(FEW, node=GaussianNB(), random_state=0)
     X, y = wine
     X = X[["alcohol", "hue", "proline"]]
     assert model.fit(X, y).score(X, y) > 0.8
@@ -173,14 +189,14 @@ def test_too_few_rows_are_learnt_from_without_a_search():
 
 def test_one_attribute():
     X, y = load_iris(return_X_y=True)
-    model = GeneticHierarchyClassifier(**SMALL).fit(X[:, 2:3], y)
+    model = GeneticHierarchyClassifier(SMALL, random_state=0).fit(X[:, 2:3], y)
     assert str(model.hierarchy_) == "class <- x0"
 
 
 def test_a_progress_bar_with_the_best_so_far(wine, capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
-    GeneticHierarchyClassifier(3, n_generations=1, verbose=True, random_state=0).fit(*wine)
+    GeneticHierarchyClassifier(FEW, verbose=True, random_state=0).fit(*wine)
     shown = capsys.readouterr().err
     assert "2/2 generations" in shown
     assert "best 0.9" in shown
@@ -197,7 +213,7 @@ def test_an_interrupt_keeps_the_best_so_far(wine, monkeypatch):
         return score(self, hierarchy)
 
     monkeypatch.setattr(Fitness, "score", interrupted)
-    model = GeneticHierarchyClassifier(**SMALL).fit(*wine)
+    model = GeneticHierarchyClassifier(SMALL, random_state=0).fit(*wine)
     assert model.stop_reason_ == "interrupted"
     assert model.best_score_ == model.history_["best"][-1]
     assert model.history_["n_evaluated"][-1] == 8
@@ -212,7 +228,7 @@ def test_an_interrupt_before_anything_is_known_stops(wine, monkeypatch):
 
     monkeypatch.setattr(Fitness, "score", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        GeneticHierarchyClassifier(**SMALL).fit(*wine)
+        GeneticHierarchyClassifier(SMALL, random_state=0).fit(*wine)
 
 
 # The search itself, on a fitness that is known

@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from solah import (
-    PAPER,
     Hierarchy,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
@@ -43,8 +42,9 @@ def test_a_hierarchy_of_one_node_is_the_tree(wine):
 def test_what_goes_up_is_the_whole_distribution(wine):
     """By hand: train the lower tree, put its beliefs in as masses, and follow Jeffrey's rule."""
     X, y = wine
-    model = LinguisticHierarchyClassifier("z <- flavanoids, hue; y <- z", max_depth=1).fit(X, y)
-    lower = LinguisticTreeClassifier(max_depth=1).fit(X[["flavanoids", "hue"]], y)
+    tree = LinguisticTreeClassifier(max_depth=1)
+    model = LinguisticHierarchyClassifier("z <- flavanoids, hue; y <- z", tree=tree).fit(X, y)
+    lower = tree.fit(X[["flavanoids", "hue"]], y)
     z = lower.predict_proba(X[["flavanoids", "hue"]])
     np.testing.assert_allclose(model.node_beliefs(X)["z"], z, atol=1e-12)
     classes = np.eye(3)[y]
@@ -59,7 +59,8 @@ def test_threads_rows_and_kernels_do_not_change_a_bit(load, monkeypatch):
     order = np.random.default_rng(0).permutation(len(y))
 
     def document(X, y, n_jobs=None):
-        model = LinguisticHierarchyClassifier(wiring, min_support=0.02, n_jobs=n_jobs)
+        tree = LinguisticTreeClassifier(min_support=0.02)
+        model = LinguisticHierarchyClassifier(wiring, tree=tree, n_jobs=n_jobs)
         return to_json(model.fit(X[:, :8], y).model_)
 
     one = document(X, y)
@@ -210,11 +211,6 @@ def test_refitting_replaces_everything(wine):
         model.rules()
 
 
-def test_the_paper_settings_are_known():
-    model = LinguisticHierarchyClassifier.with_settings(PAPER, hierarchy="y <- a")
-    assert (model.placement, model.node, model.null_branch) == ("uniform", "tree", "uniform")
-
-
 @pytest.mark.parametrize("node", ["tree", "cmac", GaussianNB()], ids=["tree", "cmac", "bayes"])
 def test_a_weight_of_two_is_two_rows_at_every_node(node, wine):
     X, y = wine
@@ -244,6 +240,7 @@ def test_evidence_is_whole_where_nothing_was_learnt():
 def test_rules_are_shared_by_the_trees_and_never_too_many():
     X, y = load_wine(return_X_y=True)
     wiring = "z <- x0, x1; y <- z, x2, x3"
-    assert LinguisticHierarchyClassifier(wiring, max_rules=6).fit(X, y).n_rules_ <= 6
+    model = LinguisticHierarchyClassifier(wiring, tree=LinguisticTreeClassifier(max_rules=6))
+    assert model.fit(X, y).n_rules_ <= 6
     with pytest.raises(ParameterError, match="max_rules=1 is less than the 2 trees"):
-        LinguisticHierarchyClassifier(wiring, max_rules=1).fit(X, y)
+        model.set_params(tree__max_rules=1).fit(X, y)

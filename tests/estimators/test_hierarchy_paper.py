@@ -26,7 +26,7 @@ CASES = [
 @pytest.mark.parametrize(("wiring", "n_branches", "accuracy"), CASES, ids=["339", "154"])
 def test_branches_and_accuracy_are_the_papers(sms_14, wiring, n_branches, accuracy):
     X, y = sms_14
-    model = LinguisticHierarchyClassifier.with_settings(PAPER, hierarchy=wiring)
+    model = LinguisticHierarchyClassifier(wiring, **PAPER)
     assert model.fit(X, y).n_branches_ == n_branches
     assert model.n_levels_ == 4
     folds = StratifiedKFold(10, shuffle=True, random_state=0)

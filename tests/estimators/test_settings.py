@@ -4,24 +4,27 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 from solah import (
     PAPER,
     GeneticHierarchyClassifier,
+    GeneticSearch,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
     SelfOrganisedHierarchyClassifier,
+    TreeFusion,
 )
 from solah.exceptions import ParameterError, SolahError
+from solah.model.format import to_json
 
-ESTIMATORS = [
+HIERARCHIES = [
     GeneticHierarchyClassifier,
     LinguisticHierarchyClassifier,
-    LinguisticTreeClassifier,
-    LinguisticTreeRegressor,
     SelfOrganisedHierarchyClassifier,
 ]
+ESTIMATORS = [*HIERARCHIES, LinguisticTreeClassifier, LinguisticTreeRegressor]
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +36,70 @@ def patients():
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_settings_of_the_paper_are_for_all_estimators(estimator):
-    of_paper = PAPER["fusion"].flat(with_choice="fusion" in estimator._get_param_names())
     made = estimator.with_settings(PAPER, max_depth=3)
-    found = made.get_params(deep=False)
-    if "fusion" in found:
-        found = made.fusion.flat()
-        assert found.keys() == of_paper.keys()
+    tree = made.tree if estimator in HIERARCHIES else made
+    of_paper, found = PAPER["tree"].get_params(), tree.get_params()
     for name in of_paper.keys() & found.keys() - {"max_depth"}:
         assert found[name] == of_paper[name]
-    assert found["max_depth"] == 3
-    assert PAPER["fusion"].tree.max_depth is None
+    assert tree.max_depth == 3
+    assert PAPER["tree"].max_depth is None
+
+
+@pytest.mark.parametrize("estimator", HIERARCHIES)
+def test_hierarchies_take_the_settings_of_the_paper_as_they_are(estimator, patients):
+    X, y = patients
+    made = estimator(**PAPER).fit(X, y)
+    assert {tree.name for tree in made.model_.trees} == {node.name for node in made.nodes_}
+    assert to_json(made.model_) == to_json(estimator.with_settings(PAPER).fit(X, y).model_)
+    assert made.set_params(tree__max_depth=1).tree.max_depth == 1
+    assert PAPER["tree"].max_depth is None
+
+
+def test_what_makes_trees_a_hierarchy_is_the_papers_by_default():
+    of_paper = {"node": "tree", "belief_labels": None, "cross_fit": None}
+    for one in (TreeFusion(), GeneticHierarchyClassifier(), LinguisticHierarchyClassifier()):
+        assert of_paper.items() <= one.get_params().items()
+    assert (TreeFusion().top, TreeFusion().bias_corrected) == ("fuse", False)
+
+
+@pytest.mark.parametrize("estimator", HIERARCHIES)
+def test_a_grid_reaches_nested_settings(estimator, patients):
+    grid = GridSearchCV(estimator(), {"tree__max_depth": [1, 2]}, cv=2).fit(*patients)
+    depth = grid.best_params_["tree__max_depth"]
+    assert grid.best_estimator_.tree.max_depth == depth
+    assert max(len(rule.conditions) for rule in grid.best_estimator_.rules()) <= depth
+
+
+def test_objects_that_do_not_stand_yet_are_made_with_their_defaults():
+    made = GeneticHierarchyClassifier().set_params(search__n_folds=4, tree__purity=0.9)
+    assert (made.search.n_folds, made.search.population_size) == (4, 20)
+    assert (made.tree.purity, made.tree.min_support) == (0.9, 0.01)
+    stacked = SelfOrganisedHierarchyClassifier().set_params(fusion__level_gap=0.1)
+    assert (stacked.fusion.level_gap, stacked.tree) == (0.1, None)
+    with pytest.raises(ValueError, match="Invalid parameter 'max_dept'"):
+        made.set_params(tree__max_dept=1)
+
+
+@pytest.mark.parametrize("estimator", HIERARCHIES)
+def test_what_the_whole_model_has_is_not_given_to_a_tree(estimator, patients):
+    tree = LinguisticTreeClassifier(class_weight="balanced")
+    with pytest.raises(ParameterError, match=f"give it to {estimator.__name__}"):
+        estimator(tree=tree).fit(*patients)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (LinguisticHierarchyClassifier(tree=LinguisticTreeClassifier(purity=2)), "'purity'"),
+        (GeneticHierarchyClassifier(GeneticSearch(1)), "'population_size'"),
+        (GeneticHierarchyClassifier(4), "'search'"),
+        (SelfOrganisedHierarchyClassifier(fusion=TreeFusion(top="cut")), "'top'"),
+        (SelfOrganisedHierarchyClassifier(tree=TreeFusion()), "'tree'"),
+    ],
+)
+def test_nested_settings_are_checked(estimator, message, patients):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(*patients)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -56,11 +113,9 @@ def test_a_setting_that_no_estimator_has_is_refused(estimator):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_parameter_that_the_estimator_does_not_have_is_refused(estimator):
-    meant = "max_depth" if "max_depth" in estimator._get_param_names() else "max_rules"
-    wrong = meant[:-1]
-    message = rf"{estimator.__name__} does not have a parameter '{wrong}'; did you mean '{meant}"
+    message = rf"{estimator.__name__} does not have a parameter 'max_dept'; did you mean 'max_depth"
     with pytest.raises(ParameterError, match=message):
-        estimator.with_settings({}, **{wrong: 1})
+        estimator.with_settings({}, max_dept=1)
 
 
 def test_parameters_of_stacked_trees_are_told_apart_by_what_has_them():
@@ -68,16 +123,12 @@ def test_parameters_of_stacked_trees_are_told_apart_by_what_has_them():
         PAPER, n_clusters=3, level_gap=0.1, max_rules=7, words={"alpha": ["low", "high"]}
     )
     assert (made.n_clusters, made.max_rules, made.words) == (3, "auto", "auto")
-    assert (made.fusion.level_gap, made.fusion.tree.max_rules) == (0.1, 7)
-    assert made.fusion.tree.words == {"alpha": ["low", "high"]}
+    assert (made.fusion.level_gap, made.tree.max_rules) == (0.1, 7)
+    assert made.tree.words == {"alpha": ["low", "high"]}
+    added = SelfOrganisedHierarchyClassifier.with_settings({}, max_rules=7, words="uniform")
+    assert (added.max_rules, added.words, added.tree) == (7, "uniform", None)
     with pytest.raises(ParameterError, match="does not have a parameter 'penalty'"):
         SelfOrganisedHierarchyClassifier.with_settings(PAPER, penalty=1.0)
-
-
-def test_how_hierarchies_are_chosen_is_no_setting_of_the_paper_for_other_estimators():
-    made = GeneticHierarchyClassifier.with_settings(PAPER)
-    usual = GeneticHierarchyClassifier()
-    assert (made.max_inputs, made.scoring) == (usual.max_inputs, usual.scoring)
 
 
 @pytest.mark.parametrize("parameter", ["kinds", "attribute_costs", "words", "interactions"])
@@ -104,6 +155,8 @@ UNKNOWN = {
     "words": ({"alfa": ["cold", "hot"]}, "did you mean 'alpha'?"),
     "kinds": ({"alfa": "binary"}, "did you mean 'alpha'?"),
     "n_labels": ({"alfa": 3}, "did you mean 'alpha'?"),
+    "tree__words": ({"alfa": ["cold", "hot"]}, "did you mean 'alpha'?"),
+    "tree__n_labels": ({"alfa": 3}, "did you mean 'alpha'?"),
     "thresholds": ({"sik": 0.2}, "did you mean 'sick'?"),
     "class_weight": ({"sik": 2.0}, "did you mean 'sick'?"),
     "node": ({"zeta": "cmac"}, "which is no node"),
@@ -112,15 +165,17 @@ UNKNOWN = {
 
 TRAINED = [
     LinguisticTreeClassifier(),
-    LinguisticHierarchyClassifier("z <- alpha, beta; y <- z, gamma"),
+    LinguisticHierarchyClassifier("z <- alpha, beta; y <- z, gamma", **PAPER),
     SelfOrganisedHierarchyClassifier(),
     SelfOrganisedHierarchyClassifier(screen=2),
 ]
+STACKED = SelfOrganisedHierarchyClassifier(screen=2, tree=LinguisticTreeClassifier())
 
 
 @pytest.mark.parametrize(
     ("estimator", "parameter"),
-    [(one, name) for one in TRAINED for name in UNKNOWN if name in one.get_params()],
+    [(one, name) for one in TRAINED for name in UNKNOWN if name in one.get_params()]
+    + [(STACKED, name) for name in ("tree__words", "tree__n_labels", "kinds")],
 )
 def test_a_column_class_or_node_that_is_not_there_is_refused(patients, estimator, parameter):
     given, suggestion = UNKNOWN[parameter]

@@ -37,7 +37,8 @@ def wine():
 
 @pytest.fixture(scope="module")
 def hierarchy(wine):
-    return LinguisticHierarchyClassifier(WIRING, max_depth=2).fit(*wine)
+    tree = LinguisticTreeClassifier(max_depth=2)
+    return LinguisticHierarchyClassifier(WIRING, tree=tree).fit(*wine)
 
 
 @pytest.fixture
@@ -203,7 +204,8 @@ def test_how_many_there_are_and_what_conditions_on_trees_mean(hierarchy, rules):
 
 
 def test_words_of_belief_are_explained_too(wine):
-    model = LinguisticHierarchyClassifier(WIRING, belief_labels=3, max_depth=1).fit(*wine)
+    tree = LinguisticTreeClassifier(max_depth=1)
+    model = LinguisticHierarchyClassifier(WIRING, tree=tree, belief_labels=3).fit(*wine)
     rules = model.rules().filter(tree="wine")
     assert explain_beliefs(rules).startswith("A condition on taste is")
     told = {attribute for attribute, _, _ in words_used(rules)}

@@ -10,8 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from organised_trees import organised
 from solah import (
-    PAPER,
     GeneticHierarchyClassifier,
+    GeneticSearch,
     LinguisticHierarchyClassifier,
     load_model,
 )
@@ -143,16 +143,13 @@ def test_a_cmac_hears_words_and_a_stranger_hears_numbers(two):
 
 
 def test_a_search_knows_them(iris):
-    model = GeneticHierarchyClassifier(3, n_generations=1, belief_labels=3, random_state=0)
+    search = GeneticSearch(3, n_generations=1)
+    model = GeneticHierarchyClassifier(search, belief_labels=3, random_state=0)
     assert model.fit(*iris).score(*iris) > 0.9
 
 
 def test_one_class_and_one_row():
     assert fit(([[0.0, 1.0, 2.0, 3.0]], [7])).predict([[0.0, 1.0, 2.0, 3.0]]) == [7]
-
-
-def test_the_paper_has_none():
-    assert PAPER["fusion"].belief_labels is None
 
 
 @pytest.mark.parametrize("wrong", [1, 6, 2.5])

@@ -9,9 +9,10 @@ from sklearn.naive_bayes import GaussianNB
 
 from organised_trees import organised
 from solah import (
-    PAPER,
     GeneticHierarchyClassifier,
+    GeneticSearch,
     LinguisticHierarchyClassifier,
+    LinguisticTreeClassifier,
 )
 from solah.learn.folds import content_folds
 from solah.model.format import to_json
@@ -56,8 +57,8 @@ def test_a_tree_that_learnt_noise_is_not_trusted(noise):
     truth = (unseen[:, 4] + 0.5 * rng.standard_normal(2000) > 0).astype(int)
 
     def loss(cross_fit):
-        sharp = {"n_labels": 4, "min_support": 0, "leaves": "refitted", "prior_weight": 0.01}
-        model = LinguisticHierarchyClassifier(WIRING, cross_fit=cross_fit, **sharp).fit(X, y)
+        sharp = LinguisticTreeClassifier(4, min_support=0, leaves="refitted", prior_weight=0.01)
+        model = LinguisticHierarchyClassifier(WIRING, tree=sharp, cross_fit=cross_fit).fit(X, y)
         return -np.log(model.predict_proba(unseen)[np.arange(2000), truth].clip(1e-3)).mean()
 
     assert loss(5) < 0.9 * loss(None)
@@ -65,9 +66,9 @@ def test_a_tree_that_learnt_noise_is_not_trusted(noise):
 
 def test_the_trees_below_are_the_same_and_those_above_learn_from_other_beliefs(noise):
     X, y = noise
-    settings = {"min_support": 0.05, "max_depth": 2}
-    model = LinguisticHierarchyClassifier(WIRING, cross_fit=3, **settings).fit(X, y)
-    plain = LinguisticHierarchyClassifier(WIRING, **settings).fit(X, y)
+    tree = LinguisticTreeClassifier(min_support=0.05, max_depth=2)
+    model = LinguisticHierarchyClassifier(WIRING, tree=tree, cross_fit=3).fit(X, y)
+    plain = LinguisticHierarchyClassifier(WIRING, tree=tree).fit(X, y)
     np.testing.assert_array_equal(model.model_.trees[0].belief, plain.model_.trees[0].belief)
     assert not np.array_equal(model.model_.trees[1].support, plain.model_.trees[1].support)
 
@@ -86,9 +87,9 @@ def test_order_and_threads_leave_no_trace():
 def test_a_row_of_weight_two_is_two_rows(noise):
     X, y = noise
     weights = np.arange(len(y)) % 3
-    settings = {"hierarchy": WIRING, "cross_fit": 3, "min_support": 10}
-    weighted = LinguisticHierarchyClassifier(**settings).fit(X, y, weights)
-    repeated = LinguisticHierarchyClassifier(**settings).fit(
+    settings = {"tree": LinguisticTreeClassifier(min_support=10), "cross_fit": 3}
+    weighted = LinguisticHierarchyClassifier(WIRING, **settings).fit(X, y, weights)
+    repeated = LinguisticHierarchyClassifier(WIRING, **settings).fit(
         np.repeat(X, weights, axis=0), np.repeat(y, weights)
     )
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
@@ -106,7 +107,8 @@ def test_searches_and_choices_know_it():
     X, y = load_wine(return_X_y=True)
     chosen = organised([2, 4], cross_fit=3).fit(X, y)
     assert len(chosen.selection_) == 2
-    found = GeneticHierarchyClassifier(3, n_generations=1, cross_fit=3, random_state=0).fit(X, y)
+    search = GeneticSearch(3, n_generations=1)
+    found = GeneticHierarchyClassifier(search, cross_fit=3, random_state=0).fit(X, y)
     assert found.best_score_ > 0.9
 
 
@@ -114,10 +116,6 @@ def test_few_rows_and_one_class():
     model = LinguisticHierarchyClassifier("z <- x0; y <- z, x1", cross_fit=5)
     assert model.fit([[0.0, 1.0], [1.0, 0.0]], [0, 1]).predict([[0.0, 1.0]]).shape == (1,)
     assert model.fit([[0.0, 1.0]], [1]).predict([[0.0, 1.0]]) == [1]
-
-
-def test_the_paper_does_not():
-    assert PAPER["fusion"].cross_fit is None
 
 
 def test_one_fold_is_refused(noise):

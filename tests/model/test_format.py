@@ -247,7 +247,8 @@ def test_any_value_anywhere_either_loads_or_is_refused_clearly(path, value):
 def hierarchy_document():
     X, y = load_iris(return_X_y=True)
     wiring = "z1 <- x0, x1; z2 <- x2; y <- z1, z2, x3"
-    model = LinguisticHierarchyClassifier(wiring, max_depth=2).fit(X, y).model_
+    tree = LinguisticTreeClassifier(max_depth=2)
+    model = LinguisticHierarchyClassifier(wiring, tree=tree).fit(X, y).model_
     return json.loads(to_json(model))
 
 

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from solah import (
     GeneticHierarchyClassifier,
+    GeneticSearch,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
     datasets,
@@ -28,7 +29,7 @@ def iris():
 
 @pytest.fixture(scope="module")
 def search():
-    return GeneticHierarchyClassifier(4, n_generations=3, random_state=0).fit(
+    return GeneticHierarchyClassifier(GeneticSearch(4, n_generations=3), random_state=0).fit(
         *load_iris(return_X_y=True)
     )
 

@@ -72,7 +72,8 @@ def _cascade():
     """Chain trees over few columns: beliefs pass from word to word within a piece of a reading."""
     table, goal = many_columns(n_columns=5)
     wiring = Hierarchy.cascade(table.names, name="goal")
-    fitted = LinguisticHierarchyClassifier(wiring, belief_labels=5, min_support=0.02)
+    tree = LinguisticTreeClassifier(min_support=0.02)
+    fitted = LinguisticHierarchyClassifier(wiring, tree=tree, belief_labels=5)
     return fitted.fit(table, goal).model_, table, goal
 
 
@@ -111,12 +112,12 @@ _MAKERS = {
     "wine, weighed": lambda: _wine(SelfOrganisedHierarchyClassifier()),
     "wine, few rules": lambda: _wine(SelfOrganisedHierarchyClassifier(max_rules=12)),
     "wine, belief words": lambda: _wine(
-        LinguisticHierarchyClassifier(WINE_WIRING, belief_labels=3, max_depth=3)
+        LinguisticHierarchyClassifier(
+            WINE_WIRING, tree=LinguisticTreeClassifier(max_depth=3), belief_labels=3
+        )
     ),
     "a cascade": _cascade,
-    "wine, the paper's": lambda: _wine(
-        LinguisticHierarchyClassifier.with_settings(PAPER, hierarchy=WINE_WIRING)
-    ),
+    "wine, the paper's": lambda: _wine(LinguisticHierarchyClassifier(WINE_WIRING, **PAPER)),
     "wine, weighed by hand": lambda: _wine(
         SelfOrganisedHierarchyClassifier(
             groups={"colour": ["hue", "color_intensity"], "taste": ["alcohol", "flavanoids"]},

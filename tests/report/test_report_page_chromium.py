@@ -239,11 +239,12 @@ def nasty_table():
 
 
 def test_names_are_text_and_nothing_else(open_page):
-    from solah import LinguisticHierarchyClassifier
+    from solah import LinguisticHierarchyClassifier, LinguisticTreeClassifier
 
     table, goal = nasty_table()
     wiring = {f"{NASTY[1]}!": [*NASTY[:2]], f"{NASTY[2]}!": [f"{NASTY[1]}!", *NASTY[2:]]}
-    model = LinguisticHierarchyClassifier(wiring, max_depth=2).fit(table, goal).model_
+    tree = LinguisticTreeClassifier(max_depth=2)
+    model = LinguisticHierarchyClassifier(wiring, tree=tree).fit(table, goal).model_
     page = open_page(summarise_page(model, table, goal, source=NASTY[1]))
     page.locator("#all-rules").click()
     page.locator("#forget").click()

@@ -17,6 +17,7 @@ from smaller_sizes import make_smaller
 
 from solah import (
     GeneticHierarchyClassifier,
+    GeneticSearch,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     SelfOrganisedHierarchyClassifier,
@@ -35,7 +36,9 @@ pytestmark = pytest.mark.usefixtures("few_are_many")
 TREE = LinguisticTreeClassifier(max_depth=2)
 ESTIMATORS = {
     "tree": TREE,
-    "hearing": LinguisticHierarchyClassifier(WIRING, max_depth=2, n_labels=2),
+    "hearing": LinguisticHierarchyClassifier(
+        WIRING, tree=LinguisticTreeClassifier(max_depth=2, n_labels=2)
+    ),
     "adding": SelfOrganisedHierarchyClassifier(max_rules=30, interactions=2),
 }
 
@@ -289,7 +292,10 @@ def test_only_collections_of_dask_are_such(rows):
     [
         SelfOrganisedHierarchyClassifier(n_jobs=2),
         GeneticHierarchyClassifier(
-            population_size=3, n_generations=1, n_folds=2, max_depth=2, random_state=0, n_jobs=2
+            GeneticSearch(population_size=3, n_generations=1, n_folds=2),
+            tree=LinguisticTreeClassifier(max_depth=2),
+            random_state=0,
+            n_jobs=2,
         ),
     ],
     ids=["auto", "genetic"],

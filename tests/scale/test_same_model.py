@@ -13,6 +13,7 @@ from smaller_sizes import SMALLER
 
 from solah import (
     GeneticHierarchyClassifier,
+    GeneticSearch,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     SelfOrganisedHierarchyClassifier,
@@ -38,9 +39,11 @@ TREES = {
     ),
 }
 HIERARCHIES = {
-    "hearing": LinguisticHierarchyClassifier(WIRING, max_depth=3),
+    "hearing": LinguisticHierarchyClassifier(WIRING, tree=LinguisticTreeClassifier(max_depth=3)),
     "words of belief": LinguisticHierarchyClassifier(
-        WIRING, max_depth=3, belief_labels=3, leaves="refitted", rule_cost=0.5
+        WIRING,
+        tree=LinguisticTreeClassifier(max_depth=3, leaves="refitted", rule_cost=0.5),
+        belief_labels=3,
     ),
     "tables": LinguisticHierarchyClassifier("z1 <- s0, s4; y <- z1, s2", node="cmac"),
     "adding": SelfOrganisedHierarchyClassifier(max_rules=30, interactions=3),
@@ -63,7 +66,9 @@ CHOOSING = {
         {"s1": {"low": -1.0, "high": 1.5}}, interactions=[("s1", "s2"), ("place", "s4")]
     ),
     "evolved": GeneticHierarchyClassifier(
-        population_size=4, n_generations=2, n_folds=2, max_depth=2, random_state=0
+        GeneticSearch(population_size=4, n_generations=2, n_folds=2),
+        tree=LinguisticTreeClassifier(max_depth=2),
+        random_state=0,
     ),
 }
 EVERY = {**TREES, **HIERARCHIES, **CHOOSING}

@@ -339,7 +339,7 @@ def _search(estimator: "Estimator") -> dict[str, Any] | None:
         return None
     score = estimator.best_score_
     return {
-        "scoring": estimator.scoring,
+        "scoring": estimator.search_.scoring,
         "score": None if score != score else score,
         "evaluated": int(history["n_evaluated"][-1]) if len(history["n_evaluated"]) else 0,
         "generations": max(len(history["generation"]) - 1, 0),

@@ -13,12 +13,11 @@ from solah.estimators import (
     SelfOrganisedHierarchyClassifier,
     SelfOrganisedHierarchyRegressor,
 )
-from solah.estimators.tree_fusion import PAPER, TreeFusion
+from solah.estimators.paper import PAPER
 from solah.exceptions import DataError, ParameterError
 from solah.kernels.choose import available_threads
 from solah.model import Task
 from solah.model.structure import Hierarchy
-from solah.sklearn_private import validate_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -75,8 +74,6 @@ _PARAMETERS = {
     "population": "population_size",
     "generations": "n_generations",
 }
-_FUSION_NAMES = (*_OF_STACKING, *_OF_HIERARCHIES)
-_TREE_NAMES = ("max_rules", *(_PARAMETERS.get(option, option) for option in _OF_TREES))
 _SEARCH_SEED = 0
 _ADD = "add"
 
@@ -117,11 +114,7 @@ def make_models(
     models: dict[str, Estimator] = {}
     for name in names:
         parameters = _parameters_of(name, given, stacks=stacks)
-        settings = PAPER if options.paper else {}
-        if name == _ORGANISED:
-            if stacks:
-                parameters = _stacked(parameters, settings.get("fusion", TreeFusion()))
-            settings = {}
+        settings = PAPER if options.paper and (stacks or name != _ORGANISED) else {}
         models[name] = kinds_of_model[name].with_settings(settings, **common, **parameters)
     return models
 
@@ -134,7 +127,7 @@ def spell_models(names: Iterable[str], estimators: Mapping[str, Estimator]) -> s
 def adds_up(estimator: Estimator) -> bool:
     """Whether an estimator learns rules whose evidence is added up."""
     if isinstance(estimator, SelfOrganisedHierarchyClassifier):
-        return bool(estimator.fusion == _ADD)
+        return estimator.fusion in (AUTO, _ADD) and estimator.tree is None
     return isinstance(estimator, SelfOrganisedHierarchyRegressor)
 
 
@@ -235,23 +228,6 @@ def _parameters_of(name: str, given: Mapping[str, Any], *, stacks: bool) -> dict
     if name == _SEARCHED:
         found["random_state"] = _SEARCH_SEED
     return found
-
-
-def _stacked(parameters: Mapping[str, Any], fusion: TreeFusion) -> dict[str, Any]:
-    """Move what trees and their stacking have into ``fusion``, and leave the rest."""
-    tree = LinguisticTreeClassifier() if fusion.tree is None else fusion.tree
-    of_fusion = {name: value for name, value in parameters.items() if name in _FUSION_NAMES}
-    of_tree = {name: value for name, value in parameters.items() if name in _TREE_NAMES}
-    tree = LinguisticTreeClassifier(**(tree.get_params(deep=False) | of_tree))
-    validate_parameters(
-        LinguisticTreeClassifier._parameter_constraints,
-        tree.get_params(deep=False),
-        caller_name="LinguisticTreeClassifier",
-    )
-    settled = TreeFusion(**(fusion.get_params(deep=False) | of_fusion | {"tree": tree}))
-    moved = {*of_fusion, *of_tree}
-    others = {name: value for name, value in parameters.items() if name not in moved}
-    return others | {"fusion": settled}
 
 
 def _read_hierarchy(file_or_text: str) -> Hierarchy:

@@ -1,6 +1,7 @@
 """The estimators: scikit-learn's interface to learning, explaining and running models."""
 
 from solah.estimators.genetic import GeneticHierarchyClassifier
+from solah.estimators.genetic_search import GeneticSearch
 from solah.estimators.hierarchy import LinguisticHierarchyClassifier
 from solah.estimators.labeller import LinguisticLabeller
 from solah.estimators.self_organised import SelfOrganisedHierarchyClassifier
@@ -11,6 +12,7 @@ from solah.estimators.tree_regressor import LinguisticTreeRegressor
 
 __all__ = [
     "GeneticHierarchyClassifier",
+    "GeneticSearch",
     "LinguisticHierarchyClassifier",
     "LinguisticLabeller",
     "LinguisticTreeClassifier",

@@ -135,7 +135,7 @@ def without_identifiers(table: Table, kinds: Mapping[str, Any] | None) -> Table:
     if not found or not kept:
         return table
     for name in found:
-        warnings.warn(IdentifierWarning(name), stacklevel=4)
+        warnings.warn(IdentifierWarning(name), stacklevel=5)
     return table.select(kept)
 
 

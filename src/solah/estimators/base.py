@@ -3,115 +3,62 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from solah.estimators.fitting import fit_scan
 from solah.estimators.goals import (
+    read_class_goal,
     read_known_classes,
     refuse_absent_classes,
     settle_thresholds,
 )
 from solah.estimators.inputs import known_names, read_features, read_problem
-from solah.estimators.labeller import LABEL_CONSTRAINTS, tolerant_tags
-from solah.estimators.paths import branch_shares
+from solah.estimators.labeller import tolerant_tags
 from solah.estimators.scoring import score_rows
-from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.estimators.settings import NestedSettings
+from solah.exceptions import ParameterError
 from solah.explain import attribute_importances, rules_of
-from solah.kernels.arrays import Described
 from solah.kernels.choose import count_threads
-from solah.labels.describe import LabelSettings, describe_table, label_table
+from solah.labels.describe import describe_table
 from solah.labels.limits import LIMITS, Limits
-from solah.learn.growth import LEAVES, LeafSettings, TreeSettings
-from solah.learn.memory import MemoryRows
-from solah.learn.trees import TreeTask, learn_trees
+from solah.learn.passed import PassedRows
 from solah.model import Model, save_document
 from solah.model.encode import encode, warn_of_unseen
-from solah.model.structure import fresh_name
 from solah.runtime import Evaluator
 from solah.runtime.reading import is_path
 from solah.scale import is_dask, is_scan, predict_partitions
-from solah.sklearn_private import Interval, StrOptions
+from solah.sklearn_private import fit_context
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping
 
     from numpy.typing import ArrayLike
-    from scipy.sparse import csr_array
 
     from solah.data import Table
     from solah.explain import Explanation, Semantics
     from solah.explain.rule_list import Rules
     from solah.kernels.arrays import Float, Int64
-    from solah.labels.describe import Description
+    from solah.labels.describe import Description, LabelSettings
     from solah.labels.goals import ClassGoal
+    from solah.learn.memory import MemoryRows
     from solah.learn.rows import Rows
     from solah.model import Goal
-
-TREE_CONSTRAINTS: dict[str, list[Any]] = {
-    **LABEL_CONSTRAINTS,
-    "criterion": [StrOptions({"information_gain", "gain_ratio"})],
-    "purity": [Interval(Real, 0.0, 1.0, closed="right")],
-    "min_support": [Interval(Real, 0.0, None, closed="left")],
-    "min_gain": [Interval(Real, 0.0, None, closed="left"), None],
-    "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-    "null_branch": [StrOptions({"parent", "uniform"})],
-    "max_rules": [Interval(Integral, 1, None, closed="left"), None],
-    "rule_cost": [Interval(Real, 0.0, None, closed="left")],
-    "n_jobs": [Integral, None],
-}
-LEAF_CONSTRAINTS: dict[str, list[Any]] = {
-    "leaves": [StrOptions(set(LEAVES))],
-    "shrinkage": [Interval(Real, 0.0, None, closed="left")],
-    "prior_weight": [Interval(Real, 0.0, None, closed="neither")],
-}
+    from solah.scale.profile import Profile
 
 
-class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
+class LinguisticEstimator(NestedSettings):
     """Base of all estimators that learn a model document; not for use by itself."""
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = TREE_CONSTRAINTS
 
     _limits: ClassVar[Limits] = LIMITS
     _sorts_columns = False
 
     model_: Model
-
-    @classmethod
-    def with_settings(cls, settings: Mapping[str, Any], **parameters: Any) -> Self:
-        """Make an estimator with those of the settings that it knows, such as ``PAPER``.
-
-        Parameters
-        ----------
-        settings : mapping of parameter name to value
-            Parameters of other estimators of solah are left out.
-        **parameters
-            Further parameters, which win over the settings.
-
-        Returns
-        -------
-        estimator
-
-        Raises
-        ------
-        ParameterError
-            If no estimator of solah has a parameter that ``settings`` names, or if this one lacks
-            one of ``**parameters``.
-        """
-        from solah.estimators.tree_fusion import TreeFusion
-
-        own = cls._get_param_names()
-        if "fusion" in settings and "fusion" not in own:
-            settings = {**settings["fusion"].flat(with_choice=False), **settings}
-        known = [*_all_parameters(LinguisticEstimator), *TreeFusion._get_param_names()]
-        _refuse_unknown(settings, known, "no estimator of solah has")
-        _refuse_unknown(parameters, own, f"{cls.__name__} does not have")
-        taken = {name: value for name, value in settings.items() if name in own}
-        return cls(**(taken | parameters))
+    _label_settings: Callable[[], LabelSettings]  # a method: how attributes are described
 
     @property
     def n_branches_(self) -> int:
@@ -230,29 +177,8 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         """
         save_document(self._model(), path)
 
-    def _label_settings(self) -> LabelSettings:
-        return LabelSettings(self.n_labels, self.placement, self.words, self.kinds)
-
     def _describe(self, table: Table, weights: Int64) -> Description:
         return describe_table(table, self._label_settings(), weights, count_threads(self.n_jobs))
-
-    def _tree_settings(self, weights: Int64, weight_unit: float) -> TreeSettings:
-        one_row = 1 / weight_unit
-        whole = float(weights.sum()) if self.min_support < 1 else one_row
-        return TreeSettings(
-            criterion=self.criterion,
-            purity=self.purity,
-            min_support=self.min_support * whole,
-            min_gain=self.min_gain,
-            max_depth=self.max_depth,
-            null_branch=self.null_branch,
-            leaves=self._leaf_settings(),
-            max_rules=self.max_rules,
-            rule_cost=self.rule_cost,
-        )
-
-    def _leaf_settings(self) -> LeafSettings:
-        return LeafSettings()
 
     def _model(self) -> Model:
         check_is_fitted(self)
@@ -275,23 +201,43 @@ class LinguisticEstimator(BaseEstimator):  # type: ignore[misc]
         return tolerant_tags(super().__sklearn_tags__())
 
 
-def _all_parameters(estimator: type[LinguisticEstimator]) -> list[str]:
-    """Return the parameters of an estimator and of all that derive from it."""
-    names = set(estimator._get_param_names())
-    return sorted(names.union(*map(_all_parameters, estimator.__subclasses__())))
-
-
-def _refuse_unknown(names: Iterable[str], known: Sequence[str], who_lacks: str) -> None:
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise ParameterError(f"{who_lacks} a parameter {shorten(name)}{hint}")
-
-
 class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignore[misc]
     """Base of the classifiers; not for use by itself."""
 
     goal_: Goal
+    _rows: Callable[[Table, ClassGoal], MemoryRows]  # a method: describe rows in memory
+    _learn_from: Callable[[Rows], None]  # a method: learn from rows, wherever they are
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            NaN and None are missing values; strings are categories. Or rows that need not be in
+            memory: files, frames or a cluster.
+        y : array of shape (n_rows,)
+            The classes; the name of their column where X is not in memory.
+        sample_weight : array of shape (n_rows,), default=None
+            Or the name of a column where X is not in memory.
+
+        Returns
+        -------
+        self
+        """
+        if is_scan(X):
+            fit_scan(self, X, y, sample_weight)
+            return self
+        table = read_features(self, X, reset=True)
+        goal = read_class_goal(self, y, sample_weight, table.n_rows)
+        self._learn_from(self._rows(table, goal))
+        return self
+
+    def _fit_profile(self, profile: Profile) -> None:
+        """Learn from rows that are passed over."""
+        n_threads = count_threads(self.n_jobs)
+        self._learn_from(PassedRows.describe(profile, self._label_settings(), n_threads))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; new ``thresholds`` hold at once, all others from the next fit on.
@@ -313,9 +259,6 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
             if hasattr(self, fitted):
                 setattr(self, fitted, _deciding_by(thresholds, getattr(self, fitted)))
         return self
-
-    def _leaf_settings(self) -> LeafSettings:
-        return LeafSettings(self.leaves, self.shrinkage, self.prior_weight)
 
     def partial_fit(
         self,
@@ -413,45 +356,30 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         goal = self.model_.goal if hasattr(self, "model_") else self.goal_
         return np.asarray(self.classes_[goal.decide(beliefs)])
 
+    def predict_proba(self, X: ArrayLike) -> Any:
+        """Return the belief in each class.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            Or a Dask collection, as for ``predict``.
+
+        Returns
+        -------
+        beliefs : ndarray of shape (n_rows, n_classes)
+            In the order of ``classes_``; rows sum to 1.
+        """
+        check_is_fitted(self)
+        if is_dask(X):
+            return predict_partitions(self, X, "predict_proba")
+        return self._beliefs(X)
+
+    def _beliefs(self, X: ArrayLike) -> Float:
+        return self._evaluator().beliefs(read_features(self, X, reset=False))
+
 
 def _deciding_by(thresholds: tuple[float, ...], decider: Model | Goal) -> Model | Goal:
     """Return a model or a goal that decides by other thresholds."""
     if isinstance(decider, Model):
         return replace(decider, goal=replace(decider.goal, thresholds=thresholds))
     return replace(decider, thresholds=thresholds)
-
-
-class LinguisticTree(LinguisticEstimator):
-    """Base of the tree estimators; not for use by itself."""
-
-    def _learn(self, table: Table, goal: ClassGoal) -> None:
-        """Describe rows in memory, and learn from them."""
-        described = self._describe(table, goal.weights)
-        self._learn_from(
-            MemoryRows(described, goal, count_threads(self.n_jobs), limits=self._limits)
-        )
-
-    def _learn_from(self, rows: Rows) -> None:
-        """Grow a tree, and keep it as a model document."""
-        facts = rows.facts
-        name = fresh_name(facts.goal.name, rows.names)
-        settings = self._tree_settings(facts.sums, facts.weight_unit)
-        (tree,) = learn_trees([TreeTask(name, rows.attributes, settings)], rows)
-        self.model_ = Model(facts.goal, rows.attributes, (tree,))
-
-    def decision_path(self, X: ArrayLike) -> csr_array:
-        """Return the branches that rows take, and how much of each row takes them.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        weights : sparse array of shape (n_rows, n_nodes)
-            Rows sum to 1; the columns are the nodes of ``model_.trees[0]``.
-        """
-        (tree,) = self._model().trees
-        table = read_features(self, X, reset=False)
-        warn_of_unseen(table, tree.inputs)
-        return branch_shares(tree, Described.plain(label_table(table, tree.inputs)))

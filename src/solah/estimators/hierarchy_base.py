@@ -16,22 +16,20 @@ from solah.estimators.nodes import node_kinds
 from solah.estimators.tree_classifier import LinguisticTreeClassifier
 from solah.exceptions import ForeignNodeError, ParameterError
 from solah.kernels.choose import count_threads
-from solah.labels.describe import describe_table
 from solah.learn.fitness import Fitness
 from solah.learn.levels import NODE_KINDS, train_nodes
 from solah.learn.memory import MemoryRows, is_large
 from solah.learn.nodes import EstimatorNode, TreeNode
-from solah.learn.passed import PassedRows
 from solah.model import Fusion, Model, Tree
 from solah.model.attributes import BELIEF_WORDS
 from solah.model.encode import warn_of_unseen
-from solah.scale import is_dask, predict_partitions
 from solah.sklearn_private import HasMethods, Interval, StrOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from numpy.typing import ArrayLike
+    from sklearn.base import BaseEstimator
 
     from solah.data import Table
     from solah.estimators.comparing import Scoring
@@ -42,16 +40,18 @@ if TYPE_CHECKING:
     from solah.learn.nodes import NodeModel
     from solah.learn.rows import Rows
     from solah.model.structure import Hierarchy
-    from solah.scale.profile import Profile
 
+OF_THE_MODEL = ("kinds", "class_weight", "thresholds", "n_jobs")
+"""What the whole model has, and a tree in it does not settle."""
 HIERARCHY_CONSTRAINTS: dict[str, list[Any]] = {
-    **LinguisticTreeClassifier._parameter_constraints,
+    "tree": [LinguisticTreeClassifier, None],
     "node": [StrOptions(set(NODE_KINDS)), dict, HasMethods(["fit", "predict_proba"])],
     "belief_labels": [
         Interval(Integral, min(BELIEF_WORDS), max(BELIEF_WORDS), closed="both"),
         None,
     ],
     "cross_fit": [Interval(Integral, 2, None, closed="left"), None],
+    **{name: LinguisticTreeClassifier._parameter_constraints[name] for name in OF_THE_MODEL},
 }
 
 
@@ -59,18 +59,34 @@ class HierarchyClassifier(LinguisticClassifier):
     """Base of the hierarchy estimators; not for use by itself."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = HIERARCHY_CONSTRAINTS
+    _parts: ClassVar[Mapping[str, type[BaseEstimator]]] = {"tree": LinguisticTreeClassifier}
 
     nodes_: tuple[NodeModel | Fusion, ...]
     hierarchy_: Hierarchy
-    _learn_from: Callable[[Rows], None]  # a method: learn from rows, wherever they are
 
-    def _train(self, hierarchy: Hierarchy, data: Rows, growth: TreeSettings) -> None:
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        for name in OF_THE_MODEL:
+            if self.tree is not None and getattr(self.tree, name) is not None:
+                raise ParameterError(
+                    f"{name!r} is one for the whole model, not for a tree in it; give it to "
+                    f"{type(self).__name__}, and leave it out in 'tree'"
+                )
+
+    @property
+    def _grown(self) -> LinguisticTreeClassifier:
+        """How trees are grown."""
+        return LinguisticTreeClassifier() if self.tree is None else self.tree
+
+    def _train(self, hierarchy: Hierarchy, data: Rows) -> None:
         """Train a hierarchy whose trees take the beliefs of others as inputs."""
         goal = data.facts
-        if self.max_rules is not None and self.max_rules < len(hierarchy.nodes):
+        growth = self._tree_settings(goal.sums, goal.weight_unit)
+        if growth.max_rules is not None and growth.max_rules < len(hierarchy.nodes):
             raise ParameterError(
-                f"max_rules={self.max_rules} is less than the {len(hierarchy.nodes)} trees of the "
-                "hierarchy, which have a rule each at least; allow more rules, or use fewer trees"
+                f"max_rules={growth.max_rules} is less than the {len(hierarchy.nodes)} trees of "
+                "the hierarchy, which have a rule each at least; allow more rules, or use fewer "
+                "trees"
             )
         kinds = node_kinds(self.node, hierarchy)
         rows = data if self.cross_fit is None else data.with_folds(self.cross_fit)
@@ -90,24 +106,18 @@ class HierarchyClassifier(LinguisticClassifier):
             TreeNode(node) if isinstance(node, Tree) else node for node in model.nodes
         )
 
+    def _label_settings(self) -> LabelSettings:
+        return replace(self._grown._label_settings(), kinds=self.kinds)
+
     def _tree_settings(self, weights: Int64, weight_unit: float) -> TreeSettings:
-        settings = super()._tree_settings(weights, weight_unit)
+        settings = self._grown._tree_settings(weights, weight_unit)
         return replace(settings, belief_labels=self.belief_labels)
 
     def _rows(self, table: Table, goal: ClassGoal) -> MemoryRows:
-        """Describe rows in memory with the first words."""
-        n_threads = count_threads(self.n_jobs)
-        described = describe_table(table, self._first_words(), goal.weights, n_threads)
-        is_threaded = is_large(table.n_rows, len(table.columns))
-        return MemoryRows(described, goal, n_threads if is_threaded else 1, limits=self._limits)
-
-    def _fit_profile(self, profile: Profile) -> None:
-        n_threads = count_threads(self.n_jobs)
-        self._learn_from(PassedRows.describe(profile, self._first_words(), n_threads))
-
-    def _first_words(self) -> LabelSettings:
-        """Return the words to describe rows with at first."""
-        return self._label_settings()
+        """Describe rows in memory."""
+        described = self._describe(table, goal.weights)
+        n_threads = count_threads(self.n_jobs) if is_large(table.n_rows, len(table.columns)) else 1
+        return MemoryRows(described, goal, n_threads, limits=self._limits)
 
     def _fitness(self, data: Rows, scoring: Scoring, n_folds: int) -> Fitness | None:
         """Prepare to compare hierarchies on unseen rows; None where there are too few rows.
@@ -134,25 +144,10 @@ class HierarchyClassifier(LinguisticClassifier):
         check_is_fitted(self)
         return self.hierarchy_.n_levels
 
-    def predict_proba(self, X: ArrayLike) -> Any:
-        """Return the belief in each class.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            Or a Dask collection, as for ``predict``.
-
-        Returns
-        -------
-        beliefs : ndarray of shape (n_rows, n_classes)
-            In the order of ``classes_``; rows sum to 1.
-        """
-        check_is_fitted(self)
-        if is_dask(X):
-            return predict_partitions(self, X, "predict_proba")
+    def _beliefs(self, X: ArrayLike) -> Float:
         if not hasattr(self, "model_"):
             return self.node_beliefs(X)[self.hierarchy_.root]
-        return self._evaluator().beliefs(read_features(self, X, reset=False))
+        return super()._beliefs(X)
 
     def node_beliefs(self, X: ArrayLike) -> dict[str, Float]:
         """Return what each node believes, from bottom to top.

@@ -1,27 +1,89 @@
-"""What the estimators of numbers share: how they predict, and how they are scored."""
+"""What the estimators of numbers share: how they read numbers, predict them and are scored."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import RegressorMixin
 
-from solah.estimators.inputs import read_features, read_numbers, read_problem
+from solah.estimators.inputs import read_features, read_numbers, read_problem, read_weights
+from solah.exceptions import DataError
+from solah.labels.placement import NumbersAtHand, check_span
+from solah.labels.weights import integer_weights
 from solah.runtime.reading import is_path
+from solah.scale import is_scan
+from solah.sklearn_private import fit_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
-    from solah.kernels.arrays import Float
+    from solah.data import Table
+    from solah.kernels.arrays import Float, Int64
     from solah.runtime import Evaluator
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """The numbers to learn, one for each row.
+
+    Attributes
+    ----------
+    name : the goal's name
+    values : (n_rows,) the numbers
+    weights : (n_rows,) what the rows weigh, as integers
+    weight_unit : how much one of them weighs
+    """
+
+    name: str
+    values: Float
+    weights: Int64
+    weight_unit: float
+
+    @property
+    def counted(self) -> NumbersAtHand:
+        """The numbers of rows that have any weight."""
+        counted = self.weights > 0
+        return NumbersAtHand(self.values[counted], self.weights[counted])
 
 
 class NumberMixin(RegressorMixin):  # type: ignore[misc]
     """Predicts numbers with a model document."""
 
     _evaluator: Callable[[], Evaluator]  # a method of the estimators
+    _learn_numbers: Callable[[Table, NumberColumn], None]  # a method: learn from rows in memory
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            NaN and None are missing values; strings are categories. Or the path of a file (CSV,
+            Parquet, ARFF), which is read.
+        y : array of shape (n_rows,)
+            The numbers; the name of their column where X is a file.
+        sample_weight : array of shape (n_rows,), default=None
+            The name of a column may be given where X is a file.
+
+        Returns
+        -------
+        self
+        """
+        if is_path(X):
+            X, y, sample_weight = read_problem(X, y, sample_weight)
+        elif is_scan(X):
+            raise DataError("numbers are learnt from rows in memory; read the rows first")
+        table = read_features(self, X, reset=True)
+        name, numbers = read_numbers(self, y, table.n_rows)
+        weights, unit = integer_weights(read_weights(sample_weight, table.n_rows))
+        goal = NumberColumn(name, numbers, weights, unit)
+        check_span(f"the goal {name!r}", goal.counted)
+        self._learn_numbers(table, goal)
+        return self
 
     def predict(self, X: ArrayLike) -> Float:
         """Return the expected numbers.

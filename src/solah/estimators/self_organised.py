@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from solah.dependence import screen_attributes
@@ -18,35 +17,42 @@ from solah.estimators.additive import (
     with_attributes_as,
     without_identifiers,
 )
-from solah.estimators.fitting import fit_scan
-from solah.estimators.goals import read_class_goal
-from solah.estimators.hierarchy_base import HierarchyClassifier
-from solah.estimators.inputs import read_features
+from solah.estimators.hierarchy_base import (
+    HIERARCHY_CONSTRAINTS,
+    OF_THE_MODEL,
+    HierarchyClassifier,
+)
 from solah.estimators.tree_classifier import LinguisticTreeClassifier
 from solah.estimators.tree_fusion import StackedTrees, TreeFusion
 from solah.exceptions import ParameterError
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.learn.learning import learn
-from solah.learn.memory import MemoryRows, is_large
 from solah.learn.nodes import EstimatorNode, TreeNode
-from solah.learn.passed import PassedRows
-from solah.scale import is_scan
-from solah.sklearn_private import HasMethods, StrOptions, fit_context, validate_parameters
+from solah.sklearn_private import StrOptions
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from sklearn.base import BaseEstimator
 
     from solah.data import Table
     from solah.dependence import Dependence, Screening
-    from solah.labels.describe import LabelSettings
+    from solah.kernels.arrays import Int64
+    from solah.labels.describe import Description, LabelSettings
     from solah.labels.goals import ClassGoal
     from solah.labels.words import WordsByHand
     from solah.learn.additive import PathStep
+    from solah.learn.memory import MemoryRows
     from solah.learn.organising import Candidate
     from solah.learn.recipe import AdditiveRecipe, WordKind
     from solah.learn.rows import Rows
-    from solah.scale.profile import Profile
+
+_OF_ADDING = {
+    "words": "auto",
+    "interactions": "auto",
+    "max_rules": "auto",
+    "max_attributes": None,
+    "attribute_costs": None,
+}
 
 
 class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
@@ -77,9 +83,11 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         The paper's k: the larger, the smaller the groups. "each" makes none.
     groups : mapping of name to columns, or list of lists of columns, default=None
         Groups by hand.
-    fusion : {"add", "tree"} or TreeFusion, default="add"
+    fusion : {"auto", "add", "tree"} or TreeFusion, default="auto"
         "add" is the model above. "tree" stacks trees, as the paper does; a
-        :class:`~solah.TreeFusion` says how.
+        :class:`~solah.TreeFusion` says how. "auto" stacks them if ``tree`` is given.
+    tree : LinguisticTreeClassifier, default=None
+        How stacked trees are grown, as in :class:`~solah.LinguisticHierarchyClassifier`.
     kinds : mapping of column to kind or states, default=None
         What columns are, where their values do not tell.
     screen : int or float, default=None
@@ -130,9 +138,12 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ADDITIVE_CONSTRAINTS,
-        "fusion": [StrOptions({"add", "tree"}), HasMethods(["flat", "get_params"])],
-        "class_weight": LinguisticTreeClassifier._parameter_constraints["class_weight"],
-        "thresholds": LinguisticTreeClassifier._parameter_constraints["thresholds"],
+        "fusion": [StrOptions({"auto", "add", "tree"}), TreeFusion],
+        **{name: HIERARCHY_CONSTRAINTS[name] for name in ("tree", "class_weight", "thresholds")},
+    }
+    _parts: ClassVar[Mapping[str, type[BaseEstimator]]] = {
+        "fusion": TreeFusion,
+        "tree": LinguisticTreeClassifier,
     }
 
     def __init__(
@@ -145,7 +156,8 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         attribute_costs: Mapping[str, float] | None = None,
         n_clusters: int | Literal["auto", "each"] | Sequence[int] = "auto",
         groups: Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | None = None,
-        fusion: Literal["add", "tree"] | TreeFusion = "add",
+        fusion: Literal["auto", "add", "tree"] | TreeFusion = "auto",
+        tree: LinguisticTreeClassifier | None = None,
         kinds: Mapping[str, str | Sequence[str]] | None = None,
         screen: float | None = None,
         class_weight: str | Mapping[Any, float] | None = None,
@@ -161,6 +173,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         self.n_clusters = n_clusters
         self.groups = groups
         self.fusion = fusion
+        self.tree = tree
         self.kinds = kinds
         self.screen = screen
         self.class_weight = class_weight
@@ -169,65 +182,27 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         self.n_jobs = n_jobs
 
     @classmethod
-    def with_settings(cls, settings: Mapping[str, Any], **parameters: Any) -> Self:
-        """Make an estimator with those of the settings that it knows, such as ``PAPER``.
+    def _part_with(cls, name: str, given: Mapping[str, Any]) -> str | None:
+        # Where trees are stacked, words and the number of rules are those of the trees.
+        if name in ("words", "max_rules"):
+            others = given.keys() - {*cls._get_param_names()}
+            if others or "tree" in given or given.get("fusion", "auto") not in ("auto", "add"):
+                return "tree"
+        return super()._part_with(name, given)
 
-        Parameters
-        ----------
-        settings : mapping of parameter name to value
-        **parameters
-            Further parameters, which win over the settings; those of a
-            :class:`~solah.TreeFusion` or of its tree may be among them.
-
-        Returns
-        -------
-        estimator
-        """
-        own = set(cls._get_param_names())
-        stacked = parameters.get("fusion", settings.get("fusion", "add"))
-        if stacked != "add":  # words and numbers of rules are those of the trees
-            own -= set(TreeFusion().flat())
-        nested = {name: value for name, value in parameters.items() if name not in own}
-        if not nested or stacked == "add":
-            return super().with_settings(settings, **parameters)
-        fusion = TreeFusion() if isinstance(stacked, str) else clone(stacked)
-        tree = LinguisticTreeClassifier() if fusion.tree is None else fusion.tree
-        of_fusion = set(TreeFusion._get_param_names())
-        for name, value in nested.items():
-            target = fusion if name in of_fusion else tree
-            if name not in target.get_params(deep=False):
-                return super().with_settings(settings, **parameters)
-            target.set_params(**{name: value})
-        fusion.tree = tree
-        others = {name: value for name, value in parameters.items() if name in own}
-        return super().with_settings(settings, **(others | {"fusion": fusion}))
-
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn words, rules and groups.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            NaN and None are missing values; strings are categories. Or files, frames or a cluster,
-            with y as the name of the column of classes.
-        y : array of shape (n_rows,)
-            The classes.
-        sample_weight : array of shape (n_rows,), default=None
-
-        Returns
-        -------
-        self
-        """
+    def _validate_params(self) -> None:
+        super()._validate_params()
         if self._stacked is not None:
-            self._refuse_additive_settings(self._stacked)
-        if is_scan(X):
-            fit_scan(self, X, y, sample_weight)
-            return self
-        table = read_features(self, X, reset=True)
-        goal = read_class_goal(self, y, sample_weight, table.n_rows)
-        self._learn_from(self._rows(table, goal))
-        return self
+            for name, unset in _OF_ADDING.items():
+                if getattr(self, name) != unset:
+                    raise ParameterError(
+                        f"{name!r} is for rules that add up; give stacked trees their settings by "
+                        "tree=LinguisticTreeClassifier(…)"
+                    )
+        elif self.tree is not None:
+            raise ParameterError(
+                "'tree' is for stacked trees, and fusion='add' has none; leave one of them out"
+            )
 
     @property
     def _sorts_columns(self) -> bool:  # type: ignore[override]
@@ -237,32 +212,10 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
     @property
     def _stacked(self) -> TreeFusion | None:
         """How trees are stacked; None where evidence is added up."""
-        if self.fusion == "add":
-            return None
-        return TreeFusion() if self.fusion == "tree" else self.fusion
-
-    def _refuse_additive_settings(self, stacked: TreeFusion) -> None:
-        """Refuse parameters of the additive model where trees are stacked."""
-        validate_parameters(
-            TreeFusion.parameter_constraints,
-            stacked.get_params(deep=False),
-            caller_name="TreeFusion",
-        )
-        if stacked.tree is not None:
-            stacked.tree._validate_params()
-        without = {
-            "words": "auto",
-            "interactions": "auto",
-            "max_rules": "auto",
-            "max_attributes": None,
-            "attribute_costs": None,
-        }
-        for name, unset in without.items():
-            if getattr(self, name) != unset:
-                raise ParameterError(
-                    f"{name!r} is for fusion='add'; give the trees of a hierarchy their settings "
-                    f"by fusion=TreeFusion(LinguisticTreeClassifier(…))"
-                )
+        if isinstance(self.fusion, TreeFusion):
+            return self.fusion
+        is_stacked = self.fusion == "tree" or (self.fusion == "auto" and self.tree is not None)
+        return TreeFusion() if is_stacked else None
 
     def _label_settings(self) -> LabelSettings:
         return label_settings(self) if self._stacked is None else self._trees()._label_settings()
@@ -274,29 +227,22 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
             self._stacked,
             self.n_clusters,
             None if groups is None else list(groups),
-            {
-                "kinds": self.kinds,
-                "class_weight": self.class_weight,
-                "thresholds": self.thresholds,
-                "n_jobs": self.n_jobs,
-            },
+            {name: getattr(self, name) for name in ("tree", *OF_THE_MODEL)},
         )
 
     def _rows(self, table: Table, goal: ClassGoal) -> MemoryRows:
-        """Describe rows in memory, columns by name: their order is not to matter."""
+        """Describe rows in memory; where rules add up, the order of columns is not to matter."""
         if self._stacked is None:
             if hasattr(self, "feature_names_in_"):
                 table = without_identifiers(table, self.kinds)
             table = table.select(sorted(table.names))
-        settings = self._label_settings().only(table.names)
-        n_threads = count_threads(self.n_jobs)
-        described = describe_table(table, settings, goal.weights, n_threads)
-        is_threaded = is_large(table.n_rows, len(table.columns))
-        return MemoryRows(described, goal, n_threads if is_threaded else 1, limits=self._limits)
+        return super()._rows(table, goal)
 
-    def _fit_profile(self, profile: Profile) -> None:
-        settings = self._label_settings().only(profile.names)
-        self._learn_from(PassedRows.describe(profile, settings, count_threads(self.n_jobs)))
+    def _describe(self, table: Table, weights: Int64) -> Description:
+        settings = self._label_settings()
+        if self._stacked is None:  # columns may be left out; the recipe checks names
+            settings = settings.only(table.names)
+        return describe_table(table, settings, weights, count_threads(self.n_jobs))
 
     def _learn_from(self, rows: Rows) -> None:
         names = self._columns(rows)

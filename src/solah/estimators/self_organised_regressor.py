@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -15,14 +15,10 @@ from solah.estimators.additive import (
     without_identifiers,
 )
 from solah.estimators.base import LinguisticEstimator
-from solah.estimators.inputs import read_features, read_numbers, read_problem, read_weights
 from solah.estimators.regressing import NumberMixin
-from solah.exceptions import DataError
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.labels.goals import ClassGoal
-from solah.labels.placement import NumbersAtHand, check_span
-from solah.labels.weights import integer_weights
 from solah.learn.additive import settle
 from solah.learn.learning import find_groups
 from solah.learn.memory import MemoryRows
@@ -30,15 +26,12 @@ from solah.learn.numbers import assemble_numbers
 from solah.learn.objective import NumberObjective
 from solah.learn.sample import Sample
 from solah.model import Goal
-from solah.runtime.reading import is_path
-from solah.scale import is_scan
-from solah.sklearn_private import fit_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike
-
+    from solah.data import Table
+    from solah.estimators.regressing import NumberColumn
     from solah.labels.words import WordsByHand
     from solah.learn.additive import PathStep
     from solah.learn.recipe import WordKind
@@ -107,44 +100,21 @@ class SelfOrganisedHierarchyRegressor(NumberMixin, LinguisticEstimator):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn words, rules and groups.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            NaN and None are missing values; strings are categories. Or the path of a file (CSV,
-            Parquet, ARFF), which is read.
-        y : array of shape (n_rows,)
-            The numbers; the name of their column where X is a file.
-        sample_weight : array of shape (n_rows,), default=None
-
-        Returns
-        -------
-        self
-        """
-        if is_path(X):
-            X, y, sample_weight = read_problem(X, y, sample_weight)
-        elif is_scan(X):
-            raise DataError("numbers are learnt from rows in memory; read the rows first")
-        table = read_features(self, X, reset=True)
-        name, numbers = read_numbers(self, y, table.n_rows)
-        weights, unit = integer_weights(read_weights(sample_weight, table.n_rows))
-        check_span(f"the goal {name!r}", NumbersAtHand(numbers[weights > 0]))
+    def _learn_numbers(self, table: Table, numbers: NumberColumn) -> None:
         names = list(table.names)
         if hasattr(self, "feature_names_in_"):
             table = without_identifiers(table, self.kinds)
         table = table.select(sorted(table.names))
         settings = label_settings(self).only(table.names)
+        weights = numbers.weights
         described = describe_table(table, settings, weights, count_threads(self.n_jobs))
         # Rows are drawn by their content; the goal is part of it.
-        levels, codes = np.unique(numbers, return_inverse=True)
-        stand_in = Goal(name, states=tuple(levels.tolist()))
-        goal = ClassGoal(stand_in, levels, codes, weights, unit, np.ones(len(levels)))
+        levels, codes = np.unique(numbers.values, return_inverse=True)
+        stand_in = Goal(numbers.name, states=tuple(levels.tolist()))
+        ones = np.ones(len(levels))
+        goal = ClassGoal(stand_in, levels, codes, weights, numbers.weight_unit, ones)
         rows = MemoryRows(described, goal, limits=self._limits)
-        self._learn_from(rows, Goal(name), names)
-        return self
+        self._learn_from(rows, Goal(numbers.name), names)
 
     def _learn_from(self, rows: MemoryRows, goal: Goal, names: Sequence[str]) -> None:
         recipe = recipe_of(self, names)

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils.validation import check_is_fitted
-
-from solah.estimators.base import (
-    LEAF_CONSTRAINTS,
-    TREE_CONSTRAINTS,
-    LinguisticClassifier,
-    LinguisticTree,
-)
-from solah.estimators.fitting import fit_scan
-from solah.estimators.goals import read_class_goal
-from solah.estimators.inputs import read_features
-from solah.kernels.choose import count_threads
-from solah.learn.passed import PassedRows
-from solah.scale import is_dask, is_scan, predict_partitions
-from solah.sklearn_private import StrOptions, fit_context
+from solah.estimators.base import LinguisticClassifier
+from solah.estimators.tree_base import LEAF_CONSTRAINTS, TREE_CONSTRAINTS, LinguisticTree
+from solah.learn.growth import LeafSettings
+from solah.sklearn_private import StrOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
-
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
     from solah.learn.growth import Criterion, Leaves, NullBranch
-    from solah.scale.profile import Profile
+    from solah.learn.rows import Rows
 
 
 class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
@@ -155,50 +142,9 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
         self.rule_cost = rule_cost
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the words and the tree.
+    def _leaf_settings(self) -> LeafSettings:
+        return LeafSettings(self.leaves, self.shrinkage, self.prior_weight)
 
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            NaN and None are missing values; strings are categories.
-        y : array of shape (n_rows,)
-            The classes.
-        sample_weight : array of shape (n_rows,), default=None
-
-        Returns
-        -------
-        self
-        """
-        if is_scan(X):
-            fit_scan(self, X, y, sample_weight)
-            return self
-        table = read_features(self, X, reset=True)
-        goal = read_class_goal(self, y, sample_weight, table.n_rows)
-        self._learn(table, goal)
-        self.classes_ = goal.classes
-        return self
-
-    def _fit_profile(self, profile: Profile) -> None:
-        n_threads = count_threads(self.n_jobs)
-        self._learn_from(PassedRows.describe(profile, self._label_settings(), n_threads))
-        self.classes_ = profile.goal.classes
-
-    def predict_proba(self, X: ArrayLike) -> Any:
-        """Return the belief in each class.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            Or a Dask collection, as for ``predict``.
-
-        Returns
-        -------
-        beliefs : ndarray of shape (n_rows, n_classes)
-            In the order of ``classes_``; rows sum to 1.
-        """
-        if is_dask(X):
-            check_is_fitted(self)
-            return predict_partitions(self, X, "predict_proba")
-        return self._evaluator().beliefs(read_features(self, X, reset=False))
+    def _learn_from(self, rows: Rows) -> None:
+        super()._learn_from(rows)
+        self.classes_ = rows.facts.classes

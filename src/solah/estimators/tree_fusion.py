@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from numbers import Integral, Real
 from time import perf_counter
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from sklearn.base import BaseEstimator
 
 from solah.estimators.comparing import SCORINGS
 from solah.estimators.hierarchy_base import HIERARCHY_CONSTRAINTS, HierarchyClassifier
-from solah.estimators.tree_classifier import LinguisticTreeClassifier
 from solah.exceptions import ParameterError
 from solah.learn.organising import Organiser
 from solah.sklearn_private import Interval, StrOptions
@@ -26,22 +24,17 @@ if TYPE_CHECKING:
     from solah.learn.rows import Rows
 
 _SEVERAL = (list, tuple, range)
-# What the whole model has, and a tree in it does not settle.
-_OF_THE_MODEL = ("kinds", "class_weight", "thresholds", "n_jobs")
-_OF_THE_CHOICE = ("level_gap", "scoring", "n_folds", "max_inputs")
 
 
 class TreeFusion(BaseEstimator):  # type: ignore[misc]
     """How trees are stacked: a tree splits on what those below it believe, as in the paper.
 
-    Given as ``fusion`` to :class:`~solah.SelfOrganisedHierarchyClassifier`. Clusters of attributes
-    feed a tree each; trees whose attributes tell more about the goal stand above others.
+    Given as ``fusion`` to :class:`~solah.SelfOrganisedHierarchyClassifier`, whose ``tree`` says how
+    trees are grown. Clusters of attributes feed a tree each; trees whose attributes tell more about
+    the goal stand above others.
 
     Parameters
     ----------
-    tree : LinguisticTreeClassifier, default=None
-        How trees are grown and described with words. Its ``kinds``, ``class_weight``,
-        ``thresholds`` and ``n_jobs`` are those of the whole model.
     level_gap : float, "auto", or list of these, default="auto"
         The paper's theta: clusters whose mean dependence with the goal differs by less share a
         level. "auto" is the span of these means over ``1 + ceil(sqrt(K))``, at least 0.02. Of
@@ -64,14 +57,13 @@ class TreeFusion(BaseEstimator):  # type: ignore[misc]
     --------
     >>> from sklearn.datasets import load_iris
     >>> from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier, TreeFusion
-    >>> fusion = TreeFusion(LinguisticTreeClassifier(max_depth=2), level_gap=0.1)
-    >>> model = SelfOrganisedHierarchyClassifier(fusion=fusion, n_clusters=2)
+    >>> tree, fusion = LinguisticTreeClassifier(max_depth=2), TreeFusion(level_gap=0.1)
+    >>> model = SelfOrganisedHierarchyClassifier(tree=tree, fusion=fusion, n_clusters=2)
     >>> model.fit(*load_iris(return_X_y=True)).n_levels_
     3
     """
 
-    parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "tree": [LinguisticTreeClassifier, None],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "level_gap": [Interval(Real, 0.0, None, closed="neither"), StrOptions({"auto"}), *_SEVERAL],
         "top": [StrOptions({"fuse", "merge"})],
         **{name: HIERARCHY_CONSTRAINTS[name] for name in ("node", "belief_labels", "cross_fit")},
@@ -83,7 +75,6 @@ class TreeFusion(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        tree: LinguisticTreeClassifier | None = None,
         *,
         level_gap: float | Literal["auto"] | Sequence[float | Literal["auto"]] = "auto",
         top: Literal["fuse", "merge"] = "fuse",
@@ -95,7 +86,6 @@ class TreeFusion(BaseEstimator):  # type: ignore[misc]
         n_folds: int = 5,
         max_inputs: int | None = None,
     ) -> None:
-        self.tree = tree
         self.level_gap = level_gap
         self.top = top
         self.node = node
@@ -106,54 +96,6 @@ class TreeFusion(BaseEstimator):  # type: ignore[misc]
         self.n_folds = n_folds
         self.max_inputs = max_inputs
 
-    def flat(self, *, with_choice: bool = True) -> dict[str, Any]:
-        """Return all settings under one roof: those of the trees, and how they are stacked.
-
-        Parameters
-        ----------
-        with_choice : bool, default=True
-            Also those that say how one of several hierarchies is chosen.
-        """
-        tree = LinguisticTreeClassifier() if self.tree is None else self.tree
-        of_tree = {
-            name: value
-            for name, value in tree.get_params(deep=False).items()
-            if name not in _OF_THE_MODEL
-        }
-        return of_tree | {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name != "tree" and (with_choice or name not in _OF_THE_CHOICE)
-        }
-
-
-PAPER: Mapping[str, Any] = MappingProxyType(
-    {
-        "fusion": TreeFusion(
-            LinguisticTreeClassifier(
-                n_labels=3,
-                placement="uniform",
-                criterion="information_gain",
-                purity=1.0,
-                min_support=0.0,
-                min_gain=None,
-                max_depth=None,
-                null_branch="uniform",
-                leaves="counted",
-                shrinkage=0.0,
-                max_rules=None,
-                rule_cost=0.0,
-            ),
-            top="fuse",
-            node="tree",
-            belief_labels=None,
-            cross_fit=None,
-            bias_corrected=False,
-        )
-    }
-)
-"""The settings of the paper; ``Estimator.with_settings(PAPER)`` takes those that it has."""
-
 
 class StackedTrees(HierarchyClassifier):
     """Trains trees that are stacked, for the estimator whose hierarchy organises itself.
@@ -163,7 +105,7 @@ class StackedTrees(HierarchyClassifier):
     fusion : TreeFusion
     n_clusters : int, "auto", "each" or several of these
     clusters : clusters by hand, or None
-    of_model : what the whole model has: kinds, class_weight, thresholds and n_jobs
+    of_model : what else the model has: tree, kinds, class_weight, thresholds and n_jobs
     """
 
     def __init__(
@@ -174,7 +116,7 @@ class StackedTrees(HierarchyClassifier):
         of_model: Mapping[str, Any],
     ) -> None:
         self.n_clusters, self.clusters = n_clusters, clusters
-        for name, value in (fusion.flat() | dict(of_model)).items():
+        for name, value in (fusion.get_params(deep=False) | dict(of_model)).items():
             setattr(self, name, value)
 
     def learn(self, rows: Rows, dependence: Dependence) -> Candidate:
@@ -196,8 +138,7 @@ class StackedTrees(HierarchyClassifier):
             )
             best = max(self.selection_, key=lambda one: one.score)
         self.selection_seconds_ = perf_counter() - start if self.selection_ else 0.0
-        facts = rows.facts
-        self._train(best.hierarchy, rows, self._tree_settings(facts.sums, facts.weight_unit))
+        self._train(best.hierarchy, rows)
         return best
 
 

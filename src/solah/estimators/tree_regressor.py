@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from solah.estimators.base import TREE_CONSTRAINTS, LinguisticTree
-from solah.estimators.inputs import read_features, read_numbers, read_problem, read_weights
 from solah.estimators.regressing import NumberMixin
+from solah.estimators.tree_base import TREE_CONSTRAINTS, LinguisticTree
 from solah.kernels.arrays import FocalSets
 from solah.kernels.choose import kernel
 from solah.labels.goals import NumberGoal
-from solah.labels.placement import NumbersAtHand, check_span, place_peaks
-from solah.labels.weights import integer_weights, split_weights
+from solah.labels.placement import place_peaks
+from solah.labels.weights import split_weights
 from solah.labels.words import MAX_WORDS, default_names
 from solah.model import Goal
-from solah.runtime.reading import is_path
-from solah.sklearn_private import Interval, fit_context
+from solah.sklearn_private import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike
-
+    from solah.data import Table
+    from solah.estimators.regressing import NumberColumn
     from solah.kernels.arrays import Float, Int64, Labels
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
@@ -100,42 +98,17 @@ class LinguisticTreeRegressor(NumberMixin, LinguisticTree):
         self.rule_cost = rule_cost
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the words and the tree.
-
-        Parameters
-        ----------
-        X : array, frame or table of shape (n_rows, n_columns)
-            NaN and None are missing values; strings are categories. Or the path of a file (CSV,
-            Parquet, ARFF), which is read.
-        y : array of shape (n_rows,)
-            The numbers; the name of their column where X is a file.
-        sample_weight : array of shape (n_rows,), default=None
-            The name of a column may be given where X is a file.
-
-        Returns
-        -------
-        self
-        """
-        if is_path(X):
-            X, y, sample_weight = read_problem(X, y, sample_weight)
-        table = read_features(self, X, reset=True)
-        name, numbers = read_numbers(self, y, table.n_rows)
-        weights, unit = integer_weights(read_weights(sample_weight, table.n_rows))
-        counted = weights > 0
-        known = NumbersAtHand(numbers[counted], weights[counted])
-        check_span(f"the goal {name!r}", known)
-        peaks = place_peaks(known, self.goal_labels, self.placement)
-        goals = _label_goal(numbers, peaks)
+    def _learn_numbers(self, table: Table, numbers: NumberColumn) -> None:
+        peaks = place_peaks(numbers.counted, self.goal_labels, self.placement)
+        labels, weights = _label_goal(numbers.values, peaks), numbers.weights
         goal = Goal(
-            name,
+            numbers.name,
             words=default_names((len(peaks) + 1) // 2),
             peaks=peaks,
-            centres=_centres(goals, weights, peaks),
+            centres=_centres(labels, weights, peaks),
         )
-        self._learn(table, NumberGoal.of(goal, goals, weights, unit))
-        return self
+        described = NumberGoal.of(goal, labels, weights, numbers.weight_unit)
+        self._learn_from(self._rows(table, described))
 
 
 def _label_goal(numbers: Float, peaks: tuple[float, ...]) -> Labels:

@@ -42,9 +42,9 @@ class SearchDisplay(Display):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from solah import GeneticHierarchyClassifier
+    >>> from solah import GeneticHierarchyClassifier, GeneticSearch
     >>> from solah.plot import SearchDisplay
-    >>> search = GeneticHierarchyClassifier(4, n_generations=2, random_state=0)
+    >>> search = GeneticHierarchyClassifier(GeneticSearch(4, n_generations=2), random_state=0)
     >>> display = SearchDisplay.from_estimator(search.fit(*load_iris(return_X_y=True)))
     >>> display.best_.get_xdata()
     array([0, 1, 2])
@@ -81,7 +81,7 @@ class SearchDisplay(Display):
                 f"Got {shorten(estimator)} instead."
             )
         check_is_fitted(estimator)
-        return cls(estimator.history_, _MEASURES[estimator.scoring]).plot(ax)
+        return cls(estimator.history_, _MEASURES[estimator.search_.scoring]).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the picture.
