@@ -146,18 +146,7 @@ class CalibrationDisplay(Display):
         """
         return cls(_curves(judged(y, beliefs, classes), of, n_bins), n_bins).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None makes a figure.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, ax: Axes | None) -> None:
         labels = [f"{shown(curve.name, 30)} ({curve.error:.3f})" for curve in self.curves]
         ax = self._open(ax, *figure_size(labels))
         prepare_square(ax, "belief", "share that came true")
@@ -173,7 +162,6 @@ class CalibrationDisplay(Display):
             ax.scatter(curve.believed, curve.came_true, areas, color=look["color"], zorder=3)
         title = "mean distance to the diagonal"
         self.legend_ = name_curves(ax, self.lines_, labels, title, inside=False)
-        return self
 
     def _plot_counts(self, ax: Axes) -> BarContainer:
         """Draw how many beliefs each bin has at the bottom, with the numbers on the bars."""

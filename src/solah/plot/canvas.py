@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from solah.exceptions import ParameterError, require, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import ModuleType
 
     from matplotlib.axes import Axes
@@ -45,6 +45,22 @@ class Display:
 
     ax_: Axes
     figure_: Figure | SubFigure
+    _draw: Callable[[Axes | None], None]  # a method of each picture
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None makes a figure that is as large as the picture needs.
+
+        Returns
+        -------
+        self
+        """
+        self._draw(ax)
+        return self
 
     def _open(self, ax: Axes | None, width: float, height: float) -> Axes:
         """Take the user's axes, or make a figure of so many inches; keep both."""

@@ -149,18 +149,7 @@ class DependenceDisplay(Display):
             clusters = [[names[place] for place in cluster] for cluster in found]
         return cls(matrix, names, clusters).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None makes a figure that is as large as the names need.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, ax: Axes | None) -> None:
         places = self._order()
         n = len(places)
         side = float(np.clip(0.36 * n, 2.2, 6) if n <= 24 else np.clip(0.16 * n, 6, 14))
@@ -176,7 +165,6 @@ class DependenceDisplay(Display):
         bar = self.figure_.colorbar(self.image_, ax=ax, shrink=0.7, pad=0.03)
         bar.set_label("distance correlation")
         bar.outline.set_visible(False)
-        return self
 
     def _order(self) -> list[int]:
         """Return the places of the attributes, cluster by cluster, then those in none."""

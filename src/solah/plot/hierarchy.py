@@ -138,18 +138,7 @@ class HierarchyDisplay(Display):
         """Draw a wiring of which nothing else is known."""
         return cls(hierarchy).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None makes a figure that is as large as the hierarchy needs.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, ax: Axes | None) -> None:
         self.outline_ = outline_of(self.hierarchy, self.idle)
         sheet = sheet_of(self.outline_, bool(self.rules), bool(self.shares))
         ax = self._open(ax, sheet.width, sheet.height)
@@ -162,7 +151,6 @@ class HierarchyDisplay(Display):
         self._plot_wires(ax, sheet, size)
         self._plot_texts(ax, sheet, size)
         self._plot_numbers(ax, sheet, size)
-        return self
 
     def _plot_wires(self, ax: Axes, sheet: Sheet, size: float) -> None:
         """Lead from each node to its inputs; the more one tells, the thicker its wire."""

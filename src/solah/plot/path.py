@@ -103,18 +103,7 @@ class PathDisplay(Display):
         measure = "variance explained" if is_regressor(estimator) else "accuracy"
         return cls(estimator.path_, measure).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None makes a figure.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, ax: Axes | None) -> None:
         if not self.steps:
             raise DataError("no numbers of rules were compared, as one was given; nothing to draw")
         ax = self._open(ax, 5.6, 3.6)
@@ -149,7 +138,6 @@ class PathDisplay(Display):
         self.legend_ = add_legend(ax, lines, labels[: len(lines)], loc="center right")
         tidy(ax)
         tidy(self.accuracy_ax_)
-        return self
 
     def _mark_chosen(self, ax: Axes) -> None:
         self.chosen_ = None

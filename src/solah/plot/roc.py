@@ -98,18 +98,7 @@ class RocDisplay(Display):
         """
         return cls(_roc_curves(judged(y, beliefs, classes))).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None makes a figure.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, ax: Axes | None) -> None:
         labels = [f"{shown(curve.name, 30)} ({curve.auc:.3f})" for curve in self.curves]
         ax = self._open(ax, *figure_size(labels))
         prepare_square(ax, "false positive rate", "true positive rate")
@@ -122,7 +111,6 @@ class RocDisplay(Display):
             mean = np.mean([curve.auc for curve in self.curves])
             title = f"AUC against the rest (mean {mean:.3f})"
         self.legend_ = name_curves(ax, self.lines_, labels, title, inside=True)
-        return self
 
 
 def _roc_curves(rows: Judged) -> tuple[RocCurve, ...]:

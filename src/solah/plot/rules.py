@@ -122,18 +122,7 @@ class RulesDisplay(Display):
         points = [_point(limit, of_limit, measure) for limit, of_limit in folds.items()]
         return cls(points, {"accuracy": "accuracy", "r2": "R²"}[measure]).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None makes a figure.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, ax: Axes | None) -> None:
         ax = self._open(ax, 5.2, 3.4)
         ordered = sorted(self.points, key=lambda point: point.n_rules)
         self.errorbar_ = ax.errorbar(
@@ -149,7 +138,6 @@ class RulesDisplay(Display):
         ax.set(xlabel="rules", ylabel=f"{self.measure} on unseen rows")
         self._mark_limits(ax)
         tidy(ax)
-        return self
 
     def _mark_limits(self, ax: Axes) -> None:
         """Label the axis with numbers of rules, and tell where there was no limit."""

@@ -83,18 +83,7 @@ class SearchDisplay(Display):
         check_is_fitted(estimator)
         return cls(estimator.history_, _MEASURES[estimator.search_.scoring]).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None makes a figure.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, ax: Axes | None) -> None:
         generations = self.history["generation"]
         if len(generations) == 0:
             raise DataError("no generation was scored, as the rows were too few; nothing to draw")
@@ -110,4 +99,3 @@ class SearchDisplay(Display):
         labels = ["best so far", "mean of the generation"]
         self.legend_ = add_legend(ax, [self.best_, self.mean_], labels, loc="best")
         tidy(ax)
-        return self

@@ -114,24 +114,12 @@ class WordsDisplay(Display):
         """Draw the words of a loaded model or a model document; else as ``from_estimator``."""
         return cls.from_estimator(model, attribute, X, ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            None makes a figure.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, ax: Axes | None) -> None:
         self.lines_, self.texts_, self.bars_ = (), (), None
         if self.attribute.is_continuous:
             self._plot_ranges(self._open(ax, 6.4, 2.9))
         else:
             self._plot_states(ax)
-        return self
 
     def _plot_ranges(self, ax: Axes) -> None:
         low, high = self._span()
