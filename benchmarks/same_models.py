@@ -20,6 +20,7 @@ import pandas as pd
 
 from solah import (
     PAPER,
+    GeneticHierarchyClassifier,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
@@ -34,8 +35,12 @@ MANY_ROWS = 26_000
 HAND_WIRED = "z1 <- a, b, k; z2 <- z1, c; top <- z2, d"
 
 
-def models():
+def models(names):
+    """Make estimators for data with these columns; settings are given flat, as in any version."""
     organised, tree = SelfOrganisedHierarchyClassifier, LinguisticTreeClassifier
+    by_hand, genetic = LinguisticHierarchyClassifier, GeneticHierarchyClassifier
+    wiring = {"first": list(names[:3]), "top": ["first", *names[3:8]]}
+    search = {"population_size": 6, "n_generations": 2, "random_state": 0}
     beliefs = {"belief_labels": 3, "cross_fit": 3, "leaves": "refitted", "shrinkage": 1.0}
     return {
         "default": organised(),
@@ -50,6 +55,14 @@ def models():
         "tree": tree(min_support=5),
         "refitted tree": tree(leaves="refitted", min_support=4, max_rules=20, n_labels=2),
         "paper's tree": tree.with_settings(PAPER, max_depth=4),
+        "hierarchy by hand": by_hand(wiring),
+        "beliefs by hand": by_hand.with_settings({}, hierarchy=wiring, n_labels=2, **beliefs),
+        "paper's by hand": by_hand.with_settings(PAPER, hierarchy=wiring),
+        "genetic": genetic.with_settings({}, **search),
+        "genetic beliefs": genetic.with_settings(
+            {}, cascade=True, scoring="log_loss", max_inputs=4, min_support=5, **search, **beliefs
+        ),
+        "paper's genetic": genetic.with_settings(PAPER, initial="random", max_depth=4, **search),
     }
 
 
@@ -70,7 +83,7 @@ def digests_of_sets(names):
         except DatasetError as error:
             print(f"{name} is left out: {error}")
             continue
-        for label, model in models().items():
+        for label, model in models(data.table.names).items():
             yield f"{name}, {label}", digest(model.fit(data.table, data.goal), data.table)
 
 
@@ -87,7 +100,9 @@ def digests_of_many_rows():
     kinds = {
         "default": lambda: SelfOrganisedHierarchyClassifier(),
         "tree": lambda: LinguisticTreeClassifier(min_support=20, leaves="refitted"),
-        "hand-wired": lambda: LinguisticHierarchyClassifier(HAND_WIRED, min_support=30),
+        "hand-wired": lambda: LinguisticHierarchyClassifier.with_settings(
+            {}, hierarchy=HAND_WIRED, min_support=30
+        ),
     }
     with tempfile.TemporaryDirectory() as folder:
         for part in range(4):
