@@ -218,8 +218,9 @@ def test_columns_that_number_the_rows_are_left_out_with_a_warning(estimator):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"id": np.arange(7, 107), "x": rng.random(100), "n": rng.integers(0, 9, 100)})
     y = (X["x"] > 0.5).astype(int)
-    with pytest.warns(IdentifierWarning, match="'id'"):
+    with pytest.warns(IdentifierWarning, match="'id'") as told:
         model = estimator(**FAST).fit(X, y)
+    assert told[0].filename == __file__
     assert "id" not in model.hierarchy_.attributes
     assert model.n_features_in_ == 3
     assert len(model.predict(X)) == 100
