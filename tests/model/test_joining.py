@@ -179,7 +179,8 @@ def mixed_rows(seed, n_rows):
 )
 def test_no_kind_of_column_makes_more_rules_than_asked_for(which, seed, n_rows, max_rules):
     X, y = mixed_rows(seed, n_rows)
-    estimator = ESTIMATORS[which].set_params(kinds=MIXED_KINDS, max_rules=max_rules).fit(X, y)
+    limit = "tree__max_rules" if which == "beliefs" else "max_rules"
+    estimator = ESTIMATORS[which].set_params(kinds=MIXED_KINDS, **{limit: max_rules}).fit(X, y)
     assert len(estimator.rules()) == estimator.n_rules_ <= max_rules
 
 

@@ -13,8 +13,10 @@ from sklearn.linear_model import LogisticRegression
 from solah import (
     GeneticHierarchyClassifier,
     GeneticSearch,
+    LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
+    SelfOrganisedHierarchyClassifier,
     datasets,
 )
 from solah.evaluation import Plan, cross_validate
@@ -32,6 +34,18 @@ def search():
     return GeneticHierarchyClassifier(GeneticSearch(4, n_generations=3), random_state=0).fit(
         *load_iris(return_X_y=True)
     )
+
+
+@pytest.mark.parametrize(
+    "hierarchy",
+    [
+        LinguisticHierarchyClassifier(),
+        SelfOrganisedHierarchyClassifier(tree=LinguisticTreeClassifier(), n_clusters=2),
+    ],
+)
+def test_the_rules_of_hierarchies_are_limited_too(iris, hierarchy):
+    (few,) = RulesDisplay.from_estimator(hierarchy, *iris, max_rules=(6,), cv=2).points
+    assert few.n_rules <= 6
 
 
 def test_scores_are_cross_validated_for_every_limit(iris):

@@ -111,8 +111,9 @@ class RulesDisplay(Display):
         """
         matplotlib("pyplot")  # known to be missing before the long work, not after it
         limits = tuple(dict.fromkeys(max_rules))
-        _check(estimator, limits, cv)
-        limited = {str(limit): clone(estimator).set_params(max_rules=limit) for limit in limits}
+        name = _limiting(estimator)
+        _check(limits, cv)
+        limited = {str(limit): clone(estimator).set_params(**{name: limit}) for limit in limits}
         measured = cross_validate(limited, as_table(X), np.asarray(y), Plan(folds=cv))
         measure = "accuracy" if is_classifier(estimator) else "r2"
         folds = {
@@ -168,11 +169,19 @@ def scale_rules(ax: Axes, n_rules: Sequence[float]) -> None:
     ax.minorticks_off()
 
 
-def _check(estimator: Any, limits: Sequence[int | None], cv: int) -> None:
-    if not (hasattr(estimator, "get_params") and "max_rules" in estimator.get_params()):
-        raise ParameterError(
-            f"{shorten(estimator)} has no parameter 'max_rules'; use an estimator of solah"
-        )
+def _limiting(estimator: Any) -> str:
+    """Name the parameter that limits an estimator's rules: its own, or that of its trees."""
+    own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    if own.get("tree") is None and "max_rules" in own:
+        return "max_rules"
+    if "tree" in own:
+        return "tree__max_rules"
+    raise ParameterError(
+        f"{shorten(estimator)} has no parameter 'max_rules'; use an estimator of solah"
+    )
+
+
+def _check(limits: Sequence[int | None], cv: int) -> None:
     if not limits:
         raise ParameterError("'max_rules' must name one limit at least, such as (5, 20, None)")
     if not isinstance(cv, int) or cv < 2:
