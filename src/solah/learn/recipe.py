@@ -193,8 +193,8 @@ class BudgetSettings:
     max_attributes : the most attributes; None for any number
     costs : what attributes cost, by name; 1 where nothing is said
     errors : how many standard errors fewer rules may lose
-    tolerance, tolerance_of_loss : the share of what is explained, and of the loss that is left, that
-        fewer rules may lose in any case; the smaller counts
+    tolerance, tolerance_of_loss : the share of what is explained, and of the loss that is left,
+        that fewer rules may lose in any case; the smaller counts
     steps : the numbers of rules that are compared
     """
 
