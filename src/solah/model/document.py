@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from solah.data import State
     from solah.kernels.arrays import Float, FocalSets
     from solah.model.attributes import Attribute
+    from solah.model.edits import Comment, Edit
     from solah.model.provenance import Provenance
 
 
@@ -93,11 +94,13 @@ class MissingRule:
     support : the training weight of the rows whose reading is missing
     belief : their distribution over the goal; for a number that is added up, its mean
     scores : the evidence for each class
+    is_pinned : whether learning again is to keep it
     """
 
     support: float
     belief: tuple[float, ...]
     scores: tuple[float, ...]
+    is_pinned: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +121,7 @@ class Tree:
     variance : of a tree below a fusion, the variance of its evidence over the training rows, the
         mean over the classes: what is lost when it is unknown
     missing : what a missing reading tells, of a tree with one input; None if nothing
+    pinned : the leaves, by number, that learning again is to keep
     """
 
     name: str
@@ -129,6 +133,7 @@ class Tree:
     scores: Float | None = None
     variance: float = 0.0
     missing: MissingRule | None = None
+    pinned: frozenset[int] = frozenset()
 
     @cached_property
     def sets(self) -> FocalSets:
@@ -180,15 +185,15 @@ class Tree:
     def heads(self) -> NDArray[np.intp]:
         """(n_nodes,) the first leaf of the branch that a leaf is joined to; else the node itself.
 
-        Leaves below one node are joined where their beliefs and scores are the same: neighbours,
-        if the focal sets have an order, and any others, if they have none. In a tree with scores,
-        so are inner nodes with the same branches below them.
+        Leaves below one node are joined where their beliefs and scores are the same, and all or
+        none are pinned: neighbours, if the focal sets have an order, and any others, if they have
+        none. In a tree with scores, so are inner nodes with the same branches below them.
         """
         told = self.belief if self.scores is None else np.hstack([self.belief, self.scores])
         content: list[object] = [None] * len(self.split)
         for node in range(len(self.split) - 1, -1, -1):  # children stand behind their parents
             if self.split[node] < 0:
-                content[node] = told[node].tobytes()
+                content[node] = told[node].tobytes(), node in self.pinned
             elif self.scores is not None:
                 below = (content[child] for child in self.children(node))
                 content[node] = (int(self.split[node]), *below)
@@ -224,6 +229,7 @@ class Tree:
             and _are_equal(self.scores, other.scores)
             and self.variance == other.variance
             and self.missing == other.missing
+            and self.pinned == other.pinned
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -259,8 +265,8 @@ Node = Tree | Fusion
 class Model:
     """A goal, the attributes it is decided on, and the nodes that decide, from bottom to top.
 
-    What wrote it (``generator``) and what it was learnt from (``provenance``) decide nothing, and
-    models are compared without them.
+    Models are compared by what they decide, and not by how they were made: what wrote the document,
+    what it was learnt from, the edits of people since, and the comments of its rules file.
     """
 
     goal: Goal
@@ -268,6 +274,8 @@ class Model:
     nodes: tuple[Node, ...]
     generator: str = field(default="", compare=False)
     provenance: Provenance | None = field(default=None, compare=False)
+    edits: tuple[Edit, ...] = field(default=(), compare=False)
+    comments: tuple[Comment, ...] = field(default=(), compare=False)
 
     @property
     def root(self) -> Node:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from solah.data.json_reader import JsonParser
 from solah.exceptions import ModelFormatError, ModelVersionError
 from solah.model.document import Task, Tree
+from solah.model.edits import comment_record, edit_record
 from solah.model.provenance import provenance_record
 from solah.model.reading import read_current
 from solah.model.version_1 import read_version_1
@@ -54,7 +55,13 @@ def to_json(model: Model) -> str:
     lines = [f"  {_dump(key)}: {_dump(value)}," for key, value in head.items()]
     attributes = _block((_dump(_attribute_record(a)) for a in model.attributes), "    ")
     trees = _block((_node_text(node, model.goal) for node in model.nodes), "    ")
-    lines += [f'  "attributes": {attributes},', f'  "trees": {trees}']
+    made = {
+        "edits": [_dump(edit_record(edit)) for edit in model.edits],
+        "comments": [_dump(comment_record(comment)) for comment in model.comments],
+    }
+    blocks = {"attributes": attributes, "trees": trees}
+    blocks |= {key: _block(records, "    ") for key, records in made.items() if records}
+    lines.append(",\n".join(f'  "{key}": {block}' for key, block in blocks.items()))
     return "\n".join(["{", *lines, "}"]) + "\n"
 
 
@@ -113,7 +120,8 @@ def _attribute_record(attribute: Attribute) -> dict[str, Any]:
         record |= {"low": attribute.low, "high": attribute.high}
     else:
         record |= {"states": list(attribute.states)}
-    return record | {"ignorance": list(attribute.ignorance)}
+    record |= {"ignorance": list(attribute.ignorance)}
+    return record | ({"moved": True} if attribute.is_moved else {})
 
 
 def _finite(end: float) -> float | None:
@@ -145,6 +153,7 @@ def _tree_text(tree: Tree, goal: Goal) -> str:
         rule = tree.missing
         told = _told(list(rule.belief), goal)
         head["missing"] = {"support": rule.support, **told, "scores": list(rule.scores)}
+        head["missing"] |= _pin_record(rule.is_pinned)
     return f'{_dump(head)[:-1]}, "nodes": {_block(map(_dump, records), "      ")}}}'
 
 
@@ -166,9 +175,15 @@ def _input_record(attribute: Attribute) -> str | dict[str, Any]:
 
 def _leaf_record(tree: Tree, node: int, goal: Goal) -> dict[str, Any]:
     record = {"support": float(tree.support[node]), **_told(tree.belief[node].tolist(), goal)}
-    if tree.scores is None or tree.split[node] >= 0:
+    if tree.split[node] >= 0:
         return record
-    return record | {"scores": tree.scores[node].tolist()}
+    if tree.scores is not None:
+        record |= {"scores": tree.scores[node].tolist()}
+    return record | _pin_record(node in tree.pinned)
+
+
+def _pin_record(is_pinned: bool) -> dict[str, Any]:
+    return {"pinned": True} if is_pinned else {}
 
 
 def _told(belief: list[float], goal: Goal) -> dict[str, Any]:

@@ -303,7 +303,10 @@ def pooled_beliefs(tree: Tree, joined: JoinedTree) -> Float:
 
 
 def with_leaves(tree: Tree, joined: JoinedTree, belief: Float, scores: Float | None = None) -> Tree:
-    """Return what is left of a tree, its branches with the beliefs and scores of their heads."""
+    """Return what is left of a tree, its branches with the beliefs and scores of their heads.
+
+    Nothing of it is pinned, since what was is joined to other rules.
+    """
     is_leaf = joined.split < 0
     heads = np.where(is_leaf, joined.heads, np.arange(len(joined.kept)))
     return replace(
@@ -313,4 +316,5 @@ def with_leaves(tree: Tree, joined: JoinedTree, belief: Float, scores: Float | N
         support=tree.support[joined.kept],
         belief=np.where(is_leaf[:, None], belief[heads], tree.belief[joined.kept]),
         scores=None if scores is None else np.where(is_leaf[:, None], scores[heads], 0.0),
+        pinned=frozenset(),
     )

@@ -18,6 +18,7 @@ from solah.model.attributes import (
 )
 from solah.model.beliefs import deciding_fusions, fusion_inputs, to_begin_with
 from solah.model.document import Fusion, Goal, MissingRule, Model, Node, Task, Tree
+from solah.model.edits import read_comments, read_edits, read_mark
 from solah.model.limits import (
     LEAST_SUPPORT,
     MOST_NUMBER,
@@ -65,11 +66,15 @@ class Version:
 
 def read_current(document: Reader) -> Model:
     """Read a model of the version that is written now."""
-    fields = document.record(FIELDS, ["provenance"])
+    fields = document.record(FIELDS, ["provenance", "edits", "comments"])
     model = read_fields(fields, Version("adds", _read_fusion, has_scores=True))
     if "provenance" in fields:
         found = read_provenance(fields["provenance"], len(model.goal.states))
         model = replace(model, provenance=found)
+    if "edits" in fields:
+        model = replace(model, edits=read_edits(fields["edits"]))
+    if "comments" in fields:
+        model = replace(model, comments=read_comments(fields["comments"]))
     if model.fusions and model.goal.states and not model.goal.prior:
         raise ModelFormatError(f"{fields['goal'].place} needs a prior, for evidence is added up")
     check_evidence(model, fields["trees"])
@@ -134,11 +139,19 @@ def _read_trees(
         free -= below
         free.add(node.name)
         names.add(node.name)
-        known[node.name] = belief_attribute(node.name, goal.states, to_begin_with(node))
+        believed = belief_attribute(node.name, goal.states, to_begin_with(node))
+        known[node.name] = replace(believed, is_moved=_is_moved(node, known))
         nodes.append(node)
     if strays := free - {nodes[-1].name}:
         raise ModelFormatError(f"{reader.place} has {shorten(min(strays))}, which feeds no tree")
     return tuple(nodes)
+
+
+def _is_moved(node: Node, below: Mapping[str, Attribute]) -> bool:
+    """Tell whether words were moved that a node decides by, itself or through those below it."""
+    if isinstance(node, Tree):
+        return any(one.is_moved for one in node.inputs)
+    return any(below[name].is_moved for name in node.origins)
 
 
 def _read_node(
@@ -206,11 +219,12 @@ def _read_tree(
         if len(inputs) > 1 or inputs[0].origin in trees:
             raise ModelFormatError(f"{fields['missing'].place} needs a tree with one attribute")
         told = "mean" if goal.is_additive_number else "belief"
-        rule = fields["missing"].record(["support", told, "scores"])
+        rule = fields["missing"].record(["support", told, "scores"], ["pinned"])
         missing = MissingRule(
             _read_support(rule["support"]),
             _read_belief(rule[told], goal),
             read_scores(rule["scores"], goal),
+            "pinned" in rule and read_mark(rule["pinned"]),
         )
     most_variance = MOST_NUMBER**2 if goal.is_additive_number else MOST_VARIANCE
     variance = fields["variance"].number(0.0, most_variance) if "variance" in fields else 0.0
@@ -259,6 +273,7 @@ def _read_input(
         high=1.0,
         tree=tree,
         place=fields["state"].integer(0, goal.size - 1),
+        is_moved=attributes[tree].is_moved,
     )
 
 
@@ -298,14 +313,18 @@ def _read_nodes(
     belief = np.empty((len(nodes), goal.size))
     depth = np.full(len(nodes), -1, dtype=np.int32)
     depth[0] = 0
+    pinned: list[int] = []
+    pin_key = ("pinned",) if has_scores else ()
     for i, node in enumerate(nodes):
         is_inner = isinstance(node.value, dict) and "split" in node.value
-        fields = node.record(inner_keys if is_inner else leaf_keys)
+        fields = node.record(inner_keys) if is_inner else node.record(leaf_keys, pin_key)
         support[i] = _read_support(fields["support"])
         belief[i] = _read_belief(fields[told], goal)
         if not is_inner:
             if is_scored:
                 scores[i] = read_scores(fields["scores"], goal)
+            if "pinned" in fields and read_mark(fields["pinned"]):
+                pinned.append(i)
             continue
         split[i] = places.get(fields["split"].text(), -1)
         if split[i] < 0:
@@ -322,4 +341,5 @@ def _read_nodes(
     if (depth < 0).any():
         raise ModelFormatError(f"{reader.place}[{int(np.argmin(depth))}] has no parent")
     of_leaves = scores if is_scored else None
-    return Tree(tree_name, inputs, split, first_child, support, belief, of_leaves)
+    kept = frozenset(pinned)
+    return Tree(tree_name, inputs, split, first_child, support, belief, of_leaves, pinned=kept)

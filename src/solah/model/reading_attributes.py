@@ -16,6 +16,7 @@ from solah.model.attributes import (
     discrete_attribute,
 )
 from solah.model.document import Goal, Task
+from solah.model.edits import read_mark
 from solah.model.limits import (
     EXACT_SUM,
     LEAST_GAP,
@@ -39,7 +40,7 @@ MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
 _MAX_ATTRIBUTES = 1_000_000
 
 
-def read_goal(reader: Reader, task: Task, *, has_scores: bool) -> Goal:
+def read_goal(reader: Reader, task: Task, *, has_scores: bool = True) -> Goal:
     """Read what is decided; only models with scores have shares of classes, or add up numbers."""
     if task is Task.CLASSIFICATION:
         fields = reader.record(
@@ -63,16 +64,18 @@ def read_goal(reader: Reader, task: Task, *, has_scores: bool) -> Goal:
 def read_attributes(reader: Reader, *, has_scores: bool) -> dict[str, Attribute]:
     """Read what is measured; only models with scores have words with cores."""
     items = reader.items(1, _MAX_ATTRIBUTES)
-    attributes = {one.name: one for one in (_read_attribute(item, has_scores) for item in items)}
+    read = [read_attribute(item, has_scores=has_scores) for item in items]
+    attributes = {one.name: one for one in read}
     if len(attributes) != len(reader.value):
         raise ModelFormatError(f"{reader.place} has one name twice")
     return attributes
 
 
-def _read_attribute(reader: Reader, has_scores: bool) -> Attribute:
-    cores = ["cores"] if has_scores else []
+def read_attribute(reader: Reader, *, has_scores: bool = True) -> Attribute:
+    """Read one that is measured."""
+    newer = ["cores", "moved"] if has_scores else []
     fields = reader.record(
-        ["name", "kind", "ignorance"], ["words", "peaks", *cores, "low", "high", "states"]
+        ["name", "kind", "ignorance"], ["words", "peaks", *newer, "low", "high", "states"]
     )
     kind = Kind(read_choice(fields["kind"], [kind.value for kind in Kind]))
     if kind is Kind.CONTINUOUS:
@@ -87,7 +90,9 @@ def _read_attribute(reader: Reader, has_scores: bool) -> Attribute:
 
 
 def _read_continuous(reader: Reader) -> Attribute:
-    fields = reader.record(["name", "kind", "words", "peaks", "low", "high", "ignorance"])
+    fields = reader.record(
+        ["name", "kind", "words", "peaks", "low", "high", "ignorance"], ["moved"]
+    )
     words = fields["words"].texts(1, MAX_WORDS)
     n_sets = 2 * len(words) - 1
     low = fields["low"].number(-MOST_NUMBER, MOST_NUMBER)
@@ -99,11 +104,14 @@ def _read_continuous(reader: Reader) -> Attribute:
         ignorance=read_shares(fields["ignorance"], n_sets),
         low=low,
         high=fields["high"].number(low, MOST_NUMBER),
+        is_moved="moved" in fields and read_mark(fields["moved"]),
     )
 
 
 def _read_cored(reader: Reader) -> Attribute:
-    fields = reader.record(["name", "kind", "words", "cores", "low", "high", "ignorance"])
+    fields = reader.record(
+        ["name", "kind", "words", "cores", "low", "high", "ignorance"], ["moved"]
+    )
     words = fields["words"].texts(1, MAX_WORDS)
     cores = [_read_core(item) for item in fields["cores"].items(len(words), len(words))]
     if not are_cores(cores):
@@ -114,7 +122,11 @@ def _read_cored(reader: Reader) -> Attribute:
     low = fields["low"].number(-MOST_NUMBER, MOST_NUMBER)
     high = fields["high"].number(low, MOST_NUMBER)
     attribute = cored_attribute(fields["name"].text(), words, cores, (), low, high)
-    return replace(attribute, ignorance=read_shares(fields["ignorance"], attribute.n_focal_sets))
+    return replace(
+        attribute,
+        ignorance=read_shares(fields["ignorance"], attribute.n_focal_sets),
+        is_moved="moved" in fields and read_mark(fields["moved"]),
+    )
 
 
 def _read_core(reader: Reader) -> tuple[float, float]:
