@@ -379,3 +379,36 @@ def csv_lines(model, rows, goal=None):
         ",".join(names),
         *(",".join("" if c is None or c != c else str(c) for c in line) for line in lines),
     ]
+
+
+def any_model(seed):
+    """Make a model of any shape that the library makes, by the number that it is drawn with."""
+    rng = np.random.default_rng(seed)
+    shapes = (*SHAPES, *ADDITIVE_SHAPES, "number", "parted", "joined", "pinned")
+    shape, n_classes = shapes[seed % len(shapes)], 2 + seed // len(shapes) % 3
+    if shape == "number":
+        return random_number_model(rng)
+    if shape == "parted":
+        return with_parted_pairs(rng, random_model(rng, "groups", n_classes))
+    if shape in ("joined", "pinned"):
+        model = random_model(rng, str(rng.choice((*SHAPES, *ADDITIVE_SHAPES))), n_classes)
+        return join_leaves(rng, model) if shape == "joined" else with_pins(rng, model)
+    return random_model(rng, shape, n_classes)
+
+
+def with_pins(rng, model):
+    """Pin some rules: all their leaves."""
+    return replace(
+        model,
+        nodes=tuple(
+            replace(
+                node,
+                pinned=frozenset(
+                    leaf for leaf in node.leaves.tolist() if node.heads[leaf] % rng.integers(2, 4)
+                ),
+            )
+            if isinstance(node, Tree)
+            else node
+            for node in model.nodes
+        ),
+    )

@@ -12,7 +12,8 @@ Errors of devices and networks stand in their packages.
     ├── ParameterError (ValueError)       a parameter that makes no sense
     │   └── TooManyCombinationsError      a table of combinations of words that would be too large
     ├── ModelFormatError (ValueError)     a model document that is broken
-    │   └── ModelVersionError             a model document from another age
+    │   ├── ModelVersionError             a model document from another age
+    │   └── RuleTextError                 a rule or a rules file that cannot be read
     ├── AgreementError (ValueError)       an export that does not decide as its model does
     ├── ForeignNodeError (AttributeError) what only a hierarchy of linguistic nodes has
     ├── MissingExtraError (ImportError)   an optional package that is not installed
@@ -84,6 +85,28 @@ class ModelFormatError(SolahError, ValueError):
 
 class ModelVersionError(ModelFormatError):
     """A model document has a format version that this solah does not read."""
+
+
+class RuleTextError(ModelFormatError):
+    """A rule, or a file of rules, cannot be read.
+
+    Attributes
+    ----------
+    problem : str
+        What is wrong.
+    line, column : int
+        Where it is, from 1 on.
+    file : str
+        The file's name; empty for a text.
+    """
+
+    def __init__(self, problem: str, line: int = 1, column: int = 1, file: str = "") -> None:
+        super().__init__(problem, line, column, file)
+        self.problem, self.line, self.column, self.file = problem, line, column, file
+
+    def __str__(self) -> str:
+        where = f"{self.file}: " if self.file else ""
+        return f"{where}line {self.line}, column {self.column}: {self.problem}"
 
 
 class AgreementError(SolahError, ValueError):
