@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solah.exceptions import RuleTextError
-from solah.rulefile import SetName, StatedCondition, StatedRule, StatedScore, parse_rule
+from solah.rulefile import (
+    Conclusion,
+    SetName,
+    StatedCondition,
+    StatedRule,
+    StatedScore,
+    parse_rule,
+)
 
 
 def test_a_sentence_has_its_conditions_and_scores():
@@ -51,7 +58,8 @@ def test_classes_that_are_not_named_get_nothing_and_the_mean_is_0():
     [
         ("", 1, "expected 'if', found the end"),
         ("when x is a then b +1", 1, "expected 'if', found 'when'"),
-        ("if x is a then b 1", 18, "evidence needs its sign: +1"),
+        ("if x is a then b 1", 16, "evidence needs its sign: +1"),
+        ("if x is a", 10, "expected 'then' and evidence behind the conditions"),
         ("if x is a then b", 17, "expected a number for 'b', found the end"),
         ("if x is a than b +1", 11, "did you mean 'then'?"),
         ("if petal width is a then b +1", 10, "a name with spaces needs double quotes"),
@@ -103,7 +111,7 @@ SCORES = st.floats(-1e6, 1e6)
 def test_a_sentence_is_read_as_it_is_written(attribute, words, state, score):
     names = tuple(SetName((word,)) for word in words)
     condition = StatedCondition(attribute, "one of", names)
-    rule = StatedRule((condition,), (StatedScore(state, score),))
+    rule = StatedRule((condition,), Conclusion(((state,),), (score,)))
     try:
         str(rule).encode()
     except UnicodeEncodeError:

@@ -1,23 +1,45 @@
-"""``solah info``: what this installation is made of."""
+"""``solah info``: what this installation, or a model, is made of."""
 
 import platform
 import re
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from solah.cli.overwriting import READ
 from solah.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from solah.model import Model
 
 _EXTRA = re.compile(r"""^([\w.-]+).*;.*extra\s*==\s*['"]([\w.-]+)['"]""")
 _PACKAGES = ("solah", "numpy", "scikit-learn")
 
 
-def info(screen: Screen) -> None:
-    """Print versions, the kernel in use, threads, and what can be added.
+OptionalModel = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="MODEL", help="A model document; without one, of solah.", show_default=False
+    ),
+    READ,
+]
+
+
+def info(screen: Screen, model: OptionalModel = None) -> None:
+    """Print versions, the kernel in use, threads, and what can be added; or what a model is.
+
+    Of a model: its goal and size, the rules that are pinned, and what people edited.
 
     Example: solah info --json
     """
     from solah.cli.views import facts
     from solah.kernels.choose import available_threads
+    from solah.model import load_document
 
+    if model is not None:
+        _show_model(load_document(model), screen)
+        return
     installation = {
         "versions": {package: _version(package) for package in _PACKAGES}
         | {"python": platform.python_version()},
@@ -28,6 +50,30 @@ def info(screen: Screen) -> None:
     if screen.json:
         screen.document(installation)
     screen.result(facts(_rows(installation)))
+
+
+def _show_model(model: "Model", screen: Screen) -> None:
+    from solah.cli.views import facts, heading
+    from solah.explain import rules_of
+    from solah.model.edits import edit_record
+
+    rules = rules_of(model)
+    moved = [attribute.name for attribute in model.attributes if attribute.is_moved]
+    about = {
+        "goal": model.goal.name,
+        "classes": ", ".join(map(str, model.goal.states)) or None,
+        "attributes": len(model.attributes),
+        "rules": len(rules),
+        "pinned rules": sum(rule.is_pinned for rule in rules),
+        "moved words": ", ".join(moved) or None,
+        "made by": model.generator,
+    }
+    if screen.json:
+        screen.document({**about, "edits": [edit_record(edit) for edit in model.edits]})
+    screen.result(facts({name: value for name, value in about.items() if value}))
+    if model.edits:
+        screen.say("", heading("Edits"))
+        screen.result(*map(str, model.edits))
 
 
 def _kernel(*, whole_path: bool) -> dict[str, Any]:

@@ -14,10 +14,12 @@ import typer
 from typer.main import get_command
 
 from solah.cli.adapt import adapt
+from solah.cli.build import build
 from solah.cli.card import card
 from solah.cli.datasets import datasets
 from solah.cli.demo import demo
 from solah.cli.diff import diff
+from solah.cli.edit import edit
 from solah.cli.evaluate import evaluate
 from solah.cli.explain import explain
 from solah.cli.export import export
@@ -50,6 +52,7 @@ _VERBS = {
     "Start here": (demo, datasets),
     "Learn and decide": (fit, evaluate, predict),
     "See and understand": (rules, explain, report, card, diff, stress),
+    "Correct": (edit, build),
     "Bring to a device": (export, footprint, adapt),
     "Spread over sensor nodes": (plan, up, node, publish, watch),
     "About": (info,),

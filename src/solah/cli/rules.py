@@ -1,6 +1,7 @@
 """``solah rules``: show the rules of a model as sentences, a table or JSON."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from solah.cli.formats import choose_format
@@ -17,7 +18,13 @@ if TYPE_CHECKING:
     from solah.model import Fusion, Model, Tree
 
 _choice_option = options_in("Which rules")
-_FORMAT_OF_SUFFIX = {".txt": "text", ".md": "markdown", ".csv": "csv", ".json": "json"}
+_FORMAT_OF_SUFFIX = {
+    ".txt": "text",
+    ".md": "markdown",
+    ".csv": "csv",
+    ".json": "json",
+    ".rules": "rules",
+}
 
 ClassName = Annotated[
     str | None,
@@ -38,9 +45,11 @@ Sort = Annotated[
     _choice_option(help="What comes first in each tree: most rows behind it, or most moved."),
 ]
 Format = Annotated[
-    Literal["text", "markdown", "csv", "json"] | None,
+    Literal["text", "markdown", "csv", "json", "rules"] | None,
     output_option(
-        "--format", help="By default as the output file ends (.txt, .md, .csv, .json), else text."
+        "--format",
+        help="By default as the output file ends (.txt, .md, .csv, .json, .rules), else text. "
+        "Rules: the whole model, to edit; 'solah build' reads it.",
     ),
 ]
 
@@ -71,12 +80,30 @@ def rules(
 
     written_as = choose_format(form, output, _FORMAT_OF_SUFFIX, as_json=screen.json)
     document = load_document(model)
+    if written_as == "rules":
+        _write_file(document, screen, output, chosen=(class_name, attribute, tree, limit))
+        return
     every = _choose(document, class_name, attribute, tree)
     chosen = Rules(strongest(_sorted_in_trees(every, sort), limit), document)
     with printed_to(output):
         _write(screen, chosen, written_as, with_effects=sort == "effect")
     if output != STDOUT:
         screen.say(f"{plural(len(chosen), 'rule')} written to {output}")
+
+
+def _write_file(
+    model: "Model", screen: Screen, output: Path, chosen: tuple[str | int | None, ...]
+) -> None:
+    """Write the whole model as a rules file."""
+    from solah.exceptions import ParameterError
+    from solah.rulefile import write_rules
+
+    if any(one is not None for one in chosen):
+        raise ParameterError("a rules file has the whole model, so no rules can be chosen")
+    with printed_to(output):
+        sys.stdout.write(write_rules(model))
+    if output != STDOUT:
+        screen.say(f"The model written to {output}; 'solah build' makes it a document again")
 
 
 def _choose(

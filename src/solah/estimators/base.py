@@ -36,10 +36,12 @@ from solah.sklearn_private import fit_context
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Collection, Mapping
+    from datetime import datetime
 
     from numpy.typing import ArrayLike
 
     from solah.data import Table
+    from solah.editing import Editor
     from solah.explain import Explanation, Semantics
     from solah.explain.rule_list import Rules
     from solah.kernels.arrays import Float, Int64
@@ -167,6 +169,25 @@ class LinguisticEstimator(NestedSettings):
             1 when no reading that matters is missing, 0 when all are.
         """
         return self._evaluator().evidence(read_features(self, X, reset=False))
+
+    def edit(self, *, author: str = "", time: datetime | None = None) -> Editor:
+        """Begin to edit the model that was learnt, which itself stays as it is.
+
+        Parameters
+        ----------
+        author : str, default=""
+            Who edits; kept with each edit.
+        time : datetime, default=None
+            The time that is kept with each edit; by default the current one.
+
+        Returns
+        -------
+        editor : Editor
+            Its ``model`` is the edited one.
+        """
+        from solah.editing import Editor
+
+        return Editor(self._model(), author=author, time=time)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model document, whole or not at all; ``solah.load_model`` reads it.

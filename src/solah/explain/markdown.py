@@ -46,7 +46,7 @@ def _sentence(text: str) -> str:
 
 
 def _rule_table(rules: Rules) -> Iterator[str]:
-    rows = [(rule.tree, rule.sentence, f"{rule.support:.1f}", rule.impact) for rule in rules]
+    rows = [(rule.tree, rule.sentence, rule.spelled_support, rule.impact) for rule in rules]
     names = ("tree", "rule", "support", "effect")
     first = 1 if rules.are_of_one_tree else 0
     return _table(names[first:], (row[first:] for row in rows))

@@ -172,8 +172,9 @@ class Rules(list["Rule"]):
         """Return CSV: one line per rule, with a column ``P(class)`` for the belief in each class.
 
         Where evidence is added up, a column ``adds(class)`` has what a rule adds for each class
-        (``adds`` has it for a number), and the first line is what there is to begin with. Texts
-        that a spreadsheet would take for formulas get an apostrophe before them.
+        (``adds`` has it for a number), and the first line is what there is to begin with. The
+        support is left out where words moved after rows were counted. Texts that a spreadsheet
+        would take for formulas get an apostrophe before them.
         """
         page = StringIO()
         rows = table_writer(page)
@@ -188,7 +189,7 @@ class Rules(list["Rule"]):
         rows.writerows(
             [
                 *map(guarded, (rule.tree, rule.sentence, rule.premise, rule.decision)),
-                *(rule.certainty, rule.support, rule.effect),
+                *(rule.certainty, "" if rule.is_outdated else rule.support, rule.effect),
                 *(rule.belief if states else ()),
                 *((score for _, score in rule.adds) if rule.adds else [""] * len(bias)),
             ]

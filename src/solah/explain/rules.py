@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,8 @@ class Rule:
     effect_class : the state that gains most; None if none does, and for a number
     adds : in a tree below a fusion, what the rule adds: for each goal state, as pairs; for a
         number, beside the goal's name. Empty in other trees
+    is_outdated : whether a person moved words of the conditions after rows were counted
+    is_pinned : whether learning again is to keep the rule
     """
 
     tree: str
@@ -93,23 +95,23 @@ class Rule:
     effect: float = field(default=0.0, compare=False)
     effect_class: State | None = field(default=None, compare=False)
     adds: tuple[tuple[State, float], ...] = ()
+    is_outdated: bool = field(default=False, compare=False)
+    is_pinned: bool = field(default=False, compare=False)
 
     @property
     def certainty(self) -> float:
         """The belief in the decision; for words of a number, the largest; for a sum, 1."""
-        share = self.share
-        if share is None:
-            return 1.0 if self.adds else max(self.belief)
-        return share
+        if not self.adds:
+            return max(self.belief)
+        if self.task is Task.REGRESSION:
+            return 1.0
+        return self.belief[[state for state, _ in self.adds].index(self.decision)]
 
     @property
     def share(self) -> float | None:
-        """The share of the decision among the rule's rows; None for a number."""
-        if self.task is Task.REGRESSION:
-            return None
-        if not self.adds:
-            return max(self.belief)
-        return self.belief[[state for state, _ in self.adds].index(self.decision)]
+        """The share of the decision among the rule's rows; None for a number, and without rows."""
+        is_counted = self.support > 0 or not self.adds
+        return self.certainty if is_counted and self.task is Task.CLASSIFICATION else None
 
     @property
     def premise(self) -> str:
@@ -119,6 +121,8 @@ class Rule:
     @property
     def conclusion(self) -> str:
         """The decision as text; of a rule that adds, the share among its rows, and what it adds."""
+        if self.adds and not self.support:
+            return f"adds {self.addition} ({self.fact})"
         if self.adds:
             return f"{self.fact}; adds {self.addition}"
         if self.task is Task.REGRESSION:
@@ -128,7 +132,9 @@ class Rule:
     @property
     def fact(self) -> str:
         """What is true of the rule's rows, and how many they are."""
-        rows = f"{spell_mean(self.support)} row{'' if self.support == 1 else 's'}"
+        if not self.support:
+            return "no rows counted"
+        rows = f"{spell_mean(self.support)} row{'' if self.support == 1 else 's'}{self._before}"
         if self.task is Task.REGRESSION:
             return f"{self.goal} {self.decision:.4g} on average of {rows}"
         return f"{self.goal} {spell(self.decision)} {self.share:.2f} of {rows}"
@@ -143,7 +149,16 @@ class Rule:
     @property
     def remark(self) -> str:
         """What stands behind the sentence: the support, where the sentence does not have it."""
-        return "" if self.adds else f", support {self.support:.1f}"
+        return "" if self.adds else f", support {self.spelled_support}"
+
+    @property
+    def spelled_support(self) -> str:
+        """The support as text; it says so where words have moved since rows were counted."""
+        return f"{self.support:.1f}{self._before}"
+
+    @property
+    def _before(self) -> str:
+        return " (by the words before an edit)" if self.is_outdated else ""
 
     @property
     def impact(self) -> str:
@@ -159,6 +174,7 @@ class Rule:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule's parts and its text as plain values, ready for JSON."""
+        edited = {"is_outdated": self.is_outdated, "is_pinned": self.is_pinned}
         return {
             "tree": self.tree,
             "conditions": [condition.to_dict() for condition in self.conditions],
@@ -171,6 +187,7 @@ class Rule:
             "effect": self.effect,
             "effect_class": self.effect_class,
             "text": str(self),
+            **{key: mark for key, mark in edited.items() if mark},
         }
 
     def __str__(self) -> str:
@@ -230,12 +247,17 @@ def tree_rules(tree: Tree, goal: Goal) -> dict[int, Rule]:
     """
     support = np.bincount(tree.heads, tree.support, len(tree.support)).tolist()
     beliefs = tree.belief.tolist()
+    moved = {attribute.name for attribute in tree.inputs if attribute.is_moved}
     if tree.scores is not None:
         scores = tree.scores.tolist()
         always = () if tree.missing is None else (_known(tree.inputs[0]),)
         return {
-            head: _adding_rule(
-                tree, conditions or always, goal, beliefs[head], support[head], scores[head]
+            head: replace(
+                _adding_rule(
+                    tree, conditions or always, goal, beliefs[head], support[head], scores[head]
+                ),
+                is_outdated=bool(moved),
+                is_pinned=head in tree.pinned,
             )
             for head, conditions in _branches(tree)
         }
@@ -251,6 +273,8 @@ def tree_rules(tree: Tree, goal: Goal) -> dict[int, Rule]:
             task=goal.task,
             effect=effects[head].size,
             effect_class=effects[head].state,
+            is_outdated=any(condition.attribute in moved for condition in conditions),
+            is_pinned=head in tree.pinned,
         )
         for head, conditions in _branches(tree)
     }
@@ -263,7 +287,8 @@ def missing_rule(tree: Tree, goal: Goal) -> Rule | None:
     told = tree.missing
     condition = Condition(tree.inputs[0].name, (), "missing")
     belief, scores = list(told.belief), list(told.scores)
-    return _adding_rule(tree, (condition,), goal, belief, told.support, scores)
+    rule = _adding_rule(tree, (condition,), goal, belief, told.support, scores)
+    return replace(rule, is_pinned=told.is_pinned)
 
 
 def _adding_rule(

@@ -14,7 +14,7 @@ import numpy as np
 
 from solah.model.beliefs import fusion_inputs, to_begin_with
 from solah.model.document import Fusion, Tree
-from solah.model.joining import with_leaves
+from solah.model.joining import weighted_variance, with_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,16 +77,9 @@ def joined_variance(tree: Tree, joined: JoinedTree, scores: Float) -> float:
     leaves = tree.leaves
     weights = tree.support[leaves]
     assert tree.scores is not None
-    before = _variance(tree.scores[leaves], weights)
-    after = _variance(scores[joined.homes[leaves]], weights)
+    before = weighted_variance(tree.scores[leaves], weights)
+    after = weighted_variance(scores[joined.homes[leaves]], weights)
     return tree.variance * min(after / before, 1.0) if before > 0 else tree.variance
-
-
-def _variance(scores: Float, weights: Float) -> float:
-    if not weights.sum() > 0:
-        return 0.0
-    away = scores - np.average(scores, axis=0, weights=weights)
-    return float(np.average((away**2).mean(axis=1), weights=weights))
 
 
 def with_missing(tree: Tree, scores: Float) -> Float:

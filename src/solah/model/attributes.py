@@ -68,8 +68,8 @@ class Attribute:
         between two of them, memberships go over linearly. None if words overlap instead
     parted_at : where a tree asks only in which part a reading is: the first word of each part but
         the lowest, by its number; none for an attribute that is not parted
-    is_moved : whether a person moved the words after rows were counted: supports, shares and
-        ``ignorance`` are those of the words before
+    is_moved : whether a person moved the words after rows were counted, or those that a tree
+        decides by whose belief this is: supports, shares and ``ignorance`` are those from before
     """
 
     name: str

@@ -302,6 +302,14 @@ def pooled_beliefs(tree: Tree, joined: JoinedTree) -> Float:
     return belief
 
 
+def weighted_variance(scores: Float, weights: Float) -> float:
+    """Return how the evidence of leaves varies, the mean over the classes; 0 without weights."""
+    if not weights.sum() > 0:
+        return 0.0
+    away = scores - np.average(scores, axis=0, weights=weights)
+    return float(np.average((away**2).mean(axis=1), weights=weights))
+
+
 def with_leaves(tree: Tree, joined: JoinedTree, belief: Float, scores: Float | None = None) -> Tree:
     """Return what is left of a tree, its branches with the beliefs and scores of their heads.
 

@@ -62,7 +62,7 @@ def _belief(tree: Tree, rule: Rule, goal: Goal, evaluate: NodeEvaluator) -> list
 
 
 def _conclusion(rule: Rule, goal: Goal) -> dict[str, Any]:
-    about = f"support {rule.support:.1f}"
+    about = f"support {rule.spelled_support}"
     if goal.task is Task.REGRESSION:
         return {"place": None, "figure": f"about {rule.decision:.4g}", "about": about}
     place = goal.states.index(rule.decision)

@@ -75,6 +75,7 @@ def summarise(
         "start": rules.start or None,
         "rules": [rule.to_dict() for rule in strongest(rules, -(-max_rules // len(model.trees)))],
         "scores": None if scores is None else describe_scores(scores),
+        "edits": [dict(vars(edit)) for edit in model.edits],
         "generator": model.generator,
     }
 

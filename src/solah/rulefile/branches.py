@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from solah.exceptions import did_you_mean, shorten
 from solah.kernels.arrays import MAX_DEPTH
 from solah.rulefile.lexer import spell_name
-from solah.rulefile.sentence import SetName, StatedRule, StatedScore, read_amount, read_condition
+from solah.rulefile.sentence import read_conclusion, read_condition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -250,48 +250,18 @@ class BranchReader:
 
     def _read_leaf(self, branch: Branch) -> None:
         self._cursor.word("then")
-        amounts = [read_amount(self._cursor)]
-        while self._cursor.took("comma"):
-            amounts.append(read_amount(self._cursor))
-        is_scored = amounts[0][1].text[0] in "+-"
-        for _, number, _ in amounts:
-            if (number.text[0] in "+-") != is_scored:
-                raise number.fail("evidence has signs, and shares have none: not one beside others")
+        conclusion = read_conclusion(self._cursor)
         if self.is_scored is None:
-            self.is_scored = is_scored
-        elif self.is_scored != is_scored:
+            self.is_scored = conclusion.is_signed
+        elif self.is_scored != conclusion.is_signed:
             needed = "a sign, as evidence has" if self.is_scored else "no sign, as shares have"
-            raise amounts[0][1].fail(f"numbers of these rules need {needed}")
-        if is_scored:
-            scores = tuple(
-                StatedScore("-or-".join(words) if words else None, float(number.text))
-                for words, number, _ in amounts
-            )
-            tokens = tuple(token for *_, token in amounts)
-            stated = StatedRule((), scores, branch.token, tokens)
-            branch.scores = list(stated.scores_for(self._goal.states))
+            raise conclusion.tokens[0].fail(f"numbers of these rules need {needed}")
+        if self.is_scored:
+            branch.scores = list(conclusion.scores_for(self._goal.states))
         else:
-            branch.belief = self._shares(amounts)
-        branch.facts = self.read_facts(branch.n_nodes, with_belief=is_scored)
+            branch.belief = list(conclusion.shares_for(goal_names(self._goal)))
+        branch.facts = self.read_facts(branch.n_nodes, with_belief=self.is_scored)
         self._cursor.end_line()
-
-    def _shares(self, amounts: list[tuple[tuple[str, ...], Token, Token]]) -> list[float]:
-        """Read the belief of a leaf, in each class or each focal set of a number."""
-        known = goal_names(self._goal)
-        found: dict[SetName, float] = {}
-        for words, number, token in amounts:
-            name = SetName(words)
-            if name not in known:
-                shown = ["-or-".join(one.words) for one in known]
-                meant = "-or-".join(words)
-                raise token.fail(f"there is no class {shorten(meant)}{did_you_mean(meant, shown)}")
-            if name in found:
-                raise token.fail(f"{name} is named twice")
-            found[name] = float(number.text)
-        for name in known:
-            if name not in found:
-                raise amounts[-1][1].fail(f"there is no share for {name} in this rule")
-        return [found[name] for name in known]
 
     def _read_missing(
         self, words: InputWords, token: Token, is_pinned: bool, asked: list[str], anchor: str
@@ -334,14 +304,14 @@ class BranchReader:
         return facts
 
 
-def goal_names(goal: Goal) -> list[SetName]:
+def goal_names(goal: Goal) -> list[tuple[str, ...]]:
     """Name the classes, or the focal sets of a number that is described with words."""
     if goal.states:
-        return [SetName((str(state),)) for state in goal.states]
-    words = goal.words
-    names = [SetName((word,)) for word in words]
-    both = [SetName(pair) for pair in pairwise(words)]
-    return [name for pair in zip(names, both, strict=False) for name in pair] + names[-1:]
+        return [(str(state),) for state in goal.states]
+    names: list[tuple[str, ...]] = []
+    for word, following in pairwise(goal.words):
+        names += [(word,), (word, following)]
+    return [*names, (goal.words[-1],)]
 
 
 def _default_belief(goal: Goal) -> list[float]:

@@ -15,7 +15,7 @@ from solah.model.reading_attributes import read_attribute, read_goal
 from solah.rulefile.branches import Branch, BranchReader, node_records
 from solah.rulefile.draft import Draft
 from solah.rulefile.lexer import spell_name
-from solah.rulefile.sentence import StatedRule, class_place, read_scores, read_state_text
+from solah.rulefile.sentence import read_conclusion, read_state_text
 from solah.rulefile.vocabulary import read_attribute_record, read_belief_record, read_goal_record
 from solah.rulefile.words import InputWords
 
@@ -178,7 +178,11 @@ class _RulesReader:
         self._expect_node(name_of_tree, tree_token)
         if not self._goal.states:
             raise state_token.fail("the goal is a number, which has no classes to believe in")
-        number = class_place(name_of_state, self._goal.states, state_token)
+        known = [str(one) for one in self._goal.states]
+        if name_of_state not in known:
+            near = did_you_mean(name_of_state, known)
+            raise state_token.fail(f"there is no class {shorten(name_of_state)}{near}")
+        number = known.index(name_of_state)
         described = record | {"kind": "continuous", "low": 0.0, "high": 1.0}
         words = replace(self._draft.checked(read_attribute, described, place), tree=name_of_tree)
         if words.name in self._beliefs:
@@ -318,9 +322,7 @@ class _RulesReader:
             cursor.word("begins")
             cursor.word("with")
             self._draft.keep_comments(begin, f"{anchor} begins")
-            scores, tokens = read_scores(cursor)
-            stated = StatedRule((), tuple(scores), begin, tuple(tokens))
-            record["bias"] = list(stated.scores_for(self._goal.states))
+            record["bias"] = list(read_conclusion(cursor).scores_for(self._goal.states))
             cursor.end_line()
         self._add_node(record, token, adds)
 

@@ -13,6 +13,7 @@ from solah.rulefile.lexer import (
     Token,
     lex,
     spell_name,
+    spell_number,
     spell_signed,
     whole_or_real,
 )
@@ -123,19 +124,89 @@ class StatedScore(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Conclusion:
+    """What stands behind ``then``.
+
+    Attributes
+    ----------
+    names : the classes, as text; of a number in words, its focal sets; none for what is added to a
+        number
+    numbers : evidence, if they have signs, else shares
+    is_signed : whether they have signs
+    """
+
+    names: tuple[tuple[str, ...], ...]
+    numbers: tuple[float, ...]
+    is_signed: bool = True
+    tokens: tuple[Token, ...] = field(default=(), compare=False, repr=False)
+
+    def scores_for(self, states: Sequence[State]) -> tuple[float, ...]:
+        """Return the evidence for each class; of a number, which has none, what is added.
+
+        A class that is not named gets no evidence. Only differences count, so that evidence for
+        some classes is then moved to be 0 on average.
+        """
+        if not self.is_signed:
+            raise self.tokens[0].fail(f"evidence needs its sign: +{spell_number(self.numbers[0])}")
+        if not states:
+            if len(self.names) > 1 or self.names[0]:
+                raise self.tokens[0].fail("the goal is a number, so no class is named here")
+            return self.numbers
+        found = self._placed([(str(state),) for state in states])
+        scores = tuple(found.get(place, 0.0) for place in range(len(states)))
+        mean = 0.0 if len(found) == len(states) else sum(scores) / len(scores)
+        return tuple(score - mean for score in scores) if mean else scores
+
+    def shares_for(self, known: Sequence[tuple[str, ...]]) -> tuple[float, ...]:
+        """Return the share of each class, or of each focal set of a number in words."""
+        if self.is_signed:
+            raise self.tokens[0].fail("these rules have shares, which have no signs")
+        found = self._placed(known)
+        for place, name in enumerate(known):
+            if place not in found:
+                raise self.tokens[-1].fail(f"there is no share for {SetName(name)} here")
+        return tuple(found[place] for place in range(len(known)))
+
+    def _placed(self, known: Sequence[tuple[str, ...]]) -> dict[int, float]:
+        """Return the numbers by the places of their classes."""
+        shown = ["-or-".join(name) for name in known]
+        found: dict[int, float] = {}
+        for name, number, token in zip(self.names, self.numbers, self.tokens, strict=True):
+            if not name:
+                raise token.fail(f"expected the name of a class{did_you_mean('', shown)}")
+            if name not in known:
+                text = "-or-".join(name)
+                raise token.fail(f"there is no class {shorten(text)}{did_you_mean(text, shown)}")
+            place = known.index(name)
+            if place in found:
+                raise token.fail(f"the class {shorten('-or-'.join(name))} is named twice")
+            found[place] = number
+        return found
+
+    def __str__(self) -> str:
+        spell = spell_signed if self.is_signed else spell_number
+        parts = zip(self.names, self.numbers, strict=True)
+        return ", ".join(f"{SetName(name)} {spell(number)}".lstrip() for name, number in parts)
+
+
+@dataclass(frozen=True)
 class StatedRule:
     """A rule as somebody wrote it.
 
     Attributes
     ----------
     conditions : what must hold
-    scores : the evidence for classes, or what is added to a number
+    conclusion : the evidence for classes, or what is added to a number
     """
 
     conditions: tuple[StatedCondition, ...]
-    scores: tuple[StatedScore, ...]
-    token: Token = field(default=NOWHERE, compare=False, repr=False)
-    score_tokens: tuple[Token, ...] = field(default=(), compare=False, repr=False)
+    conclusion: Conclusion
+
+    @property
+    def scores(self) -> tuple[StatedScore, ...]:
+        """The evidence for classes as it is written."""
+        parts = zip(self.conclusion.names, self.conclusion.numbers, strict=True)
+        return tuple(StatedScore("-or-".join(name) or None, score) for name, score in parts)
 
     def scores_for(self, states: Sequence[State]) -> tuple[float, ...]:
         """Return the evidence for each class; of a number, which has none, what is added.
@@ -148,27 +219,10 @@ class StatedRule:
         >>> parse_rule("if smoke is high then alarm +3").scores_for(["alarm", "none"])
         (1.5, -1.5)
         """
-        if not states:
-            if len(self.scores) > 1 or self.scores[0].state is not None:
-                raise self.score_tokens[0].fail("the goal is a number, so no class is named here")
-            return (self.scores[0].score,)
-        found: dict[int, float] = {}
-        for (state, score), token in zip(self.scores, self.score_tokens, strict=True):
-            place = class_place(state, states, token)
-            if place in found:
-                raise token.fail(f"the class {shorten(state)} is named twice")
-            found[place] = score
-        scores = tuple(found.get(place, 0.0) for place in range(len(states)))
-        mean = 0.0 if len(found) == len(states) else sum(scores) / len(scores)
-        return tuple(score - mean for score in scores) if mean else scores
+        return self.conclusion.scores_for(states)
 
     def __str__(self) -> str:
-        conditions = " and ".join(map(str, self.conditions))
-        scores = ", ".join(
-            spell_signed(score) if state is None else f"{spell_name(state)} {spell_signed(score)}"
-            for state, score in self.scores
-        )
-        return f"if {conditions} then {scores}"
+        return f"if {' and '.join(map(str, self.conditions))} then {self.conclusion}"
 
 
 def parse_rule(text: str) -> StatedRule:
@@ -202,22 +256,42 @@ def parse_rule(text: str) -> StatedRule:
     solah.exceptions.RuleTextError: line 1, column 18: expected 'then', found 'than'; did you mean \
 'then'?
     """
+    rule = parse_change(text)
+    if rule.conclusion is None:
+        raise RuleTextError("expected 'then' and evidence behind the conditions", 1, len(text) + 1)
+    if not rule.conclusion.is_signed:
+        number = spell_number(rule.conclusion.numbers[0])
+        raise rule.conclusion.tokens[0].fail(f"evidence needs its sign: +{number}")
+    return StatedRule(rule.conditions, rule.conclusion)
+
+
+class StatedChange(NamedTuple):
+    """The conditions of a rule, and its conclusion, if it has one."""
+
+    conditions: tuple[StatedCondition, ...]
+    conclusion: Conclusion | None
+
+
+def parse_change(text: str) -> StatedChange:
+    """Read a rule that adds evidence or has shares, or only its conditions."""
     if not isinstance(text, str):
         raise RuleTextError(f"a rule must be text. Got a value of type {type(text).__name__}.")
     cursor = Cursor(lex(text).tokens)
     cursor.skip_blank_lines()
-    token = cursor.token
     cursor.word("if")
     conditions = [read_condition(cursor)]
     while cursor.took_word("and"):
         conditions.append(read_condition(cursor))
     _check_once(conditions)
+    cursor.skip_blank_lines()
+    if cursor.token.kind == "end":
+        return StatedChange(tuple(conditions), None)
     cursor.word("then")
-    scores, tokens = read_scores(cursor)
+    conclusion = read_conclusion(cursor)
     cursor.skip_blank_lines()
     if cursor.token.kind != "end":
         raise cursor.expected("a comma or the end of the rule")
-    return StatedRule(tuple(conditions), tuple(scores), token, tuple(tokens))
+    return StatedChange(tuple(conditions), conclusion)
 
 
 def _check_once(conditions: Sequence[StatedCondition]) -> None:
@@ -295,45 +369,37 @@ def spell_state(state: State) -> str:
     return spell_name(state) if isinstance(state, str) else repr(state)
 
 
-def class_place(state: str | None, states: Sequence[State], token: Token) -> int:
-    """Find a class by its text."""
-    known = [str(one) for one in states]
-    if state is None:
-        raise token.fail(f"expected the name of a class{did_you_mean('', known)}")
-    if state not in known:
-        raise token.fail(f"there is no class {shorten(state)}{did_you_mean(state, known)}")
-    return known.index(state)
-
-
-def read_scores(cursor: Cursor) -> tuple[list[StatedScore], list[Token]]:
-    """Read evidence for classes; or what is added to a number, without a class."""
-    scores: list[StatedScore] = []
+def read_conclusion(cursor: Cursor) -> Conclusion:
+    """Read what stands behind ``then``: classes with evidence or shares, or what is added."""
+    names: list[tuple[str, ...]] = []
+    numbers: list[Token] = []
     tokens: list[Token] = []
     while True:
-        words, number, token = read_amount(cursor)
-        if number.text[0] not in "+-":
-            raise number.fail(f"evidence needs its sign: +{number.text}")
-        score = float(number.text)
-        if not math.isfinite(score):
-            raise number.fail(f"{shorten(number.text)} is too large a number")
-        scores.append(StatedScore("-or-".join(words) if words else None, score))
-        tokens.append(token)
+        tokens.append(cursor.token)
+        name, number = _read_amount(cursor)
+        names.append(name)
+        numbers.append(number)
         if not cursor.took("comma"):
-            return scores, tokens
+            break
+    is_signed = numbers[0].text[0] in "+-"
+    for number in numbers:
+        if (number.text[0] in "+-") != is_signed:
+            raise number.fail("evidence has signs, and shares have none: not one beside others")
+        if not math.isfinite(float(number.text)):
+            raise number.fail(f"{shorten(number.text)} is too large a number")
+    values = tuple(float(number.text) for number in numbers)
+    return Conclusion(tuple(names), values, is_signed, tuple(tokens))
 
 
-def read_amount(cursor: Cursor) -> tuple[tuple[str, ...], Token, Token]:
-    """Read a class, or none, and its number; return the first token, too.
-
-    A number that is described with words has focal sets of several words instead of classes.
-    """
+def _read_amount(cursor: Cursor) -> tuple[tuple[str, ...], Token]:
+    """Read a class, or none, and its number."""
     token = cursor.token
     if cursor.took("number"):
         if cursor.token.kind != "number":
-            return (), token, token
+            return (), token
         words: tuple[str, ...] = (str(whole_or_real(token)),)
     else:
         words = read_words(cursor)
     number = cursor.token
     cursor.number(f"a number for {shorten('-or-'.join(words))}")
-    return words, number, token
+    return words, number

@@ -124,7 +124,8 @@ def _goal_lines(goal: Goal) -> list[_Line]:
         cells += [f"threshold {spell_number(goal.thresholds[number])}"] if goal.thresholds else []
         lines.append(_Line(cells, [f"goal {spell_state(state)}"], depth=1))
     if goal.centres:
-        for name, peak, centre in zip(goal_names(goal), goal.peaks, goal.centres, strict=True):
+        names = map(SetName, goal_names(goal))
+        for name, peak, centre in zip(names, goal.peaks, goal.centres, strict=True):
             cells = [str(name), f"peaks at {spell_number(peak)}", f"centre {spell_number(centre)}"]
             lines.append(_Line(cells, [f"goal {name}"], depth=1))
     return lines
@@ -296,7 +297,7 @@ class _TreeWriter:
     def _leaf(self, text: str, nodes: list[int], anchors: Sequence[str], depth: int) -> _Line:
         tree, first = self._tree, nodes[0]
         if tree.scores is None:
-            names = [str(name) for name in self._belief_names()]
+            names = self._belief_names()
             beliefs = [spell_number(abs(one)) for one in tree.belief[first].tolist()]
             cells = [f"{name} {share}" for name, share in zip(names, beliefs, strict=True)]
             values = [f"{cell}," for cell in cells[:-1]] + cells[-1:]
@@ -310,9 +311,10 @@ class _TreeWriter:
             depth,
         )
 
-    def _belief_names(self) -> Iterable[str]:
-        states = self._goal.states
-        return map(spell_state, states) if states else map(str, goal_names(self._goal))
+    def _belief_names(self) -> list[str]:
+        if self._goal.states:
+            return [spell_state(state) for state in self._goal.states]
+        return [str(SetName(name)) for name in goal_names(self._goal)]
 
     def _facts(self, nodes: list[int], *, with_belief: bool = True) -> str:
         supports = " + ".join(map(spell_number, self._tree.support[nodes].tolist()))

@@ -19,9 +19,11 @@ from solah.runtime.reading import is_path, read_path
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Mapping
+    from datetime import datetime
 
     from numpy.typing import NDArray
 
+    from solah.editing import Editor
     from solah.explain import Explanation, Rules, Semantics, Stress
     from solah.kernels.arrays import Float
     from solah.model.document import Model
@@ -204,6 +206,25 @@ class Evaluator:
         if (truth == MISSING).any():
             raise DataError("y has missing values; leave the rows without a true class out")
         return stress(self.model_, rows, truth, noise=noise, budget=budget, seed=seed)
+
+    def edit(self, *, author: str = "", time: datetime | None = None) -> Editor:
+        """Begin to edit the model, which itself stays as it is.
+
+        Parameters
+        ----------
+        author : str, default=""
+            Who edits; kept with each edit.
+        time : datetime, default=None
+            The time that is kept with each edit; by default the current one.
+
+        Returns
+        -------
+        editor : Editor
+            Its ``model`` is the edited one.
+        """
+        from solah.editing import Editor
+
+        return Editor(self.model_, author=author, time=time)
 
     def _known_table(self, X: Any) -> Table:
         """Read rows, and warn of states that the model does not know."""
