@@ -185,6 +185,26 @@ def test_comments_survive():
     ]
 
 
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 200), st.data())
+def test_comments_survive_wherever_they_stand(seed, data):
+    lines = write_rules(any_model(seed)).splitlines()
+    texts = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]), max_size=9)
+    for number in sorted(data.draw(st.sets(st.integers(0, len(lines) - 1), max_size=8)))[::-1]:
+        comment = f"# {data.draw(texts)}".rstrip()
+        if data.draw(st.booleans()) and lines[number]:
+            lines[number] += f"  {comment}"
+        else:
+            lines.insert(number, f"  {comment}")
+    model = read_rules("\n".join(lines))
+    written = write_rules(model)
+    assert sorted(one.text for one in read_rules(written).comments) == sorted(
+        one.text for one in model.comments
+    )
+    assert write_rules(read_rules(written)) == written
+    assert len(model.comments) == sum("#" in line for line in lines)
+
+
 def test_a_comment_whose_statement_is_gone_moves_to_the_end():
     model = replace(read_rules(SMALL), comments=(Comment("attribute heat", "gone"),))
     assert write_rules(model).endswith("\n\n# gone\n")

@@ -13,9 +13,9 @@ from solah.editing.adding import has_variances, tree_record
 from solah.editing.finding import find_rule, find_trees
 from solah.editing.moving import apply_move, move_word
 from solah.editing.renaming import rename_attribute, rename_class, rename_node, rename_word
-from solah.exceptions import ModelFormatError, ParameterError, did_you_mean, shorten
+from solah.exceptions import ModelFormatError, ParameterError, cut, did_you_mean, shorten
 from solah.model.document import Fusion, Model
-from solah.model.edits import Edit, edit_record, spell_time
+from solah.model.edits import MAX_TEXT, Edit, edit_record, spell_time
 from solah.model.files import save_document
 from solah.model.format import read_model, to_json
 from solah.model.joining import weighted_variance
@@ -120,7 +120,8 @@ has one like this)
             change = self._leaf_change(found, {"belief": shares})
         else:
             change = self._score_change(found, stated.conclusion.scores_for(goal.states))
-        return self._step(change, f"set the rule: {_spelled(rule)}", reason)
+        told = f"{_conditions(stated.conditions)} then {stated.conclusion}"
+        return self._step(change, f"set the rule: {told}", reason)
 
     def remove(self, rule: str, *, tree: str | None = None, reason: str = "") -> Self:
         """Switch a rule off: it adds nothing any longer.
@@ -279,7 +280,7 @@ has one like this)
         document = json.loads(to_json(self._model))
         change(document)
         time = spell_time(self._time or datetime.now(UTC))
-        edit = Edit(text, self._author, time, reason)
+        edit = Edit(cut(text, MAX_TEXT), self._author, time, reason)
         document["edits"] = [*document.get("edits", ()), edit_record(edit)]
         try:
             self._model = read_model(Reader(document, "the edited model", ModelFormatError))
@@ -331,12 +332,6 @@ has one like this)
 
 def _conditions(conditions: Sequence[StatedCondition]) -> str:
     return f"if {' and '.join(map(str, conditions))}"
-
-
-def _spelled(rule: str) -> str:
-    """Write a rule in one line."""
-    stated = parse_change(rule)
-    return f"{_conditions(stated.conditions)} then {stated.conclusion}"
 
 
 def _with_missing(

@@ -110,7 +110,7 @@ def read_comments(reader: Reader) -> tuple[Comment, ...]:
 def _read_comment(reader: Reader) -> Comment:
     fields = reader.record(["on", "text"], ["behind"])
     text = fields["text"].text(least=0, most=MAX_TEXT)
-    if not text.isprintable():
+    if "\n" in text:
         raise fields["text"].fail("a text in one line")
     is_behind = "behind" in fields and read_mark(fields["behind"])
     return Comment(fields["on"].text(), text, is_behind)

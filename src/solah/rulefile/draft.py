@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from solah.data.json_reader import Reader
-from solah.exceptions import ModelFormatError
+from solah.exceptions import ModelFormatError, RuleTextError
+from solah.model.edits import MAX_TEXT
 from solah.model.format import read_model
 from solah.rulefile.lexer import Cursor, lex
 
@@ -67,6 +68,8 @@ class Draft:
         """Keep the comments before a statement, which begins with the token, and in its line."""
         while self._lines and self._lines[-1] <= token.line:
             line = self._lines.pop()
+            if len(self._of_lines[line]) > MAX_TEXT:
+                raise RuleTextError(f"a comment has at most {MAX_TEXT} characters", line)
             record: dict[str, Any] = {"on": anchor, "text": self._of_lines[line]}
             self.comments.append(record | ({"behind": True} if line == token.line else {}))
 

@@ -85,7 +85,7 @@ def _scan(text: str, comments: dict[int, str]) -> Iterator[Token]:
             raise RuleTextError(_wrong_character(text, start), line, column)
         kind, start = match.lastgroup, match.end()
         if kind == "comment":
-            comments[line] = match[0][1:].strip()
+            comments[line] = match[0].removeprefix("#").removeprefix(" ").rstrip()
         elif kind != "blank":
             yield Token(kind, match[0], line, column)
         if kind == "line":

@@ -16,7 +16,7 @@ from solah.rulefile.branches import Branch, BranchReader, node_records
 from solah.rulefile.draft import Draft
 from solah.rulefile.lexer import spell_name
 from solah.rulefile.sentence import read_conclusion, read_state_text
-from solah.rulefile.vocabulary import read_attribute_record, read_belief_record, read_goal_record
+from solah.rulefile.vocabulary import read_attribute_record, read_belief, read_goal_record
 from solah.rulefile.words import InputWords
 
 if TYPE_CHECKING:
@@ -169,25 +169,20 @@ class _RulesReader:
     def _read_belief(self, token: Token) -> None:
         place = f".beliefs[{len(self._beliefs)}]"
         self._draft.stand_at(place, token)
-        record = read_belief_record(self._draft, token, place)
-        # In the document it has the tree and the state as well, and no kind; for the checks of its
-        # words it is an attribute as any other.
-        tree, state = record.pop("tree"), record.pop("state")
-        name_of_tree, tree_token = tree
-        name_of_state, state_token = state
-        self._expect_node(name_of_tree, tree_token)
-        if not self._goal.states:
-            raise state_token.fail("the goal is a number, which has no classes to believe in")
+        stated = read_belief(self._draft, token, place)
+        node, node_token = stated.node
+        state, state_token = stated.state
+        self._expect_node(node, node_token)
         known = [str(one) for one in self._goal.states]
-        if name_of_state not in known:
-            near = did_you_mean(name_of_state, known)
-            raise state_token.fail(f"there is no class {shorten(name_of_state)}{near}")
-        number = known.index(name_of_state)
-        described = record | {"kind": "continuous", "low": 0.0, "high": 1.0}
-        words = replace(self._draft.checked(read_attribute, described, place), tree=name_of_tree)
+        if state not in known:
+            near = did_you_mean(state, known)
+            raise state_token.fail(f"there is no class {shorten(state)}{near}")
+        # For the checks of its words, it is an attribute as any other.
+        described = stated.record | {"kind": "continuous", "low": 0.0, "high": 1.0}
+        words = replace(self._draft.checked(read_attribute, described, place), tree=node)
         if words.name in self._beliefs:
             raise token.fail(f"the name {shorten(words.name)} is taken already")
-        record = {"name": words.name, "tree": name_of_tree, "state": number} | record
+        record = stated.record | {"tree": node, "state": known.index(state)}
         self._beliefs[words.name] = words, record, token
 
     def _refuse_beliefs(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from solah.data import Kind
 from solah.exceptions import shorten
@@ -127,24 +127,35 @@ def read_attribute_record(draft: Draft, token: Token, place: str) -> dict[str, A
     return record | _read_words(draft, anchor, place) | moved
 
 
-def read_belief_record(draft: Draft, token: Token, place: str) -> dict[str, Any]:
-    """Read words over a belief behind their first word; tree and class with their tokens."""
+class StatedBelief(NamedTuple):
+    """Words over what a node believes of a class, as the file has them.
+
+    Attributes
+    ----------
+    node, state : the node and the class, and where they stand
+    record : name, words, peaks and ignorance, as the document has them
+    """
+
+    node: tuple[str, Token]
+    state: tuple[str, Token]
+    record: dict[str, Any]
+
+
+def read_belief(draft: Draft, token: Token, place: str) -> StatedBelief:
+    """Read words over a belief behind their first word."""
     cursor = draft.cursor
     name = cursor.name("a name for the belief")
     anchor = f"belief {spell_name(name)}"
     draft.keep_comments(token, anchor)
     cursor.word("of")
-    tree_token = cursor.token
-    tree = cursor.name("the name of rules or of a group")
+    node = cursor.token, cursor.name("the name of rules or of a group")
     cursor.word("in")
-    state_token = cursor.token
-    state = read_state_text(cursor, "a class")
+    state = cursor.token, read_state_text(cursor, "a class")
     cursor.end_line()
-    record = {"name": name, "tree": (tree, tree_token), "state": (state, state_token)}
     words = _read_words(draft, anchor, place)
     if "cores" in words:
         raise token.fail("words over a belief have peaks")
-    return record | words
+    return StatedBelief(node[::-1], state[::-1], {"name": name} | words)
 
 
 def _read_states(draft: Draft, anchor: str) -> dict[str, Any]:
