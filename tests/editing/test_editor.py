@@ -193,6 +193,36 @@ def test_a_point_becomes_a_range_and_a_point_again(editor):
     assert editor.model.trees[0].inputs[0].peaks == before.attributes[0].peaks
 
 
+def test_parts_of_an_attribute_move_with_its_words():
+    text = ALARM.replace(
+        'rules "evidence of room"',
+        """\
+rules pair on smoke parted at medium and high, room
+  if smoke is low and
+    if room is anything then yes +0
+  if smoke is medium and
+    if room is lab then yes +2
+    otherwise then yes +0
+  if smoke is high and
+    if room is anything then yes +0
+rules "evidence of room\"""",
+        1,
+    ).replace('  adds "evidence of room', '  adds pair\n  adds "evidence of room')
+    before = read_rules(text)
+    editor = Editor(before).move("smoke", "medium", start=2.5, end=4)
+    tree = editor.model.trees[1]
+    assert before.trees[1].inputs[0].peaks == (2.0, 3.0, 5.0)
+    assert tree.inputs[0].peaks == (2.0, 2.5, 4.0, 5.0)
+    rows = np.array([[2.5, 0.0], [4.0, 0.0], [3.0, 1.0]])
+    after = signals_of(editor.model, coded(editor.model, rows))["pair"]
+    assert after.tolist() == [[-1, 1], [-1, 1], [0, 0]]
+    back = editor.move("smoke", "medium", start=3, end=3).model
+    assert back.trees[1].inputs[0].peaks == (2.0, 3.0, 5.0)
+    assert back.trees[1].scores.tolist() == before.trees[1].scores.tolist()
+    with pytest.raises(RuleTextError, match="only these are told apart: low; medium or high"):
+        read_rules(text.replace("parted at medium and high", "parted at medium"))
+
+
 def test_names_change_everywhere(editor):
     editor.rename_attribute("smoke", "ppm").rename_word("ppm", "high", "thick")
     editor.rename_class("yes", "fire").rename_group("evidence of room", "the room")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.model.attributes import cored_attribute
+from solah.model.attributes import cored_attribute, parted_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,43 +120,43 @@ def apply_move(document: dict[str, Any], attribute: Attribute, move: WordMove) -
     record |= {**move.values, "moved": True}
     if not attribute.cores:
         return
-    change = SetChange(attribute, move.values["cores"])
-    if change.is_none:
-        return
+    ends = [
+        (-math.inf if low is None else low, math.inf if high is None else high)
+        for low, high in move.values["cores"]
+    ]
+    after = cored_attribute(attribute.name, attribute.words, ends, (), 0.0, 1.0)
+    change = SetChange(attribute, after)
     record["ignorance"] = change.masses(record["ignorance"])
+    after = replace(after, ignorance=tuple(record["ignorance"]))
     for tree in document["trees"]:
-        if attribute.name in tree.get("inputs", ()):
-            tree["nodes"] = change.nodes(tree["nodes"], attribute.name)
+        for asked in tree.get("inputs", ()):
+            if asked == attribute.name:
+                tree["nodes"] = change.nodes(tree["nodes"], attribute.name)
+            elif isinstance(asked, dict) and asked["name"] == attribute.name:
+                both = (parted_attribute(one, asked["parted_at"]) for one in (attribute, after))
+                tree["nodes"] = SetChange(*both).nodes(tree["nodes"], attribute.name)
 
 
 class SetChange:
-    """The focal sets of an attribute after its words moved, and what they were before.
+    """The focal sets of an input after words moved, and what they were before.
 
-    A word whose core becomes a point has one focal set instead of two, and the other way round.
+    A word or part whose core becomes a point has one focal set instead of two, and the other way
+    round.
 
     Parameters
     ----------
-    before : the attribute as it was
-    cores : its cores from now on
+    before, after : the input as it was, and as it is from now on
     """
 
-    def __init__(self, before: Attribute, cores: Sequence[Sequence[float | None]]) -> None:
-        ends = [
-            (-math.inf if low is None else low, math.inf if high is None else high)
-            for low, high in cores
-        ]
-        after = cored_attribute(before.name, before.words, ends, (), 0.0, 1.0)
+    def __init__(self, before: Attribute, after: Attribute) -> None:
         self._sources: list[list[int]] = []
         self._copies: list[int] = []
         for number in range(len(before.words)):
             old = [place for place, word in enumerate(before.set_words) if word == number]
             n_new = after.set_words.count(number)
-            if len(old) == n_new:
-                self._sources += [[place] for place in old]
-            else:
-                self._sources += [old] * n_new
-            self._copies += [1 if len(old) >= n_new else n_new] * n_new
-        self.is_none = after.set_words == before.set_words
+            same = len(old) == n_new
+            self._sources += [[place] for place in old] if same else [old] * n_new
+            self._copies += [max(n_new // len(old), 1)] * n_new
 
     def masses(self, before: Sequence[float]) -> list[float]:
         """Return the masses of the focal sets: shared by copies, summed where two are one."""

@@ -26,10 +26,25 @@ _MOST_NODES = 1 << 22
 
 @dataclass
 class Facts:
-    """What stands behind the bar: the rows of nodes that are the same, and what they are."""
+    """What stands behind the bar.
+
+    Attributes
+    ----------
+    supports : the rows of each node; none if they are not given
+    beliefs : the shares of the classes among them, one list for all nodes or for each; none if not
+        given
+    """
 
     supports: list[float] = field(default_factory=list)
-    belief: list[float] = field(default_factory=list)
+    beliefs: list[list[float]] = field(default_factory=list)
+
+    def support(self, number: int) -> float | None:
+        """Return the rows of one of the nodes."""
+        return self.supports[number] if self.supports else None
+
+    def belief(self, number: int) -> list[float]:
+        """Return the shares among the rows of one of the nodes."""
+        return self.beliefs[number if len(self.beliefs) > 1 else 0] if self.beliefs else []
 
 
 @dataclass(eq=False)
@@ -293,15 +308,24 @@ class BranchReader:
             )
         cursor.word("rows")
         if with_belief and cursor.took("colon"):
-            facts.belief = [cursor.number("a share")]
-            while cursor.took("comma"):
-                facts.belief.append(cursor.number("a share"))
-            if len(facts.belief) != self._goal.size:
+            facts.beliefs = [self._read_belief(token)]
+            while cursor.took("semicolon"):
+                facts.beliefs.append(self._read_belief(token))
+            if len(facts.beliefs) not in (1, n_nodes):
                 raise token.fail(
-                    f"expected {self._goal.size} numbers behind 'rows:'. "
-                    f"Got {len(facts.belief)} instead."
+                    f"expected shares once, or {n_nodes} times. Got {len(facts.beliefs)} instead."
                 )
         return facts
+
+    def _read_belief(self, token: Token) -> list[float]:
+        shares = [self._cursor.number("a share")]
+        while self._cursor.took("comma"):
+            shares.append(self._cursor.number("a share"))
+        if len(shares) != self._goal.size:
+            raise token.fail(
+                f"expected {self._goal.size} numbers behind 'rows:'. Got {len(shares)} instead."
+            )
+        return shares
 
 
 def goal_names(goal: Goal) -> list[tuple[str, ...]]:
@@ -331,8 +355,8 @@ def node_records(root: Branch, goal: Goal) -> tuple[list[dict[str, Any]], list[T
             sets = range(branch.block.n_sets)
             record |= {"split": branch.block.words.name, "first_child": len(queue)}
             queue.extend(branch.block.child(number, place) for place in sets)
-        record["support"] = branch.facts.supports[number] if branch.facts.supports else None
-        record["belief"] = branch.belief or branch.facts.belief
+        record["support"] = branch.facts.support(number)
+        record["belief"] = branch.belief or branch.facts.belief(number)
         if branch.scores:
             record["scores"] = branch.scores
         if branch.is_pinned:

@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     | (?P<comma>   , )
     | (?P<bar>     \| )
     | (?P<colon>   : )
+    | (?P<semicolon> ; )
     | (?P<joint>   -or- )
     | (?P<number>  [+-]?(?: [0-9]+(?:\.[0-9]*)? | \.[0-9]+ )(?:[eE][+-]?[0-9]+)?
                    (?! (?!-or-)[\w.%/()'*-] ) )
@@ -96,7 +97,7 @@ def _scan(text: str, comments: dict[int, str]) -> Iterator[Token]:
 def _wrong_character(text: str, start: int) -> str:
     if text[start] == '"':
         return "a double quote is not closed"
-    found = re.compile(r'[^\s,|:"#]+').match(text, start)
+    found = re.compile(r'[^\s,|:;"#]+').match(text, start)
     piece = text[start] if found is None else found[0]
     if piece[0] in "+-.0123456789":
         return f"{shorten(piece)} is no number; a name like this needs double quotes"

@@ -277,18 +277,25 @@ class _RulesReader:
         if not cursor.took_word("parted"):
             return InputWords(attribute), name
         cursor.word("at")
-        word_token = cursor.token
-        word = read_state_text(cursor, "a word")
         if len(attribute.cores) < 2:
-            raise word_token.fail(f"{shorten(name)} has no words with ranges that part it")
-        if word not in attribute.words[1:]:
-            raise word_token.fail(
-                f"{shorten(name)} cannot be parted at {shorten(word)}"
-                f"{did_you_mean(word, attribute.words[1:])}"
+            raise token.fail(f"{shorten(name)} has no words with ranges that part it")
+        starts = [self._read_start(attribute, 1)]
+        while cursor.took_word("and"):
+            starts.append(self._read_start(attribute, starts[-1] + 1))
+        parted = parted_attribute(attribute, starts)
+        return InputWords(parted, attribute), {"name": name, "parted_at": starts}
+
+    def _read_start(self, attribute: Attribute, least: int) -> int:
+        """Read the first word of a part, which comes behind those of the part before."""
+        token = self._cursor.token
+        word = read_state_text(self._cursor, "a word")
+        known = attribute.words[least:]
+        if word not in known:
+            raise token.fail(
+                f"{shorten(attribute.name)} cannot be parted at {shorten(word)}"
+                f"{did_you_mean(word, known)}"
             )
-        start = attribute.words.index(word)
-        parted = parted_attribute(attribute, start)
-        return InputWords(parted, attribute), {"name": name, "parted_at": start}
+        return least + known.index(word)
 
     def _read_fusion(self, token: Token, *, is_top: bool) -> None:
         cursor, place = self._cursor, f".trees[{len(self._nodes)}]"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from solah.exceptions import shorten
-from solah.rulefile.lexer import spell_name
 from solah.rulefile.sentence import SetName, spell_state
 
 if TYPE_CHECKING:
@@ -22,58 +22,73 @@ class InputWords:
     Parameters
     ----------
     attribute : the input as the tree has it
-    whole : the attribute itself, of an input that is parted into low and high
+    whole : the attribute itself, of an input that is parted; its words name the parts
     """
 
     def __init__(self, attribute: Attribute, whole: Attribute | None = None) -> None:
         self.attribute = attribute
-        self.whole = whole if attribute.parted_at else None
+        self._words = whole.words if whole is not None and attribute.parted_at else attribute.words
 
     @property
     def name(self) -> str:
         """The input's name."""
         return self.attribute.name
 
+    @property
+    def parted_at(self) -> tuple[str, ...]:
+        """The first word of each part but the lowest, of an input that is parted."""
+        return tuple(self._words[start] for start in self.attribute.parted_at)
+
     @cached_property
-    def known(self) -> Mapping[SetName, range]:
-        """Where each name stands among the focal sets; of a parted input, among its words."""
-        one = self.attribute
-        if self.whole is not None:
-            return {SetName((word,)): range(i, i + 1) for i, word in enumerate(self.whole.words)}
-        if not one.cores:
-            return {SetName(words): range(i, i + 1) for i, words in enumerate(one.focal_sets)}
+    def _runs(self) -> list[list[str]]:
+        """The words that are told as one: those of each part, or each by itself."""
+        if not self.attribute.parted_at:
+            return [[word] for word in self._words]
+        ends = (0, *self.attribute.parted_at, len(self._words))
+        return [list(self._words[start:stop]) for start, stop in pairwise(ends)]
+
+    def _sets_of(self, run: int) -> range:
+        places = [place for place, of in enumerate(self.attribute.set_words) if of == run]
+        return range(places[0], places[-1] + 1)
+
+    @cached_property
+    def _known(self) -> Mapping[SetName, range]:
+        """Where each name stands among the focal sets."""
+        if not self.attribute.cores:
+            sets = enumerate(self.attribute.focal_sets)
+            return {SetName(words): range(place, place + 1) for place, words in sets}
         known: dict[SetName, range] = {}
-        for number, word in enumerate(one.words):
-            places = [place for place, of in enumerate(one.set_words) if of == number]
-            known[SetName((word,))] = range(places[0], places[-1] + 1)
-            if len(places) == 2:
-                known[SetName((word,), "lower")] = range(places[0], places[0] + 1)
-                known[SetName((word,), "upper")] = range(places[1], places[1] + 1)
+        for number, words in enumerate(self._runs):
+            at = self._sets_of(number)
+            for word in words:
+                known[SetName((word,))] = at
+                if len(at) == 2:
+                    known[SetName((word,), "lower")] = at[:1]
+                    known[SetName((word,), "upper")] = at[1:]
         return known
 
     def places(self, condition: StatedCondition) -> list[int]:
         """Return the focal sets that a condition means."""
-        if self.whole is None:
-            return condition.places(self.known, self.attribute.n_focal_sets)
-        words = condition.places(self.known, len(self.whole.words))
-        start = self.attribute.parted_at
-        parts = sorted({int(word >= start) for word in words})
-        if len(words) != sum((start, len(self.whole.words) - start)[part] for part in parts):
-            low, high = (self.spell([part]) for part in (0, 1))
-            raise condition.token.fail(
-                f"only {low} and {high} are told apart here, as {shorten(self.name)} is parted"
-            )
-        return parts
+        places = condition.places(self._known, self.attribute.n_focal_sets)
+        if self.attribute.parted_at and not any(name.end for name in condition.names):
+            self._refuse_parts_of_parts(condition)
+        return places
+
+    def _refuse_parts_of_parts(self, condition: StatedCondition) -> None:
+        meant = {self._words[place] for place in condition.word_places(self._words)}
+        for run in self._runs:
+            if 0 < len(meant.intersection(run)) < len(run):
+                told = [self.spell(self._sets_of(number)) for number in range(len(self._runs))]
+                raise condition.token.fail(
+                    f"{shorten(self.name)} is parted here, and only these are told apart: "
+                    f"{'; '.join(told)}"
+                )
 
     def spell(self, places: Sequence[int], everything: str = "anything") -> str:
         """Name focal sets together, as a condition has them behind ``is``."""
         one = self.attribute
         if len(places) == one.n_focal_sets > 1:
             return everything
-        if self.whole is not None:
-            start, n_words = one.parted_at, len(self.whole.words)
-            part = range(start) if places[0] == 0 else range(start, n_words)
-            return _run([spell_name(word) for word in self.whole.words], part, is_ordered=True)
         names, numbers = self._names(places)
         return _run(names, numbers, is_ordered=one.is_ordered)
 
@@ -84,19 +99,19 @@ class InputWords:
             return [spell_state(state) for state in one.states], list(places)
         if not one.cores:
             return [str(SetName(words)) for words in one.focal_sets], list(places)
-        names: list[str] = []
+        names: list[SetName] = []
         numbers: list[int] = []
-        for word in one.words:
-            whole = SetName((word,))
-            n_meant = sum(place in places for place in self.known[whole])
-            is_cut = 0 < n_meant < len(self.known[whole])
-            for name in (
-                (SetName((word,), "lower"), SetName((word,), "upper")) if is_cut else (whole,)
-            ):
-                if self.known[name].start in places:
+        for number, words in enumerate(self._runs):
+            at = self._sets_of(number)
+            n_meant = sum(place in places for place in at)
+            told = [SetName((word,)) for word in words]
+            if 0 < n_meant < len(at):
+                told = [SetName((words[0],), end) for end in ("lower", "upper")]
+            for name in told:
+                if self._known[name].start in places:
                     numbers.append(len(names))
-                names.append(str(name))
-        return names, numbers
+                names.append(name)
+        return [str(name) for name in names], numbers
 
 
 def _run(names: Sequence[str], numbers: Sequence[int], *, is_ordered: bool) -> str:

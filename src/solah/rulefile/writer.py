@@ -318,26 +318,28 @@ class _TreeWriter:
 
     def _facts(self, nodes: list[int], *, with_belief: bool = True) -> str:
         supports = " + ".join(map(spell_number, self._tree.support[nodes].tolist()))
-        shares = ", ".join(map(spell_number, self._tree.belief[nodes[0]].tolist()))
-        return f"{supports} rows: {shares}" if with_belief else f"{supports} rows"
+        if not with_belief:
+            return f"{supports} rows"
+        beliefs = [", ".join(map(spell_number, one)) for one in self._tree.belief[nodes].tolist()]
+        same = len(set(beliefs)) == 1
+        return f"{supports} rows: {beliefs[0] if same else '; '.join(beliefs)}"
 
     def _find_contents(self) -> list[int]:
         """Give a number to each node, the same to those that are the same but for their rows."""
         tree, numbers = self._tree, dict[object, int]()
         contents = [0] * len(tree.split)
         for node in range(len(tree.split) - 1, -1, -1):  # children stand behind their parents
-            told: object = (tree.belief[node].tobytes(), node in tree.pinned)
+            told: tuple[object, ...] = (tree.belief[node].tobytes(), node in tree.pinned)
             if tree.split[node] >= 0:
-                below = tuple(contents[child] for child in tree.children(node))
-                told = (told, int(tree.split[node]), below)
+                # Where evidence is added up, the shares of an inner node are facts of its rows.
+                told = () if tree.scores is not None else told
+                told += (int(tree.split[node]), *(contents[n] for n in tree.children(node)))
             elif tree.scores is not None:
-                told = (told, tree.scores[node].tobytes())
+                told += (tree.scores[node].tobytes(),)
             contents[node] = numbers.setdefault(told, len(numbers))
         return contents
 
 
 def _input_text(words: InputWords) -> str:
-    name, start = spell_name(words.name), words.attribute.parted_at
-    if words.whole is None:
-        return name
-    return f"{name} parted at {spell_name(words.whole.words[start])}"
+    parted = " and ".join(map(spell_name, words.parted_at))
+    return f"{spell_name(words.name)} parted at {parted}" if parted else spell_name(words.name)
