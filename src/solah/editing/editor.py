@@ -64,14 +64,14 @@ class Editor:
     ...     learnt.edit(author="Ann", time=datetime(2026, 5, 17))
     ...     .rename_attribute("petal width (cm)", "width")
     ...     .set("if width is low then setosa +3", reason="no other has one like this")
-    ...     .move("width", "high", start=1.85)
+    ...     .pin("if width is low")
     ... )
     >>> for edit in editor.model.edits:
     ...     print(edit)
     2026-05-17T00:00:00Z, Ann: renamed the attribute 'petal width (cm)' to 'width'
     2026-05-17T00:00:00Z, Ann: set the rule: if width is low then setosa +3 (because: no other \
 has one like this)
-    2026-05-17T00:00:00Z, Ann: moved the word 'high' of 'width': it begins at 1.85 instead of 1.8
+    2026-05-17T00:00:00Z, Ann: pinned the rule: if width is low
     """
 
     def __init__(
