@@ -116,7 +116,7 @@ def test_an_edited_model_is_explained_reported_and_adapted(seed):
     text = render_markdown(summarise(model))
     page = render_page(summarise_page(model, table))
     assert ("What people edited" in text) == bool(model.edits)
-    assert ("What people edited" in page) == bool(model.edits)
+    assert ("Constraints and edits" in page) == bool(model.edits)
     if model.goal.states:
         learner = Learner(model)
         learner.learn(rows, rng.integers(0, len(model.goal.states), len(rows)))

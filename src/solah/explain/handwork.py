@@ -22,15 +22,15 @@ def spell_promises(model: Model) -> list[str]:
 
 def spell_edits(model: Model) -> list[str]:
     """Write what people changed since a model was learnt: one sentence each, the first first."""
-    return [str(one) for one in getattr(model, "edits", ())]
+    return [str(one) for one in model.edits]
 
 
 def pinned_trees(model: Model) -> list[str]:
     """Name the trees with rules that learning again is to keep, with how many there are."""
-    marked = ((tree.name, len(getattr(tree, "pinned", ()))) for tree in model.trees)
+    marked = ((tree.name, len(tree.pinned)) for tree in model.trees)
     return [f"{name} ({number})" for name, number in marked if number]
 
 
 def moved_attributes(model: Model) -> list[str]:
     """Name the attributes whose words were moved after rows were counted."""
-    return [one.name for one in model.attributes if getattr(one, "is_moved", False)]
+    return [one.name for one in model.attributes if one.is_moved]
