@@ -13,7 +13,7 @@ from random_models import any_model, as_table, coded, random_model, random_rows
 from solah.explain import Explainer, attribute_importances, rules_of
 from solah.export import export_c, export_micropython
 from solah.export.blob import export_blob
-from solah.export.learning import Learner
+from solah.learn.online import Learner
 from solah.model.beliefs import signals_of
 from solah.model.format import from_json, to_json
 from solah.model.parting import part_of
