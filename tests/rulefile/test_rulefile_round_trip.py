@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, reject, settings
 from hypothesis import strategies as st
 from rulefile_samples import SMALL
 
@@ -22,6 +22,7 @@ from solah import (
     datasets,
 )
 from solah.data import Kind
+from solah.exceptions import ModelFormatError
 from solah.model import Goal, Model, Tree
 from solah.model.attributes import discrete_attribute
 from solah.model.edits import Comment, Edit
@@ -105,9 +106,12 @@ def test_any_names_come_back(names):
             return {key: renamed(item) for key, item in value.items()}
         return new.get(value, value) if isinstance(value, str) else value
 
-    text = json.dumps(renamed(document)).encode()
-    if len(set(new.values())) == len(new):
-        assert_round_trip(from_json(text))
+    assume(len(set(new.values())) == len(new))
+    try:
+        model = from_json(json.dumps(renamed(document)).encode())
+    except ModelFormatError:
+        reject()  # not a document either: a class that ends with NUL, say
+    assert_round_trip(model)
 
 
 @pytest.mark.parametrize(
