@@ -16,8 +16,8 @@ def test_a_model_alone(run, fruit_model, tmp_path):
     page = tmp_path / "fruits.html"
     outcome = run("report", fruit_model, "-o", page)
     assert outcome.code == 0, outcome.err
-    assert outcome.out == f"written to {page}\n"
     text = page.read_text(encoding="utf-8")
+    assert outcome.out == f"written to {page} ({len(text.encode()) / 1000:.0f} kB)\n"
     assert text == render_page(summarise_page(load_model(fruit_model).model_))
     assert "geschmack 👅" in text
     assert "How well it decides" not in text
@@ -31,6 +31,15 @@ def test_rows_add_scores(run, fruit_model, fruits, tmp_path):
     assert summary["data"] == {"source": fruits.name, "rows": 24, "with_truth": 24}
     assert summary["measured"]["scores"]["accuracy"] == 1.0
     assert page.read_text(encoding="utf-8") == render_page(summary)
+
+
+def test_rows_can_be_left_out(run, wine_model, tmp_path):
+    page = tmp_path / "w.html"
+    assert run("report", wine_model, "wine", "-o", page).out.endswith(" kB, with 50 rows)\n")
+    outcome = run("report", wine_model, "wine", "-o", page, "--no-rows", "--json")
+    assert (outcome.document["rows"], outcome.document["sample"]) == ([], None)
+    assert outcome.document["measured"] is not None
+    assert "Row of the data" not in page.read_text(encoding="utf-8")
 
 
 def test_the_default_output(run, fruit_model, tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ from solah import (
     datasets,
 )
 from solah.data import Column, Table, from_array
+from solah.report import summarise_page
 from solah.runtime import Evaluator
 
 WINE_WIRING = (
@@ -164,3 +165,15 @@ def _random_readings(attribute, n_rows, random):
     low, high = attribute.peaks[0], attribute.peaks[-1]
     margin = 0.1 * (high - low)
     return np.where(missing, np.nan, random.uniform(low - margin, high + margin, n_rows))
+
+
+@cache
+def summary_of(name):
+    """Summarise a model and its rows for the page."""
+    model, table, goal = make(name)
+    return summarise_page(model, table, goal, source=name)
+
+
+def settle(page):
+    """Wait until the page has shown the last change: it does so with a frame, and a bit later."""
+    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 90)))")

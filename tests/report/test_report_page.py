@@ -15,12 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
+import random_models
 from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier, datasets
 from solah.data import Column, Table, from_array
 from solah.evaluation import Plan, cross_validate
 from solah.exceptions import DataError, ParameterError
+from solah.model import Fusion
 from solah.model.beliefs import all_beliefs
+from solah.model.encode import encode
+from solah.model.format import from_json
 from solah.report import render_page, summarise_page
+from solah.report.editing import pack
 from solah.report.heat_map import heat_map
 from solah.report.hierarchy_drawing import draw_hierarchy
 from solah.report.measuring import measure_classes, spread_evenly
@@ -344,3 +349,74 @@ def test_readings_that_are_all_the_same_or_infinite_have_a_picture(constant):
     (counts,) = picture["histogram"]["counts"]
     assert [counts[0], counts[12], counts[-1]] == [1, 38, 1]
     assert render_page(summary)
+
+
+# --- the edit mode ---------------------------------------------------------------------------
+
+
+def payload_of(summary):
+    text = re.search(r'id="payload">(.*?)</script>', render_page(summary), re.DOTALL)[1]
+    return json.loads(text)
+
+
+def unpacked(packed):
+    values = np.frombuffer(base64.b64decode(packed["values"]), "<f8")
+    return values[np.frombuffer(base64.b64decode(packed["codes"]), "<u2")]
+
+
+@given(st.lists(st.none() | st.floats(-1e36, 1e36), min_size=1, max_size=300))
+def test_packed_numbers_are_exact(numbers):
+    expected = np.array(numbers, dtype=np.float64)
+    np.testing.assert_array_equal(unpacked(pack(numbers)), expected)
+
+
+@pytest.mark.parametrize("name", page_models.NAMES)
+def test_only_rules_that_add_up_can_be_edited(name):
+    model, _, _ = page_models.make(name)
+    summary = summary_of(name)
+    can_be_edited = isinstance(model.root, Fusion)
+    assert bool(summary["editing"]["why_not"]) is not can_be_edited
+    assert (payload_of(summary)["editing"] is not None) is can_be_edited
+    assert ("Start editing" in render_page(summary)) is can_be_edited
+    assert ("cannot be edited here" in render_page(summary)) is not can_be_edited
+
+
+def test_a_tree_over_a_fusion_cannot_be_edited():
+    model = random_models.random_model(np.random.default_rng(2), "over a fusion")
+    assert summarise_page(model)["editing"]["why_not"]
+
+
+@pytest.mark.parametrize("name", ["wine, few rules", "groups", "a number, added up"])
+def test_the_parts_of_the_document_are_the_document(name):
+    model, _, _ = page_models.make(name)
+    document = payload_of(summary_of(name))["editing"]["document"]
+    text = {
+        key: f"[{','.join(value)}]" if isinstance(value, list) else value
+        for key, value in document.items()
+    }
+    whole = ",".join(f'"{key}": {value}' for key, value in text.items())
+    assert from_json(f"{{{whole}}}".encode()) == model
+
+
+def test_rows_to_try_an_edit_on_are_spread_over_all(monkeypatch):
+    monkeypatch.setattr("solah.report.page_summary.MAX_SAMPLE", 40)
+    model, table, goal = page_models.make("groups")
+    sample = payload_of(summarise_page(model, table, goal))["sample"]
+    chosen = np.array(sample["rows"]) - 1
+    assert len(chosen) == 40
+    assert (chosen[0], chosen[-1]) == (0, table.n_rows - 1)
+    readings = encode(table, model.attributes)[chosen]
+    np.testing.assert_array_equal(
+        np.column_stack(list(map(unpacked, sample["readings"]))), readings
+    )
+    states = np.array(model.goal.states)
+    np.testing.assert_array_equal(states[unpacked(sample["truth"]).astype(int)], goal[chosen])
+
+
+def test_a_page_without_rows_has_none():
+    model, table, goal = page_models.make("groups")
+    summary = summarise_page(model, table, goal, with_rows=False)
+    page = render_page(summary)
+    assert (payload_of(summary)["rows"], payload_of(summary)["sample"]) == ([], None)
+    assert "This page holds no rows" in page
+    assert summary["measured"] == summary_of("groups")["measured"]

@@ -18,13 +18,6 @@ from solah.report import render_page, summarise_page
 
 pytestmark = pytest.mark.slow
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
-PATIENCE = 180_000  # milliseconds
 PHONE = {"width": 360, "height": 740}
 NASTY = (
     "<script>alert(1)</script>",
@@ -36,88 +29,9 @@ NASTY = (
 
 
 @pytest.fixture(scope="module")
-def browser(find_tool):
-    chromium = find_tool("chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=FLAGS.split(), timeout=PATIENCE
-        )
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def complaints():
-    """Return what pages complained of since it was looked at."""
-    return []
-
-
-@pytest.fixture(autouse=True)
-def no_complaint(complaints):
-    """Fail a test whose page logged, asked or fetched anything."""
-    yield
-    found, complaints[:] = list(complaints), []
-    assert found == []
-
-
-@pytest.fixture(scope="module")
-def show(browser, complaints, tmp_path_factory):
-    """Return a function that opens a summary's page, ready to be used."""
-
-    def open_it(summary, link="", **options):
-        path = tmp_path_factory.mktemp("page") / "report.html"
-        path.write_text(render_page(summary), encoding="utf-8")
-        page = browser.new_context(**options).new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
-        page.on("request", lambda request: _is_own(request.url) or complaints.append(request.url))
-        page.goto(f"{path.as_uri()}{link}")
-        page.locator("#why li").first.wait_for(state="attached")
-        return page
-
-    return open_it
-
-
-def _is_own(address):
-    return address.startswith(("file:", "data:"))
-
-
-@pytest.fixture
-def open_page(show):
-    """Return a function that opens a page for one test."""
-    pages = []
-
-    def open_it(summary, link="", **options):
-        pages.append(show(summary, link, **options))
-        return pages[-1]
-
-    yield open_it
-    for page in pages:
-        page.context.close()
-
-
-@pytest.fixture
-def open_model(open_page):
-    """Return a function that opens the page of one of our models for one test."""
-
-    def open_it(name, link="", **options):
-        return open_page(summary_of(name), link, **options)
-
-    return open_it
-
-
-@pytest.fixture(scope="module")
 def still_page(show):
     """Return a function that opens a model's page once, for tests that leave it as it is."""
-    return cache(lambda name: show(summary_of(name), viewport=PHONE))
-
-
-@cache
-def summary_of(name):
-    model, table, goal = page_models.make(name)
-    return summarise_page(model, table, goal, source=name)
+    return cache(lambda name: show(page_models.summary_of(name), viewport=PHONE))
 
 
 def ask(page, question, readings):
@@ -125,11 +39,6 @@ def ask(page, question, readings):
     rows = [[None if np.isnan(x) else x for x in row] for row in readings.tolist()]
     script = f"text => JSON.stringify(JSON.parse(text).map(row => {question}))"
     return json.loads(page.evaluate(script, json.dumps(rows)))
-
-
-def settle(page):
-    """Wait until the page has shown the last change: it does so with a frame, and a bit later."""
-    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 90)))")
 
 
 # --- the arithmetic --------------------------------------------------------------------------
@@ -249,7 +158,7 @@ def test_names_are_text_and_nothing_else(open_page):
     page.locator("#all-rules").click()
     page.locator("#forget").click()
     page.locator("#row").select_option(index=2)
-    settle(page)
+    page_models.settle(page)
     assert page.evaluate("document.querySelectorAll('img, [onload], [onerror]').length") == 0
     assert sorted(page.locator(".control label[for]").all_text_contents()) == sorted(NASTY)
     assert page.locator("#verdict").text_content() in NASTY
@@ -265,17 +174,17 @@ def test_a_reading_moves_the_decision_and_the_drawing(open_model):
     place = int(control.get_attribute("data-attribute"))
     results = page.locator(".hierarchy.wide .node .result").all_text_contents()
     control.locator("input[type=number]").fill("0")
-    settle(page)
+    page_models.settle(page)
     after = page.evaluate("solah.readings")
     assert after[place] == 0
     assert after[:place] + after[place + 1 :] == before[:place] + before[place + 1 :]
     assert page.locator(".hierarchy.wide .node .result").all_text_contents() != results
     assert page.locator("#row").input_value() == ""
     control.locator("input[type=checkbox]").check()
-    settle(page)
+    page_models.settle(page)
     assert page.evaluate("solah.readings")[place] is None
     control.locator("input[type=checkbox]").uncheck()
-    settle(page)
+    page_models.settle(page)
     assert page.evaluate("solah.readings")[place] == 0
 
 
@@ -293,7 +202,7 @@ def test_trying_a_change_changes_the_decision(open_model):
     before = page.locator("#verdict").text_content()
     promised = page.locator("#change li").first.locator(".class bdi").text_content()
     page.locator("#change button").first.click()
-    settle(page)
+    page_models.settle(page)
     assert page.locator("#verdict").text_content() == promised != before
 
 
@@ -302,7 +211,7 @@ def test_a_link_keeps_the_state(open_model):
     page.locator("#forget").click()
     page.locator(".control input[type=number]").first.fill("9.25")
     page.locator(".control select").first.select_option(index=1)
-    settle(page)
+    page_models.settle(page)
     readings = page.evaluate("solah.readings")
     assert 9.25 in readings
     assert None in readings
@@ -364,7 +273,7 @@ def test_the_theme_is_kept_in_memory_only(open_model):
 
 
 def test_the_dependence_of_two_attributes_can_be_read(open_model):
-    dependence = summary_of("wine, few rules")["dependence"]
+    dependence = page_models.summary_of("wine, few rules")["dependence"]
     page = open_model("wine, few rules")
     page.locator("#heat").focus()
     page.keyboard.press("ArrowRight")
@@ -410,7 +319,7 @@ def test_no_serious_fault_of_accessibility(name, open_model):
 
 def test_a_page_without_script_shows_all_but_the_what_if(browser, tmp_path):
     path = tmp_path / "report.html"
-    path.write_text(render_page(summary_of("wine, few rules")), encoding="utf-8")
+    path.write_text(render_page(page_models.summary_of("wine, few rules")), encoding="utf-8")
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(path.as_uri())
@@ -424,7 +333,10 @@ def test_a_page_without_script_shows_all_but_the_what_if(browser, tmp_path):
 
 
 def check_size_and_speed(open_page, summary):
-    assert len(render_page(summary).encode()) < 1_000_000
+    bare = render_page({**summary, "rows": [], "sample": None})
+    assert len(bare.encode()) < 1_000_000
+    held = sum(map(len, summary["sample"]["readings"]))
+    assert len(render_page(summary).encode()) < len(bare.encode()) + 14 * held + 100_000
     page = open_page(summary)
     inspector = page.context.new_cdp_session(page)
     inspector.send("Performance.enable")
@@ -436,7 +348,7 @@ def check_size_and_speed(open_page, summary):
 
 
 def test_sixty_attributes_open_quickly(open_page):
-    check_size_and_speed(open_page, summary_of("many"))
+    check_size_and_speed(open_page, page_models.summary_of("many"))
 
 
 @pytest.mark.shared

@@ -1,7 +1,7 @@
 """``solah report``: write a page about a model, with rows if there are any."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 _PAGE_SUFFIXES = (".html", ".htm")
 _MARKDOWN_SUFFIX = ".md"
 
+WithRows = Annotated[
+    bool,
+    typer.Option(
+        "--rows/--no-rows",
+        help="Whether the page holds rows of DATA: 50 to look at and, if rules add up, up to 5,000 "
+        "that show what an edit changes. Without, it holds only counts and scores.",
+    ),
+]
+
 
 def report(
     model: ModelFile,
@@ -22,12 +31,14 @@ def report(
     data: Rows = None,
     target: Truth = None,
     by: By = None,
+    with_rows: WithRows = True,
     output: OutputFile = Path("report.html"),
 ) -> None:
     """Write a page about a model: how it is built, how well it decides, and a live what-if.
 
     The page is one HTML file that loads nothing from anywhere. Rows of DATA with the goal's column
-    add scores; rows without it add what is known of readings. An output that ends in .md
+    add scores; rows without it add what is known of readings. Where rules add up, they can be
+    edited on the page, which shows what that changes on its rows. An output that ends in .md
     is written as Markdown, which tells of the model alone. With --json the summary is printed too.
 
     Example: solah report model.json patients.csv --by sex -o report.html
@@ -41,11 +52,11 @@ def report(
         if suffix == _MARKDOWN_SUFFIX:
             summary, text = _markdown(document, data, screen)
         else:
-            summary, text = _page(document, data, target, by, reading, screen)
+            summary, text = _page(document, data, target, by, reading, screen, with_rows)
         write_whole(output, text)
     if screen.json:
         screen.document(summary)
-    screen.say(f"written to {output}")
+    screen.say(f"written to {output} ({_size(summary, text)})")
 
 
 def _suffix(output: Path) -> str:
@@ -73,6 +84,7 @@ def _page(
     by: list[str] | None,
     reading: ReadingOptions,
     screen: Screen,
+    with_rows: bool,
 ) -> tuple[dict[str, Any], str]:
     from solah.cli.problems import columns_by, known_truth
     from solah.cli.sources import read_source
@@ -86,5 +98,16 @@ def _page(
         source = read_source(data, reading.read_options())
         truth = known_truth(model, source.table, target, screen)
         columns = columns_by(model, source.table, by)
-        summary = summarise_page(model, source.table, truth, source=source.name, by=columns)
+        summary = summarise_page(
+            model, source.table, truth, source=source.name, by=columns, with_rows=with_rows
+        )
     return summary, render_page(summary)
+
+
+def _size(summary: dict[str, Any], text: str) -> str:
+    """Tell how large a report is, and how many rows it holds."""
+    from solah.cli.wording import plural
+
+    n_rows = len((summary.get("sample") or {}).get("rows", summary.get("rows", [])))
+    held = f", with {plural(n_rows, 'row')}" if n_rows else ""
+    return f"{len(text.encode()) / 1000:,.0f} kB{held}"

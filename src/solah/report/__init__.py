@@ -7,7 +7,7 @@ groups.py        groups of rows  -> their error rates, as a table
 
 page_summary.py  model, rows     -> that dict, and what an HTML page needs beyond it
   measuring.py · dependence.py (sampling.py) · attribute_pictures.py · live.py
-  node_cards.py (rule_lines.py)
+  node_cards.py (rule_lines.py) · editing.py
 card.py          model, rows     -> what a model card tells besides
 page.py          that dict       -> one HTML page
   hierarchy_drawing.py · charts.py · heat_map.py (svg.py)

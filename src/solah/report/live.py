@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from solah.data.spelling import spell
 from solah.explain.rules import MISSING
-from solah.model.beliefs import evidence_shares, fusion_inputs
+from solah.model.beliefs import fusion_inputs
 from solah.model.document import Task, Tree
 from solah.report.rule_lines import strongest_rules
 
@@ -34,14 +34,12 @@ def describe_arithmetic(model: Model, max_rules: int) -> dict[str, Any]:
     """
     attributes = {attribute.name: place for place, attribute in enumerate(model.attributes)}
     nodes = {node.name: place for place, node in enumerate(model.nodes)}
-    weighed, shares = fusion_inputs(model.nodes), evidence_shares(model.nodes)
+    weighed = fusion_inputs(model.nodes)
     described = []
     for node in model.nodes:
         if isinstance(node, Tree):
-            parts = _tree(node, attributes, nodes) | {
-                "share": shares.get(node.name, 0.0),
-                "fires": _fires(node, model.goal, max_rules),
-            }
+            parts = _tree(node, attributes, nodes)
+            parts["fires"] = _fires(node, model.goal, max_rules)
         else:
             parts = _fusion(node, nodes)
         described.append({"name": node.name, "weighed": node.name in weighed} | parts)
@@ -83,6 +81,7 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
         "ignorance": list(attribute.ignorance),
         "low": attribute.low,
         "high": attribute.high,
+        "moved": attribute.is_moved,
     }
 
 
@@ -115,10 +114,8 @@ def _input(
         }
     if attribute.name in nodes:
         return {"node": nodes[attribute.name]}
-    place = {"attribute": attributes[attribute.name]}
-    if not attribute.parted_at:
-        return place
-    return place | {"peaks": list(attribute.peaks), "ignorance": list(attribute.ignorance)}
+    parts = {"partedAt": list(attribute.parted_at)} if attribute.parted_at else {}
+    return {"attribute": attributes[attribute.name]} | parts
 
 
 def _fusion(fusion: Fusion, nodes: Mapping[str, int]) -> dict[str, Any]:

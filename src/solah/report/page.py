@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from solah.data.spelling import spell_mean
 from solah.report import charts
+from solah.report.editing import pack
 from solah.report.groups import group_notes, group_table
 from solah.report.heat_map import heat_map
 from solah.report.hierarchy_drawing import draw_hierarchy
@@ -23,9 +24,13 @@ _SCRIPTS = (
     "evaluate.js",
     "attribute.js",
     "change.js",
+    "trial.js",
     "spelling.js",
     "controls.js",
     "outcome.js",
+    "edits.js",
+    "editor.js",
+    "effects.js",
     "page.js",
 )
 _STYLE = "report.css"
@@ -122,6 +127,35 @@ def _payload(summary: dict[str, Any]) -> Markup:
             for key in ("names", "matrix")
             if key in summary["dependence"]
         },
+        "editing": _editing(summary),
+        "sample": _packed(summary["sample"]),
     }
     text = json.dumps(read, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(text.translate(_UNSAFE_IN_SCRIPT))
+
+
+def _editing(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """Gather what the edit mode reads: the document, and how nodes and rules are called."""
+    if summary["editing"]["why_not"]:
+        return None
+    nodes = summary["nodes"]
+    return {
+        "document": summary["editing"]["document"],
+        "titles": [node["title"] for node in nodes],
+        "counts": [node["n_rules"] for node in nodes],
+        "rules": [
+            [{"text": _premise(rule["conditions"]), "fact": rule["fact"]} for rule in node["rules"]]
+            for node in nodes
+        ],
+    }
+
+
+def _premise(conditions: list[str]) -> str:
+    return f"if {' and '.join(conditions)}" if conditions else "always"
+
+
+def _packed(sample: dict[str, Any] | None) -> dict[str, Any] | None:
+    if sample is None:
+        return None
+    columns = list(map(pack, sample["readings"]))
+    return {"rows": sample["rows"], "readings": columns, "truth": pack(sample["truth"])}

@@ -16,6 +16,7 @@ from solah.model.limits import MOST_NUMBER
 from solah.report.attribute_pictures import picture_of
 from solah.report.card import describe_card
 from solah.report.dependence import describe_dependence
+from solah.report.editing import describe_editing
 from solah.report.groups import describe_groups
 from solah.report.live import describe_arithmetic
 from solah.report.node_cards import describe_nodes
@@ -36,6 +37,8 @@ MAX_RULES = 400
 MAX_RULES_OF_TREE = 100
 MAX_STACKED = 5
 MAX_ROWS = 50
+MAX_SAMPLE = 5_000
+MAX_SAMPLE_READINGS = 250_000
 
 
 def summarise_page(
@@ -47,6 +50,7 @@ def summarise_page(
     scores: CrossValidation | None = None,
     path: Sequence[PathStep] = (),
     by: Sequence[str] = (),
+    with_rows: bool = True,
 ) -> dict[str, Any]:
     """Gather what the report page shows of a model, and of rows that it decides on.
 
@@ -66,6 +70,10 @@ def summarise_page(
         What each number of rules is worth: the ``path_`` of an estimator.
     by : sequence of str, default=()
         Columns of X by whose values error rates are measured; the model need not know them.
+    with_rows : bool, default=True
+        Whether the page may hold rows: some to look at, and, where the model can be edited, up to
+        5,000 (and 250,000 readings) on which an edit is tried. Without, it has only what is
+        counted and measured.
 
     Returns
     -------
@@ -90,6 +98,8 @@ def summarise_page(
     rules_a_tree = min(-(-MAX_RULES // len(model.trees)), MAX_RULES_OF_TREE)
     summary = summarise(model, scores, path=path)
     rows = None if X is None else DecidedRows(model, read_named(X), y)
+    held = rows if with_rows else None
+    editing = describe_editing(model)
     return {
         **summary,
         "attributes": [
@@ -104,7 +114,9 @@ def summarise_page(
         ],
         "nodes": describe_nodes(model, rules_a_tree),
         **_on_rows(model, rows, source, by),
-        "rows": rows.shown() if rows else [],
+        "rows": held.shown() if held else [],
+        "editing": editing,
+        "sample": None if editing["why_not"] else held and held.sample(),
         "dependence": rows and describe_dependence(model, rows.readings),
         "live": describe_arithmetic(model, rules_a_tree),
     }
@@ -224,18 +236,31 @@ class DecidedRows:
 
     def shown(self) -> list[dict[str, Any]]:
         """List some rows to look at, spread over the classes, with truth and decision."""
-        decided = self._decided
-        # JSON has no infinity; beyond all peaks, a reading means the same however far it is.
-        readings = np.clip(self.readings, -MOST_NUMBER, MOST_NUMBER)
+        decided, readings = self._decided, self._bounded
         return [
             {
                 "row": row + 1,
                 "truth": self._spelt(self._truth[row]),
                 "decided": self._spelt(decided[row]),
-                "readings": [None if np.isnan(x) else x for x in readings[row].tolist()],
+                "readings": _plain(readings[row]),
             }
             for row in self._chosen()
         ]
+
+    def sample(self) -> dict[str, Any]:
+        """Return rows to try an edit on, evenly spread: the readings column by column."""
+        most = min(MAX_SAMPLE, max(MAX_SAMPLE_READINGS // self.readings.shape[1], 1))
+        chosen = spread_evenly(self.n_rows, most)
+        return {
+            "rows": (chosen + 1).tolist(),
+            "readings": [_plain(column) for column in self._bounded[chosen].T],
+            "truth": _plain(self._truth[chosen]),
+        }
+
+    @property
+    def _bounded(self) -> Float:
+        """The readings with large numbers for infinity, which JSON has not and means the same."""
+        return np.clip(self.readings, -MOST_NUMBER, MOST_NUMBER)
 
     def _chosen(self) -> list[int]:
         """Take as many rows of each class, evenly spread; any rows where there is no class."""
@@ -252,3 +277,8 @@ class DecidedRows:
         if np.isnan(value):
             return None
         return f"{value:.4g}" if self._is_number else spell(self._goal.states[int(value)])
+
+
+def _plain(numbers: Float) -> list[float | None]:
+    """List numbers for JSON, with None for NaN."""
+    return [None if np.isnan(x) else x for x in numbers.tolist()]

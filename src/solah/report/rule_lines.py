@@ -40,13 +40,15 @@ def describe_lines(
     lines : list of dict
         ``place`` is the class that gains most, None if none does; ``figure`` is the belief in it,
         the evidence for it where a fusion adds it up, or a number; ``about`` is what is true of
-        the rule's rows. ``belief`` is empty for a number that is added up.
+        the rule's rows, beside more where it adds to several classes, and ``fact`` only that.
+        ``belief`` is empty for a number that is added up.
     """
     return [
         {
             "conditions": [str(condition) for condition in rule.conditions],
             **(_evidence(rule, goal) if rule.adds else _conclusion(rule, goal)),
             "belief": _belief(tree, rule, goal, evaluate),
+            "fact": rule.fact if rule.adds else "",
             "support": rule.support,
         }
         for _, rule in strongest_rules(tree, goal, most)

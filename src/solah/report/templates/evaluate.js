@@ -33,21 +33,25 @@ function inputMasses(model, input, readings, signals) {
   return input.peaks === undefined ? belief : massesOf(belief[input.place], input);
 }
 
+/** Add the scores of the leaves below a node, by how much of a row takes the branch to each. */
+function addLeaves(tree, masses, node, weight, total, onLeaf) {
+  const split = tree.split[node];
+  if (split < 0) {
+    onLeaf?.(node, weight);
+    const scores = tree.scores[node];
+    for (let c = 0; c < total.length; c += 1) total[c] += weight * scores[c];
+    return;
+  }
+  const [shares, first] = [masses[split], tree.first[node]];
+  for (let k = 0; k < shares.length; k += 1) {
+    if (weight * shares[k] > 0) addLeaves(tree, masses, first + k, weight * shares[k], total, onLeaf);
+  }
+}
+
 /** Average the scores of leaves over the branches that a row takes (Jeffrey's rule). */
-function leafAverage(tree, scores, masses, onLeaf = () => {}) {
-  const total = scores.find((one) => one !== null).map(() => 0);
-  const walk = (node, weight) => {
-    const split = tree.split[node];
-    if (split < 0) {
-      onLeaf(node, weight);
-      scores[node].forEach((score, c) => { total[c] += weight * score; });
-      return;
-    }
-    masses[split].forEach((mass, k) => {
-      if (weight * mass > 0) walk(tree.first[node] + k, weight * mass);
-    });
-  };
-  walk(0, 1);
+function leafAverage(tree, masses, size, onLeaf) {
+  const total = new Array(size).fill(0);
+  addLeaves(tree, masses, 0, 1, total, onLeaf);
   return total;
 }
 
@@ -60,9 +64,40 @@ function softmax(evidence) {
 }
 
 /** Add up the evidence of the nodes below a fusion. */
-function addedUp(fusion, signals) {
-  return signals[fusion.origins[0]].map((_, c) =>
-    fusion.origins.reduce((sum, node) => sum + signals[node][c], 0));
+function addedUp(fusion, signals, size) {
+  const total = new Array(size).fill(0);
+  for (const node of fusion.origins) {
+    for (let c = 0; c < size; c += 1) total[c] += signals[node][c];
+  }
+  return total;
+}
+
+/** Describe an attribute of which a tree asks only in which part it is; a part begins with the word named. */
+function partsOf({ sets, peaks, ignorance }, starts) {
+  const places = starts.flatMap((start) => [sets.lastIndexOf(start - 1), sets.indexOf(start)]);
+  const parts = { peaks: [...new Set(places)].map((k) => peaks[k]) };
+  const masses = peaks.map((peak) => massesOf(peak, parts));
+  parts.ignorance = parts.peaks.map((_, k) =>
+    masses.reduce((sum, mass, n) => sum + ignorance[n] * mass[k], 0));
+  return parts;
+}
+
+/** Let inputs of which only the part is asked follow the words of their attributes. */
+function partInputs(model) {
+  for (const input of model.nodes.flatMap(({ inputs }) => inputs ?? [])) {
+    if (input.partedAt) Object.assign(input, partsOf(model.attributes[input.attribute], input.partedAt));
+  }
+}
+
+/** Give each tree below a fusion its share in the spread of all evidence there. */
+function shareEvidence({ nodes }) {
+  const spreads = new Map();
+  for (const { variance = 0, fusion } of nodes) {
+    spreads.set(fusion, (spreads.get(fusion) ?? 0) + Math.sqrt(variance));
+  }
+  for (const node of nodes) {
+    node.share = node.variance && node.weighed ? Math.sqrt(node.variance) / spreads.get(node.fusion) : 0;
+  }
 }
 
 /** Make a model ready: the fusions of nodes, the attributes below them, the way without readings. */
@@ -80,6 +115,8 @@ function prepared(model) {
       : node.origins.map((child) => model.nodes[child].asks);
     node.asks = [...new Set(parts.flat())];
   });
+  partInputs(model);
+  shareEvidence(model);
   model.isLinear = !model.nodes.some(({ variance, missing }) => variance || missing);
   model.start = wayOf(model, model.attributes.map(() => null));
   return model;
@@ -122,23 +159,32 @@ function fused(goal, { bias }, evidence, { share, variance }) {
 /** What goes up from a node: evidence to a fusion, beliefs to a tree or to the reader. */
 function signalOf(model, node, readings, signals, unknown) {
   if (!node.split) {
-    const evidence = addedUp(node, signals);
+    const evidence = addedUp(node, signals, model.size);
     return node.weighed ? evidence : fused(model.goal, node, evidence, unknown);
   }
   if (takesMissing(node, readings)) return node.missing;
   const masses = node.inputs.map((input) => inputMasses(model, input, readings, signals));
-  const average = leafAverage(node, node.scores, masses);
+  const average = leafAverage(node, masses, model.size);
   return node.weighed ? average : average.map((share) => Math.min(share, 1));
 }
 
 /** Send a row through the model: what goes up from each node, and how much of it is unknown. */
 function wayOf(model, readings) {
-  const [signals, unknown] = [[], []];
-  for (const node of model.nodes) {
-    unknown.push(unknownOf(node, readings, unknown));
-    signals.push(signalOf(model, node, readings, signals, unknown[unknown.length - 1]));
+  const way = { readings, signals: [], unknown: [] };
+  updateWay(model, way, model.nodes.keys());
+  return way;
+}
+
+/** Send a row again through nodes that have changed, given from bottom to top. */
+function updateWay(model, way, places) {
+  const { readings, signals } = way;
+  if (!way.unknown.length || readings.includes(null)) {
+    way.unknown = [];
+    for (const node of model.nodes) way.unknown.push(unknownOf(node, readings, way.unknown));
   }
-  return { readings, signals, unknown };
+  for (const i of places) {
+    signals[i] = signalOf(model, model.nodes[i], readings, signals, way.unknown[i]);
+  }
 }
 
 /** What a node believes; an input of a fusion, from its evidence alone. */
@@ -175,7 +221,7 @@ function branchShares(model, tree, readings, signals) {
   if (takesMissing(tree, readings)) return new Map([[-1, 1]]);
   const shares = new Map();
   const masses = tree.inputs.map((input) => inputMasses(model, input, readings, signals));
-  leafAverage(tree, tree.scores, masses, (leaf, weight) => {
+  leafAverage(tree, masses, model.size, (leaf, weight) => {
     shares.set(leaf, (shares.get(leaf) ?? 0) + weight);
   });
   return shares;

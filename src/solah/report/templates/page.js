@@ -135,13 +135,15 @@ wireHeatMap();
 wireFilter();
 wireRules();
 wireTools();
+wireEditing();
 begin();
 follow();
 
-/** For tests and for other scripts: the model's arithmetic, and the readings shown now. */
+/** For tests and for other scripts: the model's arithmetic, the readings shown now, and what edits change. */
 window.solah = {
   evaluate: (readings) => evaluate(model, readings),
   contributions: (readings) => contributions(model, readings),
   changes: (readings) => changesOf(model, readings),
   get readings() { return [...state.readings]; },
+  get effects() { return trial && effectsOf(trial); },
 };

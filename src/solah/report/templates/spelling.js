@@ -15,6 +15,7 @@ const percent = (share) => `${(100 * share).toFixed(1)} %`;
 const brief = (value) => String(Number(value.toPrecision(5)));
 const signed = (spelt) => (Number(spelt) === 0 ? "0" : spelt.replace("-", "−").replace(/^(?!−)/, "+"));
 const signedPoints = (share) => signed((100 * share).toFixed(1));
+const signedScore = (score) => signed(score.toFixed(2));
 const signedNumber = (value) => signed(String(Number(value.toPrecision(3))));
 
 function spellReading(j, reading) {
@@ -25,17 +26,32 @@ function spellReading(j, reading) {
   return word.length > 10 && Number.isFinite(Number(word)) ? brief(Number(word)) : word;
 }
 
+/** How well each word describes a reading. */
+function wordFits(attribute, reading) {
+  const masses = massesOf(reading, attribute);
+  return attribute.words.map((_, i) => (attribute.sets.length
+    ? masses.reduce((sum, mass, k) => sum + (attribute.sets[k] === i ? mass : 0), 0)
+    : (masses[2 * i - 1] ?? 0) + masses[2 * i] + (masses[2 * i + 1] ?? 0)));
+}
+
 /** Name the words that describe a reading, and how well those that do so in part. */
 function spellWords(attribute, reading) {
-  const masses = massesOf(reading, attribute);
-  const fitOf = attribute.sets.length
-    ? (i) => masses.reduce((sum, mass, k) => sum + (attribute.sets[k] === i ? mass : 0), 0)
-    : (i) => (masses[2 * i - 1] ?? 0) + masses[2 * i] + (masses[2 * i + 1] ?? 0);
-  const fits = attribute.words.map((word, i) => [word, fitOf(i)]);
-  return fits
+  return wordFits(attribute, reading)
+    .map((fit, i) => [attribute.words[i], fit])
     .filter(([, fit]) => fit > LEAST_SHOWN)
     .map(([word, fit]) => (fit > 1 - LEAST_SHOWN ? word : `${word} ${fit.toFixed(2)}`))
     .join(" · ");
+}
+
+/** Write evidence for all classes; of two, the difference says it all. */
+function spellScores(scores) {
+  if (isNumber) return signedNumber(scores[0]);
+  if (scores.length > 2) {
+    return scores.map((score, c) => `${signedScore(score)} for ${model.goal.labels[c]}`).join(", ");
+  }
+  const most = scores.indexOf(Math.max(...scores));
+  const size = Math.max(...scores) - Math.min(...scores);
+  return size > 0 ? `${signedScore(size)} for ${model.goal.labels[most]}` : "nothing";
 }
 
 function cutTo(text, letters) {

@@ -1,0 +1,291 @@
+// The controls of the edit mode: the words and rules of one tree at a time.
+
+const STEPS = 200;
+const LEAST_STEP = 1000;
+const MOST_SCORE = 1e6;
+const BEGINNING = "begin";
+const [PICTURE_WIDTH, PICTURE_HEIGHT, PICTURE_FULL] = [240, 56, 0.92 * 56];
+
+/** What shows a target on the open card, brought up to date after each edit. */
+let shownControls = [];
+
+// --- words ---------------------------------------------------------------------------------
+
+/** The corners of a word's shape within the picture, as they are now. */
+function wordCorners(j, word) {
+  const [low, high] = shown[j];
+  const stops = [low, ...model.attributes[j].peaks.filter((peak) => peak > low && peak < high), high];
+  const fits = stops.map((stop) => wordFits(model.attributes[j], stop)[word]);
+  return stops
+    .map((stop, s) => [((stop - low) / (high - low)) * PICTURE_WIDTH, PICTURE_HEIGHT - fits[s] * PICTURE_FULL])
+    .filter((_, s) => fits[s] > 0 || fits[s - 1] > 0 || fits[s + 1] > 0);
+}
+
+/** Draw the words of an attribute again in a picture of them. */
+function drawWords(picture, j) {
+  all(".word", picture).forEach((line, word) => {
+    line.setAttribute("d", `M${wordCorners(j, word).map((corner) => corner.join(" ")).join("L")}`);
+  });
+}
+
+const controlPicture = (j) => document.querySelector(`.control[data-attribute="${j}"] svg.words`);
+
+/** Between which readings an end of a word may move: words keep their order. */
+function edgeBounds(j, k) {
+  const { peaks } = model.attributes[j];
+  const room = (shown[j][1] - shown[j][0]) / LEAST_STEP;
+  return [
+    k === 0 ? Math.min(shown[j][0], peaks[k]) : Math.min(peaks[k - 1] + room, peaks[k]),
+    k === peaks.length - 1 ? Math.max(shown[j][1], peaks[k]) : Math.max(peaks[k + 1] - room, peaks[k]),
+  ];
+}
+
+function moveEdge(j, k, reading) {
+  const [low, high] = edgeBounds(j, k);
+  edit(edgeTarget(j, k), Math.min(Math.max(roundSlider(j, reading), low), high));
+}
+
+/** Where a key takes an end of a word; undefined for other keys. */
+function keyedReading(event, j, k) {
+  const [low, high] = edgeBounds(j, k);
+  const step = ((shown[j][1] - shown[j][0]) / STEPS) * (event.shiftKey ? 10 : 1);
+  const at = model.attributes[j].peaks[k];
+  return {
+    ArrowLeft: at - step, ArrowDown: at - step, ArrowRight: at + step, ArrowUp: at + step,
+    PageDown: at - 10 * step, PageUp: at + 10 * step, Home: low, End: high,
+  }[event.key];
+}
+
+function makeHandle(j, k, plot) {
+  const attribute = model.attributes[j];
+  const word = attribute.sets[k] ?? k;
+  const handle = element("div", "", `handle ${word % 2 ? "is-low" : "is-high"}`);
+  handle.tabIndex = 0;
+  handle.setAttribute("role", "slider");
+  handle.setAttribute("aria-label", `${attribute.name}, ${edgeName(attribute, k)}`);
+  const readingAt = ({ clientX }) => {
+    const { left, width } = plot.getBoundingClientRect();
+    return shown[j][0] + ((clientX - left) / width) * (shown[j][1] - shown[j][0]);
+  };
+  handle.addEventListener("pointerdown", (event) => {
+    beginGesture();
+    handle.setPointerCapture(event.pointerId);
+    handle.focus();
+    event.preventDefault();
+  });
+  handle.addEventListener("pointermove", (event) => {
+    if (handle.hasPointerCapture(event.pointerId)) moveEdge(j, k, readingAt(event));
+  });
+  handle.addEventListener("focus", beginGesture);
+  handle.addEventListener("keydown", (event) => {
+    const reading = keyedReading(event, j, k);
+    if (reading === undefined) return;
+    event.preventDefault();
+    moveEdge(j, k, reading);
+  });
+  shownControls.push(() => {
+    const [at, [low, high]] = [attribute.peaks[k], edgeBounds(j, k)];
+    handle.style.left = `${(100 * (at - shown[j][0])) / (shown[j][1] - shown[j][0])}%`;
+    handle.dataset.value = brief(at);
+    handle.classList.toggle("is-edited", isEdited(edgeTarget(j, k)));
+    const values = { valuemin: low, valuemax: high, valuenow: at, valuetext: brief(at) };
+    Object.entries(values).forEach(([name, value]) => handle.setAttribute(`aria-${name}`, value));
+  });
+  return handle;
+}
+
+/** A field for an end of a word, for readings that are to be exact. */
+function makeEdgeField(j, k) {
+  const line = element("label", edgeName(model.attributes[j], k));
+  const field = element("input");
+  Object.assign(field, { type: "number", step: "any" });
+  field.setAttribute("aria-label", `${model.attributes[j].name}, ${edgeName(model.attributes[j], k)}`);
+  field.addEventListener("change", () => {
+    beginGesture();
+    if (Number.isFinite(field.valueAsNumber)) moveEdge(j, k, field.valueAsNumber);
+    field.value = brief(model.attributes[j].peaks[k]);
+  });
+  shownControls.push(() => { field.value = brief(model.attributes[j].peaks[k]); });
+  line.append(field);
+  return line;
+}
+
+function makeWords(i, j) {
+  const attribute = model.attributes[j];
+  const part = element("div", "", "edit-words");
+  const heading = element("h4");
+  heading.append("Where the words of ", element("bdi", attribute.name), " apply");
+  const plot = element("div", "", "plot");
+  const picture = controlPicture(j).cloneNode(true);
+  const places = attribute.peaks.map((_, k) => k);
+  plot.append(picture, ...places.map((k) => makeHandle(j, k, plot)));
+  shownControls.push(() => drawWords(picture, j));
+  const ends = element("p", "", "ends");
+  ends.append(...shown[j].map((end) => element("span", brief(end))));
+  const fields = element("div", "", "edges");
+  fields.append(...places.map((k) => makeEdgeField(j, k)));
+  part.append(heading, plot, ends, fields);
+  const others = treesAsking(j).filter((tree) => tree !== i);
+  if (others.length) {
+    part.append(element("p", `These words also count in: ${others.map((tree) => editing.titles[tree]).join("; ")}.`, "fine"));
+  }
+  return part;
+}
+
+// --- evidence ------------------------------------------------------------------------------
+
+/** How far evidence can be slid: half as far again as the model as it was goes anywhere. */
+let scoreLimit = 0;
+
+function setScoreLimit() {
+  let most = 0;
+  for (const { scores = [], missing, bias = [] } of model.nodes) {
+    const all = [...scores, missing, bias].flatMap((one) => one ?? []);
+    most = all.reduce((sofar, score) => Math.max(sofar, Math.abs(score)), most);
+  }
+  most *= model.size === 2 ? 3 : 1.5;
+  scoreLimit = isNumber ? most || 1 : Math.max(Math.ceil(most), 2);
+}
+
+/** Give one class another score. What it gains, the others lose alike; of two, it is how much more the second has. */
+function withScore(scores, c, score) {
+  if (model.size < 2) return [score];
+  if (model.size === 2) return [-score / 2, score / 2];
+  const lost = (score - scores[c]) / (model.size - 1);
+  return scores.map((one, other) => (other === c ? score : one - lost));
+}
+
+const scoreOf = (scores, c) => (model.size === 2 ? scores[1] - scores[0] : scores[c]);
+
+/** Name the two sides of a slider: of several classes, the one it belongs to. */
+function makeSides(c) {
+  const side = (place) => {
+    const made = element("span", "", "class");
+    made.append(element("i", "", `chip ${colourOf(place)}`), element("bdi", model.goal.labels[place]));
+    return made;
+  };
+  if (isNumber) return [element("span", "less"), element("span", "more")];
+  return model.size === 2 ? [side(0), side(1)] : [side(c), element("span")];
+}
+
+function makeEvidence(one, name, c) {
+  const line = element("div", "", "evidence");
+  const [slider, field] = [element("input"), element("input")];
+  const step = isNumber ? Number((scoreLimit / STEPS).toPrecision(1)) : 0.05;
+  Object.assign(slider, { type: "range", min: -scoreLimit, max: scoreLimit, step });
+  Object.assign(field, { type: "number", step: "any" });
+  const whose = isNumber ? name : `${name}: evidence for ${model.goal.labels[model.size === 2 ? 1 : c]}`;
+  slider.setAttribute("aria-label", whose);
+  field.setAttribute("aria-label", `${whose}, as a number`);
+  const set = (score) => {
+    const { isOn, scores } = one.read();
+    edit(one, { isOn, scores: withScore(scores, c, Math.min(Math.max(score, -MOST_SCORE), MOST_SCORE)) });
+  };
+  slider.addEventListener("pointerdown", beginGesture);
+  slider.addEventListener("focus", beginGesture);
+  slider.addEventListener("input", () => set(slider.valueAsNumber));
+  field.addEventListener("change", () => {
+    beginGesture();
+    if (Number.isFinite(field.valueAsNumber)) set(field.valueAsNumber);
+  });
+  shownControls.push(() => {
+    const { isOn, scores } = one.read();
+    const score = scoreOf(scores, c);
+    if (document.activeElement !== slider || slider.valueAsNumber !== score) slider.value = score;
+    slider.setAttribute("aria-valuetext", isOn ? spellScores(scores) : "switched off");
+    field.value = isNumber ? brief(score) : Number(score.toFixed(2));
+    slider.disabled = !isOn;
+    field.disabled = !isOn;
+  });
+  const [left, right] = makeSides(c);
+  line.append(left, slider, right, field);
+  return line;
+}
+
+function makeSliders(one, name) {
+  const sliders = element("div", "", "sliders");
+  const classes = isNumber || model.size < 3 ? [0] : model.goal.labels.map((_, c) => c);
+  sliders.append(...classes.map((c) => makeEvidence(one, name, c)));
+  return sliders;
+}
+
+function makeRule(i, r) {
+  const { text, fact } = editing.rules[i][r];
+  const one = ruleTarget(i, r);
+  const line = element("li");
+  const name = element("label", "", "switch");
+  const box = element("input");
+  box.type = "checkbox";
+  box.setAttribute("role", "switch");
+  box.addEventListener("change", () => {
+    beginGesture();
+    edit(one, { ...one.read(), isOn: box.checked });
+  });
+  name.append(box, element("bdi", text));
+  const about = element("p", `Learnt from: ${fact}.`, "fine");
+  shownControls.push(() => {
+    const { isOn } = one.read();
+    box.checked = isOn;
+    line.classList.toggle("is-off", !isOn);
+    line.classList.toggle("is-edited", isEdited(one));
+    about.hidden = model.nodes[i].asks.some(isMoved);
+  });
+  line.append(name, makeSliders(one, text), about);
+  return line;
+}
+
+// --- the card ------------------------------------------------------------------------------
+
+/** The rules of a tree from low to high, that of a missing reading last. */
+function rulesInOrder(i) {
+  const first = (r) => (model.nodes[i].fires[r][0] < 0 ? Infinity : model.nodes[i].fires[r][0]);
+  return model.nodes[i].fires.map((_, r) => r).sort((a, b) => first(a) - first(b));
+}
+
+/** Say that what was counted of rules was counted with other words, once that is so. */
+function makeMovedNote(i) {
+  const note = element("p", "The rows of these rules were counted before words were moved, so that neither their number nor their classes are told here.", "note");
+  shownControls.push(() => { note.hidden = !model.nodes[i].asks.some(isMoved); });
+  return note;
+}
+
+function openTree(i) {
+  const hasEnds = (j) => model.attributes[j].continuous && model.attributes[j].words.length > 1;
+  const heading = element("h4", isNumber ? "What the rules add" : "What the rules add, in log-odds");
+  const rules = element("ol", "", "edit-rules");
+  rules.append(...rulesInOrder(i).map((r) => makeRule(i, r)));
+  const left = editing.counts[i] - editing.rules[i].length;
+  const rest = element("p", `${left} weaker rules are not listed here, and stay as they are.`, "fine");
+  rest.hidden = left <= 0;
+  const words = model.nodes[i].asks.filter(hasEnds).map((j) => makeWords(i, j));
+  return [...words, heading, makeMovedNote(i), rules, rest];
+}
+
+function openBeginning() {
+  return [element("h4", "Before any rule adds to it"), makeSliders(biasTarget(), "to begin with")];
+}
+
+/** Show the controls of a tree, or of what there is to begin with. */
+function openCard(chosen) {
+  shownControls = [];
+  byId("edit-card").replaceChildren(...(chosen === BEGINNING ? openBeginning() : openTree(Number(chosen))));
+  shownControls.forEach((show) => show());
+}
+
+/** Open the card on which a target can be seen, if it is not open. */
+function reveal({ key, trees }) {
+  const choice = byId("edit-choice");
+  const places = key === "bias" ? [BEGINNING] : trees.map(String);
+  if (places.includes(choice.value)) return;
+  choice.value = places[0];
+  openCard(choice.value);
+}
+
+/** List the trees, those that matter most first, and what there is to begin with. */
+function fillChoice() {
+  const choice = byId("edit-choice");
+  const trees = model.nodes.flatMap((node, i) => (node.split ? [i] : []));
+  trees.sort((a, b) => model.nodes[b].share - model.nodes[a].share);
+  choice.append(...trees.map((i) => new Option(editing.titles[i], i)), new Option("to begin with", BEGINNING));
+  choice.addEventListener("change", () => openCard(choice.value));
+}

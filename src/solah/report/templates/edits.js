@@ -1,0 +1,228 @@
+// What the reader edits: where words end, what rules add, and what there is to begin with.
+//
+// A target is one thing that can be edited. It reads and writes its value in the model, tells an edit
+// as a sentence, and knows which trees then have to be evaluated again, and whose records change.
+
+const { editing } = payload;
+
+const targets = new Map();
+const journal = { past: [], future: [], gesture: 0 };
+
+function target(key, make) {
+  if (!targets.has(key)) {
+    const made = make();
+    targets.set(key, { key, reason: "", original: made.read(), ...made });
+  }
+  return targets.get(key);
+}
+
+const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+const isEdited = (one) => !isSame(one.read(), one.original);
+
+// --- targets -------------------------------------------------------------------------------
+
+/** Say which end of a word a focal set stands for: "fully low up to". */
+function edgeName({ words, sets, peaks }, k) {
+  const side = k === 0 ? "up to" : k === peaks.length - 1 ? "from" : "at";
+  if (!sets.length) {
+    return k % 2 ? `${words[(k - 1) / 2]} and ${words[(k + 1) / 2]} alike at` : `only ${words[k / 2]} ${side}`;
+  }
+  const inner = sets[k - 1] === sets[k] ? "up to" : sets[k + 1] === sets[k] ? "from" : side;
+  return `fully ${words[sets[k]]} ${inner}`;
+}
+
+/** The trees that ask an attribute. */
+function treesAsking(j) {
+  return model.nodes.flatMap((node, i) => (node.split && node.asks.includes(j) ? [i] : []));
+}
+
+/** Tell where an end of a word is now, and where it was. */
+function tellMove({ name, words, sets }, k, from, to) {
+  const word = sets.length ? words[sets[k]] : k % 2 ? `${words[(k - 1) / 2]}-or-${words[(k + 1) / 2]}` : words[k / 2];
+  const isLow = sets[k] > 0 && sets[k - 1] !== sets[k];
+  const isHigh = sets[k] < words.length - 1 && sets[k + 1] !== sets[k];
+  const verb = !sets.length ? "peaks" : isLow && isHigh ? "is" : isLow ? "begins" : "ends";
+  return `moved the word '${word}' of '${name}': it ${verb} at ${brief(to)} instead of ${brief(from)}`;
+}
+
+/** An end of a word. */
+function edgeTarget(j, k) {
+  const attribute = model.attributes[j];
+  return target(`edge ${j} ${k}`, () => ({
+    trees: treesAsking(j),
+    records: [],
+    read: () => attribute.peaks[k],
+    write: (peak) => { attribute.peaks[k] = peak; },
+    tell: (from, to) => tellMove(attribute, k, from, to),
+  }));
+}
+
+/** How much the evidence of a tree's leaves varies, the mean over the classes. */
+function leafVariance(scores, supports) {
+  const leaves = [...scores.keys()].filter((n) => scores[n]);
+  const total = leaves.reduce((sum, n) => sum + supports[n], 0);
+  const mean = (of) => leaves.reduce((sum, n) => sum + supports[n] * of(n), 0) / (total || 1);
+  const parts = scores[leaves[0]].map((_, c) => {
+    const middle = mean((n) => scores[n][c]);
+    return mean((n) => (scores[n][c] - middle) ** 2);
+  });
+  return parts.reduce((sum, part) => sum + part, 0) / parts.length;
+}
+
+/** Let a tree be as much more or less unsure when it is unknown as its evidence varies more or less. */
+function updateVariance(i) {
+  const tree = model.nodes[i];
+  if (!model.nodes.some(({ variance }) => variance)) return;
+  tree.learnt ??= (({ variance, nodes }) => ({
+    variance, supports: nodes.map(({ support }) => support), scores: nodes.map(({ scores }) => scores),
+  }))(JSON.parse(editing.document.trees[i]));
+  const { variance = 0, supports, scores } = tree.learnt;
+  const [before, now] = [scores, tree.scores].map((one) => leafVariance(one, supports));
+  tree.variance = before > 0 && variance ? variance * (now / before) : now;
+  shareEvidence(model);
+}
+
+/** What a rule adds, and whether it does. Without its rule, a missing reading is unknown. */
+function ruleTarget(i, r) {
+  const tree = model.nodes[i];
+  const leaves = tree.fires[r];
+  const { text } = editing.rules[i][r];
+  const isMissing = leaves[0] < 0;
+  let value = { isOn: true, scores: isMissing ? tree.missing : tree.scores[leaves[0]] };
+  return target(`rule ${i} ${r}`, () => ({
+    trees: [i],
+    records: [i],
+    read: () => value,
+    write: (next) => {
+      value = next;
+      if (isMissing) {
+        tree.missing = next.isOn ? next.scores : null;
+        return;
+      }
+      const scores = next.isOn ? next.scores : next.scores.map(() => 0);
+      leaves.forEach((leaf) => { tree.scores[leaf] = scores; });
+      updateVariance(i);
+    },
+    tell: (from, to) => (to.isOn
+      ? `set the rule: ${text} then ${spellScores(to.scores)} instead of ${spellScores(from.scores)}`
+      : `removed the rule: ${text}, which added ${spellScores(from.scores)}`),
+  }));
+}
+
+/** What there is before any rule adds to it. */
+function biasTarget() {
+  const last = model.nodes.length - 1;
+  const fusion = model.nodes[last];
+  return target("bias", () => ({
+    trees: [],
+    records: [last],
+    read: () => ({ isOn: true, scores: fusion.bias }),
+    write: ({ scores }) => { fusion.bias = scores; },
+    tell: (from, to) =>
+      `set what there is to begin with: ${spellScores(to.scores)} instead of ${spellScores(from.scores)}`,
+  }));
+}
+
+// --- the journal ---------------------------------------------------------------------------
+
+/** A movement that begins now is undone by itself; what belongs to one movement is undone together. */
+function beginGesture() {
+  journal.gesture += 1;
+}
+
+function edit(one, value) {
+  if (isSame(value, one.read())) return;
+  const last = journal.past.at(-1);
+  if (last?.target === one && last.gesture === journal.gesture) last.after = value;
+  else journal.past.push({ target: one, before: one.read(), after: value, gesture: journal.gesture });
+  one.time = new Date();
+  journal.future = [];
+  put(one, value);
+}
+
+function undo() {
+  const step = journal.past.pop();
+  if (!step) return;
+  journal.future.push(step);
+  reveal(step.target);
+  put(step.target, step.before);
+}
+
+function redo() {
+  const step = journal.future.pop();
+  if (!step) return;
+  journal.past.push(step);
+  reveal(step.target);
+  put(step.target, step.after);
+}
+
+function put(one, value) {
+  one.write(value);
+  partInputs(model);
+  model.start = wayOf(model, model.attributes.map(() => null));
+  showEdit(one);
+}
+
+/** What differs from the model as it was, the oldest edit first. */
+function editedTargets() {
+  return [...targets.values()].filter(isEdited).sort((a, b) => a.time - b.time);
+}
+
+/** Whether a word of an attribute was moved, here or before, so that what was counted is not of it. */
+function isMoved(j) {
+  return model.attributes[j].moved || areWordsEdited(j);
+}
+
+function areWordsEdited(j) {
+  return model.attributes[j].peaks.some((_, k) => targets.has(`edge ${j} ${k}`) && isEdited(edgeTarget(j, k)));
+}
+
+// --- the document --------------------------------------------------------------------------
+
+function attributeText(text, j) {
+  if (!areWordsEdited(j)) return text;
+  const { sets, peaks } = model.attributes[j];
+  const record = JSON.parse(text);
+  if (record.cores) {
+    record.cores = record.cores.map(([low, high], word) => [
+      low === null ? null : peaks[sets.indexOf(word)],
+      high === null ? null : peaks[sets.lastIndexOf(word)],
+    ]);
+  } else {
+    record.peaks = peaks;
+  }
+  return JSON.stringify({ ...record, moved: true });
+}
+
+function nodeText(text, i, edited) {
+  if (!edited.some(({ records }) => records.includes(i))) return text;
+  const [record, { scores, missing, bias, learnt, variance }] = [JSON.parse(text), model.nodes[i]];
+  if (record.bias) record.bias = bias;
+  if (learnt) record.variance = variance;
+  if (record.missing && missing) record.missing.scores = missing;
+  else delete record.missing;
+  record.nodes?.forEach((node, n) => { if (node.scores) node.scores = scores[n]; });
+  return JSON.stringify(record);
+}
+
+function editText({ original, read, tell, time, reason }, author) {
+  const record = { text: tell(original, read()), author, time: `${time.toISOString().slice(0, 19)}Z`, reason };
+  return JSON.stringify(Object.fromEntries(Object.entries(record).filter(([, value]) => value)));
+}
+
+/** Write the document with all edits; what was not edited stays as it was, to the last digit. */
+function documentText(author) {
+  const edited = editedTargets();
+  const { attributes, trees, edits = [], comments, ...head } = editing.document;
+  const block = (items) => `[\n${items.map((item) => `    ${item}`).join(",\n")}\n  ]`;
+  const parts = {
+    ...head,
+    attributes: block(attributes.map(attributeText)),
+    trees: block(trees.map((text, i) => nodeText(text, i, edited))),
+  };
+  const all = [...edits, ...edited.map((one) => editText(one, author))];
+  if (all.length) parts.edits = block(all);
+  if (comments) parts.comments = comments;
+  const lines = Object.entries(parts).map(([key, text]) => `  ${JSON.stringify(key)}: ${text}`);
+  return `{\n${lines.join(",\n")}\n}\n`;
+}

@@ -1,0 +1,70 @@
+// Tries the model on the rows of the page: how well it decides, and what an edit changes.
+
+/** Read numbers that are packed as distinct values and their places; NaN is a missing one. */
+function unpack({ values, codes }) {
+  const bytes = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer;
+  const distinct = new Float64Array(bytes(values));
+  return Array.from(new Uint16Array(bytes(codes)), (code) => distinct[code]);
+}
+
+/** Send all rows through the model, and keep what goes up from each node. */
+function startTrial(model, { rows: numbers, readings, truth }) {
+  const columns = readings.map(unpack);
+  const known = (reading) => (Number.isNaN(reading) ? null : reading);
+  const ways = numbers.map((_, r) => wayOf(model, columns.map((column) => known(column[r]))));
+  const trial = { numbers, ways, truth: unpack(truth) };
+  trial.before = outcomesOf(model, trial);
+  trial.now = trial.before;
+  return trial;
+}
+
+/** Send all rows again through trees that have changed, and the fusions above them. */
+function updateTrial(model, trial, trees) {
+  const stale = new Set(trees);
+  model.nodes.forEach(({ origins }, i) => {
+    if (origins?.some((child) => stale.has(child))) stale.add(i);
+  });
+  const places = [...stale, model.nodes.length - 1].sort((a, b) => a - b);
+  for (const way of trial.ways) updateWay(model, way, places);
+  trial.now = outcomesOf(model, trial);
+}
+
+/** What is decided for each row, or its estimate, and the belief in what is true. */
+function outcomesOf({ nodes, goal }, { ways, truth }) {
+  const decided = new Float64Array(ways.length);
+  const likelihood = new Float64Array(ways.length);
+  ways.forEach(({ signals }, r) => {
+    const belief = signals[nodes.length - 1];
+    decided[r] = goal.isNumber ? estimate(goal, belief) : decide(goal, belief);
+    likelihood[r] = belief[truth[r]];
+  });
+  return { decided, likelihood };
+}
+
+/** Measure outcomes on the rows of which the truth is known; null if there is none. */
+function measure(goal, truth, { decided, likelihood }) {
+  const known = [...truth.keys()].filter((r) => !Number.isNaN(truth[r]));
+  const mean = (of) => known.reduce((sum, r) => sum + of(r), 0) / known.length;
+  if (!known.length) return null;
+  if (!goal.isNumber) {
+    return {
+      accuracy: mean((r) => (truth[r] === decided[r] ? 1 : 0)),
+      logLoss: mean((r) => -Math.log(Math.min(Math.max(likelihood[r], Number.EPSILON), 1))),
+    };
+  }
+  const middle = mean((r) => truth[r]);
+  return {
+    r2: 1 - mean((r) => (truth[r] - decided[r]) ** 2) / mean((r) => (truth[r] - middle) ** 2),
+    error: mean((r) => Math.abs(truth[r] - decided[r])),
+  };
+}
+
+/** List the rows whose decision, or estimate, an edit has changed; the largest changes of a number first. */
+function changedRows({ numbers, truth, before, now }, isNumber) {
+  const changed = numbers.flatMap((number, r) => {
+    const [from, to] = [before.decided[r], now.decided[r]];
+    return from === to ? [] : [{ r, number, from, to, truth: truth[r] }];
+  });
+  const size = ({ from, to }) => Math.abs(to - from);
+  return isNumber ? changed.sort((a, b) => size(b) - size(a)) : changed;
+}
