@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
@@ -13,7 +13,14 @@ import numpy as np
 from rich.console import Console
 from threadpoolctl import threadpool_limits
 
-from solah.exceptions import ColumnError, IdentifierWarning, ParameterError
+from solah.estimators.constraints import (
+    check_budget,
+    check_columns,
+    check_order,
+    read_interaction_cst,
+    read_monotonic,
+)
+from solah.exceptions import IdentifierWarning, ParameterError
 from solah.labels.describe import LabelSettings
 from solah.learn.organising import clusters_by_hand
 from solah.learn.recipe import (
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.learn.recipe import WordKind
-    from solah.model import Model
+    from solah.model import Attribute, Model
 
 ADDITIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "words": [StrOptions(set(WORD_KINDS)), Mapping],
@@ -44,6 +51,9 @@ ADDITIVE_CONSTRAINTS: dict[str, list[Any]] = {
     "max_rules": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), None],
     "max_attributes": [Interval(Integral, 1, None, closed="left"), None],
     "attribute_costs": [Mapping, None],
+    "required": [Sequence, Set, None],
+    "monotonic_cst": ["array-like", Mapping, None],
+    "interaction_cst": [StrOptions({"pairwise", "no_interactions"}), Sequence, Set, None],
     "n_clusters": [
         Interval(Integral, 1, None, closed="left"),
         StrOptions({"auto", "each"}),
@@ -64,26 +74,44 @@ ADDITIVE_CONSTRAINTS: dict[str, list[Any]] = {
 _LEAST_ROWS_OF_IDENTIFIER = 20
 
 
-def recipe_of(estimator: Any, names: Sequence[str]) -> AdditiveRecipe:
-    """Build the recipe of an estimator's parameters, and check the columns that they name."""
+def recipe_of(
+    estimator: Any,
+    names: Sequence[str],
+    attributes: Sequence[Attribute] = (),
+    classes: Sequence[Any] | None = None,
+) -> AdditiveRecipe:
+    """Build the recipe of an estimator's parameters, and check the columns that they name.
+
+    Parameters
+    ----------
+    estimator : one of those of the additive model
+    names : the columns, in the order in which they came
+    attributes : how those that are learnt from are described
+    classes : the classes; None for a number
+    """
     words = estimator.words
     by_hand = words if isinstance(words, Mapping) else {}
-    _check_columns("words", by_hand, names)
-    _check_columns("kinds", estimator.kinds or {}, names)
+    check_columns("words", by_hand, names)
+    check_columns("kinds", estimator.kinds or {}, names)
     kind: WordKind = "auto" if isinstance(words, Mapping) else words
     max_rules = estimator.max_rules
     budget = BudgetSettings(
         max_rules=None if max_rules == "auto" else max_rules,
         max_attributes=estimator.max_attributes,
         costs=_costs(estimator.attribute_costs, names),
+        required=_required(estimator.required, names),
     )
+    check_budget(budget)
     if max_rules is None:  # every rule stays
         budget = replace(budget, max_rules=1 << 30)
+    monotonic = read_monotonic(estimator.monotonic_cst, names, classes)
+    check_order(monotonic, attributes)
     return AdditiveRecipe(
         words=WordSettings(kind=kind, by_hand=frozenset(by_hand)),
-        interactions=_interactions(estimator.interactions, names),
+        interactions=_interactions(estimator, names),
         budget=budget,
         groups=_groups(estimator, names),
+        monotonic=monotonic,
         max_rows=estimator._limits.many_rows,
     )
 
@@ -124,12 +152,13 @@ def with_attributes_as(model: Model, names: Sequence[str]) -> Model:
     return replace(model, attributes=tuple(attributes))
 
 
-def without_identifiers(table: Table, kinds: Mapping[str, Any] | None) -> Table:
-    """Leave out columns that number the rows, with a warning."""
+def without_identifiers(table: Table, estimator: Any) -> Table:
+    """Leave out columns that number the rows, with a warning, unless a parameter names them."""
+    named = {*(estimator.kinds or {}), *(estimator.required or ())}
     found = [
         column.name
         for column in table.columns
-        if column.name not in (kinds or {}) and _numbers_rows(column.values)
+        if column.name not in named and _numbers_rows(column.values)
     ]
     kept = [name for name in table.names if name not in found]
     if not found or not kept:
@@ -158,15 +187,16 @@ def progress(is_shown: bool) -> Iterator[Callable[[str], None]]:
             yield lambda text: advance(1, text)
 
 
-def _check_columns(parameter: str, given: Any, names: Sequence[str]) -> None:
-    for name in given:
-        if name not in names:
-            raise ColumnError.unknown(name, names, where=f"{parameter!r} names a column, and X")
+def _required(given: Any, names: Sequence[str]) -> frozenset[str]:
+    if isinstance(given, str):
+        raise ParameterError(f"'required' must be a list of columns. Got {given!r} instead.")
+    check_columns("required", given or (), names)
+    return frozenset(given or ())
 
 
 def _costs(given: Mapping[str, float] | None, names: Sequence[str]) -> dict[str, float]:
     costs = dict(given or {})
-    _check_columns("attribute_costs", costs, names)
+    check_columns("attribute_costs", costs, names)
     for name, cost in costs.items():
         if not isinstance(cost, Real) or not 0 < float(cost) < float("inf"):
             raise ParameterError(
@@ -175,19 +205,31 @@ def _costs(given: Mapping[str, float] | None, names: Sequence[str]) -> dict[str,
     return {name: float(cost) for name, cost in costs.items()}
 
 
-def _interactions(given: Any, names: Sequence[str]) -> InteractionSettings:
-    if given == "auto":
-        return InteractionSettings()
+def _interactions(estimator: Any, names: Sequence[str]) -> InteractionSettings:
+    """Read how many pairs there may be or which, and which columns may be one."""
+    given = estimator.interactions
+    together = read_interaction_cst(estimator.interaction_cst, names)
+    if together == () and given in ("auto", 0):
+        return _so_many(0)
+    if isinstance(given, str):
+        return InteractionSettings(together=together)
     if isinstance(given, Integral):
-        return _so_many(int(given))
+        if together == ():
+            raise ParameterError(f"'interaction_cst' allows no interactions, and there are {given}")
+        return replace(_so_many(int(given)), together=together)
     pairs = []
     for pair in given:
         if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
             raise ParameterError(
                 f"'interactions' must be a list of pairs of different columns. Got {pair!r}."
             )
-        _check_columns("interactions", pair, names)
+        check_columns("interactions", pair, names)
         pairs.append((str(pair[0]), str(pair[1])))
+        if not InteractionSettings(together=together).may_be(*pairs[-1]):
+            raise ParameterError(
+                f"'interactions' has the pair {pair[0]!r} and {pair[1]!r}, which 'interaction_cst' "
+                "keeps apart"
+            )
     return replace(_so_many(len(pairs)), pairs=tuple(pairs))
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.dependence import Dependence, Screening
+    from solah.estimators.constraints import InteractionConstraints, MonotonicConstraints
     from solah.kernels.arrays import Int64
     from solah.labels.describe import Description, LabelSettings
     from solah.labels.goals import ClassGoal
@@ -52,6 +53,9 @@ _OF_ADDING = {
     "max_rules": "auto",
     "max_attributes": None,
     "attribute_costs": None,
+    "required": None,
+    "monotonic_cst": None,
+    "interaction_cst": None,
 }
 
 
@@ -79,6 +83,15 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         The most attributes (sensors) that rules may ask for.
     attribute_costs : mapping of column to float, default=None
         What attributes cost (power, price); those without are 1. Dear ones are left out first.
+    required : list of columns, default=None
+        The attributes that stay, with two rules at least, whatever the budget is.
+    monotonic_cst : array or mapping of column to {-1, 0, 1}, default=None
+        1 where the belief in the second class must not fall as the column rises, -1 where it must
+        not rise, as in :class:`~sklearn.ensemble.HistGradientBoostingClassifier`. For several
+        classes, a mapping from classes to such constraints.
+    interaction_cst : {"pairwise", "no_interactions"} or list of sets of columns, default=None
+        Which columns may have rules of two conditions, as scikit-learn has it: those of one set;
+        columns that no set names are a set of their own.
     n_clusters : int, "each" or "auto", default="auto"
         The paper's k: the larger, the smaller the groups. "each" makes none.
     groups : mapping of name to columns, or list of lists of columns, default=None
@@ -154,6 +167,9 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         max_rules: int | Literal["auto"] | None = "auto",
         max_attributes: int | None = None,
         attribute_costs: Mapping[str, float] | None = None,
+        required: Sequence[str] | None = None,
+        monotonic_cst: MonotonicConstraints | None = None,
+        interaction_cst: InteractionConstraints | None = None,
         n_clusters: int | Literal["auto", "each"] | Sequence[int] = "auto",
         groups: Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | None = None,
         fusion: Literal["auto", "add", "tree"] | TreeFusion = "auto",
@@ -170,6 +186,9 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         self.max_rules = max_rules
         self.max_attributes = max_attributes
         self.attribute_costs = attribute_costs
+        self.required = required
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.n_clusters = n_clusters
         self.groups = groups
         self.fusion = fusion
@@ -194,7 +213,8 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         super()._validate_params()
         if self._stacked is not None:
             for name, unset in _OF_ADDING.items():
-                if getattr(self, name) != unset:
+                given = getattr(self, name)
+                if not (given is unset or (isinstance(given, str) and given == unset)):
                     raise ParameterError(
                         f"{name!r} is for rules that add up; give stacked trees their settings by "
                         "tree=LinguisticTreeClassifier(…)"
@@ -234,7 +254,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
         """Describe rows in memory; where rules add up, the order of columns is not to matter."""
         if self._stacked is None:
             if hasattr(self, "feature_names_in_"):
-                table = without_identifiers(table, self.kinds)
+                table = without_identifiers(table, self)
             table = table.select(sorted(table.names))
         return super()._rows(table, goal)
 
@@ -257,9 +277,10 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
             found = rows.relevance(bias_corrected=bias_corrected).tolist()
             self.screening_ = screen_attributes(found, rows.names, self.screen)
             relevance = dict(zip(rows.names, found, strict=True))
-            rows = rows.only(self.screening_.kept)
+            kept = {*self.screening_.kept, *(self.required or ())}
+            rows = rows.only([name for name in rows.names if name in kept])
         if stacked is None:
-            recipe = recipe_of(self, names)
+            recipe = recipe_of(self, names, rows.attributes, rows.facts.classes)
             dependence = rows.draw(recipe.groups.max_rows).dependence()
             self._learn_additive(rows, recipe, names)
         else:

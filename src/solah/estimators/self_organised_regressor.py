@@ -20,7 +20,7 @@ from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.labels.goals import ClassGoal
 from solah.learn.additive import settle
-from solah.learn.learning import find_groups
+from solah.learn.learning import find_groups, with_promises
 from solah.learn.memory import MemoryRows
 from solah.learn.numbers import assemble_numbers
 from solah.learn.objective import NumberObjective
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from solah.data import Table
+    from solah.estimators.constraints import InteractionConstraints, MonotonicConstraints
     from solah.estimators.regressing import NumberColumn
     from solah.labels.words import WordsByHand
     from solah.learn.additive import PathStep
@@ -45,9 +46,11 @@ class SelfOrganisedHierarchyRegressor(NumberMixin, LinguisticEstimator):
 
     Parameters
     ----------
-    words, interactions, max_rules, max_attributes, attribute_costs, n_clusters, groups, kinds,
-    verbose, n_jobs
+    words, interactions, max_rules, max_attributes, attribute_costs, required, interaction_cst,
+    n_clusters, groups, kinds, verbose, n_jobs
         As in :class:`~solah.SelfOrganisedHierarchyClassifier`.
+    monotonic_cst : array or mapping of column to {-1, 0, 1}, default=None
+        1 where the number must not fall as the column rises, -1 where it must not rise.
 
     Attributes
     ----------
@@ -83,6 +86,9 @@ class SelfOrganisedHierarchyRegressor(NumberMixin, LinguisticEstimator):
         max_rules: int | Literal["auto"] | None = "auto",
         max_attributes: int | None = None,
         attribute_costs: Mapping[str, float] | None = None,
+        required: Sequence[str] | None = None,
+        monotonic_cst: MonotonicConstraints | None = None,
+        interaction_cst: InteractionConstraints | None = None,
         n_clusters: int | Literal["auto", "each"] = "auto",
         groups: Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | None = None,
         kinds: Mapping[str, str | Sequence[str]] | None = None,
@@ -94,6 +100,9 @@ class SelfOrganisedHierarchyRegressor(NumberMixin, LinguisticEstimator):
         self.max_rules = max_rules
         self.max_attributes = max_attributes
         self.attribute_costs = attribute_costs
+        self.required = required
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.n_clusters = n_clusters
         self.groups = groups
         self.kinds = kinds
@@ -103,7 +112,7 @@ class SelfOrganisedHierarchyRegressor(NumberMixin, LinguisticEstimator):
     def _learn_numbers(self, table: Table, numbers: NumberColumn) -> None:
         names = list(table.names)
         if hasattr(self, "feature_names_in_"):
-            table = without_identifiers(table, self.kinds)
+            table = without_identifiers(table, self)
         table = table.select(sorted(table.names))
         settings = label_settings(self).only(table.names)
         weights = numbers.weights
@@ -117,7 +126,7 @@ class SelfOrganisedHierarchyRegressor(NumberMixin, LinguisticEstimator):
         self._learn_from(rows, Goal(numbers.name), names)
 
     def _learn_from(self, rows: MemoryRows, goal: Goal, names: Sequence[str]) -> None:
-        recipe = recipe_of(self, names)
+        recipe = recipe_of(self, names, rows.attributes)
         every = rows.draw(rows.table.n_rows)
         weights = every.goal.weights.astype(np.float64) * every.goal.weight_unit
         numbers = np.asarray(every.goal.classes, dtype=np.float64)[every.goal.codes]
@@ -130,6 +139,7 @@ class SelfOrganisedHierarchyRegressor(NumberMixin, LinguisticEstimator):
             structure = settle(sample, recipe, tell)
             groups, self.clusters_ = find_groups(structure, rows, recipe.groups)
             model = assemble_numbers(structure, goal, numbers, unit, groups, whole)
+        model = with_promises(model, recipe.monotonic)
         self.model_ = with_attributes_as(model, names)
         self.hierarchy_ = self.model_.hierarchy
         self.path_: tuple[PathStep, ...] = structure.choice.path

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from solah.exceptions import DataError
 from solah.learn.design import Design
-from solah.learn.terms import high_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from solah.kernels.arrays import Float
+    from solah.learn.cone import Cone
     from solah.learn.objective import Scores
     from solah.learn.recipe import AdditiveRecipe, InteractionSettings, Strength, WordKind
     from solah.learn.sample import Fold, Sample
@@ -118,6 +119,12 @@ class Structure:
         return np.asarray(self.shares.T @ penalty @ self.shares)
 
     @property
+    def reduced_cone(self) -> Cone | None:
+        """What scores of the parameters that are left are allowed."""
+        cone = self.design.cone()
+        return None if cone is None else cone.reduced(self.shares)
+
+    @property
     def is_as_good_as_expected(self) -> bool:
         """Whether rows learnt from have no more loss than rows not learnt from, but for chance."""
         expected = [step.loss for step in self.choice.path if step.is_chosen]
@@ -136,7 +143,7 @@ class Structure:
 
     def high_mean(self, term: SingleTerm, boundary: int) -> float:
         """Return the mean of the high part of an attribute."""
-        return float(self.means_of(term)[high_words(term.vocabulary, boundary)].sum())
+        return self.design.high_mean(term, boundary)
 
     def variances(self) -> dict[int, float]:
         """Return how the evidence of each term varies over the sample, by the term's id."""
@@ -159,6 +166,7 @@ def settle(sample: Sample, recipe: AdditiveRecipe, tell: Tell = lambda _: None) 
     choice = choose(sample, recipe, tell)
     recipe = recipe.with_words(choice.words)
     design = Design.begin(sample, recipe)
+    _check_required(design, recipe)
     tell("fitting the rules")
     _fit(design, recipe, choice.strength, choice.n_products)
     for max_rules in _allowed(choice):
@@ -166,6 +174,13 @@ def settle(sample: Sample, recipe: AdditiveRecipe, tell: Tell = lambda _: None) 
         if max_rules is None or structure.is_as_good_as_expected:
             break
     return structure
+
+
+def _check_required(design: Design, recipe: AdditiveRecipe) -> None:
+    """Refuse an attribute that must stay and tells nothing, as it never changes."""
+    there = {term.vocabulary.attribute.name for term in design.singles}
+    for name in sorted(recipe.budget.required - there):
+        raise DataError(f"column {name!r} is required, and its known readings never change")
 
 
 def _allowed(choice: Choice) -> list[int | None]:

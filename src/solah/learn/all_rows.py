@@ -88,7 +88,7 @@ def _fit_all(draft: Draft, start: Scores, rows: Rows) -> Scores:
     """Fit scores to all rows, from those that suit the sample on."""
     structure = draft.structure
     sample, columns = structure.design.sample, structure.reduced_columns
-    penalty = structure.reduced_penalty
+    penalty, cone = structure.reduced_penalty, structure.reduced_cone
     layout = _Layout(draft)
     scale = rows.facts.weight_unit / SLOPE_SCALE
     current = start
@@ -99,7 +99,8 @@ def _fit_all(draft: Draft, start: Scores, rows: Rows) -> Scores:
         excess, _ = sample.objective.gradient(current.of(columns))
         excess *= sample.weights[:, None]
         of_sample = np.vstack([columns.T @ excess, excess.sum(axis=0)])
-        fitted = sample.objective.fit(columns, sample.weights, penalty, current, of_all - of_sample)
+        pull = of_all - of_sample
+        fitted = sample.objective.fit(columns, sample.weights, penalty, current, pull, cone)
         moved = float(np.abs(fitted.weights - current.weights).max())
         current = fitted
         if moved < NEAR_ENOUGH:
@@ -158,7 +159,7 @@ class _Layout:
         products = rules.products
         for cell in np.ndindex(*products.shape[:2]):
             row = np.zeros(width + 1)
-            row[rules.places] = products[cell]
+            row[rules.product_places] = products[cell]
             self._number((id(rules), cell), row)
 
     def _number(self, key: object, row: Float) -> None:

@@ -72,7 +72,7 @@ class PairRules:
     sides : the rules of both attributes
     parts : for each side, the part that each of its words is in
     steps : for each side, the high part of each boundary less its mean, by part
-    places : where the parameters of the products that are left stand
+    places : where the parameters of the products that are left stand, each with its lifts
     scores : (n_parts, n_parts, n_outputs) what is added for the parts of both
     """
 
@@ -84,15 +84,21 @@ class PairRules:
     scores: Float
 
     @property
+    def product_places(self) -> slice:
+        """Where the parameters of the products stand, without their lifts."""
+        return slice(self.places.start, self.places.stop, self.term.width)
+
+    @property
     def products(self) -> Float:
         """What each product that is left is in each combination of parts."""
-        boundaries = [self.term.boundaries(side) for side in (0, 1)]
-        left = [self.term.products[place] for place in self.term.live]
-        of_sides = [
-            self.steps[side][:, [boundaries[side].index(one[side]) for one in left]]
-            for side in (0, 1)
-        ]
-        return np.asarray(of_sides[0][:, None, :] * of_sides[1][None, :, :])
+        low, high = self.steps_of_products(0), self.steps_of_products(1)
+        return np.asarray(low[:, None, :] * high[None, :, :])
+
+    def steps_of_products(self, side: int) -> Float:
+        """Return the high part of each product that is left less its mean, by part of a side."""
+        boundaries = self.term.boundaries(side)
+        left = [self.term.products[place][side] for place in self.term.live]
+        return self.steps[side][:, [boundaries.index(boundary) for boundary in left]]
 
     def shares(self, side: int) -> Float:
         """Return the shares of the parts of a side."""
@@ -184,7 +190,7 @@ class Draft:
             for single, at_ends in zip(term.sides, ends, strict=True)
         )
         scores = np.zeros((len(low[1]), len(high[1]), len(self.bias)))
-        places = slice(at, at + len(term.live))
+        places = slice(at, at + term.width * len(term.live))
         return PairRules(term, sides, (low[0], high[0]), (low[1], high[1]), places, scores)
 
     def _steps(self, single: SingleTerm, boundaries: list[int]) -> Float:
@@ -206,18 +212,34 @@ class Draft:
                 rules.missing = weights[rules.missing_place] + middle
                 self.bias -= means[-1] * weights[rules.missing_place]
         for pair in self.pairs:
-            pair.scores = pair.products @ weights[pair.places]
+            pair.scores = pair.products @ weights[pair.product_places]
+            self._lift(pair, weights[pair.places])
+
+    def _lift(self, pair: PairRules, values: Float) -> None:
+        """Let a pair take over what it needs to go one way only along an attribute."""
+        for side, place in enumerate(pair.term.lifts):
+            if place is None:
+                continue
+            moved = pair.steps_of_products(side) @ values[place :: pair.term.width]
+            pair.scores = pair.scores + np.expand_dims(moved, 1 - side)
+            pair.sides[side].scores -= moved[pair.parts[side]]
 
     def centre(self) -> None:
-        """Let what is added be 0 on average, over rows and over classes."""
+        """Let what is added be 0 on average, over rows and over classes.
+
+        A pair keeps what it adds on average along an attribute where scores go one way only: it
+        does so by itself, as the words of the attribute do.
+        """
         for pair in self.pairs:
             low, high = pair.shares(0), pair.shares(1)
             rows = np.einsum("j,ijc->ic", high, pair.scores)
             columns = np.einsum("i,ijc->jc", low, pair.scores)
             whole = low @ rows
-            pair.scores = pair.scores - rows[:, None] - columns[None] + whole
+            pair.scores = pair.scores - whole
             for side, moved in zip((0, 1), (rows - whole, columns - whole), strict=True):
-                pair.sides[side].scores += moved[pair.parts[side]]
+                if not pair.sides[side].term.is_monotone:
+                    pair.scores = pair.scores - np.expand_dims(moved, 1 - side)
+                    pair.sides[side].scores += moved[pair.parts[side]]
             self.bias += whole
         for rules in self.singles:
             middle = rules.shares @ rules.scores

@@ -72,13 +72,14 @@ class Path:
 
     def walk(self, max_rules: int) -> None:
         """Take the cheapest steps until there are no more rules than asked for."""
-        while self.n_rules > max_rules and self._queue:
-            self._step()
+        while self.n_rules > max_rules and self._step():
+            pass
 
     def drop_attributes(self, max_attributes: int) -> None:
         """Drop the attributes that are worth least, with all their terms."""
         while len(self.attributes) > max_attributes:
-            worth = {place: self._worth(place) for place in sorted(self.attributes)}
+            free = sorted(self.attributes - self._required)
+            worth = {place: self._worth(place) for place in free}
             cheapest = min(worth, key=lambda place: worth[place] / self.prices.get(place, 1.0))
             self._drop_all(cheapest)
 
@@ -95,16 +96,24 @@ class Path:
             at += part.shape[1]
         return shares
 
-    def _step(self) -> None:
-        while True:
+    @property
+    def _required(self) -> set[int]:
+        """The places of the attributes that stay."""
+        singles = (term for term in self.terms if isinstance(term, SingleTerm))
+        return {term.vocabulary.place for term in singles if term.is_required}
+
+    def _step(self) -> bool:
+        """Take the cheapest step; tell whether there was one."""
+        while self._queue:
             _, _, number, version, move = heapq.heappop(self._queue)
             if version != self._versions[number]:
                 continue
             (cost,) = self._costs(number, [move])
             if not self._queue or cost <= self._queue[0][0] * _SLACK + 1e-12:
-                break
+                self._take(number, move)
+                return True
             heapq.heappush(self._queue, (cost, next(self._ticket), number, version, move))
-        self._take(number, move)
+        return False
 
     def _take(self, number: int, move: Move) -> None:
         own = slice(self._starts[number], self._starts[number + 1])

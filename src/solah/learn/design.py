@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.learn.budget import Path
+from solah.learn.cone import Cone
 from solah.learn.cuts import split_gains
 from solah.learn.interactions import parts_of, rank_products
 from solah.learn.objective import Scores, curvature
-from solah.learn.terms import PairTerm, SingleTerm
+from solah.learn.terms import PairTerm, SingleTerm, high_words
 from solah.learn.vocabulary import place_words
+from solah.model.monotone import signs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -59,23 +61,21 @@ class Design:
         gains = None
         if settings.is_learnt or n_attributes > settings.max_attributes:
             gains = split_gains(sample, settings.boosting)
-        kept = _kept(gains, n_attributes, settings.max_attributes)
+        kept = _kept(gains, sample, settings.max_attributes, recipe.budget.required)
         found = place_words(sample, settings, gains if settings.is_learnt else None, kept)
         memberships = [one.memberships(sample.readings[:, one.place]) for one in found]
-        return cls._of(sample, found, memberships)
+        return cls._of(sample, [_begin(one, sample, recipe) for one in found], memberships)
 
     @classmethod
-    def _of(cls, sample: Sample, words: Sequence[Vocabulary], memberships: list[Float]) -> Design:
-        terms: list[Term] = [SingleTerm(one) for one in words]
+    def _of(cls, sample: Sample, singles: list[SingleTerm], memberships: list[Float]) -> Design:
         means = [_means(masses, sample.weights) for masses in memberships]
-        design = cls(sample, terms, memberships, means, np.empty((sample.n_rows, 0)))
+        design = cls(sample, [*singles], memberships, means, np.empty((sample.n_rows, 0)))
         design.columns = design.columns_of(sample)
         return design
 
     def again(self) -> Design:
         """Begin again with all first words, and neither pairs nor missing readings."""
-        words = [term.vocabulary for term in self.singles]
-        return Design._of(self.sample, words, self.memberships)
+        return Design._of(self.sample, [term.again() for term in self.singles], self.memberships)
 
     def again_fitted(self) -> Design:
         """Return the same terms with all their words and the scores that were fitted."""
@@ -124,6 +124,36 @@ class Design:
             at = own.stop
         return price
 
+    def high_mean(self, term: SingleTerm, boundary: int) -> float:
+        """Return the mean of the high part of an attribute."""
+        means = self.means[self.singles.index(term)]
+        return float(means[high_words(term.vocabulary, boundary)].sum())
+
+    def cone(self) -> Cone | None:
+        """Return what scores are allowed: those that keep to the directions of attributes."""
+        part = self._places()
+        steps, signs = [np.empty((0, self.n_parameters))], []
+
+        def add(found: Float, of_outputs: Float) -> None:
+            found = found[found.any(axis=1)]
+            steps.append(np.repeat(found, len(of_outputs), axis=0))
+            signs.append(np.tile(of_outputs, (len(found), 1)))
+
+        for single in self.singles:
+            if single.signs is None:
+                continue
+            own = np.zeros((single.vocabulary.size - 1, self.n_parameters))
+            own[:, part[id(single)]] = single.steps()
+            for pair in single.pairs:
+                side = pair.sides.index(single)
+                own[:, part[id(pair)]] -= pair.lifted(side)
+                of_pair = pair.steps(side, self.high_mean)
+                whole = np.zeros((len(of_pair), self.n_parameters))
+                whole[:, part[id(pair)]] = of_pair
+                add(whole, single.signs)
+            add(own, single.signs)
+        return Cone(np.vstack(steps), np.vstack(signs)) if signs else None
+
     def fit(self, strength: Strength, *, is_rough: bool = False) -> Scores:
         """Fit the scores of all terms, from those that were fitted last on."""
         self.scores = self.sample.objective.fit(
@@ -131,6 +161,7 @@ class Design:
             self.sample.weights,
             self.penalty(strength),
             self.scores,
+            cone=self.cone(),
             is_rough=is_rough,
         )
         return self.scores
@@ -234,11 +265,13 @@ class Design:
         shares = path.reduction()
         penalty = shares.T @ self.penalty(strength) @ shares
         start = np.asarray(np.linalg.lstsq(shares, path.weights, rcond=None)[0], dtype=np.float64)
+        cone = self.cone()
         found = self.sample.objective.fit(
             self.columns @ shares,
             self.sample.weights,
             penalty,
             Scores(start, self.scores.bias),
+            cone=None if cone is None else cone.reduced(shares),
             is_rough=is_rough,
         )
         path.weights = shares @ found.weights
@@ -252,11 +285,23 @@ class Design:
             yield term.columns([memberships[j] for j in places], [self.means[j] for j in places])
 
 
-def _kept(gains: SplitGains | None, n_attributes: int, most: int) -> NDArray[np.intp]:
-    """Return the places of the attributes whose splits gain most."""
+def _begin(vocabulary: Vocabulary, sample: Sample, recipe: AdditiveRecipe) -> SingleTerm:
+    """Begin with all words of an attribute, and what is asked of them."""
+    name = vocabulary.attribute.name
+    promises = [one for one in recipe.monotonic if one.attribute == name]
+    signs = signs_of(promises, sample.objective.n_outputs) if promises else None
+    return SingleTerm(vocabulary, is_required=name in recipe.budget.required, signs=signs)
+
+
+def _kept(
+    gains: SplitGains | None, sample: Sample, most: int, required: Set[str]
+) -> NDArray[np.intp]:
+    """Return the places of the attributes whose splits gain most, and of those that stay."""
+    n_attributes = len(sample.attributes)
     if gains is None or n_attributes <= most:
         return np.arange(n_attributes)
-    return np.sort(np.argsort(-gains.of_attributes, kind="stable")[:most])
+    is_required = np.array([one.name in required for one in sample.attributes])
+    return np.sort(np.lexsort((-gains.of_attributes, ~is_required))[:most])
 
 
 def _means(masses: Float, weights: Float) -> Float:

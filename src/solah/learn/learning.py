@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from solah.learn.additive import settle
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from solah.learn.additive import Choice, Structure
     from solah.learn.recipe import AdditiveRecipe, GroupSettings
     from solah.learn.rows import Rows
-    from solah.model import Model
+    from solah.model import Model, Monotonic
 
 Clusters = tuple[tuple[str, ...], ...]
 
@@ -54,7 +54,14 @@ def learn(
     sample = Sample.draw(rows, recipe.most_rows(len(rows.names)))
     structure = settle(sample, recipe, tell)
     groups, clusters = find_groups(structure, rows, recipe.groups)
-    return Learnt(assemble(structure, rows, groups), structure.choice, clusters)
+    model = with_promises(assemble(structure, rows, groups), recipe.monotonic)
+    return Learnt(model, structure.choice, clusters)
+
+
+def with_promises(model: Model, promises: Sequence[Monotonic]) -> Model:
+    """Let a model state the directions that it keeps: those of the attributes that it uses."""
+    used = {attribute.name for attribute in model.attributes} if model.fusions else set()
+    return replace(model, monotonic=tuple(one for one in promises if one.attribute in used))
 
 
 def find_groups(

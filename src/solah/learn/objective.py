@@ -17,10 +17,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
 
+from solah.learn.cone import minimise_within, nearest_within
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
+    from solah.learn.cone import Cone
 
 _TINY = 1e-12
 _LEAST_CURVATURE = 1e-4
@@ -62,6 +65,7 @@ class Objective(Protocol):
         penalty: Float,
         start: Scores | None = None,
         pull: Float | None = None,
+        cone: Cone | None = None,
         *,
         is_rough: bool = False,
     ) -> Scores:
@@ -74,6 +78,7 @@ class Objective(Protocol):
         penalty : (n_columns, n_columns)
         start : where to begin
         pull : (n_columns + 1, n_outputs) a linear cost on top
+        cone : what scores are allowed; None for any
         is_rough : whether it is only to compare with others
         """
 
@@ -89,14 +94,27 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ClassObjective:
-    """Classes, by their places."""
+    """Classes, by their places.
+
+    Attributes
+    ----------
+    codes : (n_rows,)
+    n_outputs : how many classes there are
+    offset : (n_rows, n_outputs) what fixed rules add to the totals of rows
+    """
 
     codes: NDArray[np.intp]
     n_outputs: int
+    offset: Float | None = None
 
     def take(self, rows: NDArray[np.intp]) -> ClassObjective:
         """Return the classes of some rows."""
-        return ClassObjective(self.codes[rows], self.n_outputs)
+        offset = None if self.offset is None else self.offset[rows]
+        return ClassObjective(self.codes[rows], self.n_outputs, offset)
+
+    def _moved(self, totals: Float) -> Float:
+        """Add what fixed rules say."""
+        return totals if self.offset is None else totals + self.offset
 
     def begin(self, weights: Float) -> Float:
         """Return the logarithms of the class shares, 0 on average."""
@@ -106,17 +124,18 @@ class ClassObjective:
 
     def losses(self, totals: Float) -> Float:
         """Return the negative log-likelihood of each row's class."""
+        totals = self._moved(totals)
         top = totals.max(axis=1)
         whole = top + np.log(np.exp(totals - top[:, None]).sum(axis=1))
         return np.asarray(whole - totals[np.arange(len(totals)), self.codes])
 
     def hits(self, totals: Float) -> Float:
         """Return 1 for each row whose class is decided for, else 0."""
-        return np.asarray(totals.argmax(axis=1) == self.codes, dtype=np.float64)
+        return np.asarray(self._moved(totals).argmax(axis=1) == self.codes, dtype=np.float64)
 
     def gradient(self, totals: Float) -> tuple[Float, Float]:
         """Return shares of belief less the truth, and their variances."""
-        shares = softmax(totals)
+        shares = softmax(self._moved(totals))
         excess = shares.copy()
         excess[np.arange(len(totals)), self.codes] -= 1.0
         return excess, shares * (1.0 - shares)
@@ -128,14 +147,15 @@ class ClassObjective:
         penalty: Float,
         start: Scores | None = None,
         pull: Float | None = None,
+        cone: Cone | None = None,
         *,
         is_rough: bool = False,
     ) -> Scores:
         """Minimise the penalised negative log-likelihood."""
         near = _ROUGHLY if is_rough else _EXACTLY
         if self.n_outputs == 2:
-            return self._fit_two(columns, weights, penalty, start, pull, near)
-        return self._fit_several(columns, weights, penalty, start, pull, near)
+            return self._fit_two(columns, weights, penalty, start, pull, cone, near)
+        return self._fit_several(columns, weights, penalty, start, pull, cone, near)
 
     def _fit_two(
         self,
@@ -144,6 +164,7 @@ class ClassObjective:
         penalty: Float,
         start: Scores | None,
         pull: Float | None,
+        cone: Cone | None,
         near: float,
     ) -> Scores:
         """Fit the log-odds of the second class by Newton's method; scores are half of them."""
@@ -153,6 +174,8 @@ class ClassObjective:
         price[:width, :width] = penalty / 2
         price[np.diag_indices(width + 1)] += _NUGGET
         linear = np.zeros(width + 1) if pull is None else (pull[:, 1] - pull[:, 0]) / 2
+        bounds = None if cone is None else cone.of_odds()
+        fixed = np.zeros(n_rows) if self.offset is None else np.diff(self.offset)[:, 0]
         is_second = self.codes.astype(np.float64)
         odds = np.zeros(width + 1)
         odds[width] = np.diff(self.begin(weights))[0]
@@ -160,16 +183,17 @@ class ClassObjective:
             odds = np.append(np.diff(start.weights, axis=1)[:, 0], np.diff(start.bias))
 
         def cost(values: Float) -> float:
-            total = design @ values
+            total = design @ values + fixed
             loss = weights @ (np.logaddexp(0.0, total) - is_second * total)
             return float(loss + linear @ values + 0.5 * values @ price @ values)
 
-        now = cost(odds)
+        is_allowed = bounds is None or (bounds @ odds >= -_TINY).all()
+        now = cost(odds) if is_allowed else np.inf
         for _ in range(30):
-            share = 1.0 / (1.0 + np.exp(-np.clip(design @ odds, -500, 500)))
+            share = 1.0 / (1.0 + np.exp(-np.clip(design @ odds + fixed, -500, 500)))
             slope = design.T @ (weights * (share - is_second)) + linear + price @ odds
             bend = weights * np.maximum(share * (1.0 - share), 1e-6)
-            step = cho_solve(cho_factor((design * bend[:, None]).T @ design + price), slope)
+            step = _newton_step((design * bend[:, None]).T @ design + price, slope, odds, bounds)
             size = 1.0
             while cost(odds - size * step) > now and size > 1e-4:
                 size /= 2
@@ -187,6 +211,7 @@ class ClassObjective:
         penalty: Float,
         start: Scores | None,
         pull: Float | None,
+        cone: Cone | None,
         near: float,
     ) -> Scores:
         n_rows, width = columns.shape
@@ -197,6 +222,7 @@ class ClassObjective:
         truth = np.zeros((self.n_outputs, n_rows))
         truth[self.codes, rows] = 1.0
         linear = np.zeros(shape) if pull is None else pull
+        fixed = None if self.offset is None else np.ascontiguousarray(self.offset.T)
         bend = (turned * (0.25 * weights)) @ columns + penalty
         bend[np.diag_indices(width)] += 1e-6
         factor = cholesky(bend, lower=True)
@@ -214,6 +240,8 @@ class ClassObjective:
             scores = unscale(flat)
             totals = scores.weights.T @ turned
             totals += scores.bias[:, None]
+            if fixed is not None:
+                totals += fixed
             totals -= totals.max(axis=0)
             of_truth = totals[self.codes, rows]
             np.exp(totals, out=totals)
@@ -234,14 +262,18 @@ class ClassObjective:
         if start is not None:
             first[:width] = factor.T @ start.weights
             first[width] = (start.bias - begin) * bias_scale
-        found = minimize(
-            cost,
-            first.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": 300, "ftol": near, "gtol": 1e-8, "maxcor": 20},
-        )
-        scores = unscale(np.asarray(found.x))
+        options = {"maxiter": 300, "ftol": near, "gtol": 1e-8, "maxcor": 20}
+        if cone is None:
+            search = minimize(cost, first.ravel(), jac=True, method="L-BFGS-B", options=options)
+            found = np.asarray(search.x)
+        else:
+            steps = solve_triangular(factor, cone.steps.T, lower=True).T
+            bounds = np.zeros((len(steps), *shape))
+            bounds[:, :width] = steps[:, :, None] * cone.signs[:, None, :]
+            bounds = bounds.reshape(len(steps), -1)
+            bounds /= np.maximum(np.linalg.norm(bounds, axis=1, keepdims=True), _TINY)
+            found = minimise_within(cost, first.ravel(), bounds, 1 / total_weight, near, options)
+        scores = unscale(found)
         centred = scores.weights - scores.weights.mean(axis=1, keepdims=True)
         return Scores(centred, scores.bias - scores.bias.mean())
 
@@ -254,31 +286,39 @@ class NumberObjective:
     ----------
     values : (n_rows,) the numbers, scaled
     noise : the variance that scores are not to explain
+    offset : (n_rows, 1) what fixed rules add to the totals of rows
     """
 
     values: Float
     noise: float = 0.25
     n_outputs: int = 1
+    offset: Float | None = None
 
     def take(self, rows: NDArray[np.intp]) -> NumberObjective:
         """Return the numbers of some rows."""
-        return NumberObjective(self.values[rows], self.noise)
+        offset = None if self.offset is None else self.offset[rows]
+        return NumberObjective(self.values[rows], self.noise, offset=offset)
+
+    @property
+    def _left(self) -> Float:
+        """What fixed rules leave of the numbers."""
+        return self.values if self.offset is None else self.values - self.offset[:, 0]
 
     def begin(self, weights: Float) -> Float:
         """Return the mean."""
-        return np.array([weights @ self.values / weights.sum()])
+        return np.array([weights @ self._left / weights.sum()])
 
     def losses(self, totals: Float) -> Float:
         """Return half the squared error of each row, in units of the noise."""
-        return np.asarray((totals[:, 0] - self.values) ** 2 / (2 * self.noise))
+        return np.asarray((totals[:, 0] - self._left) ** 2 / (2 * self.noise))
 
     def hits(self, totals: Float) -> Float:
         """Return the share of a row's square that is explained."""
-        return np.asarray(1.0 - (totals[:, 0] - self.values) ** 2)
+        return np.asarray(1.0 - (totals[:, 0] - self._left) ** 2)
 
     def gradient(self, totals: Float) -> tuple[Float, Float]:
         """Return the errors, and ones, in units of the noise."""
-        excess = (totals - self.values[:, None]) / self.noise
+        excess = (totals - self._left[:, None]) / self.noise
         return excess, np.full_like(excess, 1.0 / self.noise)
 
     def fit(
@@ -288,19 +328,36 @@ class NumberObjective:
         penalty: Float,
         start: Scores | None = None,
         pull: Float | None = None,
+        cone: Cone | None = None,
         *,
         is_rough: bool = False,
     ) -> Scores:
-        """Solve the penalised normal equations."""
+        """Solve the penalised normal equations, within what is allowed."""
         del start, pull, is_rough
         mean = self.begin(weights)
         middle = weights @ columns / weights.sum()
         centred = columns - middle
         bend = (centred * (weights / self.noise)[:, None]).T @ centred + penalty
         bend[np.diag_indices(len(bend))] += _NUGGET
-        slope = centred.T @ (weights * (self.values - mean[0]) / self.noise)
-        solved = cho_solve(cho_factor(bend), slope)[:, None]
+        slope = centred.T @ (weights * (self._left - mean[0]) / self.noise)
+        bounds = None if cone is None else cone.of_odds()[:, :-1]
+        solved = -_newton_step(bend, -slope, np.zeros(len(bend)), bounds)[:, None]
         return Scores(solved, mean - middle @ solved)
+
+
+def _newton_step(bend: Float, slope: Float, point: Float, bounds: Float | None) -> Float:
+    """Return the way from the least point of a paraboloid, within bounds, to where it was drawn.
+
+    Parameters
+    ----------
+    bend, slope : (n, n) and (n,) those of the paraboloid at the point
+    point : (n,)
+    bounds : (n_inequalities, n) lines whose product with a point must not be negative; or None
+    """
+    if bounds is None:
+        return np.asarray(cho_solve(cho_factor(bend), slope))
+    lower = cholesky(bend, lower=True)
+    return point - nearest_within(bounds, lower, point - cho_solve((lower, True), slope))
 
 
 def softmax(totals: Float) -> Float:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from solah.learn.interactions import Product
+    from solah.model import Monotonic
 
 WordKind = Literal["auto", "both", "learnt", "quantile", "uniform"]
 WORD_KINDS: tuple[WordKind, ...] = ("auto", "learnt", "quantile", "uniform")
@@ -119,6 +120,7 @@ class InteractionSettings:
     tried : numbers of products that are compared out of fold
     max_pairs : how many different pairs there may be
     pairs : the pairs by name, where they are given
+    together : sets of names; two attributes may be a pair if one set has both. None for any two
     errors : how many standard errors a number of products must gain to be taken
     max_boundaries, max_parts : at how many places each attribute is parted into low and high, and
         all of them together; at least at ``least_boundaries``
@@ -130,6 +132,7 @@ class InteractionSettings:
     tried: tuple[int, ...] = (2, 4, 8, 16, 32)
     max_pairs: int | None = None
     pairs: tuple[tuple[str, str], ...] | None = None
+    together: tuple[frozenset[str], ...] | None = None
     errors: float = 1.5
     max_boundaries: int = 8
     least_boundaries: int = 3
@@ -160,12 +163,11 @@ class InteractionSettings:
         names : those of the attributes, by their numbers
         there : the boundaries of the products that are there, by the numbers of both attributes
         """
-        given = None if self.pairs is None else {frozenset(pair) for pair in self.pairs}
         counts = Counter({terms: len(products) for terms, products in there.items()})
         later = []
         for product in ranked:
             terms = product.terms
-            if given is not None and frozenset(names[term] for term in terms) not in given:
+            if not self.may_be(names[terms[0]], names[terms[1]]):
                 continue
             is_new = not counts[terms]
             is_one_more = self.max_pairs is not None and is_new and len(+counts) >= self.max_pairs
@@ -176,11 +178,17 @@ class InteractionSettings:
             ):
                 continue
             counts[terms] += 1
-            if given is None or is_new:
+            if self.pairs is None or is_new:
                 yield product
             else:
                 later.append(product)
         yield from later
+
+    def may_be(self, first: str, second: str) -> bool:
+        """Tell whether two attributes may be a pair."""
+        both = {first, second}
+        is_given = self.pairs is None or any(both == set(pair) for pair in self.pairs)
+        return is_given and (self.together is None or any(both <= one for one in self.together))
 
 
 @dataclass(frozen=True)
@@ -192,6 +200,7 @@ class BudgetSettings:
     max_rules : the most rules; None takes the fewest that rows cannot tell from the best
     max_attributes : the most attributes; None for any number
     costs : what attributes cost, by name; 1 where nothing is said
+    required : the attributes that stay, with two rules at least
     errors : how many standard errors fewer rules may lose
     tolerance, tolerance_of_loss : the share of what is explained, and of the loss that is left,
         that fewer rules may lose in any case; the smaller counts
@@ -201,6 +210,7 @@ class BudgetSettings:
     max_rules: int | None = None
     max_attributes: int | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
     errors: float = 0.5
     tolerance: float = 0.01
     tolerance_of_loss: float = 0.1
@@ -230,6 +240,7 @@ class AdditiveRecipe:
     Attributes
     ----------
     words, interactions, budget, groups : what to settle
+    monotonic : the attributes along which scores go one way only
     strengths : what is compared out of fold; one alone is taken
     n_folds, n_folds_of_many : the folds to compare on; the second from ``many_rows`` rows on
     many_rows : so many rows tell settings apart with fewer folds
@@ -243,6 +254,7 @@ class AdditiveRecipe:
     interactions: InteractionSettings = InteractionSettings()
     budget: BudgetSettings = BudgetSettings()
     groups: GroupSettings = GroupSettings()
+    monotonic: tuple[Monotonic, ...] = ()
     strengths: tuple[Strength, ...] = STRENGTHS
     n_folds: int = 5
     n_folds_of_many: int = 3

@@ -8,6 +8,16 @@ a sum of products: two attributes, each parted into low and high somewhere, and 
 
 so that it says nothing where either is unknown, and nothing on average whatever the other reads.
 Several products of the same two attributes make a grid of rules.
+
+Where scores must not fall along an attribute, its steps from word to word and those of its pairs
+must not be negative together. A pair that steps down for some part of the other attribute takes
+over a piece of the step of the single words, its lift, so that each keeps the inequality by itself::
+
+    step of the words - sum of lifts >= 0
+    sum of lift + theta * (high_b - mean high_b) >= 0    for each part of b
+
+The sums are over the products that part the attribute there. Lifts have no columns: single words and
+pairs together say the same for any.
 """
 
 from __future__ import annotations
@@ -19,7 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -29,6 +39,8 @@ if TYPE_CHECKING:
 
 Constraint = list[tuple[int, float]]
 """Parameters with factors whose sum is to be 0."""
+
+_PRICE_OF_LIFT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -57,6 +69,9 @@ class SingleTerm:
     words : the words that are left, each the first words that it consists of
     pairs : the pairs that part the attribute
     is_dropped : whether nothing is left
+    is_required : whether it stays
+    signs : (n, n_outputs) what its steps are multiplied with to give numbers that must not be
+        negative; None where scores may go up and down
     """
 
     vocabulary: Vocabulary
@@ -64,9 +79,24 @@ class SingleTerm:
     words: list[tuple[int, ...]] = field(default_factory=list)
     pairs: list[PairTerm] = field(default_factory=list)
     is_dropped: bool = False
+    is_required: bool = False
+    signs: Float | None = None
 
     def __post_init__(self) -> None:
-        self.words = [(word,) for word in range(self.vocabulary.size)]
+        self.words = list(self.vocabulary.first_words)
+
+    def again(self) -> SingleTerm:
+        """Return the term with all its first words, and without pairs."""
+        return SingleTerm(self.vocabulary, is_required=self.is_required, signs=self.signs)
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether scores must not fall, or rise, along the attribute."""
+        return self.signs is not None
+
+    def steps(self) -> Float:
+        """Return what each first word has more than the one before it."""
+        return np.diff(np.eye(self.vocabulary.size, self.n_parameters), axis=0)
 
     @property
     def n_parameters(self) -> int:
@@ -130,7 +160,7 @@ class SingleTerm:
         if self.is_dropped:
             return []
         live = [pair for pair in self.pairs if not pair.is_dropped]
-        moves = [] if live else [Move("drop")]
+        moves = [] if live or self.is_required else [Move("drop")]
         if self.vocabulary.is_fixed or len(self.words) < 3:
             return moves
         if not self.vocabulary.is_ordered:
@@ -208,9 +238,20 @@ class PairTerm:
         self.products.append(product)
 
     @property
+    def lifts(self) -> tuple[int | None, int | None]:
+        """Where the lift of either side stands behind each product; None if it needs none."""
+        first, second = (side.is_monotone for side in self.sides)
+        return (1 if first else None, 1 + first if second else None)
+
+    @property
+    def width(self) -> int:
+        """How many parameters each product has: its own, and lifts."""
+        return 1 + self.low.is_monotone + self.high.is_monotone
+
+    @property
     def n_parameters(self) -> int:
         """How many parameters the term has at first."""
-        return len(self.products)
+        return self.width * len(self.products)
 
     @property
     def n_rules(self) -> int:
@@ -254,15 +295,57 @@ class PairTerm:
                 zip(self.sides, memberships, means, strict=True)
             )
         ]
-        return np.column_stack([parts[0][a] * parts[1][b] for a, b in self.products])
+        found = np.zeros((len(memberships[0]), self.n_parameters))
+        for place, (a, b) in enumerate(self.products):
+            found[:, self.width * place] = parts[0][a] * parts[1][b]
+        return found
 
     def penalty(self, strength: Strength) -> Float:
-        """Return the price of scores: a ridge."""
-        return strength.of_pair * np.eye(self.n_parameters)
+        """Return the price of scores: a ridge; lifts cost next to nothing, so that they are least."""
+        prices = np.full(self.n_parameters, _PRICE_OF_LIFT * strength.of_pair)
+        prices[:: self.width] = strength.of_pair
+        return np.diag(prices)
 
     def reduction(self) -> Float:
         """Return which parameters stay."""
-        return np.eye(self.n_parameters)[:, self.live]
+        return np.eye(self.n_parameters)[:, self._parameters(self.live)]
+
+    def _parameters(self, products: Iterable[int]) -> list[int]:
+        """Return the places of the parameters of products."""
+        return [self.width * place + k for place in products for k in range(self.width)]
+
+    def _rises(self, side: int) -> Float:
+        """Return how the high part of each product rises from word to word of a side."""
+        vocabulary = self.sides[side].vocabulary
+        is_high = np.zeros((vocabulary.size, len(self.products)))
+        for place, product in enumerate(self.products):
+            is_high[high_words(vocabulary, product[side]), place] = 1.0
+        return np.diff(is_high, axis=0)
+
+    def lifted(self, side: int) -> Float:
+        """Return what it takes over of the steps of a side: ``(size - 1, n_parameters)``."""
+        rises = self._rises(side)
+        found = np.zeros((len(rises), self.n_parameters))
+        found[:, self.lifts[side] :: self.width] = rises
+        return found
+
+    def steps(self, side: int, high_mean: Callable[[SingleTerm, int], float]) -> Float:
+        """Return its steps along a side, for one part of the other side after another.
+
+        Parameters
+        ----------
+        side : 0 or 1
+        high_mean : tells the mean of the high part of an attribute behind a boundary
+        """
+        other, places = self.sides[1 - side], [product[1 - side] for product in self.products]
+        boundaries = sorted(set(places))
+        means = np.array([high_mean(other, boundary) for boundary in boundaries])
+        of_parts = part_steps(other, boundaries, means)[:, [boundaries.index(b) for b in places]]
+        rises, lifted = self._rises(side), self.lifted(side)
+        steps = [lifted.copy() for _ in of_parts]
+        for found, of_part in zip(steps, of_parts, strict=True):
+            found[:, :: self.width] = rises * of_part
+        return np.vstack(steps)
 
     def moves(self, joins: Iterable[tuple[int, int]] | None = None) -> list[Move]:
         """Return that the pair may go, or be parted at fewer places."""
@@ -276,7 +359,8 @@ class PairTerm:
     def constraints(self, move: Move) -> list[Constraint]:
         """Return that the parameters of what goes are to be 0."""
         left = self._without(move)
-        return [[(place, 1.0)] for place in self.live if place not in left]
+        gone = [place for place in self.live if place not in left]
+        return [[(place, 1.0)] for place in self._parameters(gone)]
 
     def saved(self, move: Move) -> int:
         """Return how many rules a move saves."""

@@ -34,6 +34,7 @@ class Vocabulary:
     knots : (n,) where each word has all the membership; empty for states without an order
     cuts : the knots before which ramps of learnt cuts begin, with what the cuts gain
     is_fixed : whether the words were given by hand, and stay
+    cores : of words by hand that have cores, the knots of each
     """
 
     place: int
@@ -41,6 +42,12 @@ class Vocabulary:
     knots: Float
     cuts: tuple[tuple[int, float], ...] = ()
     is_fixed: bool = False
+    cores: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def first_words(self) -> tuple[tuple[int, ...], ...]:
+        """The knots or states of the words to begin with."""
+        return self.cores or tuple((word,) for word in range(self.size))
 
     @property
     def is_ordered(self) -> bool:

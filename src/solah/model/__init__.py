@@ -1,7 +1,7 @@
 """The model document: what training writes and all that comes after reads."""
 
 from solah.model.attributes import Attribute, WordRange
-from solah.model.document import Fusion, Goal, MissingRule, Model, Node, Task, Tree
+from solah.model.document import Fusion, Goal, MissingRule, Model, Monotonic, Node, Task, Tree
 from solah.model.files import load_document, save_document
 from solah.model.provenance import OutOfFold, Provenance
 
@@ -11,6 +11,7 @@ __all__ = [
     "Goal",
     "MissingRule",
     "Model",
+    "Monotonic",
     "Node",
     "OutOfFold",
     "Provenance",

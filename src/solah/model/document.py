@@ -262,11 +262,29 @@ Node = Tree | Fusion
 
 
 @dataclass(frozen=True)
+class Monotonic:
+    """A promise: at equal other readings, a rising reading moves the goal one way only.
+
+    Attributes
+    ----------
+    attribute : the attribute's name
+    direction : 1 if the belief in the class, or the number, never falls; -1 if it never rises
+    state : the place of the class; 0 for a number
+    """
+
+    attribute: str
+    direction: int
+    state: int = 0
+
+
+@dataclass(frozen=True)
 class Model:
     """A goal, the attributes it is decided on, and the nodes that decide, from bottom to top.
 
     Models are compared by what they decide, and not by how they were made: what wrote the document,
     what it was learnt from, the edits of people since, and the comments of its rules file.
+
+    What it promises of single attributes (``monotonic``) is kept by each of its trees.
     """
 
     goal: Goal
@@ -276,6 +294,7 @@ class Model:
     provenance: Provenance | None = field(default=None, compare=False)
     edits: tuple[Edit, ...] = field(default=(), compare=False)
     comments: tuple[Comment, ...] = field(default=(), compare=False)
+    monotonic: tuple[Monotonic, ...] = ()
 
     @property
     def root(self) -> Node:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from solah.data.json_reader import Reader
     from solah.model.attributes import Attribute
-    from solah.model.document import Goal, Model, Node
+    from solah.model.document import Goal, Model, Monotonic, Node
 
 FORMAT_NAME = "solah-model"
 FORMAT_VERSION = 2
@@ -56,6 +56,7 @@ def to_json(model: Model) -> str:
     attributes = _block((_dump(_attribute_record(a)) for a in model.attributes), "    ")
     trees = _block((_node_text(node, model.goal) for node in model.nodes), "    ")
     made = {
+        "monotonic": [_dump(_promise_record(one, model.goal)) for one in model.monotonic],
         "edits": [_dump(edit_record(edit)) for edit in model.edits],
         "comments": [_dump(comment_record(comment)) for comment in model.comments],
     }
@@ -122,6 +123,11 @@ def _attribute_record(attribute: Attribute) -> dict[str, Any]:
         record |= {"states": list(attribute.states)}
     record |= {"ignorance": list(attribute.ignorance)}
     return record | ({"moved": True} if attribute.is_moved else {})
+
+
+def _promise_record(promise: Monotonic, goal: Goal) -> dict[str, Any]:
+    record = {"attribute": promise.attribute, "direction": promise.direction}
+    return record | ({"state": promise.state} if goal.states else {})
 
 
 def _finite(end: float) -> float | None:

@@ -44,4 +44,5 @@ def part_of(model: Model, name: str) -> Model:
         below = [replace(one, variance=0.0) if isinstance(one, Tree) else one for one in below]
         below.append(Fusion(root, (name,), (0.0,) * model.goal.size))
     attributes = tuple(one for one in model.attributes if one.name in wanted)
-    return Model(model.goal, attributes, tuple(below), model.generator)
+    promises = tuple(one for one in model.monotonic if one.attribute in wanted)
+    return Model(model.goal, attributes, tuple(below), model.generator, monotonic=promises)

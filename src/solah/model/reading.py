@@ -17,7 +17,7 @@ from solah.model.attributes import (
     parted_attribute,
 )
 from solah.model.beliefs import deciding_fusions, fusion_inputs, to_begin_with
-from solah.model.document import Fusion, Goal, MissingRule, Model, Node, Task, Tree
+from solah.model.document import Fusion, Goal, MissingRule, Model, Monotonic, Node, Task, Tree
 from solah.model.edits import read_comments, read_edits, read_mark
 from solah.model.limits import (
     LEAST_SUPPORT,
@@ -26,6 +26,7 @@ from solah.model.limits import (
     MOST_SUPPORT,
     MOST_VARIANCE,
 )
+from solah.model.monotone import broken_promises
 from solah.model.provenance import read_provenance
 from solah.model.reading_attributes import (
     MAX_WORDS,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from solah.data.json_reader import Reader
 
 MAX_TREES = 100_000
+MAX_PROMISES = 1_000_000
 _MAX_NODES = 50_000_000
 FIELDS = ("format", "version", "generator", "task", "goal", "attributes", "trees")
 _BELIEF = ("name", "tree", "state", "words", "peaks", "ignorance")
@@ -66,7 +68,7 @@ class Version:
 
 def read_current(document: Reader) -> Model:
     """Read a model of the version that is written now."""
-    fields = document.record(FIELDS, ["provenance", "edits", "comments"])
+    fields = document.record(FIELDS, ["provenance", "monotonic", "edits", "comments"])
     model = read_fields(fields, Version("adds", _read_fusion, has_scores=True))
     if "provenance" in fields:
         found = read_provenance(fields["provenance"], len(model.goal.states))
@@ -78,7 +80,21 @@ def read_current(document: Reader) -> Model:
     if model.fusions and model.goal.states and not model.goal.prior:
         raise ModelFormatError(f"{fields['goal'].place} needs a prior, for evidence is added up")
     check_evidence(model, fields["trees"])
+    if "monotonic" in fields:
+        items = fields["monotonic"].items(1, MAX_PROMISES)
+        model = replace(model, monotonic=tuple(_read_promise(one, model.goal) for one in items))
+        for broken in broken_promises(model):
+            raise ModelFormatError(f"{fields['monotonic'].place} is not kept: {broken}")
     return model
+
+
+def _read_promise(reader: Reader, goal: Goal) -> Monotonic:
+    fields = reader.record(["attribute", "direction", *(["state"] if goal.states else [])])
+    direction = fields["direction"].integer(-1, 1)
+    if not direction:
+        raise fields["direction"].fail("1 or -1")
+    state = fields["state"].integer(0, goal.size - 1) if goal.states else 0
+    return Monotonic(fields["attribute"].text(), direction, state)
 
 
 def read_fields(fields: Mapping[str, Reader], version: Version) -> Model:
