@@ -4,10 +4,12 @@ The scores W that are allowed form a cone::
 
     { W : sum_jk steps_ij W_jk signs_ik >= 0  for every inequality i }
 
-A step of Newton's method goes to the least point of a paraboloid within the cone, which is a
-problem of non-negative least squares (Lawson and Hanson) for the multipliers. Where there are too
-many scores for a Hessian, multipliers are found round by round (the augmented Lagrangian of
-Hestenes and Powell), around the same search that fits without inequalities.
+A step of Newton's method goes to the least point of a paraboloid within the cone. Where there are
+too many scores for a Hessian, the search goes down the slope and back into the cone, with the
+step sizes of Barzilai and Borwein (the spectral projected gradient of Birgin, Martinez and Raydan).
+Either is a search for multipliers, one for each inequality: which of them hold as equations is
+guessed from the step before, and guesses that turn out wrong are turned round together (the
+block pivoting of Portugal, Judice and Vicente).
 """
 
 from __future__ import annotations
@@ -17,20 +19,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.optimize import minimize, nnls
+from scipy.optimize import nnls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
 
     Cost = Callable[[Float], tuple[float, Float]]
 
-# How steeply crossing a bound is priced, beside how the loss bends.
-_STEEPNESS = 30.0
-_MAX_ROUNDS = 12
 _TINY = 1e-12
+# What keeps a system solvable where inequalities say the same.
+_NUGGET = 1e-10
+_MAX_STEPS = 300
+_MAX_GUESSES = 60
+# So many guesses are turned round together, before one goes by one.
+_TOGETHER = 12
+# A step may raise the cost to the worst of so many before: few kinks then hold it up.
+_MEMORY = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +54,13 @@ class Cone:
     steps: Float
     signs: Float
 
-    def reduced(self, shares: Float) -> Cone:
-        """Return the inequalities of the parameters that first ones are made of."""
+    def reduced(self, shares: Float) -> Cone | None:
+        """Return the inequalities of the parameters that first ones are made of, if any."""
         steps = self.steps @ shares
         lengths = np.abs(steps).max(axis=1, initial=0.0)
         kept = lengths > _TINY
+        if not kept.any():
+            return None
         every = np.hstack([steps[kept] / lengths[kept, None], self.signs[kept]])
         every = np.unique(every.round(12), axis=0)
         return Cone(every[:, : steps.shape[1]], every[:, steps.shape[1] :])
@@ -59,6 +69,55 @@ class Cone:
         """Return the inequalities of the log-odds of two classes, or of a number, with a bias."""
         factors = self.signs[:, -1:]
         return np.hstack([factors * self.steps, np.zeros((len(self.steps), 1))])
+
+
+class Faces:
+    """Goes from points to the nearest ones within bounds, from guess to guess.
+
+    Parameters
+    ----------
+    bounds : (n_inequalities, n) lines whose product with a point must not be negative; in
+        coordinates in which distances are as usual
+    """
+
+    def __init__(self, bounds: Float) -> None:
+        lengths = np.linalg.norm(bounds, axis=1, keepdims=True)
+        self._bounds = bounds / np.maximum(lengths, _TINY)
+        self._gram = self._bounds @ self._bounds.T
+        self._tight = np.zeros(len(bounds), dtype=np.bool_)
+
+    def nearest(self, point: Float) -> Float:
+        """Return the point within the bounds that is nearest to another."""
+        multipliers = self._guess(self._bounds @ point)
+        if multipliers is None:
+            multipliers, _ = nnls(self._bounds.T, -point)
+        return np.asarray(point + multipliers @ self._bounds)
+
+    def _guess(self, product: Float) -> Float | None:
+        """Return the multipliers of a point whose product with the bounds is given."""
+        slack = _TINY * (1.0 + float(np.abs(product).max(initial=0.0)))
+        tight = self._tight
+        for guess in range(_MAX_GUESSES):
+            multipliers, inside = self._pressed(np.flatnonzero(tight), product)
+            wrong = np.where(tight, multipliers, inside) < -slack
+            if not wrong.any():
+                self._tight = tight
+                return multipliers
+            if guess >= _TOGETHER:  # one by one, there is an end (Murty)
+                wrong[: np.flatnonzero(wrong)[-1]] = False
+            tight = tight ^ wrong
+        return None
+
+
+    def _pressed(self, tight: NDArray[np.intp], product: Float) -> tuple[Float, Float]:
+        """Return the multipliers that make some inequalities equations, and what all then are."""
+        multipliers, inside = np.zeros(len(product)), product
+        system = self._gram[np.ix_(tight, tight)] + _NUGGET * np.eye(len(tight))
+        inverse = np.linalg.inv(system)
+        for _ in range(3):  # the first time, the nugget leaves a little
+            multipliers[tight] -= inverse @ inside[tight]
+            inside = product + self._gram @ multipliers
+        return multipliers, inside
 
 
 def nearest_within(bounds: Float, lower: Float, point: Float) -> Float:
@@ -70,46 +129,39 @@ def nearest_within(bounds: Float, lower: Float, point: Float) -> Float:
     lower : (n, n) the lower triangle L by which distances are measured: ``|L' (x - point)|``
     point : (n,)
     """
-    moved = lower.T @ point
-    inward = solve_triangular(lower, bounds.T, lower=True)
-    inward /= np.maximum(np.linalg.norm(inward, axis=0), _TINY)
-    multipliers, _ = nnls(inward, -moved, maxiter=20 * len(bounds) + 100)
-    inside = moved + inward @ multipliers
+    scaled = solve_triangular(lower, bounds.T, lower=True).T
+    inside = Faces(scaled).nearest(lower.T @ point)
     return np.asarray(solve_triangular(lower, inside, lower=True, trans="T"))
 
 
-def minimise_within(
-    cost: Cost, first: Float, bounds: Float, bend: float, near: float, options: Mapping[str, Any]
-) -> Float:
+def minimise_within(cost: Cost, first: Float, bounds: Float, bend: float, near: float) -> Float:
     """Minimise a convex cost within ``bounds @ x >= 0``.
 
     Parameters
     ----------
     cost : the cost of a point, and its slope
     first : (n,) where to begin
-    bounds : (n_inequalities, n) lines of length 1
+    bounds : (n_inequalities, n)
     bend : about how much the cost bends in any direction
     near : a cost that is higher by this is near enough
-    options : those of the search (L-BFGS)
     """
-    steep = _STEEPNESS * bend
-    multipliers = np.zeros(len(bounds))
-    point = first
-
-    def priced(values: Float) -> tuple[float, Float]:
-        value, slope = cost(values)
-        beyond = np.maximum(multipliers - steep * (bounds @ values), 0.0)
-        return value + float(beyond @ beyond) / (2 * steep), slope - bounds.T @ beyond
-
-    for _ in range(_MAX_ROUNDS):
-        found = minimize(priced, point, jac=True, method="L-BFGS-B", options=dict(options))
-        point = np.asarray(found.x)
-        inside = bounds @ point
-        before, multipliers = multipliers, np.maximum(multipliers - steep * inside, 0.0)
-        outside = np.minimum(inside, 0.0)
-        change = float(np.abs(multipliers - before) @ np.abs(inside))
-        if change < near and steep * float(outside @ outside) < near:
+    faces = Faces(bounds)
+    point = faces.nearest(first)
+    value, slope = cost(point)
+    size, before = 1.0 / bend, [value]
+    for _ in range(_MAX_STEPS):
+        way = faces.nearest(point - size * slope) - point
+        fall = float(slope @ way)
+        if -fall < 2 * near:
             break
-    # What is left outside is less than the search can tell; go to the nearest point inside.
-    pressed, _ = nnls(bounds.T, -point, maxiter=20 * len(bounds) + 100)
-    return np.asarray(point + bounds.T @ pressed)
+        part = 1.0
+        after, after_slope = cost(point + way)
+        while after > max(before[-_MEMORY:]) + 1e-4 * part * fall and part > 1e-6:
+            part = max(0.1 * part, -fall * part**2 / (2 * (after - value - part * fall)))
+            after, after_slope = cost(point + part * way)
+        point = point + part * way
+        curved = part * float(way @ (after_slope - slope))
+        size = min(max(part**2 * float(way @ way) / max(curved, _TINY), 1e-2 / bend), 1e3 / bend)
+        value, slope = after, after_slope
+        before.append(value)
+    return point

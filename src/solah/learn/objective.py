@@ -262,8 +262,8 @@ class ClassObjective:
         if start is not None:
             first[:width] = factor.T @ start.weights
             first[width] = (start.bias - begin) * bias_scale
-        options = {"maxiter": 300, "ftol": near, "gtol": 1e-8, "maxcor": 20}
         if cone is None:
+            options = {"maxiter": 300, "ftol": near, "gtol": 1e-8, "maxcor": 20}
             search = minimize(cost, first.ravel(), jac=True, method="L-BFGS-B", options=options)
             found = np.asarray(search.x)
         else:
@@ -271,8 +271,7 @@ class ClassObjective:
             bounds = np.zeros((len(steps), *shape))
             bounds[:, :width] = steps[:, :, None] * cone.signs[:, None, :]
             bounds = bounds.reshape(len(steps), -1)
-            bounds /= np.maximum(np.linalg.norm(bounds, axis=1, keepdims=True), _TINY)
-            found = minimise_within(cost, first.ravel(), bounds, 1 / total_weight, near, options)
+            found = minimise_within(cost, first.ravel(), bounds, 1 / total_weight, near)
         scores = unscale(found)
         centred = scores.weights - scores.weights.mean(axis=1, keepdims=True)
         return Scores(centred, scores.bias - scores.bias.mean())
