@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from solah.device.bounds import Bound
     from solah.device.lowering import Curve, Lowered, LoweredTree, Stage, StateTable, TreeInput
     from solah.kernels.arrays import Float, Int32
 
@@ -97,6 +98,7 @@ class FixedTables:
     warnings : what does not fit well into integers, for people
     learnt : (n_rules, n_values) the first scores of rules, in the unit 2^-LEARNT_BITS, if the
         device learns: a line per branch of each tree, from ``first_rule`` on
+    bounds : what the scores of rules keep while they learn
     """
 
     lowered: Lowered
@@ -110,6 +112,7 @@ class FixedTables:
     preference: Integers | None
     warnings: tuple[str, ...]
     learnt: Integers | None = None
+    bounds: tuple[Bound, ...] = ()
 
     @property
     def loses(self) -> bool:
@@ -358,7 +361,14 @@ def _slopes(rises: Integers, way: int) -> tuple[int, list[int]]:
     shift = 0
     while shift < _MOST_SHIFT and (steepest << (shift + 1)) <= _LARGEST * way:
         shift += 1
-    return shift, [_rounded((int(rise) << shift), way) for rise in rises]
+    return shift, [_slope(int(rise), way, shift) for rise in rises]
+
+
+def _slope(rise: int, way: int, shift: int) -> int:
+    """Return the slope of a piece, never so steep that its end lies beyond the next piece."""
+    slope = _rounded(rise << shift, way)
+    is_beyond = abs((way - 1) * slope) >> shift > abs(rise)
+    return slope - (1 if rise > 0 else -1) if is_beyond else slope
 
 
 def _rounded(number: int, by: int) -> int:
@@ -395,4 +405,8 @@ def _shares(masses: Float) -> Integers:
     """Write masses as integers that sum to one; the largest takes what rounding leaves."""
     shares = np.floor(masses * ONE + 0.5).astype(np.int64)
     shares[np.argmax(shares)] += ONE - shares.sum()
+    if (shares == ONE // 2).any():  # halves would be rounded up twice
+        first, second = np.argsort(-shares, kind="stable")[:2]
+        shares[first] += 1
+        shares[second] -= 1
     return shares

@@ -104,7 +104,10 @@ class FixedTwin(Twin):
         return (weight * mass + 16384) >> 15
 
     def _part(self, weight: Integers, values: Integers) -> Integers:
-        return shift(weight * values, np.int64(15))
+        return self._rounded(weight * values)
+
+    def _rounded(self, total: Integers) -> Integers:
+        return shift(total, np.int64(15))
 
     def _scaled(self, numbers: Integers, shares: Integers) -> Integers:
         return shift(numbers * shares, np.int64(15))
@@ -131,8 +134,9 @@ def _describe(walk: FixedWalk, sets: slice, x: Integers) -> Integers:
     safe = np.where(known, x, peaks[0])
     lower = (safe[:, None] >= peaks[None, 1:]).sum(axis=1)
     way = np.maximum(safe - peaks[lower], 0)
-    upper = np.minimum(way * inverses[lower] >> shifts[lower], ONE)
-    upper = np.where(lower < len(peaks) - 1, upper, 0)
+    # Odd masses leave no halves when branches are rounded, see ``solah_describe``.
+    upper = np.minimum(way * inverses[lower] >> shifts[lower] | 1, ONE)
+    upper = np.where((lower < len(peaks) - 1) & (way > 0), upper, 0)
     masses = np.zeros((len(x), len(peaks)), dtype=np.int64)
     rows = np.arange(len(x))
     masses[rows, np.minimum(lower + 1, len(peaks) - 1)] = upper

@@ -74,6 +74,9 @@ class FloatTwin(Twin):
     def _times(self, weight: Float32, mass: Float32) -> Float32:
         return weight * mass
 
+    def _rounded(self, total: Float32) -> Float32:
+        return total
+
     def _part(self, weight: Float32, values: Float32) -> Float32:
         return weight * values
 

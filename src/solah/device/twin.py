@@ -128,7 +128,7 @@ class Twin(ABC):
         for states in self._tables.states[stage.parts.states]:
             total += self._of_states(states, x[:, states.attribute])
         for walk in self._tables.walks[stage.parts.walks]:
-            total += sum(scores for _, _, scores in self._branches(walk, x, beliefs))
+            total += self._rounded(sum(scores for _, _, scores in self._branches(walk, x, beliefs)))
         return self._without(stage, total, self._lost(stage, x))
 
     def _lost(self, stage: StageRow | FixedStage, x: Numbers) -> tuple[Numbers, Numbers]:
@@ -221,14 +221,18 @@ class Twin(ABC):
     def _branches(
         self, walk: WalkTables | FixedWalk, x: Numbers, beliefs: list[Numbers]
     ) -> Iterator[tuple[int, Numbers, Numbers]]:
-        """Yield the leaves of a tree, depth first, with the weights of rows and their scores."""
+        """Yield the leaves of a tree, depth first, with the weights of rows.
+
+        With them come their products with the scores of leaves, which are rounded when all are
+        added up.
+        """
         masses = [self._masses(walk, a, x, beliefs) for a in range(len(walk.inputs))]
         stack = [(0, np.full(len(x), self._certain))]
         while stack:
             node, weight = stack.pop()
             split, first = int(walk.split[node]), int(walk.first_child[node])
             if split < 0:
-                yield node, weight, self._part(weight[:, None], self._leaf(walk, first))
+                yield node, weight, weight[:, None] * self._leaf(walk, first)
                 continue
             below = [(first + k, self._times(weight, m)) for k, m in enumerate(masses[split].T)]
             stack += reversed([(child, part) for child, part in below if (part > 0).any()])
@@ -292,6 +296,10 @@ class Twin(ABC):
     @abstractmethod
     def _times(self, weight: Numbers, mass: Numbers) -> Numbers:
         """Return the weight of a branch that goes on."""
+
+    @abstractmethod
+    def _rounded(self, total: Numbers) -> Numbers:
+        """Return the scores of a tree, of the products of all its branches."""
 
     @abstractmethod
     def _part(self, weight: Numbers, values: Numbers) -> Numbers:

@@ -3,7 +3,8 @@
 The twin of ``export/c_runtime/solah_learn.h``: the same integers, row by row. The structure never
 changes. A rule that a row takes moves by the row's weight times the error times a step. Where
 evidence is weighed, the error is that of the node's belief: what was observed less what was
-expected; elsewhere it is that of the rule's own belief, so that it becomes a mean which forgets.
+expected; elsewhere it is that of the rule's own belief, so that it becomes a mean which forgets. A
+step that would break what a monotonic model promises is not taken.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
+from solah.device.bounds import learnt_bounds
 from solah.device.fixed_tables import (
     LEARNT_BITS,
     MOST_LEARNT,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from solah.device.bounds import Bound
     from solah.device.fixed_tables import FixedStage, FixedWalk
     from solah.device.units import Integers
     from solah.kernels.arrays import Float
@@ -94,12 +97,14 @@ class _Taken(NamedTuple):
     weights : (n_rows, n_branches)
     turns : the places of the branches that move their rules first, second, …
     lost : (n_rows,) the shares of the trees that are unknown, and their squares, added up
+    starts : the place of each tree's first branch
     """
 
     rules: Integers
     weights: Integers
     turns: list[NDArray[np.intp]]
     lost: tuple[Integers, Integers]
+    starts: list[int]
 
 
 class LearningTwin(FixedTwin):
@@ -118,6 +123,10 @@ class LearningTwin(FixedTwin):
         self._walks = tables.walks
         self._start = tables.learnt
         self._pace = pace
+        self._bounds_of: dict[int, list[Bound]] = {}
+        for bound in tables.bounds:
+            self._bounds_of.setdefault(bound.lower, []).append(bound)
+            self._bounds_of.setdefault(bound.higher, []).append(bound)
         self.learnt = tables.learnt.copy()
 
     def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> None:
@@ -146,25 +155,27 @@ class LearningTwin(FixedTwin):
             beliefs.append(np.vstack(list(rows)))
 
     def _taken(self, stage: FixedStage, x: Integers, beliefs: list[Integers]) -> _Taken:
-        rules, weights = [], []
+        rules, weights, starts = [], [], []
         for walk in self._walks[stage.parts.walks]:
+            starts.append(len(rules))
             for node, weight, _ in self._branches(walk, x, beliefs):
                 rules.append(walk.first_rule + int(walk.first_child[node]))
                 weights.append(weight)
         lost = self._lost(stage, x)
-        return _Taken(np.array(rules), np.column_stack(weights), _turns(rules), lost)
+        return _Taken(np.array(rules), np.column_stack(weights), _turns(rules), lost, starts)
 
     def _learn_row(self, stage: FixedStage, taken: _Taken, row: int, observed: int) -> Integers:
         """Return what a stage believes of one row, and let it learn then."""
         weights = taken.weights[row]
         values = values_of(self.learnt[taken.rules], stage.value_bits)
-        total = stage.start + self._part(weights[:, None], values).sum(axis=0)
+        of_trees = np.add.reduceat(weights[:, None] * values, taken.starts, axis=0)
+        total = stage.start + self._rounded(of_trees).sum(axis=0)
         shares, squares = taken.lost
         total = self._without(stage, total[None], (shares[[row]], squares[[row]]))
         belief: Integers = self._to_belief(stage, total)[0]
         if 0 <= observed < len(belief):
             step_bits = np.int64(self._pace.step_bits(stage))
-            for turn in taken.turns:
+            for turn in self._in_turns(taken):
                 active = turn[weights[turn] > 0]
                 rules, fired = taken.rules[active], weights[active][:, None]
                 if stage.is_weighed:
@@ -172,6 +183,12 @@ class LearningTwin(FixedTwin):
                 else:
                     self._move_beliefs(rules, fired, observed, step_bits)
         return belief
+
+    def _in_turns(self, taken: _Taken) -> list[NDArray[np.intp]]:
+        """Return which branches move at a time: one by one, where rules are compared."""
+        if not self._bounds_of:
+            return taken.turns
+        return list(np.arange(len(taken.rules))[:, None])
 
     def _move_evidence(
         self, rules: Integers, weights: Integers, error: Integers, step_bits: np.int64
@@ -181,7 +198,24 @@ class LearningTwin(FixedTwin):
             gone = shift(values - self._start[rules], np.int64(15))
             values = values - shift(gone * weights, np.int64(forget_bits))
         moved = values + shift((weights >> 1) * error, step_bits)
+        before = self.learnt[rules]
         self.learnt[rules] = np.clip(moved, -MOST_LEARNT, MOST_LEARNT)
+        if self._bounds_of and any(self._breaks(rule, before) for rule in rules.tolist()):
+            self.learnt[rules] = before
+
+    def _breaks(self, rule: int, before: Integers) -> bool:
+        """Tell whether a rule that moved alone breaks what rules keep, more than before."""
+        after = self.learnt[rule].copy()
+        for bound in self._bounds_of.get(rule, ()):
+            lower, higher = bound.gaps(self.learnt)
+            if higher >= lower:
+                continue
+            self.learnt[rule] = before
+            was_lower, was_higher = bound.gaps(self.learnt)
+            self.learnt[rule] = after
+            if higher < was_higher or lower > was_lower:
+                return True
+        return False
 
     def _move_beliefs(
         self, rules: Integers, weights: Integers, observed: int, step_bits: np.int64
@@ -263,7 +297,8 @@ class Learner:
                 "single rows; train the model again"
             )
         self._model = model
-        self.tables = fixed_tables(lower(model, only_trees=True), learns=True)
+        tables = fixed_tables(lower(model, only_trees=True), learns=True)
+        self.tables = replace(tables, bounds=learnt_bounds(model, tables))
         self.twin = LearningTwin(self.tables, Pace(pace, forgetting))
 
     def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> None:

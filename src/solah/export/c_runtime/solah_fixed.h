@@ -165,7 +165,9 @@ static inline void solah_describe(const SOLAH_FLASH solah_sets *sets, int32_t a,
     run->pair[0] = (uint16_t)SOLAH_ONE;
     if (k < last && x > peak[k]) {
         const uint32_t way = (uint32_t)(x - peak[k]);
-        const uint32_t upper = (way * sets->inverse[first + k]) >> sets->shift[first + k];
+        /* An odd mass never leaves a half when branches are rounded: both sides of a split then
+         * change by the same, and what is to rise with a reading does not fall by rounding. */
+        const uint32_t upper = ((way * sets->inverse[first + k]) >> sets->shift[first + k]) | 1u;
         run->pair[1] = (uint16_t)(upper > SOLAH_ONE ? SOLAH_ONE : upper);
         run->pair[0] = (uint16_t)(SOLAH_ONE - run->pair[1]);
         run->count = 2;
@@ -283,10 +285,17 @@ static inline int16_t solah_leaf_score(solah_model *model, const SOLAH_FLASH sol
 #endif
 }
 
+/* What a branch of this weight adds to a walk, in units that are 2^15 times finer. */
+static inline int32_t solah_product(uint32_t weight, int16_t value) { return (int32_t)weight * value; }
+
+/* The scores of a walk, of the sum of its branches: rounded once, so that rounding never turns steps
+ * of the sum round. */
+static inline int32_t solah_rounded(int32_t sum) { return solah_shift(sum, 15); }
+
 /* The score of a branch of this weight. */
 static inline int32_t solah_part(uint32_t weight, int16_t value)
 {
-    return solah_shift((int32_t)weight * value, 15);
+    return solah_rounded(solah_product(weight, value));
 }
 #endif
 

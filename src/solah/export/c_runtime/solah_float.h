@@ -167,6 +167,8 @@ static inline float solah_leaf_score(solah_model *model, const SOLAH_FLASH solah
 
 /* The score of a branch of this weight. */
 static inline float solah_part(float weight, float value) { return weight * value; }
+static inline float solah_product(float weight, float value) { return weight * value; }
+static inline float solah_rounded(float sum) { return sum; }
 #endif
 
 /* e^x for x <= 0, of additions and multiplications only. */

@@ -5,7 +5,8 @@
  * A value has the unit 2^-24. A rule that a row takes with some weight moves by that weight, times
  * the error, times 2^-step_bits. In a stage that weighs evidence the error is that of the stage's
  * belief: what was observed less what was expected; elsewhere it is that of the rule's own belief.
- * With forget_bits, evidence goes back towards what was flashed, by 2^-forget_bits a row.
+ * With forget_bits, evidence goes back towards what was flashed, by 2^-forget_bits a row. A step that
+ * would break what a monotonic model promises is not taken.
  */
 #ifndef SOLAH_LEARN_H
 #define SOLAH_LEARN_H
@@ -16,13 +17,24 @@
 #define SOLAH_ALL_LEARNT (INT32_C(1) << 24)
 #define SOLAH_LEARNT_ROUNDING 512 /* how far rounding may take shares beyond nothing and all */
 
+/* An inequality: evidence for class more, less that for class less, is not smaller in rule higher
+ * than in rule lower. */
+typedef struct {
+    uint16_t lower, higher;
+    uint8_t more, less;
+} solah_bound;
+
 /* What learning needs beside the model.
  *   start        what was flashed, one line per rule
  *   step_bits    how slowly each stage learns
+ *   bounds       what rules keep
+ *   n_bounds     how many they are
  *   forget_bits  how slowly evidence goes back to the start; 0 for never */
 typedef struct {
     const SOLAH_FLASH int32_t *start;
     const SOLAH_FLASH uint8_t *step_bits;
+    const SOLAH_FLASH solah_bound *bounds;
+    uint16_t n_bounds;
     uint8_t forget_bits;
 } solah_learning;
 
@@ -34,19 +46,54 @@ static inline int32_t solah_bounded(int32_t value, int32_t least, int32_t most)
     return value < least ? least : value;
 }
 
+/* What a bound compares of a rule; values are against the first class. */
+static inline int32_t solah_gap(const SOLAH_FLASH solah_bound *bound, const int32_t *values)
+{
+    return (bound->more > 0u ? values[bound->more - 1] : 0) -
+           (bound->less > 0u ? values[bound->less - 1] : 0);
+}
+
+/* Whether a rule would break, more than now, what rules keep, if it had other values. */
+static inline int solah_breaks(const SOLAH_FLASH solah_learning *learning, int32_t rule,
+                               const int32_t *values, const int32_t *learnt)
+{
+    for (int32_t i = 0; i < (int32_t)learning->n_bounds; i++) {
+        const SOLAH_FLASH solah_bound *bound = &learning->bounds[i];
+        if ((int32_t)bound->lower != rule && (int32_t)bound->higher != rule) {
+            continue;
+        }
+        const int is_higher = (int32_t)bound->higher == rule;
+        const int32_t other = is_higher ? (int32_t)bound->lower : (int32_t)bound->higher;
+        const int32_t now = solah_gap(bound, &learnt[rule * SOLAH_N_VALUES]);
+        const int32_t then = solah_gap(bound, values);
+        const int32_t beside = solah_gap(bound, &learnt[other * SOLAH_N_VALUES]);
+        if (is_higher ? (then < beside && then < now) : (then > beside && then > now)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Move the evidence of a rule: error[v] is that of class v + 1 less that of the first class. */
 static inline void solah_move_evidence(const SOLAH_FLASH solah_learning *learning, int32_t rule,
                                        uint32_t weight, const int32_t *error, int32_t step_bits,
                                        int32_t *learnt)
 {
+    int32_t values[SOLAH_N_VALUES];
+
     for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
-        int32_t *value = &learnt[rule * SOLAH_N_VALUES + v];
+        int32_t value = learnt[rule * SOLAH_N_VALUES + v];
         if (learning->forget_bits > 0u) {
-            const int32_t gone = *value - learning->start[rule * SOLAH_N_VALUES + v];
-            *value -= solah_shift(solah_shift(gone, 15) * (int32_t)weight, learning->forget_bits);
+            const int32_t gone = value - learning->start[rule * SOLAH_N_VALUES + v];
+            value -= solah_shift(solah_shift(gone, 15) * (int32_t)weight, learning->forget_bits);
         }
         const int32_t step = solah_shift((int32_t)(weight >> 1) * error[v], step_bits);
-        *value = solah_bounded(*value + step, -SOLAH_MOST_LEARNT, SOLAH_MOST_LEARNT);
+        values[v] = solah_bounded(value + step, -SOLAH_MOST_LEARNT, SOLAH_MOST_LEARNT);
+    }
+    if (!solah_breaks(learning, rule, values, learnt)) {
+        for (int32_t v = 0; v < SOLAH_N_VALUES; v++) {
+            learnt[rule * SOLAH_N_VALUES + v] = values[v];
+        }
     }
 }
 
