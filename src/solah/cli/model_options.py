@@ -1,5 +1,6 @@
 """Options that choose a model and set it, declared once for all verbs that learn."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
@@ -124,6 +125,61 @@ def _numbers_by_name(given: list[str] | None, flag: str, form: str) -> dict[str,
     return found
 
 
+def _directions(given: list[str] | None) -> dict[str, Any] | None:
+    """Read ``column=1`` or, for a class, ``column=1@class``."""
+    if not given:
+        return None
+    plain: dict[str, int] = {}
+    by_class: dict[str, dict[str, int]] = {}
+    for text in given:
+        found = re.fullmatch(r"(.+)=([+-]?1)(?:@(.+))?", text)
+        if found is None:
+            raise typer.BadParameter(
+                f"--monotonic {text!r} is not of the form column=1, column=-1 or, for a class, "
+                "column=1@class"
+            )
+        name, sign, state = found.groups()
+        directions = plain if state is None else by_class.setdefault(state, {})
+        if name in directions:
+            raise typer.BadParameter(f"--monotonic names the column {name!r} twice")
+        directions[name] = int(sign)
+    if plain and by_class:
+        raise typer.BadParameter("--monotonic must name a class for each column, or for none")
+    return by_class or plain
+
+
+def _sets(given: list[str] | None) -> list[list[str]] | None:
+    return [_split(text) for text in given] if given else None
+
+
+def _split(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
+
+
+def _words_by_hand(given: list[str] | None) -> dict[str, Any] | None:
+    """Read ``column=word,word`` or ``column=word:peak,word:peak``."""
+    if not given:
+        return None
+    found: dict[str, Any] = {}
+    for text in given:
+        name, _, rest = text.partition("=")
+        words = [word.rpartition(":") if ":" in word else (word, "", "") for word in _split(rest)]
+        if name in found:
+            raise typer.BadParameter(f"--words-of names the column {name!r} twice")
+        try:
+            peaks = {word: float(peak) for word, colon, peak in words if colon}
+        except ValueError:
+            peaks = {}
+        is_form = bool(name) and all(word for word, _, _ in words)
+        if not is_form or len(peaks) not in (0, len(words)) or (":" in rest and not peaks):
+            raise typer.BadParameter(
+                f"--words-of {text!r} is not of the form column=word,word or "
+                "column=word:peak,word:peak, as in CO2=fresh:400,stale:1400"
+            )
+        found[name] = peaks or [word for word, _, _ in words]
+    return found
+
+
 def _groups(given: list[str] | None) -> dict[str, list[str]] | None:
     """Read ``name=column,column``, the name up to the first equals sign."""
     if not given:
@@ -184,6 +240,38 @@ class ModelOptions:
             metavar="COL=COST",
             help="What an attribute costs, such as camera=5; others cost 1. Dear ones are left "
             "out first. Repeat it for more.",
+        ),
+    ] = None
+    required: Annotated[
+        list[str] | None,
+        _adding_option(
+            metavar="COL",
+            help="An attribute that stays in the model, whatever the budget is. Repeat it, or use "
+            "commas.",
+        ),
+    ] = None
+    monotonic: Annotated[
+        list[str] | None,
+        _adding_option(
+            metavar="COL=1|-1",
+            help="Let the belief in the second class, or the number, never fall (1) or never rise "
+            "(-1) as a column rises: age=1. Of several classes, name one: age=1@ill. Repeat it.",
+        ),
+    ] = None
+    interaction_set: Annotated[
+        list[str] | None,
+        _adding_option(
+            metavar="COLS",
+            help="Columns that may have rules of two conditions with each other, such as a,b,c; "
+            "all that are in no set are one. Repeat it for more.",
+        ),
+    ] = None
+    words_of: Annotated[
+        list[str] | None,
+        _adding_option(
+            metavar="COL=WORDS",
+            help="The words of a column by hand, from low to high, with or without their peaks: "
+            "CO2=fresh:400,stale:1400. Repeat it for more.",
         ),
     ] = None
     clusters: Annotated[
@@ -350,7 +438,15 @@ class ModelOptions:
             "attribute_cost": _costs(self.attribute_cost),
             "threshold": _thresholds(self.threshold),
             "group": _groups(self.group),
+            "required": [name for text in self.required or () for name in _split(text)] or None,
+            "monotonic": _directions(self.monotonic),
+            "interaction_set": _sets(self.interaction_set),
+            "words_of": None,
         }
+        if self.words_of:
+            if self.words is not None:
+                raise typer.BadParameter("--words-of is for --words auto; leave out --words")
+            read["words"] = _words_by_hand(self.words_of)
         if self.screen is not None and self.screen >= 1:
             read["screen"] = int(self.screen)
         values = vars(self) | read

@@ -45,7 +45,10 @@ _FOR_NUMBERS: dict[str, type[Estimator]] = {
     _ORGANISED: SelfOrganisedHierarchyRegressor,
 }
 
-_OF_ADDING = ("words", "interactions", "max_attributes", "attribute_cost")
+_OF_ADDING = (
+    *("words", "interactions", "max_attributes", "attribute_cost", "required", "monotonic"),
+    "interaction_set",
+)
 _OF_TREES = (
     *("labels", "placement", "criterion", "purity", "min_support", "max_depth", "leaves"),
     *("shrinkage", "rule_cost"),
@@ -67,6 +70,8 @@ _FOR_CLASSES_ONLY = (
 )
 _PARAMETERS = {
     "attribute_cost": "attribute_costs",
+    "monotonic": "monotonic_cst",
+    "interaction_set": "interaction_cst",
     "clusters": "n_clusters",
     "group": "groups",
     "threshold": "thresholds",

@@ -62,12 +62,7 @@ def read_monotonic(
     known = [_plain(one) for one in classes]
     promises: list[Monotonic] = []
     for one, constraints in given.items():
-        if _plain(one) not in known:
-            shown = ", ".join(map(repr, known[:10]))
-            raise ParameterError(
-                f"'monotonic_cst' names the class {shorten(one)}; the classes are {shown}"
-            )
-        state = known.index(_plain(one))
+        state = _state(_plain(one), known)
         found = _directions(constraints, names)
         promises += [Monotonic(name, direction, state) for name, direction in found.items()]
     _refuse_contradictions(promises, known)
@@ -77,6 +72,17 @@ def read_monotonic(
         )
         promises = list(dict.fromkeys(turned))
     return tuple(promises)
+
+
+def _state(given: Any, known: Sequence[Any]) -> int:
+    """Return the place of a class; text may name one that is no text."""
+    for classes in (known, list(map(str, known))):
+        if given in classes:
+            return classes.index(given)
+    shown = ", ".join(map(repr, known[:10]))
+    raise ParameterError(
+        f"'monotonic_cst' names the class {shorten(given)}, and the classes are {shown}"
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -106,7 +112,9 @@ def _refuse_contradictions(promises: Sequence[Monotonic], classes: Sequence[Any]
     """Refuse that all classes rise, or all fall: as shares of one belief, they cannot."""
     for name in dict.fromkeys(one.attribute for one in promises):
         for direction, verb in ((1, "rise"), (-1, "fall")):
-            states = {one.state for one in promises if (one.attribute, one.direction) == (name, direction)}
+            states = {
+                one.state for one in promises if (one.attribute, one.direction) == (name, direction)
+            }
             if len(states) == len(classes):
                 raise ParameterError(
                     f"'monotonic_cst' lets every class {verb} with {name!r}, and beliefs sum to 1: "
@@ -131,7 +139,7 @@ def read_interaction_cst(given: Any, names: Sequence[str]) -> tuple[frozenset[st
 
     Columns that no set names are a set of their own.
     """
-    if given is None or isinstance(given, str) and given == "pairwise":
+    if given is None or (isinstance(given, str) and given == "pairwise"):
         return None
     if isinstance(given, str):
         return ()

@@ -108,7 +108,6 @@ class Faces:
             tight = tight ^ wrong
         return None
 
-
     def _pressed(self, tight: NDArray[np.intp], product: Float) -> tuple[Float, Float]:
         """Return the multipliers that make some inequalities equations, and what all then are."""
         multipliers, inside = np.zeros(len(product)), product
