@@ -128,7 +128,10 @@ class Twin(ABC):
         for states in self._tables.states[stage.parts.states]:
             total += self._of_states(states, x[:, states.attribute])
         for walk in self._tables.walks[stage.parts.walks]:
-            total += self._rounded(sum(scores for _, _, scores in self._branches(walk, x, beliefs)))
+            of_tree: Numbers = np.zeros_like(total)
+            for _, _, products in self._branches(walk, x, beliefs):
+                of_tree += products
+            total += self._rounded(of_tree)
         return self._without(stage, total, self._lost(stage, x))
 
     def _lost(self, stage: StageRow | FixedStage, x: Numbers) -> tuple[Numbers, Numbers]:

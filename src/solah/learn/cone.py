@@ -65,6 +65,12 @@ class Cone:
         every = np.unique(every.round(12), axis=0)
         return Cone(every[:, : steps.shape[1]], every[:, steps.shape[1] :])
 
+    def in_coordinates(self, lower: Float) -> Float:
+        """Return the inequalities of ``L' W``, and of a bias behind it, line by line."""
+        steps = solve_triangular(lower, self.steps.T, lower=True).T
+        steps = np.hstack([steps, np.zeros((len(steps), 1))])
+        return (steps[:, :, None] * self.signs[:, None, :]).reshape(len(steps), -1)
+
     def of_odds(self) -> Float:
         """Return the inequalities of the log-odds of two classes, or of a number, with a bias."""
         factors = self.signs[:, -1:]

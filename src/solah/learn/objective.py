@@ -262,17 +262,18 @@ class ClassObjective:
         if start is not None:
             first[:width] = factor.T @ start.weights
             first[width] = (start.bias - begin) * bias_scale
-        if cone is None:
-            options = {"maxiter": 300, "ftol": near, "gtol": 1e-8, "maxcor": 20}
-            search = minimize(cost, first.ravel(), jac=True, method="L-BFGS-B", options=options)
-            found = np.asarray(search.x)
-        else:
-            steps = solve_triangular(factor, cone.steps.T, lower=True).T
-            bounds = np.zeros((len(steps), *shape))
-            bounds[:, :width] = steps[:, :, None] * cone.signs[:, None, :]
-            bounds = bounds.reshape(len(steps), -1)
+        if cone is not None:
+            bounds = cone.in_coordinates(factor)
             found = minimise_within(cost, first.ravel(), bounds, 1 / total_weight, near)
-        scores = unscale(found)
+        else:
+            found = minimize(
+                cost,
+                first.ravel(),
+                jac=True,
+                method="L-BFGS-B",
+                options={"maxiter": 300, "ftol": near, "gtol": 1e-8, "maxcor": 20},
+            ).x
+        scores = unscale(np.asarray(found))
         centred = scores.weights - scores.weights.mean(axis=1, keepdims=True)
         return Scores(centred, scores.bias - scores.bias.mean())
 

@@ -155,7 +155,8 @@ class LearningTwin(FixedTwin):
             beliefs.append(np.vstack(list(rows)))
 
     def _taken(self, stage: FixedStage, x: Integers, beliefs: list[Integers]) -> _Taken:
-        rules, weights, starts = [], [], []
+        rules: list[int] = []
+        weights, starts = [], []
         for walk in self._walks[stage.parts.walks]:
             starts.append(len(rules))
             for node, weight, _ in self._branches(walk, x, beliefs):

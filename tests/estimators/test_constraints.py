@@ -1,0 +1,255 @@
+"""What an expert asks of the additive model before it is learnt."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solah import (
+    SelfOrganisedHierarchyClassifier,
+    SelfOrganisedHierarchyRegressor,
+    load_model,
+)
+from solah.exceptions import ColumnError, DataError, ParameterError
+from solah.model.format import from_json, to_json
+
+FAST = {"interactions": 3, "max_rules": 40}
+
+
+def rows(seed, n_rows=200, n_classes=2):
+    """Make rows of several kinds whose goal goes up and down with most of them."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "heat": rng.normal(size=n_rows),
+            "load": np.where(rng.random(n_rows) < 0.1, np.nan, rng.normal(size=n_rows)),
+            "grade": rng.integers(0, 4, n_rows),
+            "door": rng.integers(0, 2, n_rows),
+            "colour": rng.choice(["red", "green", "blue"], n_rows),
+        }
+    )
+    turn = np.where(X["colour"] == "red", -1.0, 1.0)
+    hidden = (
+        np.sin(2 * X["heat"])
+        + turn * X["heat"]
+        + X["load"].fillna(0.0) * (X["door"] - 0.5)
+        + (X["grade"] % 2)
+        + 0.3 * rng.normal(size=n_rows)
+    )
+    codes = np.argsort(np.argsort(hidden)) * n_classes // n_rows
+    return X, hidden, np.array(["one", "two", "three"])[codes]
+
+
+def pairs_of_rows(X, name, n_pairs=300):
+    """Make rows, and the same with a higher reading of one column."""
+    rng = np.random.default_rng(0)
+    low = X.iloc[rng.integers(0, len(X), n_pairs)].reset_index(drop=True)
+    known = X[name].dropna().to_numpy()
+    both = np.sort(rng.choice(known, (n_pairs, 2)), axis=1)
+    if name == "heat":
+        both = np.sort(rng.normal(size=(n_pairs, 2)) * 2, axis=1)
+    for other in set(X.columns) - {name}:
+        low[other] = low[other].astype(object).where(rng.random(n_pairs) > 0.1, None)
+    return low.assign(**{name: both[:, 0]}), low.assign(**{name: both[:, 1]})
+
+
+DIRECTIONS = {"heat": 1, "load": -1, "grade": 1, "door": -1}
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 2**32 - 1))
+def test_beliefs_in_the_second_class_go_one_way(seed):
+    X, _, y = rows(seed)
+    model = SelfOrganisedHierarchyClassifier(monotonic_cst=DIRECTIONS, **FAST).fit(X, y)
+    for promise in model.model_.monotonic:
+        low, high = (model.predict_proba(one)[:, 1] for one in pairs_of_rows(X, promise.attribute))
+        assert (promise.direction * (high - low) >= -1e-9).all()
+    from_json(to_json(model.model_).encode())  # which checks the document
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 2**32 - 1))
+def test_beliefs_in_classes_go_one_way(seed):
+    X, _, y = rows(seed, n_classes=3)
+    wanted = {"two": {"heat": 1, "load": -1}, "one": {"heat": -1, "grade": 1}}
+    model = SelfOrganisedHierarchyClassifier(monotonic_cst=wanted, **FAST).fit(X, y)
+    for promise in model.model_.monotonic:
+        state = model.model_.goal.states[promise.state]
+        assert wanted[state][promise.attribute] == promise.direction
+        low, high = (
+            model.predict_proba(one)[:, promise.state]
+            for one in pairs_of_rows(X, promise.attribute)
+        )
+        assert (promise.direction * (high - low) >= -1e-9).all()
+    from_json(to_json(model.model_).encode())
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 2**32 - 1))
+def test_numbers_go_one_way(seed):
+    X, hidden, _ = rows(seed)
+    model = SelfOrganisedHierarchyRegressor(monotonic_cst=DIRECTIONS, **FAST).fit(X, hidden)
+    for promise in model.model_.monotonic:
+        low, high = (model.predict(one) for one in pairs_of_rows(X, promise.attribute))
+        assert (promise.direction * (high - low) >= -1e-9).all()
+    from_json(to_json(model.model_).encode())
+
+
+def test_all_that_is_chosen_keeps_it(tmp_path):
+    X, _, y = rows(0, 400)
+    model = SelfOrganisedHierarchyClassifier(monotonic_cst=DIRECTIONS).fit(X, y)
+    low, high = (model.predict_proba(one)[:, 1] for one in pairs_of_rows(X, "heat"))
+    assert (high - low >= -1e-9).all()
+    model.save(tmp_path / "m.json")
+    loaded = load_model(tmp_path / "m.json")
+    assert loaded.model.monotonic == model.model_.monotonic
+
+
+def test_very_many_rows_keep_it():
+    X, _, y = rows(0, 3_000)
+    model = SelfOrganisedHierarchyClassifier(monotonic_cst=DIRECTIONS, **FAST)
+    model._limits = type(model._limits)(many_rows=500)
+    model.fit(X, y)
+    low, high = (model.predict_proba(one)[:, 1] for one in pairs_of_rows(X, "heat"))
+    assert (high - low >= -1e-9).all()
+
+
+def test_an_array_names_columns_by_their_places():
+    X, _, y = rows(0)
+    by_name = SelfOrganisedHierarchyClassifier(monotonic_cst={"heat": 1, "grade": -1}, **FAST)
+    by_place = SelfOrganisedHierarchyClassifier(monotonic_cst=[1, 0, -1, 0, 0], **FAST)
+    assert by_name.fit(X, y).model_ == by_place.fit(X, y).model_
+    turned = SelfOrganisedHierarchyClassifier(monotonic_cst={"one": {"heat": -1, "grade": 1}})
+    assert turned.set_params(**FAST).fit(X, y).model_ == by_name.model_
+
+
+def test_what_is_monotonic_anyway_is_not_changed():
+    rng = np.random.default_rng(0)
+    x = rng.random((300, 1))
+    free = SelfOrganisedHierarchyRegressor(max_rules=8).fit(x, 3 * x[:, 0])
+    bound = SelfOrganisedHierarchyRegressor(max_rules=8, monotonic_cst=[1]).fit(x, 3 * x[:, 0])
+    np.testing.assert_allclose(free.predict(x), bound.predict(x), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"colour": 1}, "the states of 'colour' have none"),
+        ({"heat": 2}, "Got 2 for column 'heat'"),
+        ({"heat": True}, "Got True for column 'heat'"),
+        ([1, 0], r"has the shape \(2,\), and X has 5 columns"),
+        ("heat", "parameter of SelfOrganisedHierarchyClassifier must be|must have -1, 0 or 1"),
+        ({"one": {"heat": 1}, "two": {"heat": 1}}, "lets every class rise with 'heat'"),
+        ({"nine": {"heat": 1}}, "names the class 'nine', and the classes are 'one', 'two'"),
+    ],
+)
+def test_impossible_directions_are_refused(given, message):
+    X, _, y = rows(0)
+    with pytest.raises((ParameterError, ValueError), match=message):
+        SelfOrganisedHierarchyClassifier(monotonic_cst=given, **FAST).fit(X, y)
+
+
+def test_directions_need_a_class_where_there_are_several():
+    X, _, y = rows(0, n_classes=3)
+    with pytest.raises(ParameterError, match="must say for which class, as there are 3"):
+        SelfOrganisedHierarchyClassifier(monotonic_cst={"heat": 1}).fit(X, y)
+    with pytest.raises(ColumnError, match="'monotonic_cst' names a column"):
+        SelfOrganisedHierarchyClassifier(monotonic_cst={"one": {"haet": 1}}).fit(X, y)
+    with pytest.raises(ParameterError, match="'monotonic_cst' is for fusion='add'"):
+        SelfOrganisedHierarchyClassifier(monotonic_cst={"heat": 1}, fusion="tree").fit(X, y)
+
+
+def test_a_document_that_breaks_its_promise_is_refused():
+    X, _, y = rows(0)
+    model = SelfOrganisedHierarchyClassifier(interactions=0, max_rules=20).fit(X, y).model_
+    assert any(attribute.name == "heat" for attribute in model.attributes)
+    text = to_json(model)
+    promise = '"monotonic": [{"attribute": "heat", "direction": 1, "state": 1}]'
+    with pytest.raises(ParameterError | ValueError | Exception, match="falls with 'heat'"):
+        from_json((text.rstrip()[:-1].rstrip() + ",\n  " + promise + "\n}\n").encode())
+
+
+def pairs_of(model):
+    return {
+        frozenset(one.name for one in tree.inputs)
+        for tree in model.model_.trees
+        if len(tree.inputs) == 2
+    }
+
+
+def test_only_columns_of_one_set_interact():
+    X, _, y = rows(0, 400)
+    free = SelfOrganisedHierarchyClassifier(interactions=3, max_rules=None).fit(X, y)
+    assert frozenset(("heat", "colour")) in pairs_of(free)
+    sets = [{"heat", "load"}, ["grade", "door"]]
+    bound = SelfOrganisedHierarchyClassifier(3 and "auto", interactions=3, max_rules=None)
+    bound.set_params(interaction_cst=sets).fit(X, y)
+    allowed = {frozenset(("heat", "load")), frozenset(("grade", "door"))}
+    assert pairs_of(bound) and pairs_of(bound) <= allowed
+    by_place = SelfOrganisedHierarchyClassifier(interactions=3, max_rules=None)
+    by_place.set_params(interaction_cst=[(0, 1), (2, 3)]).fit(X, y)
+    assert by_place.model_ == bound.model_
+    none = SelfOrganisedHierarchyClassifier(interaction_cst="no_interactions", max_rules=60)
+    assert pairs_of(none.fit(X, y)) == set()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"interaction_cst": [{"heat", "z"}]}, ColumnError, "'interaction_cst' names a column"),
+        ({"interaction_cst": [{0, 9}]}, ParameterError, "has the column 9"),
+        ({"interaction_cst": ["heat"]}, ParameterError, "lists, tuples or sets of columns"),
+        (
+            {"interaction_cst": "no_interactions", "interactions": 2},
+            ParameterError,
+            "allows no interactions, and there are 2",
+        ),
+        (
+            {"interaction_cst": [{"heat"}], "interactions": [("heat", "load")]},
+            ParameterError,
+            "keeps apart",
+        ),
+        ({"required": ["z"]}, ColumnError, "'required' names a column"),
+        ({"required": "heat"}, ParameterError, "'required' must be a list of columns"),
+        ({"required": ["heat", "load"], "max_attributes": 1}, ParameterError, "allows 1"),
+        ({"required": ["heat", "load"], "max_rules": 3}, ParameterError, "two rules each"),
+    ],
+)
+def test_contradictions_are_refused(parameters, error, message):
+    X, _, y = rows(0)
+    with pytest.raises(error, match=message):
+        SelfOrganisedHierarchyClassifier(**parameters).fit(X, y)
+
+
+def test_what_is_required_stays():
+    X, _, y = rows(0, 300)
+    noise = np.random.default_rng(1).normal(size=(300, 2))
+    X = X.assign(noise=noise[:, 0], more=noise[:, 1], fixed=1.5)
+    for parameters in ({"max_attributes": 2}, {"max_rules": 5}, {}):
+        costs = {"noise": 100.0}
+        model = SelfOrganisedHierarchyClassifier(
+            required=["noise"], attribute_costs=costs, **parameters
+        ).fit(X, y)
+        (tree,) = [one for one in model.model_.trees if one.origins == ("noise",)]
+        assert tree.n_rules >= 2
+        assert len(model.model_.attributes) <= parameters.get("max_attributes", 99)
+        assert model.n_rules_ <= parameters.get("max_rules", 10**6)
+    with pytest.raises(DataError, match="'fixed' is required, and its known readings never"):
+        SelfOrganisedHierarchyClassifier(required=["fixed"]).fit(X, y)
+    screened = SelfOrganisedHierarchyClassifier(required=["noise"], screen=1, max_rules=9)
+    assert "noise" in screened.fit(X, y).hierarchy_.attributes
+
+
+def test_words_by_hand_stand_beside_learnt_ones():
+    X, hidden, y = rows(0, 300)
+    words = {"heat": {"cold": -1.0, "mild": 0.0, "hot": 1.0}}
+    for estimator, goal in (
+        (SelfOrganisedHierarchyClassifier, y),
+        (SelfOrganisedHierarchyRegressor, hidden),
+    ):
+        model = estimator(words, monotonic_cst={"heat": 1}, required=["heat", "load"]).fit(X, goal)
+        attributes = {one.name: one for one in model.model_.attributes}
+        assert attributes["heat"].words == ("cold", "mild", "hot")
+        assert attributes["heat"].peaks == (-1.0, 0.0, 1.0)
+        assert attributes["load"].words[0] in ("low", "very low", "lowest", "level 1 of 8")
