@@ -5,8 +5,8 @@
 Sets of two classes: Pima (``diabetes_pima``), and breast cancer as scikit-learn has it. Constrained
 are all columns whose rank correlation with the second class is above 0.1 in the training rows, in
 its direction; in the last lines against it, so that the constraints hurt. Both models get the
-same constraints on the same folds. The time is that of the process, for all folds; the ratio is that
-of the constrained fits to the free ones, and both take turns.
+same constraints on the same folds. The time is that of the process, for all folds; the ratio is
+that of the constrained fits to the free ones, and both take turns.
 """
 
 from __future__ import annotations

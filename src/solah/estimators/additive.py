@@ -107,11 +107,14 @@ def recipe_of(
     monotonic = read_monotonic(estimator.monotonic_cst, names, classes)
     check_order(monotonic, attributes)
     return AdditiveRecipe(
-        words=WordSettings(kind=kind, by_hand=frozenset(by_hand)),
+        words=WordSettings(
+            kind=kind, by_hand=frozenset(by_hand), kept=estimator._by_hand.attributes
+        ),
         interactions=_interactions(estimator, names),
         budget=budget,
         groups=_groups(estimator, names),
         monotonic=monotonic,
+        rules=estimator._by_hand.resolved(names, classes),
         max_rows=estimator._limits.many_rows,
     )
 

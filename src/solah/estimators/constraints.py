@@ -62,7 +62,7 @@ def read_monotonic(
     known = [_plain(one) for one in classes]
     promises: list[Monotonic] = []
     for one, constraints in given.items():
-        state = _state(_plain(one), known)
+        state = place_of_class("monotonic_cst", one, known)
         found = _directions(constraints, names)
         promises += [Monotonic(name, direction, state) for name, direction in found.items()]
     _refuse_contradictions(promises, known)
@@ -74,14 +74,15 @@ def read_monotonic(
     return tuple(promises)
 
 
-def _state(given: Any, known: Sequence[Any]) -> int:
+def place_of_class(parameter: str, given: Any, classes: Sequence[Any]) -> int:
     """Return the place of a class; text may name one that is no text."""
-    for classes in (known, list(map(str, known))):
-        if given in classes:
-            return classes.index(given)
+    given, known = _plain(given), [_plain(one) for one in classes]
+    for names in (known, list(map(str, known))):
+        if given in names:
+            return names.index(given)
     shown = ", ".join(map(repr, known[:10]))
     raise ParameterError(
-        f"'monotonic_cst' names the class {shorten(given)}, and the classes are {shown}"
+        f"{parameter!r} names the class {shorten(given)}, and the classes are {shown}"
     )
 
 

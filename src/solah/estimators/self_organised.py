@@ -22,6 +22,7 @@ from solah.estimators.hierarchy_base import (
     OF_THE_MODEL,
     HierarchyClassifier,
 )
+from solah.estimators.rules_by_hand import RefitMixin
 from solah.estimators.tree_classifier import LinguisticTreeClassifier
 from solah.estimators.tree_fusion import StackedTrees, TreeFusion
 from solah.exceptions import ParameterError
@@ -59,7 +60,7 @@ _OF_ADDING = {
 }
 
 
-class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
+class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
     """A classifier of few rules in words, in groups that it finds by itself (SOLAH).
 
     The default is an additive model: a penalised multinomial logistic model on the memberships of
@@ -212,6 +213,7 @@ class SelfOrganisedHierarchyClassifier(HierarchyClassifier):
     def _validate_params(self) -> None:
         super()._validate_params()
         if self._stacked is not None:
+            self._by_hand.refuse("stacked trees")
             for name, unset in _OF_ADDING.items():
                 given = getattr(self, name)
                 if not (given is unset or (isinstance(given, str) and given == unset)):

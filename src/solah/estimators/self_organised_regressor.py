@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from solah.estimators.additive import (
 )
 from solah.estimators.base import LinguisticEstimator
 from solah.estimators.regressing import NumberMixin
+from solah.estimators.rules_by_hand import RefitMixin, in_unit
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.labels.goals import ClassGoal
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from solah.learn.recipe import WordKind
 
 
-class SelfOrganisedHierarchyRegressor(NumberMixin, LinguisticEstimator):
+class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimator):
     """Estimates a number by few rules in words, whose amounts add up.
 
     The same additive model as :class:`~solah.SelfOrganisedHierarchyClassifier` with the squared
@@ -133,6 +135,7 @@ class SelfOrganisedHierarchyRegressor(NumberMixin, LinguisticEstimator):
         mean = float(weights @ numbers / weights.sum())
         spread = float(np.sqrt(weights @ (numbers - mean) ** 2 / weights.sum()))
         unit = spread if spread > 0 else 1.0
+        recipe = replace(recipe, rules=in_unit(recipe.rules, unit))
         whole = Sample.of(every, weights, NumberObjective((numbers - mean) / unit))
         sample = whole.first(recipe.most_rows(len(rows.names)))
         with progress(self.verbose) as tell:

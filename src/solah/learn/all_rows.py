@@ -21,6 +21,7 @@ from solah.kernels.arrays import MASS_BITS, SLOPE_SCALE, WEIGHT_ONE, Described, 
 from solah.kernels.choose import kernel
 from solah.learn.assembly import Draft, PairRules, SingleRules, Tally, describe
 from solah.learn.passes import BlockPass
+from solah.learn.pins import Pins
 from solah.model import Model, Tree
 from solah.model.attributes import flatten
 
@@ -89,6 +90,7 @@ def _fit_all(draft: Draft, start: Scores, rows: Rows) -> Scores:
     structure = draft.structure
     sample, columns = structure.design.sample, structure.reduced_columns
     penalty, cone = structure.reduced_penalty, structure.reduced_cone
+    pins = Pins.of(structure.live, structure.n_outputs, is_first=False)
     layout = _Layout(draft)
     scale = rows.facts.weight_unit / SLOPE_SCALE
     current = start
@@ -100,7 +102,7 @@ def _fit_all(draft: Draft, start: Scores, rows: Rows) -> Scores:
         excess *= sample.weights[:, None]
         of_sample = np.vstack([columns.T @ excess, excess.sum(axis=0)])
         pull = of_all - of_sample
-        fitted = sample.objective.fit(columns, sample.weights, penalty, current, pull, cone)
+        fitted = pins.fit(sample.objective, columns, sample.weights, penalty, current, pull, cone)
         moved = float(np.abs(fitted.weights - current.weights).max())
         current = fitted
         if moved < NEAR_ENOUGH:

@@ -227,8 +227,8 @@ class Draft:
     def centre(self) -> None:
         """Let what is added be 0 on average, over rows and over classes.
 
-        A pair keeps what it adds on average along an attribute where scores go one way only: it
-        does so by itself, as the words of the attribute do.
+        What is given by hand stays as it is, and a pair keeps what it adds on average along an
+        attribute where scores go one way only: it does so by itself, as the attribute's words do.
         """
         for pair in self.pairs:
             low, high = pair.shares(0), pair.shares(1)
@@ -242,6 +242,8 @@ class Draft:
                     pair.sides[side].scores += moved[pair.parts[side]]
             self.bias += whole
         for rules in self.singles:
+            if rules.term.given is not None:
+                continue
             middle = rules.shares @ rules.scores
             if rules.missing_place is not None:
                 share = float(self.structure.means_of(rules.term)[-1])
@@ -325,7 +327,15 @@ def _single_tree(
         scores=np.vstack([np.zeros((1, rules.scores.shape[1])), rules.scores[words]]),
         variance=variance,
         missing=missing,
+        pinned=_pinned(rules),
     )
+
+
+def _pinned(rules: SingleRules) -> frozenset[int]:
+    """Return the leaves of the words that rules by hand name."""
+    given = rules.term.given
+    pinned = frozenset() if given is None else given.pinned
+    return frozenset(1 + place for place, word in enumerate(rules.words) if word in pinned)
 
 
 def _pair_tree(name: str, pair: PairRules, tally: Tally, start: Float, variance: float) -> Tree:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.learn.pins import Pins
 from solah.learn.terms import Move, PairTerm, SingleTerm
 
 if TYPE_CHECKING:
@@ -100,7 +101,13 @@ class Path:
     def _required(self) -> set[int]:
         """The places of the attributes that stay."""
         singles = (term for term in self.terms if isinstance(term, SingleTerm))
-        return {term.vocabulary.place for term in singles if term.is_required}
+        return {
+            term.vocabulary.place for term in singles if term.is_required or term.given is not None
+        }
+
+    def pins(self, n_outputs: int) -> Pins:
+        """Return what is given of the parameters that are left."""
+        return Pins.of([term for term in self.terms if term.n_rules], n_outputs, is_first=False)
 
     def _step(self) -> bool:
         """Take the cheapest step; tell whether there was one."""

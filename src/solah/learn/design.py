@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.exceptions import ParameterError
 from solah.learn.budget import Path
 from solah.learn.cone import Cone
 from solah.learn.cuts import split_gains
 from solah.learn.interactions import parts_of, rank_products
 from solah.learn.objective import Scores, curvature
+from solah.learn.pins import Given, Pins
 from solah.learn.terms import PairTerm, SingleTerm, high_words
 from solah.learn.vocabulary import place_words
 from solah.model.monotone import signs_of
@@ -156,7 +158,9 @@ class Design:
 
     def fit(self, strength: Strength, *, is_rough: bool = False) -> Scores:
         """Fit the scores of all terms, from those that were fitted last on."""
-        self.scores = self.sample.objective.fit(
+        pins = Pins.of(self.terms, self.sample.objective.n_outputs, is_first=True)
+        self.scores = pins.fit(
+            self.sample.objective,
             self.columns,
             self.sample.weights,
             self.penalty(strength),
@@ -213,6 +217,8 @@ class Design:
         slope, bend = self.sample.objective.gradient(self.totals)
         ranked = rank_products(self._parts, weights, slope[few], bend[few])
         names = [single.vocabulary.attribute.name for single in self.singles]
+        is_free = [single.given is None for single in self.singles]
+        ranked = (one for one in ranked if all(is_free[term] for term in one.terms))
         there: dict[tuple[int, int], set[tuple[int, int]]] = {}
         for product in self._products:
             there.setdefault(product.terms, set()).add(product.boundaries)
@@ -240,6 +246,8 @@ class Design:
         weights = self.sample.weights
         for number, term in enumerate(self.singles):
             unknown = np.isnan(self.memberships[number][:, 0])
+            if term.given is not None:
+                continue
             share = float(weights @ unknown / weights.sum())
             if not 0.0 < share < 1.0:
                 continue
@@ -266,7 +274,8 @@ class Design:
         penalty = shares.T @ self.penalty(strength) @ shares
         start = np.asarray(np.linalg.lstsq(shares, path.weights, rcond=None)[0], dtype=np.float64)
         cone = self.cone()
-        found = self.sample.objective.fit(
+        found = path.pins(self.sample.objective.n_outputs).fit(
+            self.sample.objective,
             self.columns @ shares,
             self.sample.weights,
             penalty,
@@ -289,8 +298,16 @@ def _begin(vocabulary: Vocabulary, sample: Sample, recipe: AdditiveRecipe) -> Si
     """Begin with all words of an attribute, and what is asked of them."""
     name = vocabulary.attribute.name
     promises = [one for one in recipe.monotonic if one.attribute == name]
-    signs = signs_of(promises, sample.objective.n_outputs) if promises else None
-    return SingleTerm(vocabulary, is_required=name in recipe.budget.required, signs=signs)
+    n_outputs = sample.objective.n_outputs
+    signs = signs_of(promises, n_outputs) if promises else None
+    rules = [rule for rule in recipe.rules if rule.attribute == name]
+    given = Given.read(vocabulary, rules, n_outputs) if rules else None
+    if given is not None and signs is not None:
+        if (np.diff(given.scores, axis=0) @ signs.T < 0).any():
+            raise ParameterError(f"rules by hand break what 'monotonic_cst' says of {name!r}")
+        signs = None  # it keeps them
+    is_required = name in recipe.budget.required
+    return SingleTerm(vocabulary, is_required=is_required, given=given, signs=signs)
 
 
 def _kept(

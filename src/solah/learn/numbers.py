@@ -55,8 +55,9 @@ def assemble_numbers(
     draft = Draft(structure, described)
     draft.take(structure.reduced.weights * unit, structure.reduced.bias * unit)
     draft.centre()
-    # What is added is 0 on average, so the rows begin at their mean.
-    draft.bias = mean
+    # What is added is 0 on average, but for rules by hand, so the rows begin at their mean.
+    given = (rules for rules in draft.singles if rules.term.given is not None)
+    draft.bias = mean - sum(rules.shares @ rules.scores for rules in given)
     tallies = [_tally([memberships[rules.name]], weights, numbers) for rules in draft.singles] + [
         _tally([memberships[side.name] for side in pair.sides], weights, numbers)
         for pair in draft.pairs

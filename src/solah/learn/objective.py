@@ -55,6 +55,9 @@ class Objective(Protocol):
     def take(self, rows: NDArray[np.intp]) -> Objective:
         """Return the goal of some rows."""
 
+    def beside(self, offset: Float) -> Objective:
+        """Return the same goal beside what fixed rules add to the totals of rows."""
+
     def begin(self, weights: Float) -> Float:
         """Return what is best without any attribute."""
 
@@ -111,6 +114,10 @@ class ClassObjective:
         """Return the classes of some rows."""
         offset = None if self.offset is None else self.offset[rows]
         return ClassObjective(self.codes[rows], self.n_outputs, offset)
+
+    def beside(self, offset: Float) -> ClassObjective:
+        """Return the same goal beside what fixed rules add."""
+        return ClassObjective(self.codes, self.n_outputs, offset)
 
     def _moved(self, totals: Float) -> Float:
         """Add what fixed rules say."""
@@ -298,6 +305,10 @@ class NumberObjective:
         """Return the numbers of some rows."""
         offset = None if self.offset is None else self.offset[rows]
         return NumberObjective(self.values[rows], self.noise, offset=offset)
+
+    def beside(self, offset: Float) -> NumberObjective:
+        """Return the same goal beside what fixed rules add."""
+        return NumberObjective(self.values, self.noise, offset=offset)
 
     @property
     def _left(self) -> Float:

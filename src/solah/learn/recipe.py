@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from solah.learn.interactions import Product
-    from solah.model import Monotonic
+    from solah.learn.pins import FixedRule
+    from solah.model import Attribute, Monotonic
 
 WordKind = Literal["auto", "both", "learnt", "quantile", "uniform"]
 WORD_KINDS: tuple[WordKind, ...] = ("auto", "learnt", "quantile", "uniform")
@@ -55,6 +56,7 @@ class WordSettings:
     apart : blind knots that are nearer to a cut, in ranks, are left out
     max_attributes : with more attributes, those whose splits gain least are left out
     by_hand : the attributes whose words were given, and stay
+    kept : the attributes, by name, whose words with cores are kept from another model
     boosting : how cuts are found
     """
 
@@ -71,6 +73,7 @@ class WordSettings:
     apart: float = 0.04
     max_attributes: int = 64
     by_hand: frozenset[str] = frozenset()
+    kept: Mapping[str, Attribute] = field(default_factory=dict)
     boosting: BoostingSettings = BoostingSettings()
 
     @property
@@ -241,6 +244,7 @@ class AdditiveRecipe:
     ----------
     words, interactions, budget, groups : what to settle
     monotonic : the attributes along which scores go one way only
+    rules : rules by hand, with a score for each output
     strengths : what is compared out of fold; one alone is taken
     n_folds, n_folds_of_many : the folds to compare on; the second from ``many_rows`` rows on
     many_rows : so many rows tell settings apart with fewer folds
@@ -255,6 +259,7 @@ class AdditiveRecipe:
     budget: BudgetSettings = BudgetSettings()
     groups: GroupSettings = GroupSettings()
     monotonic: tuple[Monotonic, ...] = ()
+    rules: tuple[FixedRule, ...] = ()
     strengths: tuple[Strength, ...] = STRENGTHS
     n_folds: int = 5
     n_folds_of_many: int = 3

@@ -11,18 +11,18 @@ Several products of the same two attributes make a grid of rules.
 
 Where scores must not fall along an attribute, its steps from word to word and those of its pairs
 must not be negative together. A pair that steps down for some part of the other attribute takes
-over a piece of the step of the single words, its lift, so that each keeps the inequality by itself::
+over a piece of the step of the single words, its lift. Then each keeps the inequality by itself::
 
     step of the words - sum of lifts >= 0
     sum of lift + theta * (high_b - mean high_b) >= 0    for each part of b
 
-The sums are over the products that part the attribute there. Lifts have no columns: single words and
-pairs together say the same for any.
+The sums are over the products that part the attribute there. Lifts have no columns: single words
+and pairs together say the same for any.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.kernels.arrays import Float
+    from solah.learn.pins import Given
     from solah.learn.recipe import Strength
     from solah.learn.vocabulary import Vocabulary
 
@@ -70,6 +71,7 @@ class SingleTerm:
     pairs : the pairs that part the attribute
     is_dropped : whether nothing is left
     is_required : whether it stays
+    given : its scores, where they are given by hand; they are not fitted, and it has no pairs
     signs : (n, n_outputs) what its steps are multiplied with to give numbers that must not be
         negative; None where scores may go up and down
     """
@@ -80,6 +82,7 @@ class SingleTerm:
     pairs: list[PairTerm] = field(default_factory=list)
     is_dropped: bool = False
     is_required: bool = False
+    given: Given | None = None
     signs: Float | None = None
 
     def __post_init__(self) -> None:
@@ -87,7 +90,7 @@ class SingleTerm:
 
     def again(self) -> SingleTerm:
         """Return the term with all its first words, and without pairs."""
-        return SingleTerm(self.vocabulary, is_required=self.is_required, signs=self.signs)
+        return replace(self, has_missing=False, pairs=[], is_dropped=False)
 
     @property
     def is_monotone(self) -> bool:
@@ -157,7 +160,7 @@ class SingleTerm:
 
     def moves(self, joins: Iterable[tuple[int, int]] | None = None) -> list[Move]:
         """List the steps that are possible; of words without an order, those joins or all."""
-        if self.is_dropped:
+        if self.is_dropped or self.given is not None:
             return []
         live = [pair for pair in self.pairs if not pair.is_dropped]
         moves = [] if live or self.is_required else [Move("drop")]
@@ -301,7 +304,7 @@ class PairTerm:
         return found
 
     def penalty(self, strength: Strength) -> Float:
-        """Return the price of scores: a ridge; lifts cost next to nothing, so that they are least."""
+        """Return the price of scores: a ridge; next to nothing for lifts, so that they are least."""
         prices = np.full(self.n_parameters, _PRICE_OF_LIFT * strength.of_pair)
         prices[:: self.width] = strength.of_pair
         return np.diag(prices)

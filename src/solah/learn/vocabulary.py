@@ -108,6 +108,10 @@ def _place(
     numbers, weights = column[known][order], sample.weights[known][order]
     if not len(numbers) or numbers[-1] - numbers[0] < LEAST_GAP:
         return None
+    if (kept := settings.kept.get(attribute.name)) is not None:
+        words = range(len(kept.words))
+        cores = tuple(tuple(np.flatnonzero(np.equal(kept.set_words, k)).tolist()) for k in words)
+        return Vocabulary(place, kept, np.array(kept.peaks), is_fixed=True, cores=cores)
     if attribute.name in settings.by_hand:
         peaks = np.array(attribute.peaks if not attribute.is_continuous else attribute.peaks[::2])
         return Vocabulary(place, attribute, peaks, is_fixed=True) if len(peaks) > 1 else None

@@ -25,7 +25,7 @@ SOLAH_INLINE void solah_add_walk(solah_model *model,
     while ((node = solah_next(walk, &way)) >= 0) {
         for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
             scores[v] +=
-                solah_product(way.steps[way.depth].weight, solah_leaf_score(model, walk, node, v));
+                solah_weighed(way.steps[way.depth].weight, solah_leaf_score(model, walk, node, v));
         }
     }
     for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {

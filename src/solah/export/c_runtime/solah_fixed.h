@@ -286,7 +286,7 @@ static inline int16_t solah_leaf_score(solah_model *model, const SOLAH_FLASH sol
 }
 
 /* What a branch of this weight adds to a walk, in units that are 2^15 times finer. */
-static inline int32_t solah_product(uint32_t weight, int16_t value) { return (int32_t)weight * value; }
+static inline int32_t solah_weighed(uint32_t weight, int16_t value) { return (int32_t)weight * value; }
 
 /* The scores of a walk, of the sum of its branches: rounded once, so that rounding never turns steps
  * of the sum round. */
@@ -295,7 +295,7 @@ static inline int32_t solah_rounded(int32_t sum) { return solah_shift(sum, 15); 
 /* The score of a branch of this weight. */
 static inline int32_t solah_part(uint32_t weight, int16_t value)
 {
-    return solah_rounded(solah_product(weight, value));
+    return solah_rounded(solah_weighed(weight, value));
 }
 #endif
 

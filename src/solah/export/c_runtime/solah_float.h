@@ -167,7 +167,7 @@ static inline float solah_leaf_score(solah_model *model, const SOLAH_FLASH solah
 
 /* The score of a branch of this weight. */
 static inline float solah_part(float weight, float value) { return weight * value; }
-static inline float solah_product(float weight, float value) { return weight * value; }
+static inline float solah_weighed(float weight, float value) { return weight * value; }
 static inline float solah_rounded(float sum) { return sum; }
 #endif
 

@@ -1,0 +1,170 @@
+"""Rules by hand: those that users give, and those that are pinned in an edited model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from solah.estimators.constraints import check_columns, place_of_class
+from solah.exceptions import ParameterError, shorten
+from solah.learn.pins import FixedRule
+
+if TYPE_CHECKING:
+    from solah.model import Attribute, Model, Tree
+
+
+def _as_rule(given: Any) -> FixedRule:
+    """Take a rule as it is. This is the place where a sentence would be parsed."""
+    if isinstance(given, FixedRule):
+        return given
+    raise ParameterError(
+        "'rules' must be a list of solah.learn.pins.FixedRule, such as "
+        f"FixedRule('smoke', 'high', {{'alarm': 3.0}}). Got {shorten(given)} in it."
+    )
+
+
+def _scores(given: Any, classes: Sequence[Any] | None) -> tuple[float, ...]:
+    """Return one number for each output; those of classes are 0 on average."""
+    if classes is None:
+        if not isinstance(given, Real):
+            raise ParameterError(f"a rule by hand adds a number here. Got {shorten(given)}.")
+        return (float(given),)
+    if not isinstance(given, Mapping) or not all(isinstance(v, Real) for v in given.values()):
+        raise ParameterError(f"a rule by hand adds numbers by class. Got {shorten(given)}.")
+    scores = np.zeros(len(classes))
+    for one, score in given.items():
+        scores[place_of_class("rules", one, classes)] = score
+    return tuple((scores - scores.mean()).tolist())
+
+
+def in_unit(rules: Sequence[FixedRule], unit: float) -> tuple[FixedRule, ...]:
+    """Return rules whose scores are in another unit."""
+    return tuple(replace(one, scores=tuple(np.array(one.scores) / unit)) for one in rules)
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """What is not learnt: rules that users give, and what is pinned in an edited model.
+
+    Attributes
+    ----------
+    rules : the rules
+    attributes : attributes whose words are kept with them, by name
+    """
+
+    rules: tuple[Any, ...] = ()
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+
+    @classmethod
+    def pinned_in(cls, model: Model) -> ByHand:
+        """Keep the trees of a model that have a pinned rule, whole."""
+        rules: list[FixedRule] = []
+        attributes: dict[str, Attribute] = {}
+        for tree in model.trees:
+            if not tree.pinned:
+                continue
+            if len(tree.inputs) > 1 or tree.scores is None or len(tree.split) < 2:
+                raise ParameterError(
+                    f"{tree.name!r} has pinned rules that are not of one condition; refit keeps "
+                    "those of one"
+                )
+            rules += _rules_of(tree, model.goal.states)
+            attribute = tree.inputs[0]
+            attributes |= {} if attribute.is_coded else {attribute.name: attribute}
+        return cls(tuple(rules), attributes)
+
+    def resolved(
+        self, names: Sequence[str], classes: Sequence[Any] | None
+    ) -> tuple[FixedRule, ...]:
+        """Check the rules, and give each a score for every output.
+
+        Parameters
+        ----------
+        names : the columns
+        classes : the classes; None for a number
+        """
+        rules = tuple(_as_rule(one) for one in self.rules)
+        check_columns("rules", [rule.attribute for rule in rules], names)
+        asked = [(rule.attribute, rule.word) for rule in rules]
+        for name, word in asked:
+            if asked.count((name, word)) > 1:
+                raise ParameterError(f"two rules by hand ask whether {name!r} is {shorten(word)}")
+        return tuple(replace(rule, scores=_scores(rule.scores, classes)) for rule in rules)
+
+    def refuse(self, what: str) -> None:
+        """Refuse rules where there can be none."""
+        if self.rules:
+            raise ParameterError(f"rules by hand are for rules that add up, not for {what}")
+
+
+def _rules_of(tree: Tree, states: Sequence[Any]) -> list[FixedRule]:
+    """Return a rule for each word or state of a tree's attribute."""
+    (attribute,) = tree.inputs
+    assert tree.scores is not None
+    words = range(len(attribute.states)) if attribute.is_coded else attribute.set_words
+    named: Sequence[Any] = attribute.states if attribute.is_coded else attribute.words
+    found: dict[int, FixedRule] = {}
+    for leaf, word in zip(tree.children(0), words, strict=True):
+        is_pinned = leaf in tree.pinned
+        numbers = tree.scores[leaf].tolist()
+        scores = dict(zip(states, numbers, strict=True)) if states else numbers[0]
+        found[word] = FixedRule(attribute.name, named[word], scores, is_pinned)
+    return list(found.values())
+
+
+class RefitMixin:
+    """Lets an estimator learn around rules by hand."""
+
+    _by_hand = ByHand()
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, rules: Sequence[FixedRule] | None = None
+    ) -> Self:
+        """Learn words, rules and groups.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            NaN and None are missing values; strings are categories. Or files, frames or a cluster,
+            with y as the name of the goal's column.
+        y : array of shape (n_rows,)
+            The classes, or numbers.
+        sample_weight : array of shape (n_rows,), default=None
+        rules : list of FixedRule, default=None
+            Rules by hand, which stay as they are while the rest is learnt around them. Their
+            columns have words by hand, or states, and no other rules: words that no rule names add
+            nothing.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_around(ByHand(tuple(rules or ())), X, y, sample_weight)
+
+    def refit(self, X: Any, y: Any, keep: Model, sample_weight: Any = None) -> Self:
+        """Learn again, and keep what is pinned in an edited model.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+        keep : Model
+            Trees with pinned rules are kept whole, with their words; all else is learnt.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_around(ByHand.pinned_in(keep), X, y, sample_weight)
+
+    def _fit_around(self, by_hand: ByHand, X: Any, y: Any, sample_weight: Any) -> Self:
+        self._by_hand = by_hand
+        try:
+            fitted: Self = super().fit(X, y, sample_weight)  # type: ignore[misc]
+        finally:
+            del self._by_hand
+        return fitted
