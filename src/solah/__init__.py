@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from solah.estimators.paper import PAPER
     from solah.exceptions import IdentifierWarning, UnseenStateWarning
+    from solah.learn.pins import FixedRule
     from solah.model.structure import Hierarchy
     from solah.runtime import load_model
     from solah.scale import scan
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PAPER",
+    "FixedRule",
     "GeneticHierarchyClassifier",
     "GeneticSearch",
     "Hierarchy",
@@ -53,6 +55,7 @@ __all__ = [
 # Names are imported when they are first used: scikit-learn alone takes longer than a decision.
 _HOME_OF = {
     "PAPER": "solah.estimators.paper",
+    "FixedRule": "solah.learn.pins",
     "GeneticHierarchyClassifier": "solah.estimators",
     "GeneticSearch": "solah.estimators",
     "Hierarchy": "solah.model.structure",

@@ -195,6 +195,22 @@ def test_what_does_not_go_together(fit_wine, options, message):
         (("--attribute-cost", "ash"), "is not of the form column=cost"),
         (("--attribute-cost", "ash=0"), "must be a number above 0"),
         (("--attribute-cost", "as=2"), "did you mean 'ash'?"),
+        (("--monotonic", "ash"), "is not of the form column=1, column=-1"),
+        (("--monotonic", "ash=2"), "is not of the form column=1, column=-1"),
+        (("--monotonic", "ash=1"), "must say for which class, as there are 3"),
+        (("--monotonic", "as=1@class_0"), "did you mean 'ash'?"),
+        (("--monotonic", "ash=1@class_9"), "names the class 'class_9'"),
+        (("--monotonic", "ash=1@a", "--monotonic", "hue=1"), "for each column, or for none"),
+        (("--monotonic", "ash=1", "--monotonic", "ash=-1"), "names the column 'ash' twice"),
+        (("--monotonic", "ash=1", "--fusion", "tree"), "--monotonic is for rules that add up"),
+        (("--required", "as"), "did you mean 'ash'?"),
+        (("--required", "ash,hue", "--max-attributes", 1), "'max_attributes' allows 1"),
+        (("--interaction-set", "ash,hu"), "did you mean 'hue'?"),
+        (("--words-of", "ash"), "is not of the form column=word,word"),
+        (("--words-of", "ash=low:1,high"), "is not of the form column=word,word"),
+        (("--words-of", "ash=low:x,high:2"), "is not of the form column=word,word"),
+        (("--words-of", "as=low,high"), "did you mean 'ash'?"),
+        (("--words-of", "ash=low,high", "--words", "learnt"), "leave out --words"),
         (("--group", "ash,hue"), "is not of the form name=column,column"),
         (("--group", "a=ash", "--group", "a=hue"), "names the group 'a' twice"),
         (("--group", "a=ash,hu"), "did you mean 'hue'?"),
@@ -316,6 +332,21 @@ def test_rules_that_add_up_are_as_few_as_asked_for(fit_wine, tmp_path):
     assert "proline" in document["left_out"]
     grouped = fit_wine("--group", "look=hue,color_intensity", "--max-rules", "all", "--json")
     assert "look" in grouped.document["hierarchy"]["structure"]
+
+
+def test_what_an_expert_knows_is_kept(fit_wine, tmp_path):
+    fit_wine(
+        *("--max-rules", 20, "--required", "ash,hue", "--monotonic", "hue=-1@class_2"),
+        *("--interaction-set", "ash,hue", "--words-of", "hue=pale:0.7,deep:1.2"),
+        *("--words-of", "ash=low,high"),
+    )
+    model = solah.load_model(tmp_path / "m.json").model_
+    attributes = {attribute.name: attribute for attribute in model.attributes}
+    assert attributes["hue"].words == ("pale", "deep")
+    assert attributes["hue"].peaks == (0.7, 1.2)
+    assert attributes["ash"].words == ("low", "high")
+    (promise,) = model.monotonic
+    assert (promise.attribute, promise.direction, promise.state) == ("hue", -1, 2)
 
 
 def test_a_column_that_numbers_the_rows_is_left_out(run, fruits, tmp_path):

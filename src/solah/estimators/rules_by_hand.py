@@ -22,7 +22,7 @@ def _as_rule(given: Any) -> FixedRule:
     if isinstance(given, FixedRule):
         return given
     raise ParameterError(
-        "'rules' must be a list of solah.learn.pins.FixedRule, such as "
+        "'rules' must be a list of solah.FixedRule, such as "
         f"FixedRule('smoke', 'high', {{'alarm': 3.0}}). Got {shorten(given)} in it."
     )
 

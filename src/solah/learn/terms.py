@@ -304,7 +304,7 @@ class PairTerm:
         return found
 
     def penalty(self, strength: Strength) -> Float:
-        """Return the price of scores: a ridge; next to nothing for lifts, so that they are least."""
+        """Return the price of scores: a ridge; next to nothing for lifts, which are then least."""
         prices = np.full(self.n_parameters, _PRICE_OF_LIFT * strength.of_pair)
         prices[:: self.width] = strength.of_pair
         return np.diag(prices)

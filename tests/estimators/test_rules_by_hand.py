@@ -1,0 +1,137 @@
+"""Rules by hand stay as they are while the rest is learnt around them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from solah import FixedRule, SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegressor
+from solah.exceptions import ColumnError, ParameterError
+from solah.model import Tree
+from solah.model.format import from_json, to_json
+
+WORDS = {"smoke": {"low": 2.0, "high": 8.0}}
+ALARM = FixedRule("smoke", "high", {"alarm": 3.0})
+
+
+def rows(seed=0, n_rows=300):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "smoke": 10 * rng.random(n_rows),
+            "heat": rng.normal(size=n_rows),
+            "door": rng.choice(["open", "shut"], n_rows),
+        }
+    )
+    hidden = X["smoke"] / 5 + X["heat"] + 0.5 * rng.normal(size=n_rows)
+    return X, hidden, np.where(hidden > 1.5, "alarm", "calm")
+
+
+def tree_of(model, name):
+    (tree,) = [one for one in model.model_.trees if one.origins == (name,)]
+    return tree
+
+
+@pytest.mark.parametrize("parameters", [{"max_rules": 9}, {"max_attributes": 2}, {}])
+def test_the_rule_is_there_as_it_was_given(parameters):
+    X, _, y = rows()
+    model = SelfOrganisedHierarchyClassifier(WORDS, **parameters)
+    model.fit(X, y, rules=[ALARM, FixedRule("door", "open", {"calm": 1.0})])
+    smoke, door = tree_of(model, "smoke"), tree_of(model, "door")
+    assert smoke.scores.tolist() == [[0.0, 0.0], [0.0, 0.0], [1.5, -1.5]]
+    assert smoke.pinned == {2}
+    assert door.scores.tolist() == [[0.0, 0.0], [-0.5, 0.5], [0.0, 0.0]]
+    assert all(tree.origins == (tree.inputs[0].name,) for tree in (smoke, door))
+    assert "if smoke is high" in str(model.rules())
+    assert "adds +3.00 for alarm" in str(model.rules())
+    assert from_json(to_json(model.model_).encode()) == model.model_
+
+
+def test_the_rest_is_learnt_around_it():
+    X, _, y = rows()
+    right = SelfOrganisedHierarchyClassifier(WORDS, max_rules=20).fit(X, y, rules=[ALARM])
+    turned = FixedRule("smoke", "high", {"calm": 3.0})
+    wrong = SelfOrganisedHierarchyClassifier(WORDS, max_rules=20).fit(X, y, rules=[turned])
+    assert right.score(X, y) > wrong.score(X, y)
+    # Bias and other rules make the best of it: on average, beliefs are those of the rows.
+    for model in (right, wrong):
+        assert model.predict_proba(X)[:, 0].mean() == pytest.approx((y == "alarm").mean(), abs=0.01)
+
+
+def test_very_many_rows_keep_it():
+    X, _, y = rows(n_rows=2_000)
+    model = SelfOrganisedHierarchyClassifier(WORDS, max_rules=20)
+    model._limits = type(model._limits)(many_rows=400)
+    model.fit(X, y, rules=[ALARM])
+    assert tree_of(model, "smoke").scores[-1].tolist() == [1.5, -1.5]
+    assert model.predict_proba(X)[:, 0].mean() == pytest.approx((y == "alarm").mean(), abs=0.02)
+
+
+def test_numbers_have_rules_by_hand():
+    X, hidden, _ = rows()
+    model = SelfOrganisedHierarchyRegressor(WORDS, max_rules=20)
+    model.fit(X, hidden, rules=[FixedRule("smoke", "high", 1.25)])
+    np.testing.assert_allclose(tree_of(model, "smoke").scores[:, 0], [0.0, 0.0, 1.25])
+    assert model.predict(X).mean() == pytest.approx(hidden.mean())
+
+
+def test_what_is_pinned_in_an_edited_model_is_kept():
+    X, hidden, y = rows()
+    for estimator, goal in (
+        (SelfOrganisedHierarchyClassifier(max_rules=20), y),
+        (SelfOrganisedHierarchyRegressor(max_rules=20), hidden),
+    ):
+        first = estimator.fit(X, goal).model_
+        nodes = []
+        for node in first.nodes:
+            if isinstance(node, Tree) and node.origins in (("smoke",), ("door",)):
+                scores = node.scores.copy()
+                scores[1:] *= 2.0
+                node = replace(node, scores=scores, pinned=frozenset({1}))
+            nodes.append(node)
+        edited = replace(first, nodes=tuple(nodes))
+        before = {tree.origins: tree for tree in edited.trees}
+        again = estimator.refit(X.iloc[:200], goal[:200], keep=edited)
+        for name in ("smoke", "door"):
+            if (name,) not in before:
+                continue
+            tree = tree_of(again, name)
+            np.testing.assert_allclose(tree.scores, before[(name,)].scores, atol=1e-12)
+            assert 1 in tree.pinned
+            assert tree.inputs[0].cores == before[(name,)].inputs[0].cores
+            assert tree.inputs[0].words == before[(name,)].inputs[0].words
+        assert not hasattr(estimator, "__dict__") or "_by_hand" not in vars(estimator)
+
+
+@pytest.mark.parametrize(
+    ("rule", "error", "message"),
+    [
+        (FixedRule("haet", "high", {"alarm": 1.0}), ColumnError, "'rules' names a column"),
+        (FixedRule("smoke", "hihg", {"alarm": 1.0}), ParameterError, "it is low, high"),
+        (FixedRule("heat", "high", {"alarm": 1.0}), ParameterError, "its words are learnt"),
+        (FixedRule("smoke", "high", {"fire": 1.0}), ParameterError, "names the class 'fire'"),
+        (FixedRule("smoke", "high", 3.0), ParameterError, "adds numbers by class"),
+        ("if smoke is high then alarm +3", ParameterError, "must be a list of"),
+    ],
+)
+def test_wrong_rules_are_refused(rule, error, message):
+    X, _, y = rows()
+    model = SelfOrganisedHierarchyClassifier(WORDS)
+    with pytest.raises(error, match=message):
+        model.fit(X, y, rules=[rule])
+
+
+def test_contradictions_are_refused():
+    X, _, y = rows()
+    with pytest.raises(ParameterError, match="two rules by hand ask whether 'smoke' is 'high'"):
+        SelfOrganisedHierarchyClassifier(WORDS).fit(X, y, rules=[ALARM, ALARM])
+    against = SelfOrganisedHierarchyClassifier(WORDS, monotonic_cst={"alarm": {"smoke": -1}})
+    with pytest.raises(ParameterError, match="break what 'monotonic_cst' says of 'smoke'"):
+        against.fit(X, y, rules=[ALARM])
+    along = SelfOrganisedHierarchyClassifier(
+        WORDS, monotonic_cst={"alarm": {"smoke": 1}}, max_rules=9
+    ).fit(X, y, rules=[ALARM])
+    assert along.model_.monotonic
+    with pytest.raises(ParameterError, match="rules by hand are for fusion='add'"):
+        SelfOrganisedHierarchyClassifier(fusion="tree").fit(X, y, rules=[ALARM])
