@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
@@ -155,9 +155,13 @@ def with_attributes_as(model: Model, names: Sequence[str]) -> Model:
     return replace(model, attributes=tuple(attributes))
 
 
-def without_identifiers(table: Table, estimator: Any) -> Table:
-    """Leave out columns that number the rows, with a warning, unless a parameter names them."""
-    named = {*(estimator.kinds or {}), *(estimator.required or ())}
+def named_columns(estimator: Any) -> set[str]:
+    """Return the columns that are learnt from, even if they number the rows."""
+    return {*(estimator.kinds or {}), *(estimator.required or ())}
+
+
+def without_identifiers(table: Table, named: Collection[str]) -> Table:
+    """Leave out columns that number the rows, with a warning, unless somebody names them."""
     found = [
         column.name
         for column in table.columns

@@ -158,7 +158,7 @@ def read_interaction_cst(given: Any, names: Sequence[str]) -> tuple[frozenset[st
 
 def _column(given: Any, names: Sequence[str]) -> str:
     if isinstance(given, Integral) and not isinstance(given, bool):
-        if not 0 <= given < len(names):
+        if not 0 <= int(given) < len(names):
             raise ParameterError(
                 f"'interaction_cst' has the column {given}, and X has columns 0 to {len(names) - 1}"
             )

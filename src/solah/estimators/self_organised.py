@@ -12,6 +12,7 @@ from solah.dependence import screen_attributes
 from solah.estimators.additive import (
     ADDITIVE_CONSTRAINTS,
     label_settings,
+    named_columns,
     progress,
     recipe_of,
     with_attributes_as,
@@ -256,7 +257,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         """Describe rows in memory; where rules add up, the order of columns is not to matter."""
         if self._stacked is None:
             if hasattr(self, "feature_names_in_"):
-                table = without_identifiers(table, self)
+                table = without_identifiers(table, named_columns(self))
             table = table.select(sorted(table.names))
         return super()._rows(table, goal)
 
@@ -282,7 +283,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
             kept = {*self.screening_.kept, *(self.required or ())}
             rows = rows.only([name for name in rows.names if name in kept])
         if stacked is None:
-            recipe = recipe_of(self, names, rows.attributes, rows.facts.classes)
+            recipe = recipe_of(self, names, rows.attributes, list(rows.facts.classes))
             dependence = rows.draw(recipe.groups.max_rows).dependence()
             self._learn_additive(rows, recipe, names)
         else:

@@ -10,6 +10,7 @@ import numpy as np
 from solah.estimators.additive import (
     ADDITIVE_CONSTRAINTS,
     label_settings,
+    named_columns,
     progress,
     recipe_of,
     with_attributes_as,
@@ -114,7 +115,7 @@ class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimat
     def _learn_numbers(self, table: Table, numbers: NumberColumn) -> None:
         names = list(table.names)
         if hasattr(self, "feature_names_in_"):
-            table = without_identifiers(table, self)
+            table = without_identifiers(table, named_columns(self))
         table = table.select(sorted(table.names))
         settings = label_settings(self).only(table.names)
         weights = numbers.weights

@@ -77,7 +77,7 @@ class Given:
                     f"is {', '.join(map(str, words))}{close}"
                 )
             place = words.index(rule.word)
-            scores[place] = rule.scores
+            scores[place] = np.asarray(rule.scores)
             pinned |= {place} if rule.is_pinned else set()
         return cls(scores, frozenset(pinned))
 
