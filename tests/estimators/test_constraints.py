@@ -103,7 +103,7 @@ def test_all_that_is_chosen_keeps_it(tmp_path):
     assert (high - low >= -1e-9).all()
     model.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
-    assert loaded.model.monotonic == model.model_.monotonic
+    assert loaded.model_.monotonic == model.model_.monotonic
 
 
 def test_very_many_rows_keep_it():
