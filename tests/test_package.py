@@ -15,6 +15,7 @@ from solah.kernels.arrays import MAX_FOCAL_SETS
 
 PUBLIC = [
     "PAPER",
+    "FixedRule",
     "GeneticHierarchyClassifier",
     "GeneticSearch",
     "Hierarchy",

@@ -156,7 +156,7 @@ def test_directions_need_a_class_where_there_are_several():
         SelfOrganisedHierarchyClassifier(monotonic_cst={"heat": 1}).fit(X, y)
     with pytest.raises(ColumnError, match="'monotonic_cst' names a column"):
         SelfOrganisedHierarchyClassifier(monotonic_cst={"one": {"haet": 1}}).fit(X, y)
-    with pytest.raises(ParameterError, match="'monotonic_cst' is for fusion='add'"):
+    with pytest.raises(ParameterError, match="'monotonic_cst' is for rules that add up"):
         SelfOrganisedHierarchyClassifier(monotonic_cst={"heat": 1}, fusion="tree").fit(X, y)
 
 

@@ -133,5 +133,5 @@ def test_contradictions_are_refused():
         WORDS, monotonic_cst={"alarm": {"smoke": 1}}, max_rules=9
     ).fit(X, y, rules=[ALARM])
     assert along.model_.monotonic
-    with pytest.raises(ParameterError, match="rules by hand are for fusion='add'"):
+    with pytest.raises(ParameterError, match="rules by hand are for rules that add up"):
         SelfOrganisedHierarchyClassifier(fusion="tree").fit(X, y, rules=[ALARM])

@@ -11,7 +11,7 @@ from test_learning import LEARN, run
 from solah import SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegressor
 from solah.data import from_frame
 from solah.export import export_c
-from solah.export.learning import Learner, Pace
+from solah.learn.online import Learner, Pace
 from solah.model.encode import encode
 from solah.model.format import from_json, to_json
 
