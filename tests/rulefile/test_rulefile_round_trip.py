@@ -73,13 +73,19 @@ def learnt():
             "tree fusion": SelfOrganisedHierarchyClassifier(fusion="tree")
             .fit(iris.table, iris.goal)
             .model_,
+            "promises": SelfOrganisedHierarchyClassifier(
+                monotonic_cst={"virginica": {"petal length (cm)": 1}}
+            )
+            .fit(iris.table, iris.goal)
+            .model_,
             "number": SelfOrganisedHierarchyRegressor().fit(numbers, target).model_,
             "number in words": LinguisticTreeRegressor(max_depth=2).fit(numbers, target).model_,
         }
 
 
 @pytest.mark.parametrize(
-    "kind", ["additive", "paper", "deep tree", "tree fusion", "number", "number in words"]
+    "kind",
+    ["additive", "paper", "deep tree", "tree fusion", "promises", "number", "number in words"],
 )
 def test_what_is_learnt_comes_back_as_it_was(learnt, kind):
     assert_round_trip(learnt[kind])

@@ -82,6 +82,7 @@ class _RulesReader:
         self._used: set[str] = set()
         # Words over what trees believe, for the rules that come next.
         self._beliefs: dict[str, tuple[Attribute, dict[str, Any], Token]] = {}
+        self._promises: list[dict[str, Any]] = []
         self._edits: list[dict[str, Any]] = []
 
     def model(self) -> Model:
@@ -99,6 +100,7 @@ class _RulesReader:
             "rules": self._read_tree,
             "group": partial(self._read_fusion, is_top=False),
             "sum": partial(self._read_fusion, is_top=True),
+            "promise": self._read_promise,
             "edit": self._read_edit,
         }
         cursor.skip_blank_lines()
@@ -117,7 +119,8 @@ class _RulesReader:
             "attributes": self._attribute_records,
             "trees": self._nodes,
         }
-        return self._draft.model(document | ({"edits": self._edits} if self._edits else {}))
+        made = {"monotonic": self._promises, "edits": self._edits}
+        return self._draft.model(document | {key: value for key, value in made.items() if value})
 
     def _read_version(self) -> None:
         self._cursor.word("solah")
@@ -173,16 +176,13 @@ class _RulesReader:
         node, node_token = stated.node
         state, state_token = stated.state
         self._expect_node(node, node_token)
-        known = [str(one) for one in self._goal.states]
-        if state not in known:
-            near = did_you_mean(state, known)
-            raise state_token.fail(f"there is no class {shorten(state)}{near}")
+        number = self._class(state, state_token)
         # For the checks of its words, it is an attribute as any other.
         described = stated.record | {"kind": "continuous", "low": 0.0, "high": 1.0}
         words = replace(self._draft.checked(read_attribute, described, place), tree=node)
         if words.name in self._beliefs:
             raise token.fail(f"the name {shorten(words.name)} is taken already")
-        record = stated.record | {"tree": node, "state": known.index(state)}
+        record = stated.record | {"tree": node, "state": number}
         self._beliefs[words.name] = words, record, token
 
     def _refuse_beliefs(self) -> None:
@@ -327,6 +327,35 @@ class _RulesReader:
             record["bias"] = list(read_conclusion(cursor).scores_for(self._goal.states))
             cursor.end_line()
         self._add_node(record, token, adds)
+
+    def _read_promise(self, token: Token) -> None:
+        cursor, number = self._cursor, len(self._promises)
+        if not number:
+            self._draft.stand_at(".monotonic", token)
+        self._draft.stand_at(f".monotonic[{number}]", token)
+        self._draft.keep_comments(token, f"promise {number + 1}")
+        record: dict[str, Any] = {}
+        if self._goal.states:
+            state_token = cursor.token
+            record["state"] = self._class(read_state_text(cursor, "a class"), state_token)
+        cursor.word("never")
+        record["direction"] = 1 if cursor.word("falls", "rises") == "falls" else -1
+        cursor.word("with")
+        name_token = cursor.token
+        name = cursor.name("the name of an attribute")
+        if name not in self._attributes:
+            near = did_you_mean(name, self._attributes)
+            raise name_token.fail(f"there is no attribute {shorten(name)}{near}")
+        cursor.end_line()
+        self._promises.append(record | {"attribute": name})
+
+    def _class(self, state: str, token: Token) -> int:
+        """Find a class of the goal by its text."""
+        known = [str(one) for one in self._goal.states]
+        if state not in known:
+            near = did_you_mean(state, known)
+            raise token.fail(f"there is no class {shorten(state)}{near}")
+        return known.index(state)
 
     def _read_edit(self, token: Token) -> None:
         cursor, number = self._cursor, len(self._edits)

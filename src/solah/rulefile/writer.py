@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from solah.model.attributes import Attribute
-    from solah.model.document import Goal, Model, Tree
+    from solah.model.document import Goal, Model, Monotonic, Tree
     from solah.model.edits import Comment
 
 _INDENT = "  "
@@ -105,6 +105,11 @@ def _blocks(model: Model) -> Iterator[list[_Line]]:
             if attribute.tree is not None:
                 yield _belief_lines(attribute, model.goal)
         yield list(_TreeWriter(node, model.goal, whole).lines())
+    if model.monotonic:
+        yield [
+            _Line([_promise_text(one, model.goal)], [f"promise {number}"])
+            for number, one in enumerate(model.monotonic, 1)
+        ]
     if model.edits:
         yield [
             _Line([_edit_text(number, model)], [f"edit {number + 1}"])
@@ -209,6 +214,12 @@ def _scores(scores: Sequence[float], goal: Goal) -> list[str]:
     names = [f"{spell_state(state)} " for state in goal.states] or [""]
     cells = [f"{name}{spell_signed(score)}" for name, score in zip(names, scores, strict=True)]
     return [f"{cell}," for cell in cells[:-1]] + cells[-1:]
+
+
+def _promise_text(promise: Monotonic, goal: Goal) -> str:
+    state = f"{spell_state(goal.states[promise.state])} " if goal.states else ""
+    moves = "falls" if promise.direction > 0 else "rises"
+    return f"promise {state}never {moves} with {spell_name(promise.attribute)}"
 
 
 def _edit_text(number: int, model: Model) -> str:
