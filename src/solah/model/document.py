@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from solah.model.attributes import Attribute
     from solah.model.edits import Comment, Edit
     from solah.model.provenance import Provenance
+    from solah.model.signals import Signals
 
 
 class Task(StrEnum):
@@ -285,6 +286,8 @@ class Model:
     what it was learnt from, the edits of people since, and the comments of its rules file.
 
     What it promises of single attributes (``monotonic``) is kept by each of its trees.
+
+    Where the readings of the attributes are made of samples, ``signals`` says how.
     """
 
     goal: Goal
@@ -295,6 +298,7 @@ class Model:
     edits: tuple[Edit, ...] = field(default=(), compare=False)
     comments: tuple[Comment, ...] = field(default=(), compare=False)
     monotonic: tuple[Monotonic, ...] = ()
+    signals: Signals | None = None
 
     @property
     def root(self) -> Node:

@@ -20,6 +20,7 @@ from solah.model.document import Task, Tree
 from solah.model.edits import comment_record, edit_record
 from solah.model.provenance import provenance_record
 from solah.model.reading import read_current
+from solah.model.signals_format import signals_record
 from solah.model.version_1 import read_version_1
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def to_json(model: Model) -> str:
     }
     blocks = {"attributes": attributes, "trees": trees}
     blocks |= {key: _block(records, "    ") for key, records in made.items() if records}
+    if model.signals is not None:
+        blocks["signals"] = _dump(signals_record(model.signals))
     lines.append(",\n".join(f'  "{key}": {block}' for key, block in blocks.items()))
     return "\n".join(["{", *lines, "}"]) + "\n"
 

@@ -45,4 +45,12 @@ def part_of(model: Model, name: str) -> Model:
         below.append(Fusion(root, (name,), (0.0,) * model.goal.size))
     attributes = tuple(one for one in model.attributes if one.name in wanted)
     promises = tuple(one for one in model.monotonic if one.attribute in wanted)
-    return Model(model.goal, attributes, tuple(below), model.generator, monotonic=promises)
+    signals = model.signals and model.signals.only([one.name for one in attributes])
+    return Model(
+        model.goal,
+        attributes,
+        tuple(below),
+        model.generator,
+        monotonic=promises,
+        signals=signals,
+    )

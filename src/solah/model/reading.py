@@ -36,6 +36,7 @@ from solah.model.reading_attributes import (
     read_peaks,
     read_shares,
 )
+from solah.model.signals_format import read_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -68,7 +69,7 @@ class Version:
 
 def read_current(document: Reader) -> Model:
     """Read a model of the version that is written now."""
-    fields = document.record(FIELDS, ["provenance", "monotonic", "edits", "comments"])
+    fields = document.record(FIELDS, ["provenance", "monotonic", "edits", "comments", "signals"])
     model = read_fields(fields, Version("adds", _read_fusion, has_scores=True))
     if "provenance" in fields:
         found = read_provenance(fields["provenance"], len(model.goal.states))
@@ -77,6 +78,8 @@ def read_current(document: Reader) -> Model:
         model = replace(model, edits=read_edits(fields["edits"]))
     if "comments" in fields:
         model = replace(model, comments=read_comments(fields["comments"]))
+    if "signals" in fields:
+        model = replace(model, signals=read_signals(fields["signals"], model.attributes))
     if model.fusions and model.goal.states and not model.goal.prior:
         raise ModelFormatError(f"{fields['goal'].place} needs a prior, for evidence is added up")
     check_evidence(model, fields["trees"])

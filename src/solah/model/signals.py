@@ -1,0 +1,228 @@
+"""How readings are made of raw samples: channels, a window that moves, and features of it.
+
+An optional part of the model document. Times are counted in ticks of the fastest channel, so that
+all of them are integers; ``docs/signals.md`` has the formula of each feature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from solah.exceptions import ParameterError, did_you_mean, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+# Samples beyond count as missing, so that no sum of squares overflows in float32.
+MOST_SAMPLE = 1e9
+LEAST_RATE, MOST_RATE = 1e-6, 1e6
+MOST_WINDOW, MOST_STEP = 16_384, 1_000_000
+MOST_CHANNELS, MOST_FEATURES = 255, 10_000
+
+
+class FeatureKind(StrEnum):
+    """What is computed of the samples in a window."""
+
+    MEAN = "mean"
+    MIN = "min"
+    MAX = "max"
+    RANGE = "range"
+    RMS = "rms"
+    DEVIATION = "deviation"
+    CHANGE = "change"
+    SLOPE = "slope"
+    ZERO_CROSSINGS = "zero crossings"
+    MEAN_CROSSINGS = "mean crossings"
+    PEAKS = "peaks"
+    PERCENTILE = "percentile"
+    ENERGY = "energy"
+    PITCH = "pitch"
+    CORRELATION = "correlation"
+
+    @property
+    def is_spectral(self) -> bool:
+        """Whether it is told from the power of frequencies."""
+        return self in (FeatureKind.ENERGY, FeatureKind.PITCH)
+
+
+_COUNTS = (FeatureKind.ZERO_CROSSINGS, FeatureKind.MEAN_CROSSINGS, FeatureKind.PEAKS)
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A series of samples.
+
+    Attributes
+    ----------
+    name : what samples and rules call it
+    every : a sample comes with every so many ticks
+    unit : what its samples are measured in, such as ``"g"``; empty if that is not known
+    axes : the channels whose magnitude it is; none for a channel that is measured
+    """
+
+    name: str
+    every: int = 1
+    unit: str = ""
+    axes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A number that is told from the samples in a window.
+
+    Attributes
+    ----------
+    name : the attribute that it is the reading of
+    kind : what is computed
+    channels : what of: one channel, or the two of a correlation
+    at : which percentile, from 0 to 100
+    low, high : the band of an energy, in Hz; the upper end does not belong to it
+    """
+
+    name: str
+    kind: FeatureKind
+    channels: tuple[str, ...]
+    at: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+
+
+@dataclass(frozen=True)
+class Signals:
+    """A description of the way from samples to readings.
+
+    Attributes
+    ----------
+    rate : ticks per second
+    window, step : how many ticks a window has, and by how many it moves on
+    max_gap : for how many ticks the last sample stands for missing ones
+    channels : measured ones in the order of a device's samples, and magnitudes of them
+    features : the readings, each the value of a feature
+
+    Raises
+    ------
+    ParameterError
+        If the parts do not fit together.
+    """
+
+    rate: float
+    window: int
+    step: int
+    max_gap: int
+    channels: tuple[Channel, ...]
+    features: tuple[Feature, ...]
+
+    def __post_init__(self) -> None:
+        for what, names in (("channels", self.channel_names), ("features", self.names)):
+            if len(set(names)) != len(names):
+                raise ParameterError(f"two {what} have one name")
+        for channel in self.channels:
+            self._check_channel(channel)
+        for feature in self.features:
+            self._check_feature(feature)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features' names."""
+        return tuple(feature.name for feature in self.features)
+
+    @property
+    def channel_names(self) -> tuple[str, ...]:
+        """The channels' names, magnitudes' among them."""
+        return tuple(channel.name for channel in self.channels)
+
+    @property
+    def measured(self) -> tuple[Channel, ...]:
+        """The channels that samples come from, in their order."""
+        return tuple(channel for channel in self.channels if not channel.axes)
+
+    @property
+    def window_seconds(self) -> float:
+        """How long a window is."""
+        return self.window / self.rate
+
+    @cached_property
+    def _by_name(self) -> dict[str, Channel]:
+        return {channel.name: channel for channel in self.channels}
+
+    def channel(self, name: str) -> Channel:
+        """Return a channel by its name."""
+        if name not in self._by_name:
+            hint = did_you_mean(name, self._by_name)
+            raise ParameterError(f"there is no channel {shorten(name)}{hint}")
+        return self._by_name[name]
+
+    def length(self, channel: str) -> int:
+        """Return how many samples of a channel a window has."""
+        return self.window // self.channel(channel).every
+
+    def bins(self, feature: Feature) -> range:
+        """Return the frequencies that a feature asks for, as waves per window.
+
+        The mean is no frequency, nor is half of the rate, where a wave has but two samples.
+        """
+        n_samples = self.length(feature.channels[0])
+        every = range(1, (n_samples + 1) // 2)
+        if feature.kind is FeatureKind.PITCH:
+            return every
+        inside = [
+            wave for wave in every if feature.low <= wave / self.window_seconds < feature.high
+        ]
+        return range(inside[0], inside[-1] + 1) if inside else range(0)
+
+    def unit(self, feature: Feature) -> str:
+        """Return what a feature is measured in; empty for a pure number or where none is known."""
+        if feature.kind in (*_COUNTS, FeatureKind.CORRELATION):
+            return ""
+        if feature.kind is FeatureKind.PITCH:
+            return "Hz"
+        unit = self.channel(feature.channels[0]).unit
+        if not unit:
+            return ""
+        by_kind = {FeatureKind.SLOPE: f"{unit}/s", FeatureKind.ENERGY: f"{unit}²"}
+        return by_kind.get(feature.kind, unit)
+
+    def only(self, names: Collection[str]) -> Signals:
+        """Keep only the features with these names, in this order, and the channels they need."""
+        by_name = {feature.name: feature for feature in self.features}
+        features = tuple(by_name[name] for name in names if name in by_name)
+        used = {name for feature in features for name in feature.channels}
+        used |= {axis for name in used for axis in self.channel(name).axes}
+        channels = tuple(channel for channel in self.channels if channel.name in used)
+        return replace(self, channels=channels, features=features)
+
+    def _check_channel(self, channel: Channel) -> None:
+        for axis in channel.axes:
+            if self.channel(axis).axes or self.channel(axis).every != channel.every:
+                raise ParameterError(
+                    f"channel {shorten(channel.name)}: the axes of a magnitude are measured "
+                    f"channels of its own rate, and {shorten(axis)} is none"
+                )
+        for what in ("window", "step"):
+            ticks = getattr(self, what)
+            if ticks % channel.every:
+                raise ParameterError(
+                    f"channel {shorten(channel.name)}: the {what} of {ticks} samples of the "
+                    f"fastest channel must be a multiple of {channel.every}, as the channel is so "
+                    "many times slower"
+                )
+        if self.window // channel.every < 2:
+            raise ParameterError(
+                f"channel {shorten(channel.name)}: a window has one sample; take a longer one"
+            )
+
+    def _check_feature(self, feature: Feature) -> None:
+        where = f"feature {shorten(feature.name)}"
+        n_channels = 2 if feature.kind is FeatureKind.CORRELATION else 1
+        if len(feature.channels) != n_channels or len(set(feature.channels)) != n_channels:
+            raise ParameterError(f"{where} must have {n_channels} of the channels")
+        if len({self.channel(name).every for name in feature.channels}) > 1:
+            raise ParameterError(f"{where}: its channels must have one rate")
+        if feature.kind.is_spectral and not self.bins(feature):
+            raise ParameterError(
+                f"{where}: a window of {self.length(feature.channels[0])} samples tells no "
+                "frequency in this band apart; take a wider band or a longer window"
+            )
