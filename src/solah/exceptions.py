@@ -28,6 +28,7 @@ Errors of devices and networks stand in their packages.
     └── BrokerError (ConnectionError)     a broker that cannot be reached, or refuses
 
     IdentifierWarning (UserWarning)       a column that numbers the rows, and is left out
+    LeakageWarning (UserWarning)          folds that share samples, so that scores are too good
     UnseenStateWarning (UserWarning)      readings that are states which no training row had
 
 The built-in class in parentheses is a second base, so that code which knows nothing of solah
@@ -134,6 +135,27 @@ class IdentifierWarning(UserWarning):
         super().__init__(
             f"column {column!r} numbers the rows one by one, so it is left out; declare its kind "
             f"(kinds={{{column!r}: 'continuous'}}, --continuous) to learn from it"
+        )
+
+
+class LeakageWarning(UserWarning):
+    """Windows that are tested on share samples with windows that are learnt from.
+
+    Parameters
+    ----------
+    n_leaks, n_windows : int
+        How many of the tested windows do, and how many are tested.
+    """
+
+    def __init__(self, n_leaks: int, n_windows: int) -> None:
+        super().__init__(n_leaks, n_windows)
+        self.n_leaks, self.n_windows = n_leaks, n_windows
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_leaks:,} of {self.n_windows:,} tested windows share samples with windows "
+            "that are learnt from, so that scores are too good; keep the windows of a recording "
+            "together (groups=windows.groups)"
         )
 
 

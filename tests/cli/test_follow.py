@@ -15,7 +15,7 @@ import pytest
 from solah import load_model
 
 PATIENCE = 180  # seconds; only a failure, or a very slow machine, takes that long
-SMALL = ("--model", "tree", "--window", "400", "--min-rows", "60", "--check-every", "0")
+SMALL = ("--model", "tree", "--window-rows", "400", "--min-rows", "60", "--check-every", "0")
 
 
 def lines(n_rows, turns_at, seed=0):
@@ -214,7 +214,7 @@ def test_a_data_set_by_name_is_followed(tmp_path, run):
         (("-t", "verdict", "--binary", "verdict"), "'verdict' is not an attribute"),
         ((), "which column is to be decided on"),
         (("-t", "verdict", "--task", "regression"), "--follow is for classes"),
-        (("-t", "verdict", "--window", "3"), "'window' must be 40 or more"),
+        (("-t", "verdict", "--window-rows", "3"), "'window' must be 40 or more"),
     ],
 )
 def test_what_makes_no_sense_is_said(tmp_path, growing, run, words, said):

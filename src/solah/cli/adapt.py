@@ -111,7 +111,7 @@ def _labelled_rows(
     from solah.exceptions import DataError
     from solah.model.encode import MISSING, encode, warn_of_unseen
 
-    table = read_source(data, reading.read_options()).table
+    table = read_source(data, reading.read_options(), model).table
     column = table.column(target or model.goal.name)
     truth = true_classes(model, column, screen, unseen_are="left out")
     if n_missing := int((truth == MISSING).sum()):

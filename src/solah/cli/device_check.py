@@ -34,7 +34,7 @@ def check_device(
 
     Without DATA rows are drawn. An export that decides too few rows as the model is refused.
     """
-    table = None if data is None else read_source(data, options).table
+    table = None if data is None else read_source(data, options, model).table
     found = require_agreement(model, exported, table, min_agreement)
     about = {"rows": found.n_rows, "drawn": table is None}
     given_up = {} if full is model or table is None else _given_up(full, model, table)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from solah.cli.model_options import ModelOptions, SeveralModels
 from solah.cli.options import By, ColumnOptions, Data, Jobs, ReadingOptions
 from solah.cli.screen import Screen
+from solah.cli.signals import SignalOptions, refuse_idle_signals
 from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from solah.cli.models import Estimator
     from solah.cli.problems import Problem
+    from solah.cli.sources import Source
     from solah.data import Column
     from solah.evaluation import CrossValidation, Plan
 
@@ -26,7 +28,9 @@ Seed = Annotated[int, _split_option(min=0, metavar="N", help="What the shuffling
 Groups = Annotated[
     str | None,
     _split_option(
-        metavar="COL", help="Rows with the same value here, such as a user, stay together."
+        metavar="COL",
+        help="Rows with the same value here, such as a user, stay together. Windows of one "
+        "recording always do.",
     ),
 ]
 
@@ -40,6 +44,7 @@ def evaluate(
     columns: ColumnOptions,
     choice: SeveralModels,
     options: ModelOptions,
+    signals: SignalOptions,
     reading: ReadingOptions,
     screen: Screen,
     folds: Folds = 10,
@@ -58,17 +63,35 @@ def evaluate(
     """
     from solah.cli.models import make_models
     from solah.cli.problems import pose, split_names
+    from solah.cli.signals import read_windows
     from solah.cli.sources import read_source
     from solah.evaluation import Plan
 
-    source = read_source(data, reading.read_options())
-    problem = pose(source, columns, groups)
+    refuse_idle_signals(signals)
+    if signals.are_wanted:
+        source = read_windows(data, columns, signals, reading, groups)
+        _refuse_one_group(source)
+        problem = pose(source, replace(columns, drop=None))
+    else:
+        source = read_source(data, reading.read_options())
+        problem = pose(source, columns, groups)
     named = split_names(columns.leave_out if by is None else by, source.table.names)
     known_by = [source.table.column(name) for name in named]
     models = make_models(problem, choice.wishes, options, jobs)
     scores = measure(problem, models, Plan(folds, repeats, seed), screen)
     measured_by = [_measure_by(column, problem, scores) for column in known_by]
     _show(screen, problem, models, scores, measured_by)
+
+
+def _refuse_one_group(source: "Source") -> None:
+    """Refuse windows that can only be tested on samples that were learnt from."""
+    from solah.exceptions import DataError
+
+    if source.groups is not None and len(set(source.groups.tolist())) < 2:
+        raise DataError(
+            "all windows are of one recording or group, and those of one share samples, so that "
+            "scores would be too good; evaluate on two recordings at least"
+        )
 
 
 def measure(

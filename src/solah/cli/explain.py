@@ -139,7 +139,7 @@ def _tables(
         raise DataError("there is nothing to explain: give DATA, or rows with --row")
     if data is None:
         return iter([read_rows(words or [], model.attributes, screen.note)])
-    tables = iter_source(data, reading.read_options())
+    tables = iter_source(data, reading.read_options(), model)
     if not words:
         return tables
     numbers = row_numbers(words)

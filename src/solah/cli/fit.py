@@ -13,6 +13,7 @@ from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOpti
 from solah.cli.overwriting import refuse_overwriting
 from solah.cli.scale import ScaleOptions, scanned
 from solah.cli.screen import Screen
+from solah.cli.signals import SignalOptions, refuse_idle_signals
 from solah.cli.verb import many_options
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def fit(
     options: ModelOptions,
     scale: ScaleOptions,
     following: FollowOptions,
+    signals: SignalOptions,
     reading: ReadingOptions,
     screen: Screen,
     output: OutputFile = Path("model.json"),
@@ -98,32 +100,41 @@ def fit(
     Example: solah fit patients.csv --target diagnosis --drop id -o model.json
 
     Many files, in bounded memory: solah fit 'days/*.parquet' -t fault --memory 1GB
+
+    Recordings of sensors: solah fit recordings/ -t activity --window 2s --rate 50
     """
     from solah.cli.provenance import provenance_of
     from solah.model import save_document
 
-    _refuse_idle(scale, following)
+    _refuse_idle(scale, following, signals)
     refuse_overwriting([output, *scale.files(), *following.files()], [data])
     if following.follow:
         follow(data, columns, choice, options, following, reading, screen, output, jobs)
         return
-    if scale.is_for(data):
-        with scanned(data, columns, reading, scale, screen) as (rows, problem):
-            learnt = _fit_scan(rows, problem, choice, options, screen, output, jobs)
+    is_scan = scale.is_for(data) and not signals.are_wanted
+    if is_scan:
+        with scanned(data, columns, reading, scale, screen) as (rows, passed):
+            learnt = _fit_scan(rows, passed, choice, options, screen, output, jobs)
     else:
-        learnt = _fit_table(data, columns, choice, options, reading, screen, output, jobs)
+        with screen.working("reading"):
+            problem = _posed(data, columns, signals, reading)
+        learnt = _fit_table(problem, choice, options, screen, output, jobs)
     origin = provenance_of(data, learnt.problem, learnt.n_rows, learnt.estimator)
     save_document(replace(learnt.model, provenance=origin), output)
     if screen.json:
         screen.document(_document(learnt))
     _show(screen, learnt)
-    _show_next(screen, "ROWS" if scale.is_for(data) else data, output)
+    _show_next(screen, "ROWS" if is_scan else data, output)
 
 
-def _refuse_idle(scale: ScaleOptions, following: FollowOptions) -> None:
+def _refuse_idle(scale: ScaleOptions, following: FollowOptions, signals: SignalOptions) -> None:
     """Refuse options that nothing comes of: those of streams without one, others with one."""
     from solah.exceptions import ParameterError
 
+    refuse_idle_signals(signals)
+    for flag in ["--follow"] if following.follow else scale.given():
+        if signals.are_wanted:
+            raise ParameterError(f"{flag} is for rows, and --window makes them of recordings")
     if following.given() and not following.follow:
         raise ParameterError(f"{following.given()[0]} is for --follow, which is not there")
     if following.follow and scale.given():
@@ -133,26 +144,37 @@ def _refuse_idle(scale: ScaleOptions, following: FollowOptions) -> None:
         )
 
 
+def _posed(
+    data: str, columns: ColumnOptions, signals: SignalOptions, reading: ReadingOptions
+) -> "Problem":
+    """Read all rows, or make them of recordings."""
+    from solah.cli.problems import pose
+    from solah.cli.signals import read_windows
+    from solah.cli.sources import read_source
+
+    if signals.are_wanted:
+        source = read_windows(data, columns, signals, reading)
+        return pose(source, replace(columns, drop=None))
+    return pose(read_source(data, reading.read_options()), columns)
+
+
 def _fit_table(
-    data: str,
-    columns: ColumnOptions,
+    problem: "Problem",
     choice: OneModel,
     options: ModelOptions,
-    reading: ReadingOptions,
     screen: Screen,
     output: Path,
     jobs: int | None,
 ) -> _Learnt:
-    """Read all rows, and learn from them."""
+    """Learn from rows in memory."""
     from solah.cli.models import make_models
-    from solah.cli.problems import pose
-    from solah.cli.sources import read_source
+    from solah.signals import with_signals
 
-    with screen.working("reading"):
-        problem = pose(read_source(data, reading.read_options()), columns)
     ((name, estimator),) = make_models(problem, choice.wishes, options, jobs).items()
     start = perf_counter()
     _learn(estimator, problem.attributes, problem.goal, screen)
+    if problem.signals is not None:
+        estimator.model_ = with_signals(estimator.model_, problem.signals)
     return _Learnt(
         problem,
         problem.attributes.n_rows,

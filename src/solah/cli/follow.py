@@ -71,7 +71,9 @@ class FollowOptions:
     metrics_host: Annotated[
         str, _follow_option("--metrics-host", metavar="HOST", help="The address to serve them at.")
     ] = "127.0.0.1"
-    window: Annotated[int, _follow_option("--window", help="Rows kept to learn from again.")] = 2000
+    window_rows: Annotated[
+        int, _follow_option("--window-rows", help="Rows kept to learn from again.")
+    ] = 2000
     min_rows: Annotated[
         int,
         _follow_option(
@@ -118,7 +120,7 @@ class FollowOptions:
     def parameters(self) -> dict[str, Any]:
         """Return those of a stream learner."""
         return {
-            "window": self.window,
+            "window": self.window_rows,
             "min_rows": self.min_rows,
             "detector": self.detector,
             "check_every": self.check_every or None,

@@ -103,7 +103,7 @@ def _rows(model: "Model", data: str | None, reading: ReadingOptions) -> "Float":
 
     if data is None:
         return sample_rows(model, _N_ROWS)
-    rows = encode(read_source(data, reading.read_options()).table, model.attributes)
+    rows = encode(read_source(data, reading.read_options(), model).table, model.attributes)
     if not len(rows):
         raise DataError(f"{data} has no rows to count instructions on")
     return rows[:: max(1, len(rows) // _N_ROWS)]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from solah.cli.options import STDOUT, Data, Jobs, ModelFile, OutputFileOrStdout, ReadingOptions
 from solah.cli.screen import Screen, output_option
+from solah.cli.signals import WHERE, SampleOptions, rows_of_recordings
 from solah.cli.streaming import opened, row_progress
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ Evidence = Annotated[
 def predict(
     model: ModelFile,
     data: Data,
+    samples: SampleOptions,
     reading: ReadingOptions,
     screen: Screen,
     output: OutputFileOrStdout = STDOUT,
@@ -45,6 +47,7 @@ def predict(
     The columns are 'prediction' and, for classes, a probability each: 'P(yes)', 'P(no)'. Rows
     are streamed, so the file may be larger than the memory. With --json a line is a row.
     With --evidence the column 'evidence' tells how much missing values matter: 1 if none does.
+    Of recordings, a row is a window, and 'recording', 'start' and 'end' tell which.
 
     Example: solah predict model.json new.csv --keep id -o decisions.csv
     """
@@ -56,8 +59,11 @@ def predict(
 
     evaluator = load_model(model)
     evaluator.n_threads = jobs or available_threads()
-    decider = Decider(evaluator, keep or [], screen.note, with_evidence=evidence)
-    tables = iter_source(data, reading.read_options())
+    options = reading.read_options()
+    windows = rows_of_recordings(evaluator.model_, data, options, samples)
+    tables = iter_source(data, options) if windows is None else iter([windows])
+    keep = [*(WHERE if windows is not None else ()), *(keep or [])]
+    decider = Decider(evaluator, keep, screen.note, with_evidence=evidence)
     with opened(output) as file, row_progress(screen, output) as advance:
         writer = (json_writer if screen.json else csv_writer)(file)
         n_rows = _stream(tables, decider, writer, advance)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from solah.cli.sources import Source
     from solah.data import Table
     from solah.model import Model
+    from solah.model.signals import Signals
 
 MAX_CLASS_NUMBERS = 20
 """Whole numbers with more different values than this are a number to estimate, not classes."""
@@ -45,6 +46,7 @@ class Problem:
     groups : what rows belong together, one value a row
     identifiers : columns that are left out, as they number the rows
     left_out : columns that the user keeps out of decisions
+    signals : how the rows were made of samples
     """
 
     source: str
@@ -56,6 +58,7 @@ class Problem:
     groups: NDArray[Any] | None
     identifiers: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    signals: Signals | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,6 +117,7 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
         groups=source.groups if groups is None else _groups(table.column(groups)),
         identifiers=identifiers,
         left_out=tuple(split_names(columns.leave_out, table.names)),
+        signals=source.signals,
     )
 
 

@@ -42,9 +42,12 @@ def provenance_of(
 
 
 def out_of_fold(estimator: Estimator) -> OutOfFold | None:
-    """Return what the number of rules that was chosen is worth on rows held out."""
+    """Return what the number of rules that was chosen is worth on rows held out.
+
+    Of windows, nothing: the folds of training share their samples, and scores would be too good.
+    """
     chosen = next((step for step in getattr(estimator, "path_", ()) if step.is_chosen), None)
-    if chosen is None:
+    if chosen is None or estimator.model_.signals is not None:
         return None
     if hasattr(estimator, "classes_"):
         return OutOfFold(accuracy=chosen.accuracy, log_loss=chosen.loss)

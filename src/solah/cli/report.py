@@ -95,7 +95,7 @@ def _page(
             raise typer.BadParameter("--by measures the decisions on rows; give DATA")
         summary = summarise_page(model)
     else:
-        source = read_source(data, reading.read_options())
+        source = read_source(data, reading.read_options(), model)
         truth = known_truth(model, source.table, target, screen)
         columns = columns_by(model, source.table, by)
         summary = summarise_page(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from solah.cli.signals import rows_of_recordings
 from solah.data import Column, ReadOptions, Table, iter_tables, read_table
 from solah.datasets import load
 from solah.exceptions import DatasetError
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.datasets import Dataset
+    from solah.model import Model
+    from solah.model.signals import Signals
 
 _PIECE_ROWS = 50_000
 
@@ -31,6 +34,7 @@ class Source:
     target : the column that the data set is about
     kinds : the columns that are not what they seem
     groups : what rows belong together, one value a row
+    signals : how the rows were made of samples
     """
 
     name: str
@@ -38,18 +42,25 @@ class Source:
     target: str | None = None
     kinds: Mapping[str, Any] = field(default_factory=dict)
     groups: NDArray[Any] | None = None
+    signals: Signals | None = None
 
 
-def read_source(data: str, options: ReadOptions) -> Source:
-    """Read all of a file or a data set."""
+def read_source(data: str, options: ReadOptions, model: Model | None = None) -> Source:
+    """Read all of a file or a data set; for a model of signals, make rows of recordings."""
+    windows = None if model is None else rows_of_recordings(model, data, options)
+    if windows is not None:
+        return Source(Path(data).name, windows)
     if _is_path(data):
         return Source(Path(data).name, read_table(data, options=options))
     dataset = _load(data)
     return Source(dataset.name, _whole(dataset), dataset.goal_name, dataset.kinds, dataset.groups)
 
 
-def iter_source(data: str, options: ReadOptions) -> Iterator[Table]:
-    """Stream a file or a data set, piece by piece."""
+def iter_source(data: str, options: ReadOptions, model: Model | None = None) -> Iterator[Table]:
+    """Stream a file or a data set, piece by piece; the windows of recordings come at once."""
+    windows = None if model is None else rows_of_recordings(model, data, options)
+    if windows is not None:
+        return iter([windows])
     if _is_path(data):
         return iter_tables(data, options=options, rows=_PIECE_ROWS)
     return iter([_whole(_load(data))])

@@ -1,8 +1,10 @@
 """From raw samples to readings: windows, and features of them.
 
     describing.py    what people write           -> Signals, the description in a model document
+    recordings.py    frames, files and folders   -> recordings
     windows.py       recordings                  -> windows on a regular grid
     arithmetic.py    windows                     -> features, in float32 as on a device
+    leaking.py       windows and folds           -> a warning, where folds share samples
     transformer.py   all this for scikit-learn
 
 Only the transformer needs scikit-learn, and it is imported when it is first used.
@@ -14,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from solah.model.signals import Channel, Feature, FeatureKind, Signals
 from solah.signals.describing import DEFAULT_FEATURES, describe_signals, with_signals
+from solah.signals.leaking import warn_of_leakage
+from solah.signals.recordings import SampleColumns, from_long_frame, read_recordings
 from solah.signals.windows import Recording, Windows, cut_windows
 
 if TYPE_CHECKING:
@@ -25,11 +29,15 @@ __all__ = [
     "Feature",
     "FeatureKind",
     "Recording",
+    "SampleColumns",
     "Signals",
     "WindowFeatures",
     "Windows",
     "cut_windows",
     "describe_signals",
+    "from_long_frame",
+    "read_recordings",
+    "warn_of_leakage",
     "with_signals",
 ]
 

@@ -1,0 +1,117 @@
+"""Recordings on the command line: learnt from, evaluated on, decided on window by window."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import solah
+from machines import CHANNELS, RATE, recordings
+from solah.cli.main import main
+from solah.signals import SampleColumns, cut_windows, read_recordings
+
+FEW = ("--channels", "x,y,z", "--features", "mean,rms,pitch")
+LEARN = ("-t", "state", "--window", "1s", "--rate", RATE, *FEW)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder of recordings of machines, with their state and site."""
+    folder = tmp_path_factory.mktemp("recordings")
+    for recording in recordings(np.random.default_rng(0), 4):
+        lines = ["time,x,y,z,state,site"]
+        for i in range(600):
+            samples = ",".join(f"{recording.samples[one][i]:.4f}" for one in CHANNELS)
+            lines.append(f"{i / RATE:.2f},{samples},{recording.labels[i]},{recording.group}")
+        (folder / f"{recording.name}.csv").write_text("\n".join(lines))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "machine.json"
+    words = ("fit", folder, *LEARN, "--magnitude", "vibration=x,y,z", "-o", path, "-q")
+    assert main([str(word) for word in words]) == 0
+    return path
+
+
+def test_a_fit_tells_of_windows(run, folder, tmp_path):
+    outcome = run("fit", folder, *LEARN, "-o", tmp_path / "m.json")
+    assert "windows of 1s: 184 rows, 9 attributes" in outcome.out
+    assert "out of fold" not in outcome.out  # they share samples with those learnt from
+
+
+def test_the_document_carries_what_the_rules_ask_for(model):
+    document = json.loads(model.read_text(encoding="utf-8"))
+    names = [one["name"] for one in document["attributes"]]
+    assert [one["name"] for one in document["signals"]["features"]] == names
+    assert document["signals"]["window"] == 50
+    assert document["signals"]["step"] == 25
+
+
+def test_a_recording_gets_a_decision_per_window(run, folder, model):
+    outcome = run("predict", model, folder / "r1.csv", "--evidence")
+    header, *rows = csv.reader(io.StringIO(outcome.out))
+    assert header[:4] == ["recording", "start", "end", "prediction"]
+    assert [row[:3] for row in rows[:2]] == [["r1", "0", "1"], ["r1", "0.5", "1.5"]]
+    assert len(rows) == 23
+    evaluator = solah.load_model(model)
+    roles = SampleColumns(tuple(one.name for one in evaluator.model_.signals.measured))
+    windows = cut_windows(evaluator.model_.signals, read_recordings(folder / "r1.csv", roles))
+    assert [row[3] for row in rows] == evaluator.predict(windows.table).tolist()
+
+
+def test_rows_of_features_are_decided_on_as_they_are(run, write, model):
+    names = [one.name for one in solah.load_model(model).model_.attributes]
+    rows = write("rows.csv", ",".join(names), ",".join("1" for _ in names))
+    assert run("predict", model, rows).out.startswith("prediction,")
+
+
+@pytest.mark.parametrize("verb", ["explain", "stress", "report", "export"])
+def test_other_verbs_take_recordings_too(run, folder, model, verb, tmp_path):
+    written = {"report": ["-o", tmp_path / "page.html"], "export": ["-o", tmp_path / "c"]}
+    outcome = run(verb, model, folder, *written.get(verb, []))
+    assert outcome.code == 0, outcome.err
+
+
+def test_windows_of_a_recording_or_a_group_stay_together(run, folder):
+    outcome = run("evaluate", folder, *LEARN, "--folds", 2, "--max-rules", 6)
+    assert "2 folds (stratified, 8 groups kept together)" in outcome.out
+    outcome = run("evaluate", folder, *LEARN, "--folds", 2, "--groups", "site", "--max-rules", 6)
+    assert "2 folds (stratified, 3 groups kept together)" in outcome.out
+
+
+def test_one_recording_cannot_be_evaluated(run, folder):
+    outcome = run("evaluate", folder / "r1.csv", *LEARN)
+    outcome.check_error("all windows are of one recording or group", "share samples")
+
+
+def test_intervals_say_what_recordings_do_not(run, folder, write, tmp_path):
+    lines = [f"r{i},0,{6 + i % 3},{'fault' if i % 2 else 'ok'}" for i in range(8)]
+    labels = write("labels.csv", "recording,start,end,verdict", *lines)
+    options = ("--window", "1s", "--rate", RATE, "--channels", "x", "--intervals", labels)
+    path = tmp_path / "m.json"
+    outcome = run("fit", folder, "-t", "verdict", *options, "-o", path, "--json")
+    assert outcome.document["goal"]["name"] == "verdict"
+    assert outcome.document["rows"] == sum(2 * (6 + i % 3) - 1 for i in range(8))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("-t", "state", "--rate", 50), "--rate is for recordings; say how long windows are"),
+        (("-t", "state", "--window", "1s"), "how many samples per second are there?"),
+        (("--window", "1s", "--rate", 50), "which column is to be decided on?"),
+        ((*LEARN, "--memory", "1GB"), "--memory is for rows, and --window makes them"),
+        ((*LEARN, "--follow"), "--follow is for rows, and --window makes them"),
+        ((*LEARN, "--magnitude", "x"), "--magnitude must be a name and its axes"),
+        ((*LEARN, "--features", "mean,loudness"), "there is no feature 'loudness'"),
+        (("-t", "state", "--window", "1s", "--rate", "x=fast"), "--rate must be a number"),
+        (("-t", "state", "--window", "1 day", "--rate", 50), "'window' must be a number of"),
+        (("-t", "nothing", "--window", "1s", "--rate", 50), "has no column 'nothing'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run, folder, tmp_path, words, message):
+    run("fit", folder, *words, "-o", tmp_path / "m.json").check_error(message)
