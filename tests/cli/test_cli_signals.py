@@ -10,6 +10,7 @@ import pytest
 import solah
 from machines import CHANNELS, RATE, recordings
 from solah.cli.main import main
+from solah.export.targets import TARGETS, missing_tools
 from solah.signals import SampleColumns, cut_windows, read_recordings
 
 FEW = ("--channels", "x,y,z", "--features", "mean,rms,pitch")
@@ -115,3 +116,22 @@ def test_intervals_say_what_recordings_do_not(run, folder, write, tmp_path):
 )
 def test_what_makes_no_sense_is_refused(run, folder, tmp_path, words, message):
     run("fit", folder, *words, "-o", tmp_path / "m.json").check_error(message)
+
+
+def test_a_footprint_tells_of_samples_windows_and_seconds(run, folder, model, find_tool):
+    for tool in missing_tools(TARGETS["cortex-m4f"], counting=True):
+        find_tool(tool)
+    words = ("footprint", model, folder, "--target", "cortex-m4f")
+    header, line = run(*words).out.splitlines()
+    assert header.split() == ["bytes", "flash", "RAM", "stack", "sample", "window", "second"]
+    assert line.split()[0] == "cortex-m4f"
+    (found,) = run(*words, "--json").document["footprints"]
+    assert found["ram"] >= 4 * 50
+    assert found["sample"] < 1000 < found["window"]
+    assert found["second"] == pytest.approx(50 * found["sample"] + 2 * found["window"], rel=0.01)
+
+
+def test_modules_for_micropython_take_readings(run, model, tmp_path):
+    words = ("--to", "micropython", "--name", "shaken", "-o", tmp_path / "board")
+    outcome = run("export", model, *words)
+    assert "what makes them of samples is written in C only" in outcome.err

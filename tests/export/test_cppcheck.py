@@ -4,6 +4,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from signal_programs import describe_everything, model_of, noise
 from sklearn.datasets import load_wine
 
 from random_models import random_model
@@ -44,6 +45,13 @@ def test_nothing_is_found_in_trees(shape, numbers, found_in):
 def test_nothing_is_found_in_broken_lines(numbers, found_in):
     X, y = load_wine(return_X_y=True)
     model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(X, y).model_
+    assert found_in(export_c(model, name="m", numbers=numbers).files) == ""
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_nothing_is_found_in_signals(numbers, found_in):
+    rng = np.random.default_rng(0)
+    model = model_of(rng, describe_everything(), noise(rng, 2000))
     assert found_in(export_c(model, name="m", numbers=numbers).files) == ""
 
 

@@ -10,11 +10,15 @@ from solah.cli.screen import Screen
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.table import Table as Grid
 
+    from solah.export.footprint import SignalFootprint
     from solah.export.targets import Footprint, Target
     from solah.kernels.arrays import Float
     from solah.model import Model
+    from solah.model.signals import Signals
 
 _target_option = options_in("The device")
 _ALIASES = {"avr": "atmega328p"}
@@ -51,18 +55,24 @@ def footprint(
     """Measure what a model costs on a device: flash, RAM, stack and instructions a decision.
 
     The model is compiled for the target (-Os) and run under an emulator; the helpers that it pulls
-    in, such as soft floating point, count. Instructions and stack are the most over the rows.
+    in, such as soft floating point, count. Instructions and stack are the most over the rows. Of a
+    model of samples, instructions are of each sample, each window and each second.
 
     Example: solah footprint model.json --target cortex-m0plus --numbers q15
     """
     from solah.export import export_c
-    from solah.export.footprint import footprint as measure
+    from solah.export.footprint import footprint as of_decisions
+    from solah.export.footprint import signal_footprint
     from solah.model import load_document
 
     document = load_document(model)
     targets = _targets(target, screen)
-    rows = _rows(document, data, reading)
     exported = export_c(document, numbers=numbers)
+    measure: Callable[..., Footprint | SignalFootprint]
+    if exported.signals is None:
+        rows, measure = _rows(document, data, reading), of_decisions
+    else:
+        rows, measure = _samples(exported.signals, data, reading), signal_footprint
     found = []
     with screen.progress(len(targets), "targets") as advance:
         for one in targets:
@@ -109,18 +119,39 @@ def _rows(model: "Model", data: str | None, reading: ReadingOptions) -> "Float":
     return rows[:: max(1, len(rows) // _N_ROWS)]
 
 
-def _grid(found: "list[Footprint]") -> "Grid":
+def _samples(signals: "Signals", data: str | None, reading: ReadingOptions) -> "Float":
+    """Return samples for two windows and more: of the first recording, or drawn."""
+    import numpy as np
+
+    from solah.exceptions import DataError
+    from solah.signals import SampleColumns, read_recordings
+
+    n_needed = signals.window + 2 * signals.step
+    channels = tuple(channel.name for channel in signals.measured)
+    if data is None:
+        return np.random.default_rng(0).normal(size=(n_needed, len(channels)))
+    recording = read_recordings(data, SampleColumns(channels), options=reading.read_options())[0]
+    samples = np.column_stack([recording.samples[name] for name in channels])[:n_needed]
+    if len(samples) < signals.window:
+        raise DataError(f"{data} has fewer samples than a window, which are {signals.window:,}")
+    return samples
+
+
+def _grid(found: "list[Footprint | SignalFootprint]") -> "Grid":
     from rich.table import Table as Grid
     from rich.text import Text
 
+    is_of_samples = hasattr(found[0], "sample")
+    counted = ("sample", "window", "second") if is_of_samples else ("instructions",)
     grid = Grid.grid(padding=(0, 2))
     grid.add_column()
-    for _ in range(4):
+    for _ in range(3 + len(counted)):
         grid.add_column(justify="right")
-    names = ("flash", "RAM", "stack", "instructions")
+    names = ("flash", "RAM", "stack", *counted)
     grid.add_row("bytes", *(Text(name, "dim") for name in names))
     for one in found:
         unit = "" if one.unit == "instructions" else f" {one.unit}"
-        counts = (f"{number:,}" for number in (one.flash, one.ram, one.stack))
-        grid.add_row(one.target, *counts, f"{one.instructions:,}{unit}")
+        sizes = (f"{number:,}" for number in (one.flash, one.ram, one.stack))
+        counts = (f"{getattr(one, name):,.0f}{unit}" for name in counted)
+        grid.add_row(one.target, *sizes, *counts)
     return grid

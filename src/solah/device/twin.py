@@ -58,6 +58,7 @@ class Twin(ABC):
     ----------
     unit : what one unit of evidence or of an estimated number is worth
     belief_unit : what one unit of belief is worth
+    is_number : whether a number is estimated, rather than a class decided on
     """
 
     unit = 1.0
@@ -69,7 +70,7 @@ class Twin(ABC):
 
     def __init__(self, tables: FloatTables | FixedTables) -> None:
         self._n_values = tables.lowered.n_values
-        self._is_number = tables.lowered.is_number
+        self.is_number = tables.lowered.is_number
         self._tables = tables
 
     def decide(self, rows: NDArray[np.floating]) -> tuple[NDArray[np.intp], Numbers]:
@@ -118,7 +119,7 @@ class Twin(ABC):
         return total, beliefs
 
     def _to_belief(self, stage: StageRow | FixedStage, total: Numbers) -> Numbers:
-        is_evidence = stage.is_weighed and not self._is_number
+        is_evidence = stage.is_weighed and not self.is_number
         return self._share(stage, total) if is_evidence else self._complete(total)
 
     def _add_up(self, stage: StageRow | FixedStage, x: Numbers, beliefs: list[Numbers]) -> Numbers:
@@ -254,7 +255,7 @@ class Twin(ABC):
         return np.asarray(scores)
 
     def _first_two(self, total: Numbers, belief: Numbers) -> tuple[Numbers, Numbers]:
-        if self._is_number:
+        if self.is_number:
             nothing = np.zeros(len(total), dtype=np.intp)
             return nothing, nothing
         order = np.argsort(-self._scores(total, belief), axis=1, kind="stable")
@@ -262,7 +263,7 @@ class Twin(ABC):
 
     def _leads(self, rule: RuleScores, best: Numbers, following: Numbers) -> Numbers:
         is_weighed = self._tables.stages[-1].is_weighed
-        if self._is_number:
+        if self.is_number:
             return np.abs(rule.scores[:, 0]) if is_weighed else rule.shares
         first = 0 * rule.shares
         if not is_weighed:

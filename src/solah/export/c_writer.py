@@ -17,6 +17,7 @@ from solah.export.c_types import table_types
 from solah.export.costs import estimate_costs
 from solah.export.names import distinct
 from solah.export.quoting import c_string, comment, kconfig, one_line
+from solah.export.signal_tables import signal_tables
 from solah.model.format import model_hash
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def write_c(
     source = "model_fixed.c.j2" if is_fixed else "model_float.c.j2"
     own = ("solah_fixed.h", "solah_reading.h") if is_fixed else ("solah_float.h", "solah_core.h")
     learning = ("solah_learn.h", "solah_crc.h") if pace else ()
-    headers = ("solah_decide.h", "solah_flash.h", "solah_tables.h", *own, *learning)
+    signals = ("solah_signals.h",) if model.signals else ()
+    headers = ("solah_decide.h", "solah_flash.h", "solah_tables.h", *own, *learning, *signals)
     values = {**_values(model, tables, name, pace), **_learning(tables, name, pace)}
     environment = source_environment()
     return {
@@ -126,6 +128,7 @@ def _values(
         "amount": _amount(tables),
         "tables": tables,
         **_attributes(model, tables),
+        **_signals(model),
         **_kinds_of_numbers(tables),
         "types": table_types(tables),
         "costs": None if pace else estimate_costs(tables),
@@ -199,6 +202,12 @@ def _attributes(model: Model, tables: FloatTables | FixedTables) -> dict[str, An
             for enumerator, one, unit in zip(names, model.attributes, units, strict=True)
         ]
     }
+
+
+def _signals(model: Model) -> dict[str, Any]:
+    tables = signal_tables(model)
+    names = () if tables is None else (row.name for row in tables.measured)
+    return {"signals": tables, "sample_names": [one.upper() for one in distinct(names, "channel")]}
 
 
 def _kinds_of_numbers(tables: FloatTables | FixedTables) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from solah.device.fixed_tables import fixed_tables
 from solah.device.fixed_twin import FixedTwin
@@ -14,13 +16,17 @@ from solah.exceptions import ParameterError
 from solah.export.c_writer import rules_of, write_c, write_python
 from solah.export.names import check_identifier, check_module
 from solah.learn.online import Learner, LearningTwin, Pace
+from solah.signals.stream import SignalStream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from solah.device.fixed_tables import FixedTables
     from solah.explain.rules import Rule
     from solah.model.document import Model
+    from solah.model.signals import Signals
 
 Numbers = Literal["float", "q15"]
 
@@ -38,6 +44,7 @@ class Export:
     rules : those that a device may name as reasons, by their numbers
     unit : what one unit of evidence or of an estimated number is worth
     warnings : what does not fit well into integers
+    signals : how readings are made of samples; None if they are not
     """
 
     name: str
@@ -47,6 +54,20 @@ class Export:
     rules: tuple[Rule, ...] = ()
     unit: float = 1.0
     warnings: tuple[str, ...] = ()
+    signals: Signals | None = None
+
+    def stream(self) -> SignalStream:
+        """Return what takes samples and decides as the device does, bit for bit."""
+        if self.signals is None:
+            raise ParameterError("the model has no signals; it decides on readings")
+
+        def decide(readings: NDArray[np.float64]) -> tuple[Any, NDArray[Any]]:
+            if self.twin.is_number:
+                return self.twin.estimate(readings)[0], np.empty(0)
+            places, beliefs = self.twin.decide(readings)
+            return int(places[0]), beliefs[0]
+
+        return SignalStream(self.signals, decide)
 
     @property
     def learns(self) -> bool:
@@ -85,6 +106,12 @@ def export_c(
     ['wine.c', 'wine.h']
     """
     check_identifier(name)
+    export = _exported(model, name, numbers, learning)
+    signals = model.signals and model.signals.only([one.name for one in model.attributes])
+    return replace(export, signals=signals)
+
+
+def _exported(model: Model, name: str, numbers: Numbers, learning: Pace | None) -> Export:
     if learning is not None:
         return _learning(model, name, numbers, learning)
     lowered = lower(model)

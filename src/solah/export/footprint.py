@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solah.device.fixed_twin import FixedTwin
+from solah.exceptions import ParameterError
 from solah.export.targets import measure
 
 if TYPE_CHECKING:
@@ -27,10 +29,53 @@ void solah_probe(const void *row, void *answer)
     {call}
 }}
 """
-_DECIDE = "(void){name}_decide((const {reading} *)row, ({belief} *)answer);"
+_DECIDE = "(void){name}_decide({row}, ({belief} *)answer);"
 _LEARN = """static {name}_memory memory;
-    *(int *)answer = {name}_learn(&memory, (const {reading} *)row, 0);"""
-_ESTIMATE = "*({reading} *)answer = {name}_estimate((const {reading} *)row);"
+    *(int *)answer = {name}_learn(&memory, {row}, 0);"""
+_ESTIMATE = "*({reading} *)answer = {name}_estimate({row});"
+_PUSH = """static {name}_signals signals;
+    static int is_started;
+    if (!is_started) {{
+        {name}_start(&signals);
+        is_started = 1;
+    }}
+    if ({name}_push(&signals, (const float *)row)) {{
+        {then}
+    }}"""
+_MEASURE = """{reading} readings[{NAME}_N_READINGS];
+        {name}_measure(&signals, readings);
+        {decide}"""
+
+
+@dataclass(frozen=True)
+class SignalFootprint:
+    """What a model of samples costs on a target.
+
+    Attributes
+    ----------
+    target : str
+        The target's name.
+    flash, ram, stack : int
+        Bytes, as :class:`~solah.export.targets.Footprint` has them; the last samples are in the
+        RAM.
+    sample : int
+        The most instructions that taking a sample took.
+    window : int
+        The most that the readings of a window and the decision took.
+    second : float
+        The instructions of a second of signal.
+    unit : str
+        What was counted: ``"instructions"``, or ``"cycles"`` on AVR.
+    """
+
+    target: str
+    flash: int
+    ram: int
+    stack: int
+    sample: int
+    window: int
+    second: float
+    unit: str
 
 
 def footprint(export: Export, target: Target, rows: Float) -> Footprint:
@@ -50,13 +95,62 @@ def footprint(export: Export, target: Target, rows: Float) -> Footprint:
         Flash and RAM of the model and the helpers that it pulls in, the stack and the instructions
         of a decision, both the most over the rows.
     """
+    return _measured(export, target, _call(export), _readings(export, rows))
+
+
+def signal_footprint(export: Export, target: Target, samples: Float) -> SignalFootprint:
+    """Measure an exported model of samples on a target: each sample, each window, each second.
+
+    Parameters
+    ----------
+    export : Export
+    target : Target
+    samples : ndarray of shape (n_samples, n_channels)
+        Of the measured channels, for two windows at least.
+
+    Returns
+    -------
+    footprint : SignalFootprint
+    """
+    if export.signals is None or export.learns:
+        raise ParameterError("only a model of samples that does not learn is measured so")
+    types = _types(export)
+    call = _call(export, "readings")
+    whole = _MEASURE.format(name=export.name, NAME=export.name.upper(), decide=call, **types)
+    rows = np.asarray(samples, dtype=np.float32)
+    pushed, decided = (
+        _measured(export, target, _PUSH.format(name=export.name, then=then), rows, warm_up=1)
+        for then in ("*(int *)answer = 1;", whole)
+    )
+    window = decided.instructions - pushed.instructions
+    per_second = export.signals.rate
+    return SignalFootprint(
+        target=target.name,
+        flash=decided.flash,
+        ram=decided.ram,
+        stack=decided.stack,
+        sample=pushed.instructions,
+        window=window,
+        second=per_second * (pushed.mean_instructions + window / export.signals.step),
+        unit=decided.unit,
+    )
+
+
+def _measured(
+    export: Export,
+    target: Target,
+    call: str,
+    rows: np.ndarray[tuple[int, ...], np.dtype[np.generic]],
+    warm_up: int = 0,
+) -> Footprint:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file_name, text in export.files.items():
             (folder / file_name).write_text(text, encoding="utf-8")
-        (folder / "probe.c").write_text(_probe(export), encoding="utf-8")
+        probe = _PROBE.format(name=export.name, call=call)
+        (folder / "probe.c").write_text(probe, encoding="utf-8")
         sources = [folder / f"{export.name}.c", folder / "probe.c"]
-        return measure(target, sources, _readings(export, rows), includes=[folder])
+        return measure(target, sources, rows, includes=[folder], warm_up=warm_up)
 
 
 def sample_rows(model: Model, n_rows: int, seed: int = 0) -> Float:
@@ -77,15 +171,20 @@ def _sample(rng: np.random.Generator, attribute: Attribute, n_rows: int) -> Floa
     return np.asarray((1 - share) * peaks[near] + share * peaks[beside])
 
 
-def _probe(export: Export) -> str:
+def _call(export: Export, row: str = "(const {reading} *)row") -> str:
+    """Return what makes one decision, from a row to an answer."""
+    is_number = export.twin.is_number
+    call = _LEARN if export.learns else (_ESTIMATE if is_number else _DECIDE)
+    types = _types(export)
+    return call.format(name=export.name, row=row.format(**types), **types)
+
+
+def _types(export: Export) -> dict[str, str]:
     is_fixed = isinstance(export.twin, FixedTwin)
-    types = {
+    return {
         "reading": "int32_t" if is_fixed else "float",
         "belief": "uint16_t" if is_fixed else "float",
     }
-    is_number = f"{export.name}_estimate(" in export.files[f"{export.name}.h"]
-    call = _LEARN if export.learns else (_ESTIMATE if is_number else _DECIDE)
-    return _PROBE.format(name=export.name, call=call.format(name=export.name, **types))
 
 
 def _readings(export: Export, rows: Float) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from solah.data import Table, as_array, as_column, from_array, from_frame, is_frame
 from solah.data.frames import frame_names
-from solah.exceptions import DataError
+from solah.exceptions import DataError, ParameterError
 from solah.model.beliefs import all_beliefs, measured_by, root_beliefs, unknown_of
 from solah.model.document import Fusion, Task
 from solah.model.encode import MISSING, code, encode, encode_goal, warn_of_unseen
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from solah.explain import Explanation, Rules, Semantics, Stress
     from solah.kernels.arrays import Float
     from solah.model.document import Model
+    from solah.signals.stream import SignalStream
 
 
 class Evaluator:
@@ -63,7 +64,9 @@ class Evaluator:
         -------
         decisions : ndarray of shape (n_rows,)
         """
-        beliefs = self.beliefs(X)
+        return self._decided(self.beliefs(X))
+
+    def _decided(self, beliefs: Float) -> NDArray[Any]:
         if self.model_.goal.is_additive_number:
             return beliefs[:, 0]
         if self.model_.goal.task is Task.REGRESSION:
@@ -83,6 +86,31 @@ class Evaluator:
         """
         self._expect(Task.CLASSIFICATION, "predict_proba")
         return self.beliefs(X)
+
+    def stream(self) -> SignalStream:
+        """Return what takes samples one after the other, and decides when a window is complete.
+
+        Returns
+        -------
+        stream : SignalStream
+            ``push(sample)`` returns None or a decision, with beliefs and readings.
+
+        Raises
+        ------
+        ParameterError
+            If the model has no signals.
+        """
+        from solah.signals.stream import SignalStream
+
+        if self.model_.signals is None:
+            raise ParameterError("the model has no signals; it decides on readings")
+        names = [attribute.name for attribute in self.model_.attributes]
+
+        def decide(readings: Float) -> tuple[Any, Float]:
+            beliefs = self.beliefs(readings)
+            return self._decided(beliefs)[0], beliefs[0]
+
+        return SignalStream(self.model_.signals.only(names), decide)
 
     def rules(self) -> Rules:
         """List the rules that carry weight, the strongest first."""

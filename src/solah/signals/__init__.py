@@ -4,6 +4,7 @@
     recordings.py    frames, files and folders   -> recordings
     windows.py       recordings                  -> windows on a regular grid
     arithmetic.py    windows                     -> features, in float32 as on a device
+    stream.py        one sample after the other  -> a decision per window
     leaking.py       windows and folds           -> a warning, where folds share samples
     transformer.py   all this for scikit-learn
 
@@ -18,6 +19,7 @@ from solah.model.signals import Channel, Feature, FeatureKind, Signals
 from solah.signals.describing import DEFAULT_FEATURES, describe_signals, with_signals
 from solah.signals.leaking import warn_of_leakage
 from solah.signals.recordings import SampleColumns, from_long_frame, read_recordings
+from solah.signals.stream import SignalStream, WindowDecision
 from solah.signals.windows import Recording, Windows, cut_windows
 
 if TYPE_CHECKING:
@@ -30,7 +32,9 @@ __all__ = [
     "FeatureKind",
     "Recording",
     "SampleColumns",
+    "SignalStream",
     "Signals",
+    "WindowDecision",
     "WindowFeatures",
     "Windows",
     "cut_windows",

@@ -77,6 +77,7 @@ def measure(
     defines: Sequence[str] = (),
     optimise: str = "-Os",
     answer_bytes: int = 256,
+    warm_up: int = 0,
     timeout: float = TIMEOUT,
 ) -> Footprint:
     """Measure what a decision costs on a target.
@@ -96,6 +97,8 @@ def measure(
         As :func:`build` takes them.
     answer_bytes : int
         How many bytes an answer may take.
+    warm_up : int
+        How many of the first rows are run but not counted.
     timeout : float
         After so many seconds a program is stopped.
 
@@ -131,7 +134,7 @@ def measure(
         taken, spare = _sizes(model), _sizes(empty)
         stack, counts = _costs(model, readings, timeout)
         _, idle = _costs(empty, readings, timeout)
-    own = counts - idle
+    own = (counts - idle)[warm_up:]
     return Footprint(
         target=target.name,
         flash=taken.flash - spare.flash,

@@ -1,0 +1,143 @@
+"""Take samples one after the other, as a device does, and decide when a window is complete."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.exceptions import DataError
+from solah.signals.arithmetic import as_samples, compute_features, magnitude
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.model.signals import Channel, Signals
+
+    Decide = Callable[[NDArray[np.float64]], tuple[Any, NDArray[Any]]]
+
+
+@dataclass(frozen=True, eq=False)
+class WindowDecision:
+    """A decision at the end of a window.
+
+    Attributes
+    ----------
+    decision : the class or the number; from the twin of a device, the place of the class
+    beliefs : (n_classes,) the belief in each class
+    readings : (n_features,) what was decided on; NaN where unknown
+    """
+
+    decision: Any
+    beliefs: NDArray[Any]
+    readings: NDArray[np.float64]
+
+
+class SignalStream:
+    """Decides on samples as they come: the reference of what an exported model does.
+
+    Parameters
+    ----------
+    signals : Signals
+    decide : callable
+        Turns a row of readings ``(1, n_features)`` into a decision and the beliefs behind it.
+
+    Examples
+    --------
+    >>> from solah.signals import describe_signals
+    >>> signals = describe_signals(["x"], rate=10, window=4, overlap=0.5, features=["mean"])
+    >>> stream = SignalStream(signals, lambda row: (row[0, 0] > 2, row[0]))
+    >>> for sample in range(7):
+    ...     found = stream.push([sample])
+    ...     print(sample, None if found is None else (found.readings, bool(found.decision)))
+    0 None
+    1 None
+    2 None
+    3 (array([1.5]), False)
+    4 None
+    5 (array([3.5]), True)
+    6 None
+    """
+
+    def __init__(self, signals: Signals, decide: Decide) -> None:
+        self.signals = signals
+        self._decide = decide
+        self._measured = [_Held(channel, signals) for channel in signals.measured]
+        asked = {name for feature in signals.features for name in feature.channels}
+        stored = [channel for channel in signals.channels if channel.name in asked]
+        self._stored = {
+            channel: deque[np.float32](maxlen=_length(channel, signals)) for channel in stored
+        }
+        self._tick = 0
+
+    def push(self, sample: Sequence[float]) -> WindowDecision | None:
+        """Take a sample of every measured channel; decide if it completes a window.
+
+        Parameters
+        ----------
+        sample : sequence of float
+            In the order of ``signals.measured``; NaN for a missing one. Of a slower channel, only
+            every so many count.
+
+        Returns
+        -------
+        decision : WindowDecision or None
+        """
+        if len(sample) != len(self._measured):
+            raise DataError(
+                f"a sample has a number for each of {len(self._measured)} channels. Got "
+                f"{len(sample)}."
+            )
+        values = as_samples(np.asarray(sample, dtype=np.float64))
+        current = {
+            held.channel.name: held.take(value)
+            for held, value in zip(self._measured, values, strict=True)
+            if self._tick % held.channel.every == 0
+        }
+        for channel, ring in self._stored.items():
+            if self._tick % channel.every == 0:
+                ring.append(_value(channel, current))
+        self._tick += 1
+        past = self._tick - self.signals.window
+        if past < 0 or past % self.signals.step:
+            return None
+        return self._at_end()
+
+    def _at_end(self) -> WindowDecision:
+        windows = {
+            channel.name: np.array(ring, dtype=np.float32)[:, None]
+            for channel, ring in self._stored.items()
+        }
+        readings = compute_features(self.signals, windows).astype(np.float64)
+        decision, beliefs = self._decide(readings)
+        return WindowDecision(decision, beliefs, readings[0])
+
+
+class _Held:
+    """The last sample of a channel, and for how long it has been the last."""
+
+    def __init__(self, channel: Channel, signals: Signals) -> None:
+        self.channel = channel
+        self._most = signals.max_gap // channel.every
+        self._last, self._gap = np.float32(np.nan), 0
+
+    def take(self, sample: np.float32) -> np.float32:
+        if np.isnan(sample):
+            self._gap += 1
+            return self._last if self._gap <= self._most else np.float32(np.nan)
+        self._last, self._gap = sample, 0
+        return sample
+
+
+def _length(channel: Channel, signals: Signals) -> int:
+    return signals.window // channel.every
+
+
+def _value(channel: Channel, current: dict[str, np.float32]) -> np.float32:
+    if not channel.axes:
+        return current[channel.name]
+    return np.float32(magnitude([np.array([current[axis]]) for axis in channel.axes])[0])

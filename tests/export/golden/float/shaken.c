@@ -1,0 +1,173 @@
+/* state: the tables of a solah model; see shaken.h. */
+#include "shaken.h"
+
+#define SOLAH_N_CLASSES 3
+#define SOLAH_N_VALUES 2
+#define SOLAH_N_STAGES 1
+#define SOLAH_MAX_INPUTS 0
+#define SOLAH_MAX_DEPTH 0
+#define SOLAH_AT uint8_t
+#define SOLAH_NODE uint8_t
+#define SOLAH_INPUT int8_t
+#define SOLAH_REASON shaken_reason
+#define SOLAH_LOSES
+#include "solah_float.h"
+
+/* Readings at which the scores of an attribute bend. */
+static const SOLAH_FLASH float knots[] = {
+    2.7172337f, 3.711164f, 0.81799996f, 3.3179998f, -0.1879372f, 0.12602021f, 0.21720088f,
+    0.7868681f
+};
+
+/* The scores of readings: piece by piece the values at the left knot and the slopes, then the unknown. */
+static const SOLAH_FLASH float values[] = {
+    2.2012353f, 0.1837636f, 0.21915779f, 0.32716534f, 2.310149f, 0.34635338f, 3.1791945f,
+    2.8618288f, -1.5447482f, -2.2481606f, 1.2482593f, 0.051628347f, 1.8232584f, 0.20548342f,
+    -1.9330674f, -1.5072953f, 1.519808f, -0.03112983f, 0.116649315f, -1.163635f, 2.949565f,
+    3.4187725f, 0.95678455f, -0.1898537f
+};
+
+static const SOLAH_FLASH solah_curve curves[] = {
+    {0, 2, 0, 0}, /* shaking RMS over 1 s */
+    {1, 2, 2, 6}, /* temperature 90 % quantile over 1 s */
+    {2, 2, 4, 12}, /* correlation of x and y */
+    {3, 2, 6, 18}, /* x energy from 2 to 4 Hz */
+};
+
+static const SOLAH_FLASH float start_1[] = {
+    -0.3f, -0.3f
+};
+
+/* What is lost with each part of state that is unknown; the log shares of classes, and what the bias adds to them. */
+static const SOLAH_FLASH float lost_1[] = {
+    0.25f, 0.25f, 0.25f, 0.25f
+};
+static const SOLAH_FLASH float prior_1[] = {
+    -0.51082563f, -0.91629076f, 0.21082562f, 0.61629075f
+};
+
+static const SOLAH_FLASH solah_stage stages[] = {
+    {start_1, 1, 0, 0, 4, 0, 0, 0, 0, lost_1, prior_1, 3.1415927f, 0}, /* state */
+};
+
+static solah_model model = {knots, values, curves, NULL, NULL, stages, NULL};
+
+/* The rules of knots, of states and of nodes of trees. */
+static const SOLAH_FLASH uint16_t of_knots[] = {
+    0, 1, 2, 3, 4, 5, 6, 7
+};
+static const SOLAH_FLASH solah_rules rules = {of_knots, NULL, NULL, NULL};
+
+int shaken_decide(const float readings[SHAKEN_N_READINGS], float belief[SHAKEN_N_CLASSES])
+{
+    return solah_decide(&model, readings, belief);
+}
+
+int shaken_why(const float readings[SHAKEN_N_READINGS], shaken_reason *reasons, int n_most)
+{
+    return solah_why(&model, &rules, readings, reasons, n_most);
+}
+
+static const SOLAH_FLASH char *solah_find_class_name(int place)
+{
+    static const SOLAH_FLASH char text_0[] = "a";
+    static const SOLAH_FLASH char text_1[] = "b";
+    static const SOLAH_FLASH char text_2[] = "c";
+    static const SOLAH_FLASH char none[] = "";
+    static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
+        text_0,
+        text_1,
+        text_2,
+        none,
+    };
+    return texts[(place >= 0 && place < 3) ? place : 3];
+}
+
+size_t shaken_copy_class_name(int place, char *text, size_t size)
+{
+    return solah_copy_text(solah_find_class_name(place), text, size);
+}
+
+#ifndef __AVR__
+const char *shaken_class_name(int place) { return solah_find_class_name(place); }
+#endif
+
+static const SOLAH_FLASH char *solah_find_rule_text(int place)
+{
+    static const SOLAH_FLASH char text_0[] = "if shaking RMS over 1 s is low then state a 0.60 of 5 rows; adds -0.79 for a, +1.41 for b, -0.61 for c";
+    static const SOLAH_FLASH char text_1[] = "if shaking RMS over 1 s is high then state a 0.40 of 5 rows; adds -0.98 for a, +1.44 for b, -0.47 for c";
+    static const SOLAH_FLASH char text_2[] = "if temperature 90 % quantile over 1 s is low then state a 0.60 of 5 rows; adds -2.01 for a, +1.17 for b, +0.85 for c";
+    static const SOLAH_FLASH char text_3[] = "if temperature 90 % quantile over 1 s is high then state a 0.40 of 5 rows; adds +1.15 for a, +0.46 for b, -1.61 for c";
+    static const SOLAH_FLASH char text_4[] = "if correlation of x and y is low then state a 0.60 of 5 rows; adds -0.68 for a, +1.15 for b, -0.47 for c";
+    static const SOLAH_FLASH char text_5[] = "if correlation of x and y is high then state a 0.40 of 5 rows; adds -0.32 for a, +0.90 for b, -0.58 for c";
+    static const SOLAH_FLASH char text_6[] = "if x energy from 2 to 4 Hz is low then state a 0.60 of 5 rows; adds +0.35 for a, +0.47 for b, -0.81 for c";
+    static const SOLAH_FLASH char text_7[] = "if x energy from 2 to 4 Hz is high then state a 0.40 of 5 rows; adds -0.86 for a, +0.94 for b, -0.08 for c";
+    static const SOLAH_FLASH char none[] = "";
+    static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
+        text_0,
+        text_1,
+        text_2,
+        text_3,
+        text_4,
+        text_5,
+        text_6,
+        text_7,
+        none,
+    };
+    return texts[(place >= 0 && place < 8) ? place : 8];
+}
+
+size_t shaken_copy_rule_text(int place, char *text, size_t size)
+{
+    return solah_copy_text(solah_find_rule_text(place), text, size);
+}
+
+#ifndef __AVR__
+const char *shaken_rule_text(int place) { return solah_find_rule_text(place); }
+#endif
+
+/* How readings are made of samples. */
+#define SOLAH_N_MEASURED 3
+#define SOLAH_N_STORED 4
+#define SOLAH_N_FEATURES 4
+#define SOLAH_LONGEST 20
+#define SOLAH_SIGNALS shaken_signals
+#define SOLAH_USES(kind) ((kind) == SOLAH_CORRELATION || (kind) == SOLAH_ENERGY || (kind) == SOLAH_PERCENTILE || (kind) == SOLAH_RMS)
+#include "solah_signals.h"
+
+static const SOLAH_FLASH solah_measured signal_measured[] = {
+    {1, 2}, /* x */
+    {1, 2}, /* y */
+    {4, 0}, /* temperature */
+};
+static const SOLAH_FLASH solah_stored signal_stored[] = {
+    {0, 20, 0, 1}, /* x */
+    {20, 20, 1, 1}, /* y */
+    {40, 5, 2, 1}, /* temperature */
+    {45, 20, 3, 2}, /* shaking */
+};
+static const SOLAH_FLASH uint8_t signal_axes[] = {
+    0, 1, 2, 0, 1
+};
+static const SOLAH_FLASH solah_feature signal_features[] = {
+    {SOLAH_CORRELATION, 2, 0, 1, 0, 0, 0.0f}, /* correlation of x and y */
+    {SOLAH_ENERGY, 3, 0, 0, 1, 2, 0.005f}, /* x energy from 2 to 4 Hz */
+    {SOLAH_PERCENTILE, 1, 2, 0, 3, 0, 0.6f}, /* temperature 90 % quantile over 1 s */
+    {SOLAH_RMS, 0, 3, 0, 0, 0, 0.0f}, /* shaking RMS over 1 s */
+};
+static const SOLAH_FLASH float signal_waves[] = {
+    1.9021131f, 1.618034f, 1.1755705f
+};
+static const solah_way signal_way = {signal_measured, signal_stored, signal_axes, signal_features, signal_waves, SHAKEN_WINDOW, SHAKEN_STEP};
+
+void shaken_start(shaken_signals *signals) { solah_start(signals, &signal_way); }
+
+int shaken_push(shaken_signals *signals, const float sample[SHAKEN_N_SAMPLES])
+{
+    return solah_push(signals, &signal_way, sample);
+}
+
+void shaken_measure(const shaken_signals *signals, float readings[SHAKEN_N_READINGS])
+{
+    solah_measure(signals, &signal_way, readings);
+}

@@ -1,0 +1,107 @@
+/* state: a solah model for devices.
+ *
+ * Model f536469489e83b86, written by solah 0.1.0. Do not edit; write it again from the model.
+ * Compile shaken.c with -ffp-contract=off: then every target decides alike, bit for bit.
+ * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
+ * what it calls. On AVR compile shaken.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
+ * No malloc, no libm, no recursion, no static RAM.
+ * On a Cortex-M0+ (-Os) a decision takes about 4,746 bytes of flash, 176 of them tables, at the most
+ * 140 bytes of stack, and up to about 10,806 instructions, whichever readings are known.
+ */
+#ifndef SHAKEN_H
+#define SHAKEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The readings, in this order. NAN (or a code that is none) stands for an unknown one. */
+enum {
+    SHAKEN_READING_SHAKING_RMS_OVER_1_S, /* shaking RMS over 1 s: a number, learnt from 2.71723 to 3.71116 */
+    SHAKEN_READING_TEMPERATURE_90_QUANTILE_OVER_1_S, /* temperature 90 % quantile over 1 s: a number, learnt from 0.818 to 3.318 */
+    SHAKEN_READING_CORRELATION_OF_X_AND_Y, /* correlation of x and y: a number, learnt from -0.187937 to 0.12602 */
+    SHAKEN_READING_X_ENERGY_FROM_2_TO_4_HZ, /* x energy from 2 to 4 Hz: a number, learnt from 0.217201 to 0.786868 */
+    SHAKEN_N_READINGS
+};
+
+#define SHAKEN_N_CLASSES 3
+
+/* Decide on readings: return the class, and write the belief in each class. */
+int shaken_decide(const float readings[SHAKEN_N_READINGS], float belief[SHAKEN_N_CLASSES]);
+
+/* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
+ * its whole length. The flash of AVR is a memory apart; elsewhere a pointer into it will do. */
+#define SHAKEN_CLASS_NAME_SIZE 2
+size_t shaken_copy_class_name(int place, char *text, size_t size);
+#ifndef __AVR__
+const char *shaken_class_name(int place);
+#endif
+
+/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence. */
+typedef struct {
+    uint16_t rule;
+    float amount;
+} shaken_reason;
+
+/* Name the rules that add most, the largest first: write up to n_most, return how many. */
+int shaken_why(const float readings[SHAKEN_N_READINGS], shaken_reason *reasons, int n_most);
+
+/* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its
+ * whole length. The linker leaves sentences out of firmware that asks for none. */
+#define SHAKEN_N_RULES 8
+#define SHAKEN_RULE_TEXT_SIZE 118
+size_t shaken_copy_rule_text(int rule, char *text, size_t size);
+#ifndef __AVR__
+const char *shaken_rule_text(int rule);
+#endif
+
+/* Readings are made of samples: push every sample and, when a window is complete, measure and decide:
+ *
+ *   static shaken_signals signals;
+ *   shaken_start(&signals);
+ *   ...
+ *   if (shaken_push(&signals, sample)) {
+ *       shaken_measure(&signals, readings);
+ *       decision = shaken_decide(readings, belief);
+ *   }
+ *
+ * A sample is a number of every channel, NaN for a missing one; 20 samples come per second. */
+enum {
+    SHAKEN_SAMPLE_X, /* xin g */
+    SHAKEN_SAMPLE_Y, /* yin g */
+    SHAKEN_SAMPLE_TEMPERATURE, /* temperaturein °C, with every 4 samples */
+    SHAKEN_N_SAMPLES
+};
+#define SHAKEN_WINDOW 20 /* samples in a window */
+#define SHAKEN_STEP 8 /* samples from one decision to the next */
+
+/* The last samples: 296 bytes of RAM, which are yours to keep. */
+typedef struct {
+    float ring[65];
+    float last[3];
+    uint32_t left;
+    uint16_t gap[3];
+    uint16_t wait[3];
+    uint16_t next[4];
+} shaken_signals;
+
+/* Begin with no samples. */
+void shaken_start(shaken_signals *signals);
+
+/* Take a sample: return 1 if it completes a window, else 0. */
+int shaken_push(shaken_signals *signals, const float sample[SHAKEN_N_SAMPLES]);
+
+/* Compute the readings of the window that is complete. */
+void shaken_measure(const shaken_signals *signals, float readings[SHAKEN_N_READINGS]);
+
+/* The hash of the model document. */
+#define SHAKEN_MODEL "f536469489e83b86"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,190 @@
+"""Samples on devices: readings and decisions of all windows, bit for bit as in Python."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from c_programs import CPP11
+from signal_programs import STREAM, batch, check_stream, describe_everything, model_of, noise
+from target_programs import sources, with_tools
+
+from random_models import random_model
+from solah.exceptions import ParameterError
+from solah.export import export_c
+from solah.export.c_writer import runtime_text
+from solah.export.targets import TARGETS, build, run
+from solah.model.format import from_json, to_json
+from solah.runtime import Evaluator
+from solah.signals import describe_signals
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture(scope="module")
+def everything():
+    rng = np.random.default_rng(0)
+    signals = describe_everything()
+    return model_of(rng, signals, noise(rng, 5000))
+
+
+def streamed(target, export, samples, folder):
+    program = build(target, sources(export, folder, STREAM), folder, includes=[folder])
+    return run(program, samples.astype("<f4").tobytes(), timeout=900)
+
+
+def test_the_model_of_everything_is_sound(everything):
+    assert from_json(to_json(everything).encode()) == everything
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_a_hundred_thousand_samples_have_the_bits_of_python(
+    numbers, everything, find_tool, tmp_path
+):
+    target = with_tools("host", find_tool)
+    samples = noise(np.random.default_rng(1), 100_000)
+    export = export_c(everything, name="m", numbers=numbers)
+    check_stream(export, streamed(target, export, samples, tmp_path), samples)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_a_cortex_m4f_has_them_too(numbers, everything, find_tool, tmp_path):
+    target = with_tools("cortex-m4f", find_tool)
+    samples = noise(np.random.default_rng(2), 100_000)
+    export = export_c(everything, name="m", numbers=numbers)
+    check_stream(export, streamed(target, export, samples, tmp_path), samples)
+
+
+# The smaller AVR has no room for the windows.
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [one for one in TARGETS if one not in ("host", "atmega328p")])
+def test_every_target_has_them(name, everything, find_tool, tmp_path):
+    target = with_tools(name, find_tool)
+    samples = noise(np.random.default_rng(3), 1_000)
+    export = export_c(everything, name="m", numbers="float")
+    check_stream(export, streamed(target, export, samples, tmp_path), samples)
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_the_twin_takes_sample_by_sample(numbers, everything):
+    samples = noise(np.random.default_rng(4), 500)
+    export = export_c(everything, name="m", numbers=numbers)
+    stream = export.stream()
+    found = [one for one in map(stream.push, samples) if one is not None]
+    rows = batch(export.signals, samples)
+    np.testing.assert_array_equal([one.readings for one in found], rows)
+    places, beliefs = export.twin.decide(rows)
+    assert [one.decision for one in found] == places.tolist()
+    np.testing.assert_array_equal([one.beliefs for one in found], beliefs)
+
+
+def test_a_loaded_model_takes_sample_by_sample(everything):
+    samples = noise(np.random.default_rng(5), 500)
+    evaluator = Evaluator(everything)
+    stream = evaluator.stream()
+    found = [one for one in map(stream.push, samples) if one is not None]
+    rows = batch(everything.signals, samples)
+    assert [one.decision for one in found] == evaluator.predict(rows).tolist()
+    np.testing.assert_array_equal([one.beliefs for one in found], evaluator.beliefs(rows))
+
+
+def golden_model():
+    rng = np.random.default_rng(8)
+    signals = describe_signals(
+        ["x", "y", "temperature"],
+        rate={"x": 20, "y": 20, "temperature": 5},
+        window="1s",
+        features=["rms", "p90", "energy 2-4", "correlation"],
+        magnitudes={"shaking": ["x", "y"]},
+        units={"x": "g", "y": "g", "temperature": "°C"},
+    )
+    names = ["shaking RMS over 1 s", "temperature 90 % quantile over 1 s", *signals.names[-1:]]
+    kept = signals.only([*names, "x energy from 2 to 4 Hz"])
+    return model_of(rng, kept, noise(rng, 2000))
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_generated_c_is_as_it_was_read(numbers):
+    files = export_c(golden_model(), name="shaken", numbers=numbers).files
+    for name in ("shaken.h", "shaken.c"):
+        golden = GOLDEN / numbers / name
+        assert files[name] == golden.read_text(encoding="utf-8"), f"{golden} is another"
+
+
+def test_what_has_no_signals_takes_no_samples():
+    model = random_model(np.random.default_rng(0), "flat fusion")
+    for maker in (export_c(model, name="m"), Evaluator(model)):
+        with pytest.raises(ParameterError, match="the model has no signals"):
+            maker.stream()
+    assert "m_push" not in export_c(model, name="m").files["m.h"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("mean", "min", "max", "range", "rms", "deviation", "change", "slope", "zero crossings"),
+        *("mean crossings", "peaks", "p90", "energy 1-6", "pitch", "correlation"),
+    ],
+)
+def test_each_kind_of_feature_stands_alone(kind, find_tool, tmp_path):
+    target = with_tools("host", find_tool)
+    rng = np.random.default_rng(6)
+    signals = describe_signals(["x", "y"], rate=20, window=15, overlap=0.2, features=[kind])
+    samples = noise(rng, 600, 2)
+    export = export_c(model_of(rng, signals, samples), name="m")
+    check_stream(export, streamed(target, export, samples, tmp_path), samples)
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_it_is_also_c_plus_plus(numbers, everything, find_tool, tmp_path):
+    for name, text in export_c(everything, name="m", numbers=numbers).files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    subprocess.run([find_tool("c++"), *CPP11, "-c", "m.c", "-o", "m.o"], cwd=tmp_path, check=True)
+
+
+def test_a_device_says_how_many_bytes_it_keeps(everything, find_tool, tmp_path):
+    target = with_tools("cortex-m4", find_tool)
+    export = export_c(everything, name="m")
+    stated = next(line for line in export.files["m.h"].splitlines() if "bytes of RAM" in line)
+    n_bytes = int(stated.partition("samples: ")[2].partition(" bytes")[0].replace(",", ""))
+    program = f'#include "m.h"\nint main(void) {{{{ return sizeof(m_signals) != {n_bytes}; }}}}\n'
+    build_and_run = build(target, sources(export, tmp_path, program), tmp_path, includes=[tmp_path])
+    assert run(build_and_run) == b""
+
+
+def test_the_square_root_is_rounded_as_in_python(find_tool, tmp_path):
+    program = """
+#include <stdint.h>
+#include <stdio.h>
+typedef struct { uint32_t left; float last[1], ring[2]; uint16_t gap[1], wait[1], next[1]; } memory;
+#define SOLAH_SIGNALS memory
+#define SOLAH_N_MEASURED 1
+#define SOLAH_N_STORED 1
+#define SOLAH_N_FEATURES 1
+#define SOLAH_LONGEST 2
+#define SOLAH_USES(kind) ((kind) == SOLAH_RMS)
+#include "solah_signals.h"
+int main(void)
+{
+    float x;
+    while (fread(&x, sizeof x, 1, stdin) == 1) {
+        x = solah_root(x);
+        fwrite(&x, sizeof x, 1, stdout);
+    }
+    return 0;
+}
+"""
+    for name in ("solah_signals.h", "solah_flash.h"):
+        (tmp_path / name).write_text(runtime_text(name), encoding="utf-8")
+    (tmp_path / "main.c").write_text(program, encoding="utf-8")
+    command = [find_tool("gcc"), "-std=c99", "-O2", "main.c", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    rng = np.random.default_rng(7)
+    bits = rng.integers(0, 0x7F800000, 200_000, dtype=np.uint32)  # all that are not negative
+    near = np.array([0, 1, 2, 0x007FFFFF, 0x00800000, 0x7F7FFFFF], dtype=np.uint32)
+    squares = (np.arange(1, 5000, dtype=np.float32) ** 2).view(np.uint32)
+    numbers = np.concatenate([bits, near, squares, squares - 1, squares + 1]).view("<f4")
+    done = subprocess.run([tmp_path / "main"], input=numbers.tobytes(), capture_output=True)
+    found = np.frombuffer(done.stdout, "<f4")
+    np.testing.assert_array_equal(found.view("<u4"), np.sqrt(numbers).view("<u4"))
