@@ -44,5 +44,6 @@ def machine_model(rng, features=None, **options):
     """Learn a model of machines, which carries its signals."""
     features = features or window_features()
     windows = features.windows(recordings(rng))
-    estimator = SelfOrganisedHierarchyClassifier(**options).fit(windows.table, windows.labels)
+    estimator = SelfOrganisedHierarchyClassifier(kinds=windows.kinds, **options)
+    estimator.fit(windows.table, windows.labels)
     return with_signals(estimator.model_, features.signals_)

@@ -63,7 +63,7 @@ def test_a_part_of_a_model_carries_its_part_of_the_signals(model):
         ({"step": 0}, "the model.signals.step must be an integer from 1"),
         ({"max_gap": 51}, "the model.signals.max_gap must be an integer from 0 to 50"),
         ({"channels": []}, "the model.signals.channels must have between 1 and 255 items"),
-        ({"channels": [{"name": "x"}]}, "the model.signals: there is no channel"),
+        ({"channels": [{"name": "w"}]}, "the model.signals: there is no channel"),
         ({"features": []}, "the model.signals.features must have between 1"),
         ({"speed": 1}, "the model.signals has 'speed'"),
         ({"channels": [{"name": "x", "every": 7}] * 2}, "two channels have one name"),

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from machines import machine_model, window_features
+from machines import machine_model, recordings, window_features
+from solah import SelfOrganisedHierarchyClassifier
 from solah.exceptions import ParameterError
 from solah.signals import Channel, Feature, FeatureKind, Signals, describe_signals, with_signals
 
@@ -125,3 +126,12 @@ def test_a_model_of_something_else_carries_no_signals():
     model = machine_model(np.random.default_rng(0))
     with pytest.raises(ParameterError, match="which is no feature of the signals"):
         with_signals(model, described())
+
+
+def test_a_feature_that_is_taken_for_states_is_refused():
+    features = window_features(features=["peaks"], magnitudes=None)
+    windows = features.windows(recordings(np.random.default_rng(0)))
+    two = replace(windows, readings=(windows.readings > 5).astype(float))
+    model = SelfOrganisedHierarchyClassifier().fit(two.table, two.labels).model_
+    with pytest.raises(ParameterError, match="for binary, as few of its values occur"):
+        with_signals(model, features.signals_)

@@ -127,7 +127,8 @@ def with_signals(model: Model, signals: Signals) -> Model:
     Parameters
     ----------
     model : Model
-        Learnt from the features' values, in columns with the features' names.
+        Learnt from the features' values, in columns with the features' names that are declared as
+        measurements (``kinds=windows.kinds``).
     signals : Signals
 
     Returns
@@ -143,6 +144,12 @@ def with_signals(model: Model, signals: Signals) -> Model:
         raise ParameterError(
             f"the model asks for {shorten(strange[0])}, which is no feature of the signals"
             f"{did_you_mean(strange[0], signals.names)}"
+        )
+    coded = [one for one in attributes if not one.is_continuous]
+    if coded:
+        raise ParameterError(
+            f"the model takes {shorten(coded[0].name)} for {coded[0].kind.value}, as few of its "
+            "values occur; features are measurements: learn with kinds=windows.kinds"
         )
     pruned = signals.only([one.name for one in attributes])
     return replace(model, attributes=attributes, signals=pruned)

@@ -82,6 +82,11 @@ class Windows:
         named = zip(self.signals.names, self.readings.T, strict=True)
         return Table(tuple(Column(name, values) for name, values in named), len(self.readings))
 
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What the columns of the table are: measurements, also where few values occur."""
+        return dict.fromkeys(self.signals.names, "continuous")
+
     def take(self, places: NDArray[Any]) -> Windows:
         """Return some of the windows."""
         own = ("readings", "recording", "start", "end", "labels", "groups")
