@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from solah import FixedRule, SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegressor
-from solah.exceptions import ColumnError, ParameterError
+from solah.exceptions import ColumnError, ParameterError, RuleTextError
 from solah.model import Tree
 from solah.model.format import from_json, to_json
 
@@ -46,6 +46,29 @@ def test_the_rule_is_there_as_it_was_given(parameters):
     assert "if smoke is high" in str(model.rules())
     assert "adds +3.00 for alarm" in str(model.rules())
     assert from_json(to_json(model.model_).encode()) == model.model_
+
+
+@pytest.mark.parametrize("states", [("calm", "alarm"), (0, 1)])
+def test_a_sentence_is_the_rule_that_it_says(states):
+    X, hidden, y = rows()
+    y = np.where(y == "alarm", states[1], states[0])
+    X["level"] = np.where(hidden > 0, 2, 1)
+    said = [f"if smoke is high then {states[1]} +3", f"if level is 2 then {states[0]} +1"]
+    meant = [FixedRule("smoke", "high", {states[1]: 3.0}), FixedRule("level", 2, {states[0]: 1.0})]
+    found, expected = (
+        SelfOrganisedHierarchyClassifier(WORDS, kinds={"level": "categorical"}, max_rules=12)
+        .fit(X, y, rules=rules)
+        .model_
+        for rules in (said, meant)
+    )
+    assert found == expected
+
+
+def test_a_sentence_about_a_number():
+    X, hidden, _ = rows()
+    model = SelfOrganisedHierarchyRegressor(WORDS, max_rules=12)
+    model.fit(X, hidden, rules=["if smoke is high then +1.25"])
+    assert tree_of(model, "smoke").scores[-1].tolist() == pytest.approx([1.25])
 
 
 def test_the_rest_is_learnt_around_it():
@@ -112,7 +135,11 @@ def test_what_is_pinned_in_an_edited_model_is_kept():
         (FixedRule("heat", "high", {"alarm": 1.0}), ParameterError, "its words are learnt"),
         (FixedRule("smoke", "high", {"fire": 1.0}), ParameterError, "names the class 'fire'"),
         (FixedRule("smoke", "high", 3.0), ParameterError, "adds numbers by class"),
-        ("if smoke is high then alarm +3", ParameterError, "must be a list of"),
+        (("smoke", "high"), ParameterError, "must be a list of sentences"),
+        ("if smoke is high and door is open then alarm +3", ParameterError, "one attribute is one"),
+        ("if smoke is at least low then alarm +3", ParameterError, "one attribute is one word"),
+        ("if smoke is high than alarm +3", RuleTextError, "line 1"),
+        ("if smoke is high then fire +3", RuleTextError, "no class .fire."),
     ],
 )
 def test_wrong_rules_are_refused(rule, error, message):

@@ -11,9 +11,13 @@ _LEARNT_NAME = "evidence of {}"
 
 def rename_attribute(document: dict[str, Any], old: str, new: str) -> None:
     """Rename an attribute, and trees that are called after it by learning."""
-    for attribute in document["attributes"]:
-        if attribute["name"] == old:
-            attribute["name"] = new
+    features = document.get("signals", {}).get("features", [])
+    for one in (*document["attributes"], *features):
+        if one["name"] == old:
+            one["name"] = new
+    for promise in document.get("monotonic", []):
+        if promise["attribute"] == old:
+            promise["attribute"] = new
     for tree in list(document["trees"]):
         if "nodes" not in tree or old not in map(_name, tree["inputs"]):
             continue

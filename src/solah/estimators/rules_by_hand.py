@@ -12,19 +12,36 @@ import numpy as np
 from solah.estimators.constraints import check_columns, place_of_class
 from solah.exceptions import ParameterError, shorten
 from solah.learn.pins import FixedRule
+from solah.rulefile import parse_rule
 
 if TYPE_CHECKING:
     from solah.model import Attribute, Model, Tree
 
 
-def _as_rule(given: Any) -> FixedRule:
-    """Take a rule as it is. This is the place where a sentence would be parsed."""
+def _as_rule(given: Any, classes: Sequence[Any] | None) -> FixedRule:
+    """Take a rule as it is, or read the sentence that says it."""
     if isinstance(given, FixedRule):
         return given
+    if isinstance(given, str):
+        return _read_sentence(given, classes)
     raise ParameterError(
-        "'rules' must be a list of solah.FixedRule, such as "
-        f"FixedRule('smoke', 'high', {{'alarm': 3.0}}). Got {shorten(given)} in it."
+        "'rules' must be a list of sentences, such as 'if smoke is high then alarm +3', or of "
+        f"solah.FixedRule. Got {shorten(given)} in it."
     )
+
+
+def _read_sentence(text: str, classes: Sequence[Any] | None) -> FixedRule:
+    stated = parse_rule(text)
+    condition = stated.conditions[0]
+    is_one_word = condition.form == "one of" and len(condition.names) == 1
+    if len(stated.conditions) > 1 or not is_one_word or len(condition.names[0].words) > 1:
+        raise ParameterError(
+            f"a rule by hand asks whether one attribute is one word. Got {shorten(text)}."
+        )
+    scores = stated.scores_for(classes or ())
+    (word,) = condition.names[0].words
+    named = scores[0] if classes is None else dict(zip(classes, scores, strict=True))
+    return FixedRule(condition.attribute, word, named)
 
 
 def _scores(given: Any, classes: Sequence[Any] | None) -> tuple[float, ...]:
@@ -87,7 +104,7 @@ class ByHand:
         names : the columns
         classes : the classes; None for a number
         """
-        rules = tuple(_as_rule(one) for one in self.rules)
+        rules = tuple(_as_rule(one, classes) for one in self.rules)
         check_columns("rules", [rule.attribute for rule in rules], names)
         asked = [(rule.attribute, rule.word) for rule in rules]
         for name, word in asked:
@@ -122,7 +139,11 @@ class RefitMixin:
     _by_hand = ByHand()
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, rules: Sequence[FixedRule] | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        rules: Sequence[str | FixedRule] | None = None,
     ) -> Self:
         """Learn words, rules and groups.
 
@@ -134,10 +155,10 @@ class RefitMixin:
         y : array of shape (n_rows,)
             The classes, or numbers.
         sample_weight : array of shape (n_rows,), default=None
-        rules : list of FixedRule, default=None
-            Rules by hand, which stay as they are while the rest is learnt around them. Their
-            columns have words by hand, or states, and no other rules: words that no rule names add
-            nothing.
+        rules : list of sentences or of FixedRule, default=None
+            Rules by hand, such as ``"if smoke is high then alarm +3"``, which stay as they are
+            while the rest is learnt around them. Their columns have words by hand, or states, and
+            no other rules: words that no rule names add nothing.
 
         Returns
         -------

@@ -16,7 +16,7 @@ def spell_promises(model: Model) -> list[str]:
     return [
         f"a higher {one.attribute} never {'lowers' if one.direction > 0 else 'raises'} "
         f"{f'the belief in {spell(states[one.state])}' if states else model.goal.name}"
-        for one in getattr(model, "monotonic", ())
+        for one in model.monotonic
     ]
 
 

@@ -70,13 +70,14 @@ class Given:
         words: list[Any] = list(attribute.states if attribute.is_coded else attribute.words)
         scores, pinned = np.zeros((len(words), n_outputs)), set[int]()
         for rule in rules:
-            if rule.word not in words:
+            named = [place for place, word in enumerate(words) if rule.word in (word, str(word))]
+            if not named:
                 close = did_you_mean(str(rule.word), map(str, words))
                 raise ParameterError(
                     f"a rule by hand asks whether {attribute.name!r} is {shorten(rule.word)}; it "
                     f"is {', '.join(map(str, words))}{close}"
                 )
-            place = words.index(rule.word)
+            place = named[0]
             scores[place] = np.asarray(rule.scores)
             pinned |= {place} if rule.is_pinned else set()
         return cls(scores, frozenset(pinned))

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from solah.exceptions import ParameterError
 from solah.model.document import Fusion, Task
 from solah.rulefile.branches import goal_names
 from solah.rulefile.lexer import spell_name, spell_number, spell_signed
@@ -54,7 +55,17 @@ def write_rules(model: Model) -> str:
     Returns
     -------
     text : str
+
+    Raises
+    ------
+    ParameterError
+        If readings are made of samples, which a rules file cannot say.
     """
+    if model.signals is not None:
+        raise ParameterError(
+            "the readings of this model are made of samples, which a rules file cannot say; change "
+            "the model with 'solah edit' or .edit()"
+        )
     comments = _Comments()
     for comment in model.comments:
         comments.by_anchor.setdefault(comment.on, []).append(comment)
