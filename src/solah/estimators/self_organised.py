@@ -148,7 +148,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(X, y)
     >>> model.n_rules_
-    12
+    11
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -42,10 +42,10 @@ class ChangeFinder:
     >>> from solah.model.encode import encode
     >>> wine = datasets.load("wine")
     >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
-    >>> row = encode(wine.table, model.attributes)[0]
+    >>> row = encode(wine.table, model.attributes)[1]
     >>> found = ChangeFinder(model, fixed=["flavanoids"]).of_row(row)
     >>> print(found.one[0])
-    proline from 1065 to 580 → class_1
+    proline from 1050 to 630 → class_1
     >>> print(found.leeways[0])
     alcohol: from 11.03 to 14.83
     """

@@ -63,7 +63,7 @@ class Explainer:
     >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
     >>> explanation = next(Explainer(model).of_table(wine.table))
     >>> explanation
-    <Explanation: class class_0 (0.99)>
+    <Explanation: class class_0 (1.00)>
     >>> explanation.contributions[0].attribute
     'proline'
     """
