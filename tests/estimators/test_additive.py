@@ -393,3 +393,15 @@ def test_class_weights_move_belief():
     usual = SelfOrganisedHierarchyClassifier(**FAST).fit(X, y)
     heavy = SelfOrganisedHierarchyClassifier(**FAST, class_weight={"two": 5.0}).fit(X, y)
     assert heavy.predict_proba(X)[:, 1].mean() > usual.predict_proba(X)[:, 1].mean() + 0.1
+
+
+@pytest.mark.parametrize(("is_abrupt", "kind"), [(True, "learnt"), (False, "quantile")])
+def test_words_are_learnt_where_they_are_clearly_better(is_abrupt, kind):
+    rng = np.random.default_rng(3)
+    x = rng.random(1_200)
+    share = np.floor(x * 9) % 2 if is_abrupt else x
+    y = rng.random(1_200) < 0.05 + 0.9 * share
+    model = SelfOrganisedHierarchyClassifier().fit(pd.DataFrame({"x": x}), y)
+    assert model.word_kind_ == kind
+    by_hand = SelfOrganisedHierarchyClassifier("uniform").fit(pd.DataFrame({"x": x}), y)
+    assert by_hand.word_kind_ == "uniform"

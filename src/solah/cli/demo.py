@@ -126,7 +126,7 @@ def _show_attributes(screen: Screen, model: "Model", problem: "Problem") -> None
 def _show_words(screen: Screen, model: "Model") -> None:
     from solah.cli.views import heading, words_of
 
-    screen.say("", heading("3. Words: they stand where the grower changes"))
+    screen.say("", heading("3. Words, and where they apply"))
     screen.say(_indented(words_of(model.attributes)))
 
 

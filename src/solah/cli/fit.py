@@ -327,9 +327,11 @@ def _spell_words(learnt: _Learnt) -> str | None:
         return None
     least, most = min(sizes), max(sizes)
     each = f"{least}" if least == most else f"{least} to {most}"
-    where = {"quantile": "at equal shares of the rows", "uniform": "at equal distances"}.get(
-        str(learnt.estimator.words), f"learnt: they stand where {learnt.model.goal.name} changes"
-    )
+    where = {
+        "learnt": f"learnt: they stand where {learnt.model.goal.name} changes",
+        "quantile": "from equal shares of the rows",
+        "uniform": "from equal distances",
+    }[learnt.estimator.word_kind_]
     of = f"each of {len(sizes)} measurements" if len(sizes) > 1 else "the only measurement"
     return f"{each} for {of}, {where}"
 

@@ -122,6 +122,8 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         ``loss``, ``accuracy`` out of fold, and which was chosen. Empty where there was no choice.
     selection_reason_ : str
         Why it was this one, in a sentence.
+    word_kind_ : {"learnt", "quantile", "uniform"}
+        Where the words stand that are not given by hand; stacked trees have their own.
     hierarchy_ : Hierarchy
         The wiring; ``print(model.hierarchy_.draw())`` shows it.
     clusters_ : tuple of tuples of str
@@ -298,6 +300,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         self.hierarchy_, self.classes_ = self.model_.hierarchy, rows.facts.classes
         self.goal_ = self.model_.goal
         self.path_, self.selection_reason_ = learnt.choice.path, learnt.choice.reason
+        self.word_kind_ = learnt.choice.word_kind
         self.clusters_ = learnt.clusters
 
     def _learn_stacked(self, rows: Rows, dependence: Dependence) -> None:

@@ -64,7 +64,8 @@ class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimat
         they explain out of fold.
     selection_reason_ : str
         Why it was this one, in a sentence.
-    hierarchy_, clusters_, n_rules_, feature_importances_, n_features_in_, feature_names_in_
+    word_kind_, hierarchy_, clusters_, n_rules_, feature_importances_, n_features_in_,
+    feature_names_in_
         As in :class:`~solah.SelfOrganisedHierarchyClassifier`.
 
     Examples
@@ -148,3 +149,4 @@ class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimat
         self.hierarchy_ = self.model_.hierarchy
         self.path_: tuple[PathStep, ...] = structure.choice.path
         self.selection_reason_ = structure.choice.reason
+        self.word_kind_ = structure.choice.word_kind

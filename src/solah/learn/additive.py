@@ -74,6 +74,11 @@ class Choice:
     path: tuple[PathStep, ...] = ()
     reason: str = ""
 
+    @property
+    def word_kind(self) -> str:
+        """Where words stand, as users call it."""
+        return self.words if self.words in ("quantile", "uniform") else "learnt"
+
 
 @dataclass(frozen=True, eq=False)
 class Structure:
