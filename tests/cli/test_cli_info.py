@@ -81,6 +81,7 @@ def test_options_stand_in_sections(run):
         "The search, --model genetic:",
         "More rows than memory:",
         "Following a stream:",
+        "Recordings of samples:",
         "Reading the file:",
         "Output:",
         "Work:",

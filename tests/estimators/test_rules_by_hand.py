@@ -124,7 +124,7 @@ def test_what_is_pinned_in_an_edited_model_is_kept():
             assert 1 in tree.pinned
             assert tree.inputs[0].cores == before[(name,)].inputs[0].cores
             assert tree.inputs[0].words == before[(name,)].inputs[0].words
-        assert not hasattr(estimator, "__dict__") or "_by_hand" not in vars(estimator)
+        assert "_by_hand" not in vars(estimator)
 
 
 @pytest.mark.parametrize(
@@ -162,3 +162,12 @@ def test_contradictions_are_refused():
     assert along.model_.monotonic
     with pytest.raises(ParameterError, match="rules by hand are for rules that add up"):
         SelfOrganisedHierarchyClassifier(fusion="tree").fit(X, y, rules=[ALARM])
+
+
+def test_rules_by_hand_hold_for_files_too(tmp_path):
+    X, _, y = rows()
+    X.assign(state=y).to_csv(tmp_path / "rows.csv", index=False)
+    model = SelfOrganisedHierarchyClassifier(WORDS, max_rules=9)
+    model.fit(tmp_path / "rows.csv", "state", rules=[ALARM])
+    assert tree_of(model, "smoke").scores.tolist()[-1] == [1.5, -1.5]
+    assert "_by_hand" not in vars(model)

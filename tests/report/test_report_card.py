@@ -17,6 +17,8 @@ from small_models import room_model, room_rows
 from solah.data import Column, Table
 from solah.exceptions import ColumnError, DataError
 from solah.export.costs import model_costs
+from solah.model.document import Monotonic
+from solah.model.edits import Edit
 from solah.model.provenance import digest_data
 from solah.report import render_card, render_page, summarise_card, summarise_page
 
@@ -84,15 +86,12 @@ def test_the_size_is_that_of_the_export():
 
 
 def test_what_people_did_is_told_where_the_document_has_it():
-    class Promise:
-        attribute, direction, state = "CO2", 1, 1
-
-    model = room_model()
-    object.__setattr__(model, "edits", ("Ann, 2026-02-03: high CO2 counts for more",))
-    object.__setattr__(model, "monotonic", (Promise(),))
+    edit = Edit("high CO2 counts for more", author="Ann", time="2026-02-03T08:00:00Z")
+    model = replace(room_model(), edits=(edit,), monotonic=(Monotonic("CO2", 1, 1),))
     card = render_card(summarise_card(model))
     assert "- a higher CO2 never lowers the belief in yes" in card
-    assert "- edit: Ann, 2026-02-03: high CO2 counts for more" in card
+    assert f"- edit: {edit}" in card
+    assert "high CO2 counts for more" in str(edit)
     assert "No constraints" not in card
     page = render_page(summarise_page(model))
     assert "a higher CO2 never lowers the belief in yes" in page

@@ -78,7 +78,7 @@ class _Learnt:
 
 @many_options(
     *("target", "drop", "leave_out", "model", "max_rules", "max_attributes", "interactions"),
-    *("class_weight", "memory", "follow", "settings", "jobs", "json", "output"),
+    *("class_weight", "memory", "follow", "settings", "json", "output"),
 )
 def fit(
     data: Data,
@@ -99,9 +99,9 @@ def fit(
 
     Example: solah fit patients.csv --target diagnosis --drop id -o model.json
 
-    Many files, in bounded memory: solah fit 'days/*.parquet' -t fault --memory 1GB
+    Many files: solah fit 'days/*.parquet' -t fault --memory 1GB
 
-    Recordings of sensors: solah fit recordings/ -t activity --window 2s --rate 50
+    Recordings: solah fit recordings/ -t activity --window 2s --rate 50
     """
     from solah.cli.provenance import provenance_of
     from solah.model import save_document

@@ -151,8 +151,7 @@ class ColumnOptions:
         list[str] | None,
         _columns(
             "--leave-out",
-            "Columns to keep out of decisions but to report on (--by), such as sex; the model "
-            "document names them.",
+            "Columns to keep out of decisions, such as sex; reports may show them (--by).",
         ),
     ] = None
 

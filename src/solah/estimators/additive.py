@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -160,6 +161,14 @@ def named_columns(estimator: Any) -> set[str]:
     return {*(estimator.kinds or {}), *(estimator.required or ())}
 
 
+def _level_of_caller() -> int:
+    """Return how far above its caller the code stands that asked solah to learn."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in ("solah", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def without_identifiers(table: Table, named: Collection[str]) -> Table:
     """Leave out columns that number the rows, with a warning, unless somebody names them."""
     found = [
@@ -171,7 +180,7 @@ def without_identifiers(table: Table, named: Collection[str]) -> Table:
     if not found or not kept:
         return table
     for name in found:
-        warnings.warn(IdentifierWarning(name), stacklevel=5)
+        warnings.warn(IdentifierWarning(name), stacklevel=_level_of_caller())
     return table.select(kept)
 
 

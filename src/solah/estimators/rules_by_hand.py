@@ -164,7 +164,8 @@ class RefitMixin:
         -------
         self
         """
-        return self._fit_around(ByHand(tuple(rules or ())), X, y, sample_weight)
+        by_hand = self._by_hand if rules is None else ByHand(tuple(rules))
+        return self._fit_around(by_hand, X, y, sample_weight)
 
     def refit(self, X: Any, y: Any, keep: Model, sample_weight: Any = None) -> Self:
         """Learn again, and keep what is pinned in an edited model.
@@ -183,9 +184,11 @@ class RefitMixin:
         return self._fit_around(ByHand.pinned_in(keep), X, y, sample_weight)
 
     def _fit_around(self, by_hand: ByHand, X: Any, y: Any, sample_weight: Any) -> Self:
-        self._by_hand = by_hand
+        before, self._by_hand = self._by_hand, by_hand
         try:
             fitted: Self = super().fit(X, y, sample_weight)  # type: ignore[misc]
         finally:
-            del self._by_hand
+            self._by_hand = before  # files that fit into memory come here twice
+            if before == ByHand():
+                del self._by_hand
         return fitted
