@@ -48,7 +48,8 @@ def test_classes_are_learnt_by_a_hierarchy_that_organises_itself(fit_wine, tmp_p
     assert f"\nrules         {model.n_rules}" in outcome.out
     assert f"\nasks for      {len(model.attributes)} of 13 attributes, in " in outcome.out
     assert re.search(
-        r"\nwords         \d+ to \d+ for each of \d+ measurements, learnt", outcome.out
+        r"\nwords         \d+ to \d+ for each of \d+ measurements, from equal shares of the rows",
+        outcome.out,
     )
     assert re.search(r"\nunseen rows   accuracy 0\.9\d+, log-loss 0\.\d+ \(out", outcome.out)
     for tree in model.trees:
