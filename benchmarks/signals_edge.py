@@ -24,7 +24,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from edge import QUIET, emlearn_code, is_installed, with_libm, written
+from edge import QUIET, emlearn_code, is_installed, written
 from sklearn.base import clone
 
 from signals import CHANNELS, MODELS, model_of, watch_recordings, watch_windows
@@ -192,7 +192,7 @@ def peer_footprint(fitted: Any, model: Model, target_name: str) -> SignalFootpri
     export = export_c(model, name="watch", numbers="float")
     assert export.signals is not None
     header, includes = emlearn_code(fitted, "float", "inline")
-    target = with_libm(find_target(target_name))
+    target = find_target(target_name)
     counted = []
     for then in ("*(int *)answer = 1;", DECIDE):
         files = {**export.files, "peer.h": header, "quiet.h": QUIET, "probe.c": PROBE % then}
