@@ -32,6 +32,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from solah import SelfOrganisedHierarchyClassifier, datasets
 from solah.evaluation import groups_for
+from solah.exceptions import DatasetError
 from solah.model.policy import UNKNOWN_PLACE, Policy, Settling
 from solah.signals import Recording, WindowFeatures
 
@@ -63,7 +64,12 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--folds", type=int, default=5)
     options = parser.parse_args(words)
     for name in options.data:
-        show(name, DATA[name](), options.models, options.folds)
+        try:
+            windows = DATA[name]()
+        except (DatasetError, ImportError) as error:
+            print(f"{name} is left out: {error}")
+            continue
+        show(name, windows, options.models, options.folds)
 
 
 def show(data: str, windows: Windows, models: list[str], n_folds: int) -> None:
