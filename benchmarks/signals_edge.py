@@ -1,14 +1,13 @@
 """What the way from samples to decisions costs on devices, beside emlearn with the same features.
 
     pip install --no-deps seglearn; pip install emlearn
-    python benchmarks/signals_edge.py [--models default rules-80-half] [--targets cortex-m4f]
-                                      [--board NAME,TARGET,MHZ,UA_PER_MHZ,VOLTS]
+    python benchmarks/signals_edge.py [--models default …] [--board NAME,MHZ,UA_PER_MHZ,VOLTS]
 
 Models learn from all people of the smartwatch's recordings (see signals.py, which has their
-accuracy), are exported, compiled (-Os) and run under emulators on 12 s of a recording. The peers
-are a tree and a forest of 10 trees that emlearn writes as C; their features are computed by our C,
-all that they ask for and no others, and our own decisions are not linked. Instructions are the most
-of a sample and of a window; a decision comes once a second.
+accuracy), are exported, compiled for a Cortex-M4F (-Os) and run under QEMU on 12 s of a recording.
+The peers are a tree and a forest of 10 trees that emlearn writes as C; their features are computed
+by our C, all that they ask for and no others, and our own decisions are not linked. Instructions
+are the most of a sample and of a window; a decision comes once a second.
 
 Energy is what computing takes, without sensors and sleep: instructions x cycles per instruction x
 charge per cycle x volts. Cycles per instruction and the boards below are inputs, not measured:
@@ -41,11 +40,12 @@ if TYPE_CHECKING:
     from solah.model import Model
     from solah.signals import Windows
 
-OURS = ("default", "rules-80-half")
+TARGET = "cortex-m4f"
+OURS = ("default", "rules-200", "rules-80-half")
 PEERS = ("cart", "forest-10")
 N_SAMPLES = 600
 # Loads, branches and divisions take more than a cycle.
-CYCLES_PER_INSTRUCTION = {"cortex-m4f": 1.3, "cortex-m0plus": 1.5}
+CYCLES_PER_INSTRUCTION = 1.3
 PROBE = """
 #include "watch.h"
 #include "solah_probe.h"
@@ -70,10 +70,9 @@ DECIDE = """float readings[WATCH_N_READINGS];
 
 @dataclass(frozen=True)
 class Board:
-    """A board: what runs on it, its clock, and what running takes."""
+    """A board: its clock, and what running takes."""
 
     name: str
-    target: str
     mhz: float
     microamperes_per_mhz: float
     volts: float
@@ -81,16 +80,14 @@ class Board:
     @classmethod
     def parse(cls, text: str) -> Board:
         """Read a board from an option."""
-        name, target, *numbers = text.split(",")
-        if target not in CYCLES_PER_INSTRUCTION or len(numbers) != 3:
-            raise argparse.ArgumentTypeError(
-                f"NAME,TARGET,MHZ,UA_PER_MHZ,VOLTS with one of {', '.join(CYCLES_PER_INSTRUCTION)}"
-            )
-        return cls(name, target, *map(float, numbers))
+        name, *numbers = text.split(",")
+        if len(numbers) != 3:
+            raise argparse.ArgumentTypeError("a board is NAME,MHZ,UA_PER_MHZ,VOLTS")
+        return cls(name, *map(float, numbers))
 
     def share(self, instructions: float) -> float:
         """Return the share of the clock that so many instructions per second take."""
-        return instructions * CYCLES_PER_INSTRUCTION[self.target] / (self.mhz * 1e6)
+        return instructions * CYCLES_PER_INSTRUCTION / (self.mhz * 1e6)
 
     def microwatts(self, instructions: float) -> float:
         """Return what so many instructions per second take: microjoules per second of signal."""
@@ -99,7 +96,7 @@ class Board:
 
 @dataclass(frozen=True)
 class Measured:
-    """A model on a target, in float or fixed point."""
+    """A model on the device, in float or fixed point."""
 
     name: str
     numbers: str
@@ -112,15 +109,14 @@ class Measured:
         sizes = f"{self.n_features:>9}{found.flash:>9,}{found.ram:>7,}{found.stack:>7,}"
         counts = f"{found.sample:>8,}{found.window:>9,}{found.second:>10,.0f}"
         share = f"{found.second / 80e6:>11.2%}"
-        return f"  {self.name:<15}{found.target:<15}{self.numbers:<8}{sizes}{counts}{share}"
+        return f"  {self.name:<15}{self.numbers:<8}{sizes}{counts}{share}"
 
 
 BOARDS = (
-    Board("nRF52840", "cortex-m4f", 64, 52, 3.0),
-    Board("STM32L476", "cortex-m4f", 80, 110, 3.0),
-    Board("STM32F411", "cortex-m4f", 100, 130, 3.3),
-    Board("SAMD21", "cortex-m0plus", 48, 100, 3.3),
-    Board("RP2040", "cortex-m0plus", 125, 190, 3.3),
+    Board("nRF52840", 64, 52, 3.0),
+    Board("STM32L476", 80, 110, 3.0),
+    Board("STM32F411", 100, 130, 3.3),
+    Board("SAMD51", 120, 65, 3.3),
 )
 
 
@@ -128,39 +124,32 @@ def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="*", default=OURS, choices=OURS)
     parser.add_argument("--peers", nargs="*", default=PEERS, choices=PEERS)
-    parser.add_argument("--targets", nargs="*", default=[*CYCLES_PER_INSTRUCTION])
     parser.add_argument("--board", action="append", type=Board.parse, default=[])
     options = parser.parse_args(words)
     windows = watch_windows()
-    print(
-        f"  {'model':<15}{'target':<15}{'numbers':<8}{'features':>9}{'flash':>9}{'RAM':>7}", end=""
-    )
+    print(f"  {'model':<15}{'numbers':<8}{'features':>9}{'flash':>9}{'RAM':>7}", end="")
     print(f"{'stack':>7}{'sample':>8}{'window':>9}{'second':>10}{'of 80 MHz':>11}")
-    seconds: dict[tuple[str, str], float] = {}
-    for one in chain(
-        ours(options.models, windows, options.targets),
-        peers(options.peers, windows, options.targets),
-    ):
+    seconds: dict[str, float] = {}
+    for one in chain(ours(options.models, windows), peers(options.peers, windows)):
         print(one.line(), flush=True)
         if one.numbers == "float":
-            seconds[one.name, one.cost.target] = one.cost.second
+            seconds[one.name] = one.cost.second
     show_energy(seconds, (*BOARDS, *options.board))
 
 
-def ours(names: Sequence[str], windows: Windows, targets: Sequence[str]) -> Iterator[Measured]:
+def ours(names: Sequence[str], windows: Windows) -> Iterator[Measured]:
     """Learn from all people, and measure our models."""
     for name in names:
         learner = model_of(name, windows.readings.shape[1]).set_params(kinds=windows.kinds)
         learner.fit(windows.table, windows.labels.astype(str), groups=windows.groups)
         model = with_signals(learner.model_, windows.signals)
-        for target in targets:
-            for numbers in ("float", "q15"):
-                export = export_c(model, name="watch", numbers=numbers)
-                found = signal_footprint(export, find_target(target), samples_for(export))
-                yield Measured(name, numbers, len(model.attributes), found)
+        for numbers in ("float", "q15"):
+            export = export_c(model, name="watch", numbers=numbers)
+            found = signal_footprint(export, find_target(TARGET), samples_for(export))
+            yield Measured(name, numbers, len(model.attributes), found)
 
 
-def peers(names: Sequence[str], windows: Windows, targets: Sequence[str]) -> Iterator[Measured]:
+def peers(names: Sequence[str], windows: Windows) -> Iterator[Measured]:
     """Let emlearn write trees that decide on the features that our C computes."""
     if not names or not is_installed("emlearn"):
         return
@@ -172,8 +161,7 @@ def peers(names: Sequence[str], windows: Windows, targets: Sequence[str]) -> Ite
         columns = [windows.signals.names.index(one.name) for one in model.attributes]
         readings = windows.readings[:, columns].astype(np.float32)
         fitted = clone(MODELS[name]).fit(readings, codes)
-        for target in targets:
-            yield Measured(name, "float", len(asked), peer_footprint(fitted, model, target))
+        yield Measured(name, "float", len(asked), peer_footprint(fitted, model))
 
 
 def reading_model(windows: Windows, names: Sequence[str]) -> Model:
@@ -187,19 +175,18 @@ def reading_model(windows: Windows, names: Sequence[str]) -> Model:
     return with_signals(fitted.model_, windows.signals)
 
 
-def peer_footprint(fitted: Any, model: Model, target_name: str) -> SignalFootprint:
+def peer_footprint(fitted: Any, model: Model) -> SignalFootprint:
     """Measure a peer behind our features; what decides in ours is not linked."""
     export = export_c(model, name="watch", numbers="float")
     assert export.signals is not None
     header, includes = emlearn_code(fitted, "float", "inline")
-    target = find_target(target_name)
     counted = []
     for then in ("*(int *)answer = 1;", DECIDE):
         files = {**export.files, "peer.h": header, "quiet.h": QUIET, "probe.c": PROBE % then}
         with written(files) as folder:
             sources = [folder / "watch.c", folder / "probe.c"]
             found = measure(
-                target,
+                find_target(TARGET),
                 sources,
                 samples_for(export).astype(np.float32),
                 includes=(folder, *includes),
@@ -210,7 +197,7 @@ def peer_footprint(fitted: Any, model: Model, target_name: str) -> SignalFootpri
     window = decided.instructions - pushed.instructions
     second = export.signals.rate * (pushed.mean_instructions + window / export.signals.step)
     return SignalFootprint(
-        target_name,
+        TARGET,
         decided.flash,
         decided.ram,
         decided.stack,
@@ -230,22 +217,16 @@ def samples_for(export: Export) -> np.ndarray:
     return np.column_stack([recording.samples[name][:N_SAMPLES] for name in channels])
 
 
-def show_energy(seconds: dict[tuple[str, str], float], boards: Sequence[Board]) -> None:
+def show_energy(seconds: dict[str, float], boards: Sequence[Board]) -> None:
     print("\nmicrojoules per second of signal (float), and the share of the clock")
-    names = list(dict.fromkeys(name for name, _ in seconds))
-    print(
-        f"  {'board':<12}{'MHz':>5}{'µA/MHz':>8}{'V':>5}", "".join(f"{name:>22}" for name in names)
-    )
+    names = "".join(f"{name:>22}" for name in seconds)
+    print(f"  {'board':<12}{'MHz':>5}{'µA/MHz':>8}{'V':>5}{names}")
     for board in boards:
-        known = [seconds.get((name, board.target)) for name in names]
-        cells = [
-            f"{'':>22}"
-            if one is None
-            else f"{board.microwatts(one):>12.0f} µJ{board.share(one):>7.2%}"
-            for one in known
-        ]
         inputs = f"{board.mhz:>5g}{board.microamperes_per_mhz:>8g}{board.volts:>5g}"
-        print(f"  {board.name:<12}{inputs}", "".join(cells))
+        cells = "".join(
+            f"{board.microwatts(one):>12.0f} µJ{board.share(one):>7.2%}" for one in seconds.values()
+        )
+        print(f"  {board.name:<12}{inputs}{cells}")
 
 
 if __name__ == "__main__":
