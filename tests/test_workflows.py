@@ -1,4 +1,4 @@
-"""The workflows that build and test elsewhere: they cannot run here, so they are linted."""
+"""Files that other tools read: workflows, which cannot run here, hooks, the citation."""
 
 import subprocess
 import sys
@@ -32,6 +32,7 @@ def test_they_follow_the_schema():
         "vendor.dependabot",
         ROOT / ".github" / "dependabot.yml",
     )
+    check("check-jsonschema", "--builtin-schema", "citation-file-format", ROOT / "CITATION.cff")
 
 
 def test_no_weakness_is_known_of_them():
@@ -45,6 +46,13 @@ def test_targets_of_make_that_they_run_exist(workflow):
     words = [step.get("run", "").split() for step in steps(workflow)]
     targets = [run[run.index("make") + 1] for run in words if "make" in run]
     assert all(f"\n{target}:" in makefile for target in targets)
+
+
+def test_tools_of_the_hooks_are_those_of_the_environment():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    entries = [hook["entry"].split()[0] for repo in hooks["repos"] for hook in repo["hooks"]]
+    assert entries
+    assert all((Path(sys.executable).parent / Path(entry).name).exists() for entry in entries)
 
 
 def test_every_python_that_is_promised_is_tested():

@@ -46,6 +46,14 @@ _FAILED = 2
 _CLOSED = 1
 _INTERRUPTED = 130
 _TERMINATED = 143
+# What an installation without dependencies may lack (requirements-node.txt), by module.
+_LEARNING = {
+    "joblib": "joblib",
+    "narwhals": "narwhals",
+    "scipy": "SciPy",
+    "sklearn": "scikit-learn",
+    "threadpoolctl": "threadpoolctl",
+}
 _LINE_BREAK = re.compile(r"\s*\n\s*")
 
 _VERBS = {
@@ -159,6 +167,8 @@ def _message(error: Exception) -> str | None:
         return str(error.format_message()).replace("Value error, ", "") + hint
     if isinstance(error, OSError) and not isinstance(error, SolahError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, ModuleNotFoundError) and error.name in _LEARNING:
+        return f"this needs {_LEARNING[error.name]}, which is not installed: pip install solah"
     is_parameter = type(error).__name__ == "InvalidParameterError"
     return str(error) if is_parameter or isinstance(error, (SolahError, OSError)) else None
 
