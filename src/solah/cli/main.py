@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
@@ -34,6 +35,7 @@ from solah.cli.publish import publish
 from solah.cli.report import report
 from solah.cli.rules import rules
 from solah.cli.screen import Quiet, Terminal, Verbose, harmless
+from solah.cli.start import start_text
 from solah.cli.stopping import sigterm_as_interrupt
 from solah.cli.stress import stress
 from solah.cli.up import up
@@ -120,10 +122,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags: dict[str, bool] = {}
     words = list(sys.argv[1:] if arguments is None else arguments)
     with sigterm_as_interrupt() as has_come, _warnings_in_one_line(), _safe_path():
-        code = _attempt(lambda: _run(words or ["--help"], flags), flags)
+        code = _attempt(lambda: _run(words, flags) if words else _start(), flags)
         # What is still on its way to a pipe may fail too, and must not do so at the end.
         code = _attempt(sys.stdout.flush, flags) or code
         return _TERMINATED if code == _INTERRUPTED and has_come() else code
+
+
+def _start() -> int:
+    print(harmless(start_text(Path.cwd())))
+    return 0
 
 
 def _run(words: list[str], flags: dict[str, bool]) -> int:
