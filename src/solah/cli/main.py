@@ -35,6 +35,7 @@ from solah.cli.publish import publish
 from solah.cli.report import report
 from solah.cli.rules import rules
 from solah.cli.screen import Quiet, Terminal, Verbose, harmless
+from solah.cli.serve import serve
 from solah.cli.start import start_text
 from solah.cli.stopping import sigterm_as_interrupt
 from solah.cli.stress import stress
@@ -60,7 +61,7 @@ _LINE_BREAK = re.compile(r"\s*\n\s*")
 
 _VERBS = {
     "Start here": (demo, datasets),
-    "Learn and decide": (fit, evaluate, predict),
+    "Learn and decide": (fit, evaluate, predict, serve),
     "See and understand": (rules, explain, report, card, diff, stress),
     "Correct": (edit, build),
     "Bring to a device": (export, footprint, adapt),
