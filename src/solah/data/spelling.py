@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _PERCENT = re.compile(r"([^%]*[0-9.]) ?%")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 
+_LARGE, _VERY_LARGE = 1e4, 1e12
+
 TRUTH = {"True": "1", "true": "1", "False": "0", "false": "0"}
 """Truth values as they are spelt, and the numbers that they are."""
 
@@ -170,6 +172,29 @@ def not_numbers(column: Column, first_row: int = 1) -> DataError:
 def count(number: int, noun: str) -> str:
     """Say how many there are."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def spell_number(number: float, digits: int = 4, sign: str = "") -> str:
+    """Write a number as people do: few digits, and commas between thousands from 10,000 on.
+
+    Parameters
+    ----------
+    number : float
+    digits : int, default=4
+        How many digits count.
+    sign : {"", "+"}, default=""
+        ``"+"`` to write the sign of a positive number, too.
+
+    Examples
+    --------
+    >>> [spell_number(x) for x in (18420.4, 1060.0, 0.25, 1234567, -0.00001234, 3e12)]
+    ['18,420', '1060', '0.25', '1,235,000', '-1.234e-05', '3e+12']
+    """
+    text = f"{number:{sign}.{digits}g}"
+    rounded = float(text)
+    if "e+" not in text or abs(rounded) >= _VERY_LARGE:
+        return text
+    return f"{rounded:{sign},.0f}" if abs(rounded) >= _LARGE else f"{rounded:{sign}.0f}"
 
 
 def spell_mean(number: float) -> str:
