@@ -16,7 +16,10 @@ targets/         C       -> built, run and measured on a target
 from solah.export.agreement import Agreement, agreement, require_agreement
 from solah.export.blob import Blob, export_blob
 from solah.export.exporting import Export, export_c, export_micropython
+from solah.export.javascript import export_javascript
+from solah.export.onnx import export_onnx
 from solah.export.packaging import package_c
+from solah.export.sql import export_sql
 
 __all__ = [
     "Agreement",
@@ -25,7 +28,10 @@ __all__ = [
     "agreement",
     "export_blob",
     "export_c",
+    "export_javascript",
     "export_micropython",
+    "export_onnx",
+    "export_sql",
     "package_c",
     "require_agreement",
 ]
