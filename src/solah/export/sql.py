@@ -9,7 +9,6 @@ stand only where the table is read and where the answer is given, in quotes.
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections import Counter
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -403,6 +402,8 @@ class _SqliteRun(Run):
         names = [sql_name(one.name) for one in self._attributes]
         declared = ", ".join(map("".join, zip(names, kinds, strict=True)))
         marks = ", ".join("?" * (len(names) + 1))
+        import sqlite3  # a small Python may come without it
+
         connection = sqlite3.connect(":memory:")
         try:
             # Not every SQLite is built with it.
