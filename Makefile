@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml README.md LICENSE $(shell find src native -type f -not -name '*.pyc')
 
-EXTRAS := broker,dask,datasets,mqtt,parquet,plot,web,yaml
+EXTRAS := broker,dask,datasets,mqtt,onnx,parquet,plot,web,yaml
 OLDEST := .venv-oldest
 # Where what we need of others is used most; OLDEST_TESTS=tests runs all.
 OLDEST_TESTS ?= tests/test_sklearn_contract.py tests/test_package.py tests/data tests/datasets \

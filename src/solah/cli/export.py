@@ -176,6 +176,8 @@ def export(
         screen.note(warning)
     if document.signals is not None and to in ("micropython", "blob", *_PROGRAMS):
         screen.note("this decides on readings; what makes them of samples is written in C only")
+    if document.policy is not None and to in _PROGRAMS:
+        screen.note("this decides each row by itself; the model's policy is not part of it")
     files = dict(exported.files)
     if isinstance(exported, Export) and (to == "arduino" or to == "zephyr"):
         files = dict(package_c(document, exported, to))
@@ -312,9 +314,8 @@ def _show(
         screen.result(facts(_left(shrunk)))
     if found is not None:
         screen.say("", heading(f"The {who}'s decisions beside the model's"))
-        screen.result(
-            facts({name: value for name, value in spell_findings(found).items() if value})
-        )
+        findings = spell_findings(found, who).items()
+        screen.result(facts({name: value for name, value in findings if value}))
 
 
 def _left(shrunk: dict[str, Any]) -> dict[str, str]:

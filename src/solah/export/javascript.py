@@ -17,7 +17,12 @@ from solah.exceptions import AgreementError
 from solah.export.arithmetic import describe_arithmetic, evaluator_text
 from solah.export.c_writer import source_environment
 from solah.export.names import check_identifier
-from solah.export.programs import Program, Run, check_states, state_bounds
+from solah.export.programs import (
+    Program,
+    Run,
+    refuse_large_states,
+    state_bounds,
+)
 from solah.export.quoting import comment, script_json
 from solah.model.document import Task
 from solah.model.format import model_hash
@@ -68,7 +73,7 @@ def export_javascript(model: Model, *, name: str = "model") -> Program:
     ['iris.mjs']
     """
     check_identifier(name)
-    check_states(model, "JavaScript")
+    refuse_large_states(model, "JavaScript")
     values = {
         "name": name,
         "version": version("solah"),

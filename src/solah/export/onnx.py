@@ -16,7 +16,14 @@ import numpy as np
 
 from solah.exceptions import ParameterError, require
 from solah.export.names import check_identifier
-from solah.export.programs import Program, Run, check_states, lossy_trees, state_bounds
+from solah.export.programs import (
+    Program,
+    Run,
+    lossy_trees,
+    refuse_large_states,
+    refuse_nul,
+    state_bounds,
+)
 from solah.model.beliefs import evidence_shares, fusion_inputs, measured_by
 from solah.model.document import Fusion, Task, Tree
 from solah.model.format import model_hash
@@ -71,7 +78,8 @@ def export_onnx(model: Model, *, name: str = "model") -> Program:
     ['iris.onnx']
     """
     check_identifier(name)
-    check_states(model, "ONNX")
+    refuse_nul(model, "ONNX")
+    refuse_large_states(model, "ONNX")
     onnx = require("onnx", "onnx", "writing ONNX")
     if not measured_by(model.nodes):
         raise ParameterError("the model asks for no reading, and an ONNX graph needs an input")

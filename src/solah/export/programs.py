@@ -135,14 +135,17 @@ def lossy_trees(model: Model, fusion: Fusion) -> list[Tree]:
     ]
 
 
-def check_states(model: Model, language: str) -> None:
-    """Refuse names that have a NUL, and states that no double can hold."""
-    goal, attributes = model.goal, model.attributes
-    states = [*goal.states, *(state for one in attributes for state in one.states)]
-    names = [goal.name, *(one.name for one in attributes)]
-    for text in (one for one in (*names, *states) if isinstance(one, str)):
-        if "\0" in text:
+def refuse_nul(model: Model, language: str) -> None:
+    """Refuse a model whose names or states have a NUL, which ends a name in some languages."""
+    states = (*model.goal.states, *(state for one in model.attributes for state in one.states))
+    for text in (*(one.name for one in model.attributes), *states):
+        if isinstance(text, str) and "\0" in text:
             raise ParameterError(f"{language} cannot hold {shorten(text)}, which has a NUL")
+
+
+def refuse_large_states(model: Model, language: str) -> None:
+    """Refuse a model with states that no double can hold."""
+    states = (*model.goal.states, *(state for one in model.attributes for state in one.states))
     for state in states:
         if isinstance(state, int) and abs(state) > _MOST_WHOLE:
             raise ParameterError(

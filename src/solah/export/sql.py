@@ -18,7 +18,13 @@ import numpy as np
 from solah.data.spelling import spell
 from solah.exceptions import AgreementError, ParameterError, shorten
 from solah.export.names import check_identifier
-from solah.export.programs import Program, Run, check_states, lossy_trees
+from solah.export.programs import (
+    Program,
+    Run,
+    lossy_trees,
+    refuse_large_states,
+    refuse_nul,
+)
 from solah.export.quoting import one_line, sql_name
 from solah.export.sql_parts import (
     DAMPING,
@@ -41,6 +47,7 @@ from solah.export.sql_parts import (
 from solah.model.beliefs import evidence_shares, fusion_inputs, measured_by
 from solah.model.document import Fusion, Task, Tree
 from solah.model.format import model_hash
+from solah.model.structure import fresh_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +63,7 @@ _MOST_BYTES = 1_000_000
 _MOST_COLUMNS = 1_600
 # e^-700 is about the least that every database can compute.
 _LEAST_EXPONENT = -700.0
-_RUN_TABLE, _RUN_KEY = "solah_rows", "solah_place"
+_RUN_TABLE = "rows_to_compare"
 _SIMPLER = "fit it with fewer rules, words or inputs"
 
 
@@ -100,7 +107,8 @@ def export_sql(
     ['iris.sql', 'iris_decision.sql']
     """
     check_identifier(name)
-    check_states(model, "SQL")
+    refuse_nul(model, "SQL")
+    refuse_large_states(model, "SQL")
     _check_columns(model, table, keys)
     whole = _Statement(model, table, keys)
     files = {f"{name}.sql": whole.text(with_beliefs=True)}
@@ -112,8 +120,7 @@ def export_sql(
                 f"the SELECT would have {len(text.encode()):,} bytes, and databases take "
                 f"{_MOST_BYTES:,}; {_SIMPLER}"
             )
-    numbered = _Statement(model, _RUN_TABLE, (_RUN_KEY,)).text(with_beliefs=True)
-    return Program(name, files, _SqliteRun(model, numbered))
+    return Program(name, files, _SqliteRun(model))
 
 
 def _check_columns(model: Model, table: str, keys: Sequence[str]) -> None:
@@ -391,24 +398,25 @@ def _softmax(place: int, scores: Sequence[str], signals: Sequence[str]) -> Itera
 class _SqliteRun(Run):
     """Runs a statement with SQLite, on a table of rows that are numbered."""
 
-    def __init__(self, model: Model, text: str) -> None:
+    def __init__(self, model: Model) -> None:
         super().__init__(model)
         self._states = model.goal.states
-        self._text = text
+        self._key = fresh_name("place", {one.name.casefold() for one in model.attributes})
+        self._text = _Statement(model, _RUN_TABLE, (self._key,)).text(with_beliefs=True)
 
     def _answers(self, columns: list[list[State | None]]) -> Float:
+        import sqlite3  # a small Python may come without it
+
         rows = enumerate(zip(*columns, strict=True))
         kinds = ["" if one.is_coded else " REAL" for one in self._attributes]
         names = [sql_name(one.name) for one in self._attributes]
         declared = ", ".join(map("".join, zip(names, kinds, strict=True)))
         marks = ", ".join("?" * (len(names) + 1))
-        import sqlite3  # a small Python may come without it
-
         connection = sqlite3.connect(":memory:")
         try:
             # Not every SQLite is built with it.
             connection.create_function("exp", 1, math.exp, deterministic=True)
-            connection.execute(f"CREATE TABLE {_RUN_TABLE} ({_RUN_KEY} INTEGER, {declared})")
+            connection.execute(f"CREATE TABLE {_RUN_TABLE} ({self._key} INTEGER, {declared})")
             connection.executemany(
                 f"INSERT INTO {_RUN_TABLE} VALUES ({marks})", ((i, *row) for i, row in rows)
             )
