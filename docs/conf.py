@@ -27,7 +27,7 @@ html_show_sphinx = False
 copybutton_prompt_text = r"\$ "
 copybutton_prompt_is_regexp = True
 
-# The pages in the order of the menu, which index.md itself does not need: there they are in sentences.
+# The pages in the order of the menu; index.md has them in sentences.
 CONTENTS = {
     "Learn and decide": [
         "concepts",
