@@ -15,7 +15,7 @@ from solah.exceptions import ParameterError
 from solah.explain.rules import tree_rules
 from solah.export.c_types import table_types
 from solah.export.costs import estimate_costs
-from solah.export.names import distinct
+from solah.export.names import distinct, distinct_states
 from solah.export.quoting import c_string, comment, kconfig, one_line
 from solah.export.signal_tables import signal_tables
 from solah.model.format import model_hash
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from solah.model.document import Model
 
 _A_LINE = 92
+_RUNTIME_NOTICE = """\
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers. Compile with -ffp-contract=off, so that floats have the
+ * same bits everywhere, and with -ffunction-sections -fdata-sections; link with -Wl,--gc-sections. */
+"""
 KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
 
 
@@ -93,8 +98,9 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
 
 
 def runtime_text(name: str) -> str:
-    """Return a header of the runtime."""
-    return files("solah.export").joinpath("c_runtime", name).read_text(encoding="utf-8")
+    """Return a header of the runtime, behind its licence."""
+    text = files("solah.export").joinpath("c_runtime", name).read_text(encoding="utf-8")
+    return f"{_RUNTIME_NOTICE}{text}"
 
 
 def _refuse_more(what: str, number: int, most: int) -> None:
@@ -119,6 +125,7 @@ def _values(
         "n_classes": max(len(model.goal.states), 1),
         "n_values": tables.lowered.n_values,
         "class_names": [str(state) for state in model.goal.states],
+        "class_enumerators": class_enumerators(model),
         "rules": rules,
         "sizes_of_texts": {
             "class_name": _text_size(str(state) for state in model.goal.states),
@@ -189,19 +196,48 @@ def _amount(tables: FloatTables | FixedTables) -> str:
 
 
 def _attributes(model: Model, tables: FloatTables | FixedTables) -> dict[str, Any]:
-    names = distinct((one.name for one in model.attributes), "attribute")
+    names = attribute_enumerators(model)
+    states = state_enumerators(model)
     units = tables.units if isinstance(tables, FixedTables) else [None] * len(names)
     return {
         "attributes": [
             {
-                "enumerator": enumerator.upper(),
+                "enumerator": enumerator,
                 "name": one.name,
                 "about": _about(one),
+                "states": states.get(one.name, ()),
                 "bits": None if unit is None or unit.is_code else unit.bits,
             }
             for enumerator, one, unit in zip(names, model.attributes, units, strict=True)
         ]
     }
+
+
+def attribute_enumerators(model: Model) -> list[str]:
+    """Name the attributes as the header does, behind ``READING_`` and ``BITS_``."""
+    return [name.upper() for name in distinct((a.name for a in model.attributes), "attribute")]
+
+
+def class_enumerators(model: Model) -> list[str]:
+    """Name the classes as the header does, behind ``CLASS_``; there, NAME_SIZE is another macro."""
+    texts = (str(state) for state in model.goal.states)
+    return [name.upper() for name in distinct(texts, "class", ["name_size"])]
+
+
+def state_enumerators(model: Model) -> dict[str, list[tuple[str, str]]]:
+    """Name the states of attributes as the header does, behind ``STATE_``, with their texts.
+
+    All of them are told apart together: the state "c" of "a b" and "b c" of "a" would be one.
+    """
+    owners = zip(model.attributes, attribute_enumerators(model), strict=True)
+    states = [
+        (one.name, name, str(state)) for one, name in owners if one.is_coded for state in one.states
+    ]
+    found: dict[str, list[tuple[str, str]]] = {}
+    names = distinct_states((name, state) for _, name, state in states)
+    for (owner, _, text), name in zip(states, names, strict=True):
+        found.setdefault(owner, []).append((name.upper(), text))
+    return found
 
 
 def _signals(model: Model) -> dict[str, Any]:
@@ -263,10 +299,12 @@ def source_environment() -> Environment:
     }
     environment.filters |= {
         "comment": comment,
+        "float_literal": float_literal,
         "floats": floats,
         "integers": integers,
         "kconfig": kconfig,
         "line": one_line,
+        "lines": _lines,
         "python": ascii,
         "text": c_string,
         "tuple_of": tuple_of,
