@@ -7,7 +7,8 @@ c_writer.py      tables  -> C99 (templates/), beside the hand-written runtime (c
 exporting.py     a model -> all of it
 agreement.py     a model and its export -> how far they decide alike, on rows
 blob.py          a model -> bytes that a runtime checks and runs, so that models can be swapped
-packaging.py     C       -> a library for Arduino, a module for Zephyr
+self_test.py     a model and its export -> rows and what comes out, for a test on the board
+packaging.py     C       -> a library for Arduino or PlatformIO, a module for Zephyr or ESP-IDF
 costs.py         tables  -> about what they cost a Cortex-M0+ (prices.py), without compiling
 shrinking.py     a model -> one that fits into less flash (reassembly.py puts it together)
 targets/         C       -> built, run and measured on a target
@@ -17,6 +18,7 @@ from solah.export.agreement import Agreement, agreement, require_agreement
 from solah.export.blob import Blob, export_blob
 from solah.export.exporting import Export, export_c, export_micropython
 from solah.export.packaging import package_c
+from solah.export.self_test import self_test
 
 __all__ = [
     "Agreement",
@@ -28,4 +30,5 @@ __all__ = [
     "export_micropython",
     "package_c",
     "require_agreement",
+    "self_test",
 ]

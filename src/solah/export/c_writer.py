@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _A_LINE = 92
 _RUNTIME_NOTICE = """\
 /* SPDX-License-Identifier: BSD-3-Clause
- * Copyright (c) 2026, the solah developers. Compile with -ffp-contract=off, so that floats have the
- * same bits everywhere, and with -ffunction-sections -fdata-sections; link with -Wl,--gc-sections. */
+ * Copyright (c) 2026, the solah developers. Compile with -ffp-contract=off, for the same bits of
+ * floats everywhere, and -ffunction-sections -fdata-sections; link with -Wl,--gc-sections. */
 """
 KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
 
