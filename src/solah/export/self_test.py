@@ -66,8 +66,9 @@ class Vectors:
         """The flash that they take in C."""
         number = int(self.readings.itemsize)
         belief = 2 if self.beliefs.dtype.kind in "iu" else 4
-        decision = belief * self.beliefs.shape[1] + (2 if self.beliefs.size else number)
-        row = number * self.readings.shape[1] + decision + N_REASONS * (2 + number)
+        n_classes = int(self.beliefs.shape[1])
+        decision = belief * n_classes + (2 if n_classes else number)
+        row = number * int(self.readings.shape[1]) + decision + N_REASONS * (2 + number)
         return len(self.readings) * row
 
 
