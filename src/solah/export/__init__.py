@@ -8,6 +8,7 @@ exporting.py     a model -> all of it
 agreement.py     a model and its export -> how far they decide alike, on rows
 blob.py          a model -> bytes that a runtime checks and runs, so that models can be swapped
 self_test.py     a model and its export -> rows and what comes out, for a test on the board
+signing.py       a blob  -> one that a device opens only if the right key signed it
 packaging.py     C       -> a library for Arduino or PlatformIO, a module for Zephyr or ESP-IDF
 costs.py         tables  -> about what they cost a Cortex-M0+ (prices.py), without compiling
 shrinking.py     a model -> one that fits into less flash (reassembly.py puts it together)
@@ -19,16 +20,20 @@ from solah.export.blob import Blob, export_blob
 from solah.export.exporting import Export, export_c, export_micropython
 from solah.export.packaging import package_c
 from solah.export.self_test import self_test
+from solah.export.signing import SignatureError, open_signed, sign_blob
 
 __all__ = [
     "Agreement",
     "Blob",
     "Export",
+    "SignatureError",
     "agreement",
     "export_blob",
     "export_c",
     "export_micropython",
+    "open_signed",
     "package_c",
     "require_agreement",
     "self_test",
+    "sign_blob",
 ]

@@ -131,7 +131,7 @@ def self_test(
     values = _values(model, export, vectors_of(export.twin, chosen))
     templates = ["test.h.j2", "test.c.j2"]
     if isinstance(export, Blob):
-        templates.append("test.py.j2")
+        templates += [] if export.public_key else ["test.py.j2"]
     elif f"{export.name}.py" in export.files:
         templates = ["test.py.j2"]
     environment = source_environment()
@@ -247,7 +247,7 @@ def _values(model: Model, export: Export | Blob, vectors: Vectors) -> dict[str, 
         "is_number": export.twin.is_number,
         "is_fixed": is_fixed,
         "blob": export.data if isinstance(export, Blob) else None,
-        "key": None,
+        "key": export.public_key if isinstance(export, Blob) else b"",
         "learns": not isinstance(export, Blob) and export.learns,
         "number": "int32_t" if is_fixed else "float",
         "belief": "uint16_t" if is_fixed else "float",
