@@ -16,7 +16,7 @@ from solah.explain.rules import tree_rules
 from solah.export.c_types import table_types
 from solah.export.costs import estimate_costs
 from solah.export.names import distinct, distinct_states
-from solah.export.quoting import c_string, comment, kconfig, one_line
+from solah.export.quoting import c_string, comment, json_string, kconfig, one_line
 from solah.export.signal_tables import signal_tables
 from solah.model.format import model_hash
 
@@ -302,6 +302,7 @@ def source_environment() -> Environment:
         "float_literal": float_literal,
         "floats": floats,
         "integers": integers,
+        "json": json_string,
         "kconfig": kconfig,
         "line": one_line,
         "lines": _lines,

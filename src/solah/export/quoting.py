@@ -6,6 +6,7 @@ each stands in a comment, in a string or on a line of its own, and must not end 
 
 from __future__ import annotations
 
+import json
 import re
 
 # What ends or begins a comment, and what begins a trigraph, is torn apart.
@@ -50,6 +51,19 @@ def kconfig(text: str) -> str:
     "say '<U+0024>(shell,date)'"
     """
     return comment(text).replace('"', "'").replace("$", "<U+0024>")
+
+
+def json_string(text: str, most: int = 200) -> str:
+    r"""Write a text on one line as a string of JSON or YAML; a long one is cut.
+
+    Examples
+    --------
+    >>> print(json_string('say "so"'), json_string("süß" * 9, 6))
+    "say \"so\"" "süßsü…"
+    """
+    line = one_line(text)
+    line = line if len(line) <= most else f"{line[: most - 1]}…"
+    return json.dumps(line, ensure_ascii=False)
 
 
 def c_string(text: str) -> str:

@@ -203,7 +203,8 @@ def noise_of(model: Model, export: Export) -> Noise | None:
     if export.signals is None:
         return None
     signals = export.signals
-    units = tuple(_unit_of(model, signals, channel.name) for channel in signals.measured)
+    sizes = (size_of_samples(model, signals, channel.name) for channel in signals.measured)
+    units = tuple(map(_unit_of, sizes))
     n_samples = signals.window + signals.step
     stream = SignalStream(signals, lambda _: (None, np.empty(0)))
     pushed = [stream.push(sample) for sample in _noise(n_samples, units).tolist()]
@@ -211,8 +212,8 @@ def noise_of(model: Model, export: Export) -> Noise | None:
     return Noise(n_samples, units, vectors_of(export.twin, rows))
 
 
-def _unit_of(model: Model, signals: Signals, channel: str) -> float:
-    """Return the power of two that makes a noise about as large as what was learnt from."""
+def size_of_samples(model: Model, signals: Signals, channel: str) -> float:
+    """Return about how large the samples of a channel were, judged by what was learnt of them."""
     peaks = {attribute.name: attribute.peaks for attribute in model.attributes}
     channels = {channel} | {one.name for one in signals.channels if channel in one.axes}
     sizes = [
@@ -220,8 +221,12 @@ def _unit_of(model: Model, signals: Signals, channel: str) -> float:
         for name, feature in zip(signals.names, signals.features, strict=True)
         if channels & set(feature.channels) and feature.kind in _AS_LARGE_AS_SAMPLES
     ]
-    largest = min(max(max(sizes, default=1.0), 2.0**-30), 2.0**30)
-    return float(2.0 ** (round(np.log2(largest)) - 15))
+    return float(min(max(max(sizes, default=1.0), 2.0**-30), 2.0**30))
+
+
+def _unit_of(size: float) -> float:
+    """Return the power of two that makes a noise of 16 bits about so large."""
+    return float(2.0 ** (round(np.log2(size)) - 15))
 
 
 def _noise(n_samples: int, units: tuple[float, ...]) -> Float:
