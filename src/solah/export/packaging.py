@@ -103,8 +103,9 @@ def _inputs(model: Model, export: Export) -> dict[str, Any]:
             {"enumerator": name, "name": one.name, "low": -size, "high": size}
             for name, one, size in zip(names, measured, sizes, strict=True)
         ]
+        unread = analog[_N_ANALOG:]
         rate = export.signals.rate
-        return {"rate": rate, "analog": _with_pins(analog), "digital": [], "unread": []}
+        return {"rate": rate, "analog": _with_pins(analog), "digital": [], "unread": unread}
     states = state_enumerators(model)
     analog, digital, others = [], [], []
     for name, one in zip(attribute_enumerators(model), model.attributes, strict=True):
