@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from solah.export.targets import build, run
 from solah.learn.online import Pace
 from solah.model.encode import encode
 
+GOLDEN = Path(__file__).parent / "golden"
 KINDS = ({"numbers": "float"}, {"numbers": "q15"}, {"numbers": "q15", "learning": Pace()})
 
 # What prints the outcome on boards that have no printf.
@@ -128,6 +130,15 @@ def run_python(folder):
     )
     assert not done.stderr
     return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_a_generated_test_is_as_it_was_read(numbers):
+    model = random_model(np.random.default_rng(1), "flat fusion", 3)
+    files = self_test(model, export_c(model, name="sample", numbers=numbers))
+    for name, text in files.items():
+        golden = GOLDEN / numbers / name
+        assert text == golden.read_text(encoding="utf-8"), f"{golden} is another"
 
 
 # --- what is altered is noticed --------------------------------------------------------------

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from solah.model import Model
 
 _export_option = options_in("The device's code")
+_trust_option = options_in("Trust")
 
 CheckData = Annotated[
     str | None,
@@ -31,11 +32,11 @@ CheckData = Annotated[
     READ,
 ]
 Form = Annotated[
-    Literal["c", "arduino", "zephyr", "micropython", "blob"],
+    Literal["c", "arduino", "platformio", "zephyr", "esp-idf", "micropython", "blob"],
     _export_option(
         "--to",
-        help="C99 alone, as an Arduino library or a Zephyr module; MicroPython; or a blob, which a "
-        "device swaps without a new build.",
+        help="C99 alone, as a library of Arduino or PlatformIO, a Zephyr module or an ESP-IDF "
+        "component; MicroPython; or a blob, which a device swaps without a new build.",
     ),
 ]
 NumberKind = Annotated[
@@ -89,6 +90,47 @@ Learn = Annotated[
     bool,
     _export_option("--learn", help="Let the device learn from readings whose class it is told."),
 ]
+TestRows = Annotated[
+    int | None,
+    _export_option(
+        "--test-rows",
+        metavar="N",
+        min=0,
+        max=10_000,
+        help="How many rows the test has that the device runs; by default one of each class and "
+        "five more. 0 writes no test.",
+    ),
+]
+Sign = Annotated[
+    Path | None,
+    _trust_option(
+        "--sign",
+        metavar="FILE",
+        help="Sign the blob with this Ed25519 private key (PEM).",
+        exists=True,
+        dir_okay=False,
+    ),
+    READ,
+]
+NewKey = Annotated[
+    Path | None,
+    _trust_option(
+        "--new-key",
+        metavar="NAME",
+        help="Make a key and sign the blob with it: NAME.pem, to be kept secret, and NAME.pub.pem.",
+    ),
+]
+Counter = Annotated[
+    int | None,
+    _trust_option(
+        "--counter",
+        metavar="N",
+        min=0,
+        max=2**64 - 1,
+        help="What a device compares, to refuse an older blob; by default the milliseconds since "
+        "1970.",
+    ),
+]
 Folder = Annotated[
     Path,
     output_option(
@@ -110,6 +152,10 @@ def export(
     learn: Learn = False,
     pace: PaceOption = 1.0,
     forgetting: Forgetting = 0.0,
+    test_rows: TestRows = None,
+    sign: Sign = None,
+    new_key: NewKey = None,
+    counter: Counter = None,
     name: Name = None,
     output: Folder = Path("export"),
 ) -> None:
@@ -118,42 +164,48 @@ def export(
     The files need no library: a header and a source of the model, and the runtime that the source
     includes; for MicroPython a module; as a blob, bytes that a runtime checks and runs. The
     device's decisions are compared with the model's before anything is written, on DATA or on drawn
-    rows.
+    rows. Beside them stands a test, which the device runs to see that it decides alike.
 
     Example: solah export model.json test.csv --numbers q15 -o firmware/model
     """
     from solah.atomic import write_all
     from solah.cli.device_check import check_device
-    from solah.export import Export, package_c
+    from solah.cli.sources import read_source
+    from solah.export import Blob, self_test
     from solah.export.names import identifier
+    from solah.keys import key_files
     from solah.learn.online import Pace
     from solah.model import load_document
     from solah.model.parting import part_of
 
     learning = Pace(pace, forgetting) if learn else None
     _check_options(to, numbers, max_flash, learning)
+    _check_trust(to, sign, new_key, counter)
     full = load_document(model)
     if part is not None:
         full = part_of(full, part)
     document, shrunk = _shrunk(full, max_flash, numbers or "float")
     called = name or identifier(model.stem, "model")
     exported = _exported(document, to, numbers, called, learning)
-    options = reading.read_options()
-    found = check_device(full, document, exported, data, options, min_agreement)
+    rows = None if data is None else read_source(data, reading.read_options(), document).table
+    found = check_device(full, document, exported, rows, min_agreement)
     for warning in exported.warnings:
         screen.note(warning)
     if document.signals is not None and (to == "micropython" or to == "blob"):
         screen.note("this decides on readings; what makes them of samples is written in C only")
-    files = dict(exported.files)
-    if isinstance(exported, Export) and (to == "arduino" or to == "zephyr"):
-        files = dict(package_c(document, exported, to))
-    refuse_overwriting((output / file for file in files), filter(None, (model, data)))
+    keys = () if new_key is None else key_files(new_key)
+    refuse_overwriting(keys, ())
+    if isinstance(exported, Blob):
+        exported = _signed(exported, sign, new_key, counter)
+    test = self_test(document, exported, rows, test_rows)
+    files = _files(document, to, exported, test)
+    refuse_overwriting((output / file for file in files), filter(None, (model, data, sign)))
     written = write_all(output, files)
     if screen.json:
         about = {"name": exported.name, "to": to, "numbers": exported.numbers}
-        paths = [str(file) for file in written]
+        paths = [str(file) for file in (*written, *keys)]
         screen.document({**about, "files": paths, "shrunk": shrunk, "check": found})
-    _show(screen, written, shrunk, found)
+    _show(screen, [*written, *keys], shrunk, found)
 
 
 def _check_options(
@@ -169,13 +221,43 @@ def _check_options(
             f"--max-flash counts the bytes of generated C, and {what} has none; leave it out"
         )
     if what is not None and learning is not None:
-        raise ParameterError(f"{what} does not learn; --learn is for C, Arduino and Zephyr")
+        raise ParameterError(f"{what} does not learn; --learn is for C and its libraries")
     if learning is not None and max_flash is not None:
         raise ParameterError(
             "--max-flash does not know what learning costs; use 'solah fit --max-rules' instead"
         )
     if learning is not None and numbers == "float":
         raise ParameterError("a device learns in integers; leave --numbers out")
+
+
+def _check_trust(to: Form, sign: Path | None, new_key: Path | None, counter: int | None) -> None:
+    from solah.exceptions import ParameterError
+
+    if sign is not None and new_key is not None:
+        raise ParameterError("--new-key makes a key and signs with it; leave --sign out")
+    if to != "blob" and (sign is not None or new_key is not None):
+        raise ParameterError("a blob is what is signed: --sign and --new-key need --to blob")
+    if counter is not None and sign is None and new_key is None:
+        raise ParameterError("--counter is of a signed blob; give --sign or --new-key, too")
+
+
+def _signed(blob: "Blob", sign: Path | None, new_key: Path | None, counter: int | None) -> "Blob":
+    from solah.export import sign_blob
+    from solah.keys import make_keys
+
+    key = sign if new_key is None else make_keys(new_key)[0]
+    return blob if key is None else sign_blob(blob, key, counter)
+
+
+def _files(
+    model: "Model", to: Form, exported: "Export | Blob", test: "dict[str, str]"
+) -> "dict[str, str | bytes]":
+    """Lay out all that is written."""
+    from solah.export import Blob, package_c
+
+    if isinstance(exported, Blob) or to == "c" or to == "micropython" or to == "blob":
+        return {**exported.files, **test}
+    return dict(package_c(model, exported, to, test))
 
 
 def _exported(

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from solah.model.document import Model
 
 _A_LINE = 92
+SHARE_BITS = 14
+"""What a rule's share of an estimate is multiplied by, as a power of two."""
 _RUNTIME_NOTICE = """\
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers. Compile with -ffp-contract=off, for the same bits of
@@ -133,6 +135,7 @@ def _values(
         },
         "rule_numbers": rule_numbers(tables),
         "amount": _amount(tables),
+        "amount_bits": _amount_bits(tables),
         "tables": tables,
         **_attributes(model, tables),
         **_signals(model),
@@ -184,15 +187,20 @@ def _text_size(texts: Iterable[str]) -> int:
 def _amount(tables: FloatTables | FixedTables) -> str:
     """Describe the amount of a reason."""
     if tables.lowered.goal.is_additive_number:
-        bits = getattr(tables.stages[-1], "value_bits", None)
-        unit = "" if bits is None else f", times two to the power of {bits}"
-        return f"how far it moves the estimate{unit}"
+        return "how far it moves the estimate"
     if tables.lowered.is_number:
-        return "its share, times 16384" if isinstance(tables, FixedTables) else "its share"
+        return "its share"
+    kind = "evidence" if tables.stages[-1].is_weighed else "belief"
+    return f"what it adds to the lead over the next best class, in {kind}"
+
+
+def _amount_bits(tables: FloatTables | FixedTables) -> int | None:
+    """Return the power of two that amounts of reasons are multiplied by; None with floats."""
     last = tables.stages[-1]
-    kind = "evidence" if last.is_weighed else "belief"
-    unit = f", times {1 << last.value_bits}" if isinstance(last, FixedStage) else ""
-    return f"what it adds to the lead over the next best class, in {kind}{unit}"
+    if not isinstance(last, FixedStage):
+        return None
+    is_share = tables.lowered.is_number and not tables.lowered.goal.is_additive_number
+    return SHARE_BITS if is_share else last.value_bits
 
 
 def _attributes(model: Model, tables: FloatTables | FixedTables) -> dict[str, Any]:

@@ -58,7 +58,9 @@ enum {
 };
 #define SAMPLE_N_CLASSES 3
 
-/* Decide on readings: return the class, and write the belief in each class, times 32768. */
+/* Decide on readings: return the class, and write the belief in each class, times 32768; as a number
+ * solah_value_of(belief, SAMPLE_BELIEF_BITS). */
+#define SAMPLE_BELIEF_BITS (15)
 int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAMPLE_N_CLASSES]);
 
 /* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
@@ -69,7 +71,9 @@ size_t sample_copy_class_name(int place, char *text, size_t size);
 const char *sample_class_name(int place);
 #endif
 
-/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times 2048. */
+/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times two
+ * to the power of SAMPLE_AMOUNT_BITS; see solah_value_of. */
+#define SAMPLE_AMOUNT_BITS (11)
 typedef struct {
     uint16_t rule;
     int32_t amount;

@@ -52,7 +52,9 @@ enum {
 };
 #define SHAKEN_N_CLASSES 3
 
-/* Decide on readings: return the class, and write the belief in each class, times 32768. */
+/* Decide on readings: return the class, and write the belief in each class, times 32768; as a number
+ * solah_value_of(belief, SHAKEN_BELIEF_BITS). */
+#define SHAKEN_BELIEF_BITS (15)
 int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t belief[SHAKEN_N_CLASSES]);
 
 /* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
@@ -63,7 +65,9 @@ size_t shaken_copy_class_name(int place, char *text, size_t size);
 const char *shaken_class_name(int place);
 #endif
 
-/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times 8192. */
+/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times two
+ * to the power of SHAKEN_AMOUNT_BITS; see solah_value_of. */
+#define SHAKEN_AMOUNT_BITS (13)
 typedef struct {
     uint16_t rule;
     int32_t amount;
