@@ -15,7 +15,6 @@
 #define NOT_A_NUMBER (0.0f / 0.0f) /* a bare board may have no math.h */
 #define N_CLASSES 3
 #define REASON sample_reason
-#define ESTIMATE(readings) sample_estimate(readings)
 #define DECIDE(readings, belief) sample_decide(readings, belief)
 #define WHY(readings, reasons) sample_why(readings, reasons, N_REASONS)
 

@@ -13,7 +13,6 @@
 #define N_READINGS 6
 #define N_CLASSES 3
 #define REASON sample_reason
-#define ESTIMATE(readings) sample_estimate(readings)
 #define DECIDE(readings, belief) sample_decide(readings, belief)
 #define WHY(readings, reasons) sample_why(readings, reasons, N_REASONS)
 
