@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from c_programs import C99, CPP11
 from export_shapes import ALL_SHAPES
@@ -264,6 +265,22 @@ def test_rows_show_each_class_unknown_readings_and_both_ends():
     assert some.any()
     assert len(choose_rows(model, twin, given, 100)) == 100
     assert len(choose_rows(model, twin, given, 2)) == 2
+
+
+def test_readings_that_c_cannot_write_are_brought_into_reach(tmp_path, find_tool):
+    model = MODELS["groups"]
+    rows = np.full((3, len(model.attributes)), np.inf)
+    rows[1] = -1e300
+    export = export_c(model, name="m")
+    chosen = choose_rows(model, export.twin, rows, 9)
+    assert np.nanmax(np.abs(chosen)) == 3e38
+    columns = {
+        one.name: ["a", "b", "c"] if one.is_coded else [1e300, -1e300, 0.5]
+        for one in model.attributes
+    }
+    table = from_frame(pd.DataFrame(columns))
+    written(tmp_path, export, model, table=table)
+    assert run_test(tmp_path, find_tool("cc"))[0] == 0
 
 
 @pytest.mark.parametrize("n_rows", [-1, 10_001])

@@ -35,6 +35,7 @@ N_REASONS = 3
 NO_RULE = 2**16 - 1
 _N_MORE = 5
 _MOST_ROWS = 10_000
+_MOST_READING = 3e38  # C has no literal for more
 _ONE_UNKNOWN = 7  # of so many readings of a row, where some are
 _AS_LARGE_AS_SAMPLES = (
     *(FeatureKind.MEAN, FeatureKind.MIN, FeatureKind.MAX, FeatureKind.RMS),
@@ -171,7 +172,7 @@ def choose_rows(
     for number, row in enumerate(given[places]):
         is_unknown = np.arange(number, number + len(row)) % _ONE_UNKNOWN == 0
         found.append(np.where(is_unknown & (number % 2 == 0), np.nan, row))
-    return np.array(found[:wanted])
+    return np.clip(found[:wanted], -_MOST_READING, _MOST_READING)
 
 
 def vectors_of(twin: FloatTwin | FixedTwin, rows: Float) -> Vectors:
