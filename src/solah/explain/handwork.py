@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from solah.data.spelling import spell
+from solah.data.spelling import count, spell
 
 if TYPE_CHECKING:
     from solah.model.document import Model
@@ -36,9 +36,7 @@ def spell_policy(model: Model) -> list[str]:
     told = {
         f"at least {policy.min_known:.4g} of the evidence must be known": policy.min_known > 0,
         "known readings must lie within the range of the training rows": policy.stays_in_range,
-        f"at most {policy.max_unseen} pairs of readings may be ones that never occurred together": (
-            policy.max_unseen is not None
-        ),
+        f"{_at_most(policy.max_unseen)} never occurred so together": policy.max_unseen is not None,
         f"evidence is averaged over {policy.smoothing} decisions": policy.smoothing > 1,
         f"another class must lead the settled one by a belief of {policy.margin:.4g}": (
             policy.margin > 0
@@ -47,6 +45,12 @@ def spell_policy(model: Model) -> list[str]:
         f"a settled decision stays for at least {policy.dwell}": policy.dwell > 1,
     }
     return [*beliefs, *(text for text, holds in told.items() if holds)]
+
+
+def _at_most(n_pairs: int | None) -> str:
+    if not n_pairs:
+        return "no pair of readings may be one that"
+    return f"at most {count(n_pairs, 'pair')} of readings may be such that"
 
 
 def spell_edits(model: Model) -> list[str]:
