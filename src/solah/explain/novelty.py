@@ -112,16 +112,16 @@ class RowDoubts:
     reasons : a phrase for each
     """
 
-    doubts: Doubt
-    is_held_back: bool
-    reasons: tuple[str, ...]
+    doubts: Doubt = NO_DOUBT
+    is_held_back: bool = False
+    reasons: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         """The reasons as a sentence; empty if there are none."""
         if not self.doubts:
             return ""
-        what = "Held back, as it is not known" if self.is_held_back else "Unlike the training rows"
+        what = "Held back (don't know)" if self.is_held_back else "Unlike the training rows"
         return f"{what}: {'; '.join(self.reasons)}."
 
 
@@ -146,8 +146,8 @@ def row_doubts(
         What was read of each attribute.
     """
     policy = model.policy or _NO_POLICY
-    if not model.goal.states:
-        return RowDoubts(NO_DOUBT, False, ())
+    if not model.goal.states:  # a number has no policy
+        return RowDoubts()
     place = int(model.goal.decide(np.array([belief]))[0])
     doubts = Doubt(int(novelty.doubts(policy)[row]))
     reasons: list[str] = []
