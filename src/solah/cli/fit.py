@@ -113,8 +113,6 @@ def fit(
     Many files: solah fit 'days/*.parquet' -t fault --memory 1GB
 
     Recordings: solah fit recordings/ -t activity --window 2s --rate 50
-
-    Decide only when sure: solah fit patients.csv -t diagnosis --max-error 5%
     """
     from solah.cli.provenance import provenance_of
     from solah.model import save_document
