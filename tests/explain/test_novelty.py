@@ -20,7 +20,7 @@ def test_each_reason_is_a_phrase():
     assert explained(model, 0).doubts.reasons == ("the belief in no is 0.622, and 0.7 is needed",)
     assert explained(model, 10).doubts.reasons == (
         "CO2 1800 lies beyond 390 to 1500",
-        "CO2 and door were never so together",
+        "this combination of CO2 and door never occurred in training",
     )
     lost = explained(model, 11)
     assert "0.5 of the evidence is known, and 0.6 is needed" in lost.doubts.reasons
@@ -32,8 +32,8 @@ def test_each_reason_is_a_phrase():
 def test_a_domain_without_a_policy_warns():
     told = explained(replace(room(), policy=None), 10)
     assert told.doubts.sentence == (
-        "Unlike the training rows: CO2 1800 lies beyond 390 to 1500; CO2 and door were never so "
-        "together."
+        "Unlike the training rows: CO2 1800 lies beyond 390 to 1500; this combination of CO2 and "
+        "door never occurred in training."
     )
     assert not told.doubts.is_held_back
     assert told.to_dict()["held_back"] is False

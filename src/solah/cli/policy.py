@@ -45,9 +45,11 @@ def policy(
     """
     from solah.evaluation import with_costs, with_policy
     from solah.exceptions import ParameterError
-    from solah.model import load_document, save_document
+    from solah.model import Policy, load_document, save_document
+    from solah.model.domain import check_policy
 
     document = load_document(model)
+    check_policy(Policy(), None, document.goal)
     if not wanted.given():
         raise ParameterError("there is nothing to do: give --max-error, --settle or the like")
     costs = wanted.read_costs()

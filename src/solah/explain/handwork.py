@@ -36,7 +36,9 @@ def spell_policy(model: Model) -> list[str]:
     told = {
         f"at least {policy.min_known:.4g} of the evidence must be known": policy.min_known > 0,
         "known readings must lie within the range of the training rows": policy.stays_in_range,
-        f"{_at_most(policy.max_unseen)} never occurred so together": policy.max_unseen is not None,
+        f"{_most_pairs(policy.max_unseen)} of readings must have occurred together in training": (
+            policy.max_unseen is not None
+        ),
         f"evidence is averaged over {policy.smoothing} decisions": policy.smoothing > 1,
         f"another class must lead the settled one by a belief of {policy.margin:.4g}": (
             policy.margin > 0
@@ -47,10 +49,8 @@ def spell_policy(model: Model) -> list[str]:
     return [*beliefs, *(text for text, holds in told.items() if holds)]
 
 
-def _at_most(n_pairs: int | None) -> str:
-    if not n_pairs:
-        return "no pair of readings may be one that"
-    return f"at most {count(n_pairs, 'pair')} of readings may be such that"
+def _most_pairs(n_new: int | None) -> str:
+    return f"all but {count(n_new, 'pair')}" if n_new else "each pair"
 
 
 def spell_edits(model: Model) -> list[str]:

@@ -162,7 +162,7 @@ def row_doubts(
     if model.domain is not None:
         reasons += _beyond(model, novelty.out_of_range[row], readings)
         reasons += [
-            f"{pair.first} and {pair.second} were never so together"
+            f"this combination of {pair.first} and {pair.second} never occurred in training"
             for pair, is_unseen in zip(model.domain.pairs, novelty.unseen[row], strict=True)
             if is_unseen and Doubt.UNSEEN in doubts
         ]
