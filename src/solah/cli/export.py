@@ -10,7 +10,7 @@ from solah.cli.adapt import Forgetting, PaceOption
 from solah.cli.options import ModelFile, ReadingOptions
 from solah.cli.overwriting import READ, refuse_overwriting
 from solah.cli.screen import Screen, output_option
-from solah.cli.verb import options_in
+from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
     from solah.data import Table
@@ -171,6 +171,10 @@ Folder = Annotated[
 ]
 
 
+@many_options(
+    *("to", "numbers", "max_flash", "min_agreement", "learn", "test_rows", "part", "sign", "table"),
+    *("name", "json", "output"),
+)
 def export(
     model: ModelFile,
     reading: ReadingOptions,
