@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from solah.device.fixed_tables import FixedWalk
     from solah.device.float_tables import FloatTables, WalkTables
     from solah.device.lowering import Lowered, TreeInput
+    from solah.device.policy_tables import PolicyTables
     from solah.explain.rules import Rule
     from solah.learn.online import Pace
     from solah.model.attributes import Attribute
@@ -36,7 +37,11 @@ KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
 
 
 def write_c(
-    model: Model, tables: FloatTables | FixedTables, name: str, pace: Pace | None = None
+    model: Model,
+    tables: FloatTables | FixedTables,
+    name: str,
+    pace: Pace | None = None,
+    policy: PolicyTables | None = None,
 ) -> dict[str, str]:
     """Write a model as C.
 
@@ -46,6 +51,7 @@ def write_c(
     tables : its tables, in float32 or in integers
     name : what files and functions are called
     pace : how fast the device learns, if its tables are such
+    policy : when the device decides, and when it does not know; None if it always decides
 
     Returns
     -------
@@ -60,8 +66,10 @@ def write_c(
     own = ("solah_fixed.h", "solah_reading.h") if is_fixed else ("solah_float.h", "solah_core.h")
     learning = ("solah_learn.h", "solah_crc.h") if pace else ()
     signals = ("solah_signals.h",) if model.signals else ()
-    headers = ("solah_decide.h", "solah_flash.h", "solah_tables.h", *own, *learning, *signals)
-    values = {**_values(model, tables, name, pace), **_learning(tables, name, pace)}
+    judging = ("solah_judge.h",) if policy else ()
+    shared = ("solah_decide.h", "solah_flash.h", "solah_tables.h")
+    headers = (*shared, *own, *learning, *signals, *judging)
+    values = {**_values(model, tables, name, pace, policy), **_learning(tables, name, pace)}
     environment = source_environment()
     return {
         f"{name}.h": environment.get_template("model.h.j2").render(**values),
@@ -105,7 +113,11 @@ def _refuse_more(what: str, number: int, most: int) -> None:
 
 
 def _values(
-    model: Model, tables: FloatTables | FixedTables, name: str, pace: Pace | None = None
+    model: Model,
+    tables: FloatTables | FixedTables,
+    name: str,
+    pace: Pace | None = None,
+    policy: PolicyTables | None = None,
 ) -> dict[str, Any]:
     """Gather what the templates show."""
     rules = rules_of(tables.lowered)
@@ -132,6 +144,8 @@ def _values(
         **_kinds_of_numbers(tables),
         "types": table_types(tables),
         "costs": None if pace else estimate_costs(tables),
+        "policy": policy,
+        "state_bytes": 0 if policy is None else state_bytes(policy, tables),
     }
 
 
@@ -147,6 +161,15 @@ def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -
         "learnt_bytes": 4 * tables.learnt.size,
         "memory": f"const {name}_memory *memory, ",
     }
+
+
+def state_bytes(policy: PolicyTables, tables: FloatTables | FixedTables) -> int:
+    """Count what is remembered of decisions, as a device of 32 bits keeps it."""
+    n_smoothed = tables.lowered.n_values if policy.smoothing_bits else 0
+    n_rests = n_smoothed if isinstance(tables, FixedTables) else 0
+    size = 4 * n_smoothed + 2 + n_rests + policy.window + 2 + bool(n_smoothed)
+    word = 4 if n_smoothed else 2
+    return -(-size // word) * word
 
 
 def rules_of(lowered: Lowered) -> tuple[Rule, ...]:

@@ -12,7 +12,9 @@ from solah.device.fixed_twin import FixedTwin
 from solah.device.float_tables import float_tables
 from solah.device.float_twin import FloatTwin
 from solah.device.lowering import lower
+from solah.device.policy_tables import policy_tables
 from solah.exceptions import ParameterError
+from solah.explain.importance import attribute_importances
 from solah.export.c_writer import rules_of, write_c, write_python
 from solah.export.names import check_identifier, check_module
 from solah.learn.online import Learner, LearningTwin, Pace
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.fixed_tables import FixedTables
+    from solah.device.float_tables import FloatTables
+    from solah.device.policy_tables import PolicyTables
     from solah.explain.rules import Rule
     from solah.model.document import Model
     from solah.model.signals import Signals
@@ -117,13 +121,20 @@ def _exported(model: Model, name: str, numbers: Numbers, learning: Pace | None) 
     lowered = lower(model)
     if numbers == "float":
         floats = float_tables(lowered)
-        files = write_c(model, floats, name)
-        return Export(name, numbers, files, FloatTwin(floats), rules_of(lowered))
+        policy = lower_policy(model, floats)
+        files = write_c(model, floats, name, policy=policy)
+        return Export(name, numbers, files, FloatTwin(floats, policy), rules_of(lowered))
     if numbers == "q15":
         integers = fixed_tables(lowered)
-        files = write_c(model, integers, name)
-        return _in_integers(name, files, integers)
+        policy = lower_policy(model, integers)
+        files = write_c(model, integers, name, policy=policy)
+        return _in_integers(name, files, integers, policy)
     raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
+
+
+def lower_policy(model: Model, tables: FloatTables | FixedTables) -> PolicyTables | None:
+    """Lower when a model decides, and when it does not know; None if it always decides."""
+    return policy_tables(model, tables, attribute_importances(model))
 
 
 def export_micropython(model: Model, *, name: str = "model") -> Export:
@@ -160,10 +171,14 @@ def _learning(model: Model, name: str, numbers: Numbers, pace: Pace) -> Export:
             f"a device learns in integers: numbers='q15'. Got {numbers!r} instead."
         )
     learner = Learner(model, pace=pace.pace, forgetting=pace.forgetting)
-    export = _in_integers(name, write_c(model, learner.tables, name, pace), learner.tables)
-    return replace(export, twin=learner.twin)
+    policy = lower_policy(model, learner.tables)
+    files = write_c(model, learner.tables, name, pace, policy)
+    learner.twin.policy = policy
+    return replace(_in_integers(name, files, learner.tables), twin=learner.twin)
 
 
-def _in_integers(name: str, files: Mapping[str, str], tables: FixedTables) -> Export:
-    twin = FixedTwin(tables)
+def _in_integers(
+    name: str, files: Mapping[str, str], tables: FixedTables, policy: PolicyTables | None = None
+) -> Export:
+    twin = FixedTwin(tables, policy)
     return Export(name, "q15", files, twin, rules_of(tables.lowered), twin.unit, tables.warnings)
