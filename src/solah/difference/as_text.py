@@ -21,6 +21,7 @@ _TITLES: dict[Part, str] = {
     "group": "Groups",
     "rule": "Rules, the largest change first",
     "tree": "Trees",
+    "policy": "When it decides",
     "figures": "Figures",
 }
 MOST_LINES = 20
