@@ -74,12 +74,12 @@ class Judge:
             decisions[i] = UNKNOWN_PLACE if is_held_back else place
             settled[i] = self._settling.take(int(decisions[i]))
         stored = beliefs.astype(self._twin.belief_type)
-        return Verdicts(decisions, settled, doubts, n_unseen, stored)
+        return Verdicts(decisions, settled, doubts.astype(np.uint8), n_unseen, stored)
 
-    def _of_readings(self, evidence: Evidence) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    def _of_readings(self, evidence: Evidence) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
         """Return the doubts that readings raise, and how many pairs of cells are unseen."""
         x, tables = evidence.readings, self._tables
-        doubts = np.zeros(len(x), dtype=np.uint8)
+        doubts = np.zeros(len(x), dtype=np.intp)
         known = self._twin.whole - self._lost(evidence)
         doubts[known < tables.min_known] |= Doubt.FEW_READINGS
         for place, row in enumerate(tables.cells):
