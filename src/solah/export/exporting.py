@@ -18,19 +18,22 @@ from solah.explain.importance import attribute_importances
 from solah.export.c_writer import rules_of, write_c, write_python
 from solah.export.names import check_identifier, check_module
 from solah.learn.online import Learner, LearningTwin, Pace
+from solah.model.policy import Doubt
 from solah.signals.stream import SignalStream
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     from solah.device.fixed_tables import FixedTables
     from solah.device.float_tables import FloatTables
+    from solah.device.judging import Judge
     from solah.device.policy_tables import PolicyTables
     from solah.explain.rules import Rule
     from solah.model.document import Model
     from solah.model.signals import Signals
+    from solah.signals.stream import Judged
 
 Numbers = Literal["float", "q15"]
 
@@ -65,6 +68,9 @@ class Export:
         if self.signals is None:
             raise ParameterError("the model has no signals; it decides on readings")
 
+        if self.twin.policy is not None:
+            return SignalStream(self.signals, _judging(self.twin.start_judging()))
+
         def decide(readings: NDArray[np.float64]) -> tuple[Any, NDArray[Any]]:
             if self.twin.is_number:
                 return self.twin.estimate(readings)[0], np.empty(0)
@@ -77,6 +83,15 @@ class Export:
     def learns(self) -> bool:
         """Whether the device learns."""
         return isinstance(self.twin, LearningTwin)
+
+
+def _judging(judge: Judge) -> Callable[[NDArray[np.float64]], Judged]:
+    def decide(readings: NDArray[np.float64]) -> Judged:
+        found = judge.take(readings)
+        doubts = Doubt(int(found.doubts[0]))
+        return int(found.decisions[0]), found.beliefs[0], int(found.settled[0]), doubts
+
+    return decide
 
 
 def export_c(
