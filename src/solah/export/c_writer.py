@@ -78,21 +78,26 @@ def write_c(
     }
 
 
-def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]:
+def write_python(
+    model: Model, tables: FixedTables, name: str, policy: PolicyTables | None = None
+) -> dict[str, str]:
     """Write a model as a module for MicroPython, in integers, and its rules as another.
 
     Returns
     -------
     files : dict of file name to text
     """
-    values = {**_values(model, tables, name), **_learning(tables, name, None)}
-    folder = files("solah.export").joinpath("py_runtime")
-    parts = ("fixed.py.txt", "lost.py.txt") if tables.loses else ("fixed.py.txt",)
+    values = {**_values(model, tables, name, policy=policy), **_learning(tables, name, None)}
+    needed = {
+        "fixed": True,
+        "lost": tables.loses,
+        "judge": policy is not None,
+        "signals": model.signals is not None,
+    }
     environment = source_environment()
     kinds = {kind: place for place, kind in enumerate(KINDS)}
     example = f"{model.attributes[0].peaks[0]:.4g}"
-    texts = (folder.joinpath(part).read_text(encoding="utf-8").rstrip() for part in parts)
-    own = "\n\n\n".join(texts)
+    own = "\n\n\n".join(python_text(part) for part, is_needed in needed.items() if is_needed)
     model_text = environment.get_template("model.py.j2")
     return {
         f"{name}.py": model_text.render(**values, kinds=kinds, example=example, runtime=own),
@@ -103,6 +108,12 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
 def runtime_text(name: str) -> str:
     """Return a header of the runtime."""
     return files("solah.export").joinpath("c_runtime", name).read_text(encoding="utf-8")
+
+
+def python_text(name: str) -> str:
+    """Return a part of the runtime for MicroPython."""
+    part = files("solah.export").joinpath("py_runtime", f"{name}.py.txt")
+    return part.read_text(encoding="utf-8").rstrip()
 
 
 def _refuse_more(what: str, number: int, most: int) -> None:
@@ -286,6 +297,7 @@ def source_environment() -> Environment:
     }
     environment.filters |= {
         "comment": comment,
+        "float_bytes": float_bytes,
         "floats": floats,
         "integers": integers,
         "kconfig": kconfig,
@@ -312,6 +324,11 @@ def float_literal(value: float) -> str:
 def floats(values: Iterable[float]) -> str:
     """Write the lines of a table of floats."""
     return _lines([float_literal(value) for value in values])
+
+
+def float_bytes(values: Iterable[float]) -> str:
+    """Write the bits of float32 as bytes of Python, which no board rounds."""
+    return ascii(np.array(list(values), dtype="<f4").tobytes())
 
 
 def integers(values: Iterable[int]) -> str:

@@ -126,8 +126,12 @@ def export_c(
     """
     check_identifier(name)
     export = _exported(model, name, numbers, learning)
-    signals = model.signals and model.signals.only([one.name for one in model.attributes])
-    return replace(export, signals=signals)
+    return replace(export, signals=_asked_signals(model))
+
+
+def _asked_signals(model: Model) -> Signals | None:
+    """Return how the readings are made that the model asks for; None if samples make none."""
+    return model.signals and model.signals.only([one.name for one in model.attributes])
 
 
 def _exported(model: Model, name: str, numbers: Numbers, learning: Pace | None) -> Export:
@@ -177,7 +181,9 @@ def export_micropython(model: Model, *, name: str = "model") -> Export:
     """
     check_module(name)
     tables = fixed_tables(lower(model))
-    return _in_integers(name, write_python(model, tables, name), tables)
+    policy = lower_policy(model, tables)
+    export = _in_integers(name, write_python(model, tables, name, policy), tables, policy)
+    return replace(export, signals=_asked_signals(model))
 
 
 def _learning(model: Model, name: str, numbers: Numbers, pace: Pace) -> Export:

@@ -81,6 +81,11 @@ class FeatureRow:
         """The kind as the runtime calls it."""
         return f"SOLAH_{self.kind.name}"
 
+    @property
+    def kind_number(self) -> int:
+        """The kind as its number in the runtime."""
+        return list(FeatureKind).index(self.kind)
+
 
 @dataclass(frozen=True)
 class SignalTables:

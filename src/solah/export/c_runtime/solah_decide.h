@@ -17,7 +17,7 @@ SOLAH_INLINE void solah_add_walk(solah_model *model,
                                  const SOLAH_FLASH solah_walk *walk, const solah_reading *x,
                                  solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
 {
-    solah_way way;
+    solah_path way;
     solah_number scores[SOLAH_N_VALUES] = {0};
     int32_t node;
 
@@ -293,7 +293,7 @@ static inline solah_number solah_lead(solah_model *model, const solah_number *sc
  * the way, but not what the last node asks if it has all leaves of that node. */
 static inline solah_weight solah_weight_of_rule(const SOLAH_FLASH solah_walk *walk,
                                                 const SOLAH_FLASH uint16_t *rules,
-                                                const solah_reading *x, const solah_way *way)
+                                                const solah_reading *x, const solah_path *way)
 {
     solah_weight sum = (solah_weight)0;
     int32_t d = 0;
@@ -332,7 +332,7 @@ static inline void solah_note_walk(solah_model *model, const SOLAH_FLASH solah_w
                                    solah_belief beliefs[][SOLAH_N_CLASSES], solah_pair classes,
                                    solah_reasons *reasons)
 {
-    solah_way way;
+    solah_path way;
     solah_number scores[SOLAH_N_VALUES];
     int32_t node;
 

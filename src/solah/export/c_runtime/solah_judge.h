@@ -208,11 +208,12 @@ static inline int solah_is_little(const SOLAH_FLASH solah_policy *policy, const 
 }
 
 /* The class to decide for: the settled one, unless the best is ahead by the margin. */
-static inline int32_t solah_keep(const SOLAH_FLASH solah_policy *policy, const SOLAH_STATE *state,
-                                 const solah_belief *belief, int32_t best)
+static inline int32_t solah_keep(solah_model *model, const SOLAH_FLASH solah_policy *policy,
+                                 const SOLAH_STATE *state, const solah_belief *belief,
+                                 int32_t best)
 {
-    const uint8_t settled = state->settled;
-    if (!(policy->margin > (solah_belief)0) || settled == SOLAH_NOTHING || settled == best) {
+    const int32_t settled = state->settled;
+    if (!(policy->margin > (solah_belief)0) || settled >= SOLAH_CLASSES(model) || settled == best) {
         return best;
     }
 #ifdef SOLAH_IN_INTEGERS
@@ -225,7 +226,7 @@ static inline int32_t solah_keep(const SOLAH_FLASH solah_policy *policy, const S
 
 /* Take the next decision, the place of a class or SOLAH_NOTHING: return the settled one.
  *
- * The state has `last` with the last decisions, `next` with where the oldest of them stands,
+ * The state has `last` with the last decisions, `next` with the place behind the newest of them,
  * `settled`, and `age` with for how many decisions it has been; where evidence is averaged,
  * `is_begun`, `evidence` with the means and, in integers, `rest`. */
 static inline uint8_t solah_settle(const SOLAH_FLASH solah_policy *policy, SOLAH_STATE *state,
@@ -233,11 +234,11 @@ static inline uint8_t solah_settle(const SOLAH_FLASH solah_policy *policy, SOLAH
 {
     uint8_t n_votes = 0;
 
-    state->last[state->next] = place;
-    state->next++;
     if (state->next >= policy->window) {
         state->next = 0;
     }
+    state->last[state->next] = place;
+    state->next++;
     if (state->age < UINT16_MAX) {
         state->age++;
     }
@@ -292,7 +293,7 @@ static inline int solah_judge(solah_model *model, const SOLAH_FLASH solah_policy
         belief[c] = decided[c];
     }
     const int32_t place =
-        solah_keep(policy, state, belief, solah_best(model, decided, total, -1));
+        solah_keep(model, policy, state, belief, solah_best(model, decided, total, -1));
     verdict->n_unseen = 0;
     if (policy->cells != NULL) {
         doubts = solah_doubt_cells(policy, x, n_readings, &verdict->n_unseen);
