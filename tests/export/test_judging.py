@@ -9,7 +9,7 @@ from c_programs import C99, CPP11, TYPES, readings
 from export_shapes import ALL_SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged_models import JUDGE, check_verdicts, in_time, judge_on, judged_model
+from judged_models import JUDGE, STEADY, check_verdicts, in_time, judge_on, judged_model
 from target_programs import with_tools
 
 from random_models import as_table, coded, random_model, random_number_model, random_rows
@@ -156,11 +156,11 @@ def test_c_judges_as_the_twin(shape, numbers, find_tool, tmp_path):
 def test_a_hundred_thousand_rows_are_judged_alike(numbers, find_tool, tmp_path):
     target = with_tools("host", find_tool)
     rng = np.random.default_rng(6)
-    model = judged_model(rng, "groups", 4)
-    policy = replace(model.policy, smoothing=16, margin=0.05, votes=3, window=5, dwell=4)
-    model = replace(model, policy=policy)
+    model = replace(judged_model(rng, "groups", 3), policy=STEADY)
     export = export_c(model, name="m", numbers=numbers)
-    judge_on(target, export, in_time(rng, model, 100_000), tmp_path)
+    rows = in_time(rng, model, 100_000)
+    judge_on(target, export, rows, tmp_path)
+    assert set(export.twin.judge(rows[:5_000]).settled.tolist()) == {-1, 0, 1, 2}
 
 
 @pytest.mark.slow
@@ -169,9 +169,7 @@ def test_a_hundred_thousand_rows_are_judged_alike(numbers, find_tool, tmp_path):
 def test_every_target_judges_alike(name, numbers, find_tool, tmp_path):
     target = with_tools(name, find_tool)
     rng = np.random.default_rng(7)
-    model = judged_model(rng, "groups", 3)
-    policy = replace(model.policy, smoothing=8, margin=0.05, votes=2, window=3, dwell=2)
-    model = replace(model, policy=policy)
+    model = replace(judged_model(rng, "groups", 3), policy=STEADY)
     judge_on(target, export_c(model, name="m", numbers=numbers), in_time(rng, model, 200), tmp_path)
 
 

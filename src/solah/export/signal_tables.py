@@ -125,6 +125,12 @@ class SignalTables:
         return tuple(sorted({row.constant for row in self.features}))
 
     @property
+    def limits(self) -> dict[str, int]:
+        """What a runtime must have room for that learns all this when it opens a blob."""
+        n_channels = max(len(self.measured), len(self.stored))
+        return {"SAMPLES": self.ring_size, "WINDOW": self.longest, "CHANNELS": n_channels}
+
+    @property
     def n_bytes(self) -> int:
         """The bytes of the memory, as a device of 32 bits has them."""
         floats = self.ring_size + len(self.measured)

@@ -3,7 +3,7 @@
  * believed; before it stand
  *
  *   SOLAH_N_READINGS   the readings
- *   SOLAH_STATE        the type of what is remembered, whose fields are described at solah_settle
+ *   SOLAH_SETTLING        the type of what is remembered, whose fields are described at solah_settle
  *   SOLAH_VERDICT      the type of what is answered: decision, settled, doubts, n_unseen
  *   SOLAH_SMOOTHS      defined, if evidence is averaged
  *
@@ -60,7 +60,7 @@ typedef struct {
 } solah_policy;
 
 /* Begin with no decision. */
-static inline void solah_settle_start(const SOLAH_FLASH solah_policy *policy, SOLAH_STATE *state)
+static inline void solah_settle_start(const SOLAH_FLASH solah_policy *policy, SOLAH_SETTLING *state)
 {
     for (uint8_t i = 0; i < policy->window; i++) {
         state->last[i] = SOLAH_NOTHING;
@@ -77,7 +77,7 @@ static inline void solah_settle_start(const SOLAH_FLASH solah_policy *policy, SO
 #ifdef SOLAH_IN_INTEGERS
 /* Average exponentially: what the division by a power of two leaves waits in `rest` for the next
  * one, so that no offset stays. Half of a unit is there to begin with: the mean is rounded. */
-static inline void solah_average(const SOLAH_FLASH solah_policy *policy, SOLAH_STATE *state,
+static inline void solah_average(const SOLAH_FLASH solah_policy *policy, SOLAH_SETTLING *state,
                                  int32_t v, int32_t number)
 {
     const uint32_t bits = policy->smoothing_bits;
@@ -87,20 +87,20 @@ static inline void solah_average(const SOLAH_FLASH solah_policy *policy, SOLAH_S
     state->rest[v] = (uint8_t)(way & ((1u << bits) - 1u));
 }
 
-static inline void solah_begin_average(const SOLAH_FLASH solah_policy *policy, SOLAH_STATE *state,
+static inline void solah_begin_average(const SOLAH_FLASH solah_policy *policy, SOLAH_SETTLING *state,
                                        int32_t v, int32_t number)
 {
     state->evidence[v] = number;
     state->rest[v] = (uint8_t)((1u << policy->smoothing_bits) >> 1);
 }
 #else
-static inline void solah_average(const SOLAH_FLASH solah_policy *policy, SOLAH_STATE *state,
+static inline void solah_average(const SOLAH_FLASH solah_policy *policy, SOLAH_SETTLING *state,
                                  int32_t v, float number)
 {
     state->evidence[v] += (number - state->evidence[v]) * policy->smoothing;
 }
 
-static inline void solah_begin_average(const SOLAH_FLASH solah_policy *policy, SOLAH_STATE *state,
+static inline void solah_begin_average(const SOLAH_FLASH solah_policy *policy, SOLAH_SETTLING *state,
                                        int32_t v, float number)
 {
     (void)policy;
@@ -110,7 +110,7 @@ static inline void solah_begin_average(const SOLAH_FLASH solah_policy *policy, S
 
 /* Smooth what the last stage adds up. */
 static inline void solah_smooth(solah_model *model, const SOLAH_FLASH solah_policy *policy,
-                                SOLAH_STATE *state, solah_number *total)
+                                SOLAH_SETTLING *state, solah_number *total)
 {
     for (int32_t v = 0; v < SOLAH_VALUES(model) && policy->smoothing_bits > 0; v++) {
         if (state->is_begun) {
@@ -209,7 +209,7 @@ static inline int solah_is_little(const SOLAH_FLASH solah_policy *policy, const 
 
 /* The class to decide for: the settled one, unless the best is ahead by the margin. */
 static inline int32_t solah_keep(solah_model *model, const SOLAH_FLASH solah_policy *policy,
-                                 const SOLAH_STATE *state, const solah_belief *belief,
+                                 const SOLAH_SETTLING *state, const solah_belief *belief,
                                  int32_t best)
 {
     const int32_t settled = state->settled;
@@ -229,7 +229,7 @@ static inline int32_t solah_keep(solah_model *model, const SOLAH_FLASH solah_pol
  * The state has `last` with the last decisions, `next` with the place behind the newest of them,
  * `settled`, and `age` with for how many decisions it has been; where evidence is averaged,
  * `is_begun`, `evidence` with the means and, in integers, `rest`. */
-static inline uint8_t solah_settle(const SOLAH_FLASH solah_policy *policy, SOLAH_STATE *state,
+static inline uint8_t solah_settle(const SOLAH_FLASH solah_policy *policy, SOLAH_SETTLING *state,
                                    uint8_t place)
 {
     uint8_t n_votes = 0;
@@ -257,7 +257,7 @@ static inline uint8_t solah_settle(const SOLAH_FLASH solah_policy *policy, SOLAH
 /* Compute beliefs of evidence that is smoothed: return the share of it that is unknown. */
 SOLAH_INLINE solah_weight solah_believe_smoothly(solah_model *model,
                                                  const SOLAH_FLASH solah_policy *policy,
-                                                 SOLAH_STATE *state, const solah_reading *x,
+                                                 SOLAH_SETTLING *state, const solah_reading *x,
                                                  solah_belief beliefs[][SOLAH_N_CLASSES],
                                                  solah_number *total)
 {
@@ -280,7 +280,7 @@ SOLAH_INLINE solah_weight solah_believe_smoothly(solah_model *model,
 
 /* Judge readings: return the settled decision, and write the belief in each class. */
 static inline int solah_judge(solah_model *model, const SOLAH_FLASH solah_policy *policy,
-                              SOLAH_STATE *state, const solah_reading *x, int32_t n_readings,
+                              SOLAH_SETTLING *state, const solah_reading *x, int32_t n_readings,
                               solah_belief *belief, SOLAH_VERDICT *verdict)
 {
     solah_belief beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{(solah_belief)0}};
