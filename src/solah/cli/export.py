@@ -142,8 +142,6 @@ def export(
     found = check_device(full, document, exported, data, options, min_agreement)
     for warning in exported.warnings:
         screen.note(warning)
-    if document.signals is not None and (to == "micropython" or to == "blob"):
-        screen.note("this decides on readings; what makes them of samples is written in C only")
     files = dict(exported.files)
     if isinstance(exported, Export) and (to == "arduino" or to == "zephyr"):
         files = dict(package_c(document, exported, to))

@@ -32,7 +32,7 @@ from solah.export.c_writer import (
     rules_of,
     runtime_text,
 )
-from solah.export.exporting import lower_policy
+from solah.export.judging import lower_policy
 from solah.export.names import check_identifier
 from solah.export.quoting import one_line
 from solah.export.signal_tables import signal_tables

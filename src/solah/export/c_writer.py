@@ -15,6 +15,7 @@ from solah.exceptions import ParameterError
 from solah.explain.rules import tree_rules
 from solah.export.c_types import table_types
 from solah.export.costs import estimate_costs
+from solah.export.judging import state_bytes
 from solah.export.names import distinct
 from solah.export.quoting import c_string, comment, kconfig, one_line
 from solah.export.signal_tables import signal_tables
@@ -154,7 +155,7 @@ def _values(
         **_signals(model),
         **_kinds_of_numbers(tables),
         "types": table_types(tables),
-        "costs": None if pace else estimate_costs(tables),
+        "costs": None if pace else estimate_costs(tables, policy),
         "policy": policy,
         "state_bytes": 0 if policy is None else state_bytes(policy, tables),
     }
@@ -172,15 +173,6 @@ def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -
         "learnt_bytes": 4 * tables.learnt.size,
         "memory": f"const {name}_memory *memory, ",
     }
-
-
-def state_bytes(policy: PolicyTables, tables: FloatTables | FixedTables) -> int:
-    """Count what is remembered of decisions, as a device of 32 bits keeps it."""
-    n_smoothed = tables.lowered.n_values if policy.smoothing_bits else 0
-    n_rests = n_smoothed if isinstance(tables, FixedTables) else 0
-    size = 4 * n_smoothed + 2 + n_rests + policy.window + 2 + bool(n_smoothed)
-    word = 4 if n_smoothed else 2
-    return -(-size // word) * word
 
 
 def rules_of(lowered: Lowered) -> tuple[Rule, ...]:

@@ -12,10 +12,9 @@ from solah.device.fixed_twin import FixedTwin
 from solah.device.float_tables import float_tables
 from solah.device.float_twin import FloatTwin
 from solah.device.lowering import lower
-from solah.device.policy_tables import policy_tables
 from solah.exceptions import ParameterError
-from solah.explain.importance import attribute_importances
 from solah.export.c_writer import rules_of, write_c, write_python
+from solah.export.judging import lower_policy
 from solah.export.names import check_identifier, check_module
 from solah.learn.online import Learner, LearningTwin, Pace
 from solah.model.policy import Doubt
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.fixed_tables import FixedTables
-    from solah.device.float_tables import FloatTables
     from solah.device.judging import Judge
     from solah.device.policy_tables import PolicyTables
     from solah.explain.rules import Rule
@@ -149,11 +147,6 @@ def _exported(model: Model, name: str, numbers: Numbers, learning: Pace | None) 
         files = write_c(model, integers, name, policy=policy)
         return _in_integers(name, files, integers, policy)
     raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
-
-
-def lower_policy(model: Model, tables: FloatTables | FixedTables) -> PolicyTables | None:
-    """Lower when a model decides, and when it does not know; None if it always decides."""
-    return policy_tables(model, tables, attribute_importances(model))
 
 
 def export_micropython(model: Model, *, name: str = "model") -> Export:
