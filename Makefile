@@ -5,7 +5,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml README.md LICENSE $(shell find src native -type f -not -name '*.pyc')
 
-EXTRAS := broker,dask,datasets,mqtt,parquet,plot,web,yaml
 OLDEST := .venv-oldest
 # Where what we need of others is used most; OLDEST_TESTS=tests runs all.
 OLDEST_TESTS ?= tests/test_sklearn_contract.py tests/test_package.py tests/data tests/datasets \
@@ -54,7 +53,7 @@ $(VENV)/.installed: $(SOURCES) | $(VENV)/bin/python
 
 $(VENV)/.dev: $(SOURCES) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --group dev '.[broker,dask,datasets,mqtt,parquet,plot,web]'
+	$(BIN)/python -m pip install --quiet --group dev '.[all]'
 	@touch $@ $(VENV)/.installed
 
 $(OLDEST)/.dev: $(SOURCES) tests/oldest.py
@@ -62,7 +61,7 @@ $(OLDEST)/.dev: $(SOURCES) tests/oldest.py
 	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
 	$(OLDEST)/bin/python tests/oldest.py > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt \
-		'pytest<9' pytest-xdist hypothesis httpx jsonschema 'pandas<3' polars '.[$(EXTRAS)]'
+		'pytest<9' pytest-xdist hypothesis httpx jsonschema 'pandas<3' polars '.[all]'
 	@touch $@
 
 clean:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data.spelling import spell
+from solah.data.spelling import spell, spell_number
 from solah.exceptions import DataError
 from solah.explain.adding import numbers_of
 from solah.model.beliefs import all_beliefs
@@ -276,7 +276,7 @@ class DecidedRows:
     def _spelt(self, value: float) -> str | None:
         if np.isnan(value):
             return None
-        return f"{value:.4g}" if self._is_number else spell(self._goal.states[int(value)])
+        return spell_number(value) if self._is_number else spell(self._goal.states[int(value)])
 
 
 def _plain(numbers: Float) -> list[float | None]:
