@@ -157,7 +157,9 @@ def _values(
         "types": table_types(tables),
         "costs": None if pace else estimate_costs(tables, policy),
         "policy": policy,
-        "state_bytes": 0 if policy is None else state_bytes(policy, tables),
+        "state_bytes": 0
+        if policy is None
+        else state_bytes(policy, tables.lowered.n_values, is_fixed=isinstance(tables, FixedTables)),
     }
 
 

@@ -25,10 +25,10 @@ def lower_policy(model: Model, tables: Tables) -> PolicyTables | None:
     return policy_tables(model, tables, attribute_importances(model))
 
 
-def state_bytes(policy: PolicyTables, tables: Tables) -> int:
+def state_bytes(policy: PolicyTables, n_values: int, *, is_fixed: bool) -> int:
     """Count what is remembered of decisions, as a device of 32 bits keeps it."""
-    n_smoothed = tables.lowered.n_values if policy.smoothing_bits else 0
-    n_rests = n_smoothed if isinstance(tables, FixedTables) else 0
+    n_smoothed = n_values if policy.smoothing_bits else 0
+    n_rests = n_smoothed if is_fixed else 0
     size = 4 * n_smoothed + 2 + n_rests + policy.window + 2 + bool(n_smoothed)
     return _aligned(size, 4 if n_smoothed else 2)
 
