@@ -2,6 +2,7 @@
 
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from judged_models import JUDGE, STEADY, check_verdicts, in_time, judge_on, judg
 from target_programs import with_tools
 
 from random_models import as_table, coded, random_model, random_number_model, random_rows
+from small_models import room_model
 from solah import LinguisticTreeClassifier, datasets
 from solah.exceptions import ParameterError
 from solah.export import export_c
@@ -20,10 +22,11 @@ from solah.export.targets import TARGETS, build, run
 from solah.learn.online import Pace
 from solah.model.beliefs import signals_of
 from solah.model.domain import is_out_of_range, unseen_pairs
-from solah.model.policy import Doubt, Policy, Settling
+from solah.model.policy import Cells, Domain, Doubt, Policy, SeenTogether, Settling
 from solah.runtime import Evaluator
 
 NUMBERS = ["float", "q15"]
+GOLDEN = Path(__file__).parent / "golden"
 
 
 # --- what the twin says ----------------------------------------------------------------------
@@ -163,6 +166,18 @@ def test_a_hundred_thousand_rows_are_judged_alike(numbers, find_tool, tmp_path):
     assert set(export.twin.judge(rows[:5_000]).settled.tolist()) == {-1, 0, 1, 2}
 
 
+def test_the_longest_windows_and_dwells_are_kept(find_tool, tmp_path):
+    target = with_tools("host", find_tool)
+    rng = np.random.default_rng(13)
+    longest = Policy(votes=3, window=32, dwell=65_534)
+    model = replace(random_model(rng, "flat fusion", 3), policy=longest)
+    export = export_c(model, name="m", numbers="q15")
+    rows = in_time(rng, model, 140_000)
+    judge_on(target, export, rows, tmp_path)
+    settled = export.twin.judge(rows[:66_000]).settled
+    assert np.count_nonzero(np.diff(settled)) == 2  # from "don't know", and when the dwell is over
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("numbers", NUMBERS)
 @pytest.mark.parametrize("name", [name for name in TARGETS if name != "host"])
@@ -246,6 +261,22 @@ def test_a_device_says_how_many_bytes_it_remembers(smoothing, numbers, find_tool
     (tmp_path / "main.c").write_text(program, encoding="utf-8")
     sources = [tmp_path / "m.c", tmp_path / "main.c"]
     assert run(build(target, sources, tmp_path, includes=[tmp_path])) == b""
+
+
+def golden_model():
+    """A small model with everything that a policy and a domain may have."""
+    cells = (Cells("CO2", 390.0, 1500.0, (600.0, 900.0)), Cells("door"))
+    pair = SeenTogether("CO2", "door", ((True, False), (True, True), (False, True)))
+    policy = Policy((0.7, 0.55), 0.5, True, 1, smoothing=4, margin=0.1, votes=2, window=3, dwell=5)
+    return replace(room_model(), domain=Domain(cells, (pair,)), policy=policy)
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+def test_generated_c_is_as_it_was_read(numbers):
+    files = export_c(golden_model(), name="room", numbers=numbers).files
+    for name in ("room.h", "room.c"):
+        golden = GOLDEN / numbers / name
+        assert files[name] == golden.read_text(encoding="utf-8"), f"{golden} is another"
 
 
 # --- what has none ---------------------------------------------------------------------------
