@@ -18,7 +18,7 @@ from solah.report.card import describe_card
 from solah.report.dependence import describe_dependence
 from solah.report.editing import describe_editing
 from solah.report.groups import describe_groups
-from solah.report.live import describe_arithmetic
+from solah.report.live import describe_live
 from solah.report.node_cards import describe_nodes
 from solah.report.sampling import spread_evenly
 from solah.report.summary import summarise
@@ -118,7 +118,7 @@ def summarise_page(
         "editing": editing,
         "sample": None if editing["why_not"] else held and held.sample(),
         "dependence": rows and describe_dependence(model, rows.readings),
-        "live": describe_arithmetic(model, rules_a_tree),
+        "live": describe_live(model, rules_a_tree),
     }
 
 
