@@ -156,11 +156,16 @@ def _values(
         **_kinds_of_numbers(tables),
         "types": table_types(tables),
         "costs": None if pace else estimate_costs(tables, policy),
-        "policy": policy,
-        "state_bytes": 0
-        if policy is None
-        else state_bytes(policy, tables.lowered.n_values, is_fixed=isinstance(tables, FixedTables)),
+        **_policy(tables, policy),
     }
+
+
+def _policy(tables: FloatTables | FixedTables, policy: PolicyTables | None) -> dict[str, Any]:
+    if policy is None:
+        return {"policy": None}
+    is_fixed = isinstance(tables, FixedTables)
+    n_bytes = state_bytes(policy, tables.lowered.n_values, is_fixed=is_fixed)
+    return {"policy": policy, "state_bytes": n_bytes}
 
 
 def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -> dict[str, Any]:

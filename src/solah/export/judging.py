@@ -22,6 +22,8 @@ _CELLS, _CUT, _PAIR = 12, 4, 4  # bytes of a line of each table
 
 def lower_policy(model: Model, tables: Tables) -> PolicyTables | None:
     """Lower when a model decides, and when it does not know; None if it always decides."""
+    if model.policy is None and model.domain is None:
+        return None
     return policy_tables(model, tables, attribute_importances(model))
 
 
