@@ -239,8 +239,8 @@ def export(
         found = check_device(full, document, exported, rows, min_agreement)
     for warning in exported.warnings:
         screen.note(warning)
-    if document.signals is not None and to in ("micropython", "blob", *_PROGRAMS):
-        screen.note("this decides on readings; what makes them of samples is written in C only")
+    if document.signals is not None and to in _PROGRAMS:
+        screen.note("this decides on readings; samples become readings in exports for devices")
     if document.policy is not None and to in _PROGRAMS:
         screen.note("this decides each row by itself; the model's policy is not part of it")
     keys = () if new_key is None else key_files(new_key)
