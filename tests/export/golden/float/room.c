@@ -1,4 +1,7 @@
-/* occupied: the tables of a solah model; see room.h. */
+/* occupied: the tables of a solah model; see room.h, also for what to compile it with.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code. */
 #include "room.h"
 
 #define SOLAH_N_CLASSES 2

@@ -1,5 +1,8 @@
 /* occupied: a solah model for devices.
  *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
+ *
  * Model 1d6a86747b4b3861, written by solah 0.1.0. Do not edit; write it again from the model.
  * Compile room.c with -ffp-contract=off: then every target decides alike, bit for bit.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
@@ -25,6 +28,17 @@ enum {
     ROOM_N_READINGS
 };
 
+/* The states of door. */
+enum {
+    ROOM_STATE_DOOR_OPEN, /* open */
+    ROOM_STATE_DOOR_SHUT /* shut */
+};
+
+/* The classes, in this order. */
+enum {
+    ROOM_CLASS_NO, /* no */
+    ROOM_CLASS_YES /* yes */
+};
 #define ROOM_N_CLASSES 2
 
 /* Decide on readings: return the class, and write the belief in each class. */

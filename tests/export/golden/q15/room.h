@@ -1,5 +1,8 @@
 /* occupied: a solah model for devices.
  *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
+ *
  * Model 1d6a86747b4b3861, written by solah 0.1.0. Do not edit; write it again from the model.
  * Integers only: every target decides alike.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
@@ -27,14 +30,27 @@ enum {
     ROOM_N_READINGS
 };
 
+/* The states of door. */
+enum {
+    ROOM_STATE_DOOR_OPEN, /* open */
+    ROOM_STATE_DOOR_SHUT /* shut */
+};
+
 /* A reading is an integer: solah_reading_of(value, bits), which multiplies a value by two to the power
  * of these bits, and rounds it; NaN is unknown. A code is taken as it is. */
 #define ROOM_BITS_CO2 (5)
 #define ROOM_UNKNOWN SOLAH_UNKNOWN
 
+/* The classes, in this order. */
+enum {
+    ROOM_CLASS_NO, /* no */
+    ROOM_CLASS_YES /* yes */
+};
 #define ROOM_N_CLASSES 2
 
-/* Decide on readings: return the class, and write the belief in each class, times 32768. */
+/* Decide on readings: return the class, and write the belief in each class, times 32768; as a number
+ * solah_value_of(belief, ROOM_BELIEF_BITS). */
+#define ROOM_BELIEF_BITS (15)
 int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES]);
 
 /* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
@@ -45,7 +61,9 @@ size_t room_copy_class_name(int place, char *text, size_t size);
 const char *room_class_name(int place);
 #endif
 
-/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times 16384. */
+/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times two
+ * to the power of ROOM_AMOUNT_BITS; see solah_value_of. */
+#define ROOM_AMOUNT_BITS (14)
 typedef struct {
     uint16_t rule;
     int32_t amount;
