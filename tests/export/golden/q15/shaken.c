@@ -159,7 +159,7 @@ static const SOLAH_FLASH solah_feature signal_features[] = {
 static const SOLAH_FLASH float signal_waves[] = {
     1.9021131f, 1.618034f, 1.1755705f
 };
-static const solah_signal_way signal_way = {signal_measured, signal_stored, signal_axes, signal_features, signal_waves, SHAKEN_WINDOW, SHAKEN_STEP};
+static const solah_way signal_way = {signal_measured, signal_stored, signal_axes, signal_features, signal_waves, SHAKEN_WINDOW, SHAKEN_STEP};
 static const SOLAH_FLASH int8_t signal_bits[] = {
     13, 13, 17, 15
 };
