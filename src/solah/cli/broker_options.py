@@ -24,6 +24,17 @@ PlanFile = Annotated[
     ),
     READ,
 ]
+OptionalPlanFile = Annotated[
+    Path | None,
+    options_in("The network")(
+        "--plan",
+        metavar="FILE",
+        help="A plan that 'solah plan' wrote.",
+        exists=True,
+        dir_okay=False,
+    ),
+    READ,
+]
 Root = Annotated[
     str, options_in("The network")("--root", metavar="NAME", help="What all topics begin with.")
 ]

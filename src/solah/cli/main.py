@@ -34,6 +34,7 @@ from solah.cli.publish import publish
 from solah.cli.report import report
 from solah.cli.rules import rules
 from solah.cli.screen import Quiet, Terminal, Verbose, harmless
+from solah.cli.site import check, learn, templates
 from solah.cli.stopping import sigterm_as_interrupt
 from solah.cli.stress import stress
 from solah.cli.up import up
@@ -57,6 +58,8 @@ _VERBS = {
     "Spread over sensor nodes": (plan, up, node, publish, watch),
     "About": (info,),
 }
+
+_OF_SITES = (check, learn, templates)
 
 app = typer.Typer(
     name="solah",
@@ -92,6 +95,15 @@ def _flags(
 for _panel, _functions in _VERBS.items():
     for _function in _functions:
         app.command(cls=VerbCommand, rich_help_panel=_panel)(verb(_function))
+
+_sites = typer.Typer(
+    help="Check a site file, or propose one.",
+    cls=VerbGroup,
+    rich_markup_mode=None,
+)
+for _function in _OF_SITES:
+    _sites.command(cls=VerbCommand)(verb(_function))
+app.add_typer(_sites, name="site", rich_help_panel="Spread over sensor nodes")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
