@@ -1,5 +1,6 @@
 """``solah site``: check a site file, propose one, and list the templates."""
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -85,7 +86,10 @@ def learn(
     described = load_document(model)
     learner = Learner()
     _listen(broker, learner, seconds, screen)
-    proposal = learner.propose(described, broker=broker.broker, model_file=str(model), site=site)
+    folder = Path() if output == STDOUT else output.parent
+    proposal = learner.propose(
+        described, broker=broker.broker, model_file=os.path.relpath(model, folder), site=site
+    )
     if screen.json:
         screen.document(vars(proposal))
         return

@@ -189,15 +189,18 @@ def _decisions(snapshot: Picture, width: int) -> Table:
     last = snapshot["decisions"]["last"][:_LAST]
     if not last:
         return Table.grid()
-    grid = _grid(width, "row ", "decision", "belief ", "latency ", "known ", "oldest ", "missing")
+    has_ages = any(one["age"] is not None for one in last)
+    columns = ("row ", "decision", "belief ", "latency ", "known ")
+    grid = _grid(width, *columns, *(["oldest "] if has_ages else []), "missing")
     for one in last:
+        age = "-" if one["age"] is None else _duration(one["age"])
         grid.add_row(
             str(one["row"]),
             Text(one["decision"], "bold"),
             "-" if one["certainty"] is None else f"{one['certainty']:.2f}",
             "-" if one["latency"] is None else _duration(one["latency"]),
             f"{100 * one['known']:.0f} %",
-            "-" if one["age"] is None else _duration(one["age"]),
+            *([age] if has_ages else []),
             Text(", ".join(one["missing"]), "bold red"),
         )
     return grid

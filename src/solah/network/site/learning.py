@@ -14,6 +14,7 @@ from solah.exceptions import SolahError
 from solah.network.messages import MessageError
 from solah.network.plan import MAX_NAME, make_plan
 from solah.network.site.aligning import learnt_age
+from solah.network.site.document import Deciding
 from solah.network.site.mapping import target_of
 from solah.network.site.payloads import as_number, as_text, parse_json, parse_text
 from solah.network.site.quantities import spell_duration
@@ -350,7 +351,8 @@ class _Writer:
             options["states"] = f"{{{', '.join(pairs)}}}"
         if len(source.times) >= _LEAST_TIMES:
             gaps = [after - before for before, after in pairwise(source.times)]
-            options["max_age"] = spell_duration(max(1, ceil(learnt_age(gaps))))
+            least = 2 * Deciding().every
+            options["max_age"] = spell_duration(max(least, ceil(learnt_age(gaps))))
         if list(options) == ["from"]:
             return options["from"]
         return f"{{{', '.join(f'{key}: {value}' for key, value in options.items())}}}"

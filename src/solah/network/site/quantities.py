@@ -126,7 +126,7 @@ def seconds_of(text: str) -> float:
 
 
 def spell_duration(seconds: float) -> str:
-    """Write a duration so that it can be read again; below an hour in whole seconds or finer.
+    """Write a duration so that it can be read again.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def spell_duration(seconds: float) -> str:
     for unit in ("d", "h", "min"):
         if seconds >= _SECONDS[unit] and (seconds / _SECONDS[unit]).is_integer() and seconds > 120:
             return f"{seconds / _SECONDS[unit]:.0f}{unit}"
-    return f"{seconds:g}s" if seconds >= 1 else f"{seconds * 1e3:g}ms"
+    return f"{seconds:.12g}s" if seconds >= 1 else f"{seconds * 1e3:g}ms"
 
 
 def bytes_of(text: str) -> int:
