@@ -2,33 +2,15 @@
 
 from functools import cache
 
-import numpy as np
-import pandas as pd
+import chaos
 
-from solah import SelfOrganisedHierarchyClassifier
 from solah.model import save_document
-
-NODES = {"kitchen": ["temperature", "humidity"], "plug": ["power"], "hall": ["door"]}
 
 
 @cache
 def room_model():
     """Return a model that decides what happens in a room."""
-    rng = np.random.default_rng(0)
-    n_rows = 600
-    frame = pd.DataFrame(
-        {
-            "temperature": rng.normal(21.0, 3.0, n_rows),
-            "humidity": rng.normal(45.0, 10.0, n_rows),
-            "power": rng.choice([0.0, 60.0, 100.0], n_rows) + rng.normal(0.0, 2.0, n_rows),
-            "door": rng.choice(["open", "closed"], n_rows),
-        }
-    )
-    score = (frame["temperature"] - 21.0) / 3.0 + (frame["humidity"] - 45.0) / 10.0
-    score = score + (frame["power"] > 30.0) * 2.0 - 1.0
-    state = np.where(score > 0.0, "busy", np.where(frame["door"] == "open", "airing", "empty"))
-    learner = SelfOrganisedHierarchyClassifier(interactions=0, max_rules=40)
-    return learner.fit(frame, pd.Series(state, name="state")).model_
+    return chaos.room_model()
 
 
 def write_site(folder, url, decide="{every: 1s, deadline: 500ms}", **changes):
