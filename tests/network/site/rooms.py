@@ -2,7 +2,7 @@
 
 from functools import cache
 
-import chaos
+import site_chaos
 
 from solah.model import save_document
 
@@ -10,7 +10,7 @@ from solah.model import save_document
 @cache
 def room_model():
     """Return a model that decides what happens in a room."""
-    return chaos.room_model()
+    return site_chaos.room_model()
 
 
 def write_site(folder, url, decide="{every: 1s, deadline: 500ms}", **changes):

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import chaos
+import site_chaos
 import pytest
 from processes import PATIENCE, Listener, until
 from rooms import write_site
@@ -69,17 +69,17 @@ def everything(publish):
 
 
 def test_every_decision_is_explained_by_what_had_arrived(broker, tmp_path):
-    record, problems, _ = chaos.run(broker, tmp_path, seconds=14.0)
+    record, problems, _ = site_chaos.run(broker, tmp_path, seconds=14.0)
     assert problems == []
     assert len(record.decisions) >= 5
     # And the judge would notice a decision that is not.
-    model = chaos.room_model()
+    model = site_chaos.room_model()
     row = next(iter(record.decisions.values()))
     lie = dict(zip(row.beliefs, [*row.beliefs.values()][::-1], strict=True))
     forged = replace(record, decisions={0: replace(row, beliefs=lie)})
-    assert len(chaos.Judge(model, forged).unexplained()) == 1
-    forged = chaos.Record(decisions={0: replace(row, missing=())})
-    assert len(chaos.Judge(model, forged).unexplained()) == 1
+    assert len(site_chaos.Judge(model, forged).unexplained()) == 1
+    forged = site_chaos.Record(decisions={0: replace(row, missing=())})
+    assert len(site_chaos.Judge(model, forged).unexplained()) == 1
 
 
 def test_a_site_starts_before_its_broker_and_survives_the_death_of_a_node(

@@ -1,6 +1,6 @@
 """Sensors that lie, sleep and restart, nodes that are killed, a broker that goes.
 
-    python benchmarks/chaos.py [--seconds 900] [--seed 0]
+    python benchmarks/site_chaos.py [--seconds 900] [--seed 0]
 
 Is every decision explained by the readings that had arrived? Sensors speak Zigbee2MQTT, Tasmota and
 ESPHome at their own rates, go silent, send garbage, repeat themselves, set their clocks wrong and
