@@ -8,9 +8,10 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from rooms import write_site
 
 from solah.data.json_reader import Reader
-from solah.exceptions import ParameterError
+from solah.exceptions import ParameterError, SolahError
 from solah.network.placement import load_placement
 from solah.network.site import load_site, site_schema
 from solah.network.site.document import Credentials, Deciding, Store
@@ -42,6 +43,7 @@ sensors:
     attributes:
       power: {from: [energy, total.Wh], per: 1h, scale: 0.5}
 decide: {every: 5s, when: always, deadline: 1s}
+policy: {min_known: 0.5, min_belief: {busy: 0.8}}
 wire: cbor
 root: plant/solah
 state: remembered
@@ -140,9 +142,9 @@ def test_a_site_file_is_a_placement_too(tmp_path):
         ("hall: [power]", "cellar: [power]", 12, "'cellar' stands there twice"),
         ("      power: {from", "      door: {from", 24, "the second place that 'door' comes from"),
         ("site: house", "sight: house", 2, "did you mean 'site'?"),
-        ("store: {size: 10MB", "store: {size: 10B", 29, "at least 100kB"),
+        ("store: {size: 10MB", "store: {size: 10B", 30, "at least 100kB"),
         ("model: room.json", "model: room.json\nplan: plan.json", 2, "'model' and 'plan'"),
-        ("wire: cbor", "wire: [cbor", 27, "this is not YAML"),
+        ("wire: cbor", "wire: [cbor", 28, "this is not YAML"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path, before, after, line, part):
@@ -171,6 +173,20 @@ def test_credentials_come_from_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("HUB_PASSWORD", "secret")
     broker = site.hub.find()
     assert (broker.username, broker.password, broker.port) == ("ann", "secret", 8883)
+
+
+def test_a_policy_is_put_into_the_model(tmp_path):
+    file = write_site(tmp_path, "mqtt://h", policy="{min_known: 0.5, min_belief: {busy: 0.8}}")
+    policy = load_site(file).bundle().model.policy
+    assert (policy.min_known, policy.min_belief) == (0.5, (0.0, 0.8, 0.0))
+    for wrong, part in (
+        ("{min_belief: {bsy: 0.8}}", "did you mean 'busy'"),
+        ("{min_known: 2}", "site.policy.min_known must be"),
+        ("{votes: 3}", "votes"),
+    ):
+        file = write_site(tmp_path, "mqtt://h", policy=wrong)
+        with pytest.raises(SolahError, match=part):
+            load_site(file).bundle()
 
 
 def test_the_schema_knows_all_templates():

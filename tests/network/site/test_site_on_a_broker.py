@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import site_chaos
 import pytest
+import site_chaos
 from processes import PATIENCE, Listener, until
 from rooms import write_site
 

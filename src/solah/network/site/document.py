@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from solah.exceptions import ParameterError
+from solah.data.json_reader import Reader
+from solah.data.spelling import spell
+from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.model.policy_format import read_policy
 from solah.network.bundle import Bundle, load_bundle
 from solah.network.client import Broker, find_broker
 from solah.network.plan import GATEWAY, SITE, make_plan
@@ -16,6 +19,7 @@ from solah.network.site.quantities import UNCHANGED, Linear
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from solah.model.document import Model
     from solah.network.messages import Wire
     from solah.network.trust import Trust
 
@@ -177,6 +181,8 @@ class Site:
     sensor_brokers : of each node whose sensors publish elsewhere, where
     sensors : where readings come from
     deciding : when rows are made
+    policy : when a decision is held back, and when one changes, instead of what the model says; as
+        the model document has it, but a ``min_belief`` may be one number, or by class
     wire : how nodes write messages
     root : what the topics of the site begin with
     state : the folder of what nodes remember
@@ -193,6 +199,7 @@ class Site:
     sensor_brokers: Mapping[str, BrokerAccess] = field(default_factory=dict)
     sensors: tuple[Sensor, ...] = ()
     deciding: Deciding = Deciding()
+    policy: Mapping[str, Any] | None = None
     wire: Wire = "json"
     root: str = "solah"
     state: Path = Path("solah.state")
@@ -220,6 +227,8 @@ class Site:
         if self.model is None:
             raise ParameterError("the site file names no model; add a line 'model: FILE'")
         model = load_document(self.model)
+        if self.policy is not None:
+            model = _with_policy(model, self.policy)
         plan = make_plan(model, self.nodes or None, gateway=self.gateway, site=self.name)
         return Bundle(plan, model)
 
@@ -233,3 +242,22 @@ class Site:
         if self.broker is None:
             raise ParameterError("the site file names no broker; add 'broker: mqtt://host'")
         return self.broker
+
+
+def _with_policy(model: Model, given: Mapping[str, Any]) -> Model:
+    """Let a model decide by the policy of a site file."""
+    names = [spell(state) for state in model.goal.states]
+    belief = given.get("min_belief")
+    values = dict(given)
+    if isinstance(belief, dict):
+        for name in belief:
+            if name not in names:
+                raise ParameterError(
+                    f"site.policy.min_belief has {shorten(name)}, which is no class"
+                    f"{did_you_mean(name, names)}"
+                )
+        values["min_belief"] = [belief.get(name, 0.0) for name in names]
+    elif isinstance(belief, int | float):
+        values["min_belief"] = [belief] * len(names)
+    policy = read_policy(Reader(values, "site.policy", ParameterError), model.domain, model.goal)
+    return replace(model, policy=policy)

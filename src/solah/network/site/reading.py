@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields as dataclass_fields
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +14,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from solah.data.json_reader import JsonParser, Reader
 from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.model.policy import Policy
 from solah.network.client import find_broker
 from solah.network.placement import KEYS, OF_SITES, read_nodes
 from solah.network.plan import GATEWAY, SITE, check_name
@@ -114,6 +116,8 @@ def read_site(document: Reader, folder: Path) -> Site:
     name = _checked(fields["site"], check_name) if "site" in fields else SITE
     if "model" in fields and "plan" in fields:
         raise document.error(f"{document.place} has 'model' and 'plan'; one says what is run")
+    if "policy" in fields and "plan" in fields:
+        raise document.error(f"{document.place} has 'policy' and 'plan', which has a policy itself")
     return Site(
         name=name,
         nodes=_read_nodes(fields["nodes"]) if "nodes" in fields else {},
@@ -124,6 +128,7 @@ def read_site(document: Reader, folder: Path) -> Site:
         sensor_brokers=_read_brokers(fields.get("sensor_brokers"), folder),
         sensors=_read_sensors(fields["sensors"]) if "sensors" in fields else (),
         deciding=_read_deciding(fields["decide"]) if "decide" in fields else Deciding(),
+        policy=_read_policy(fields["policy"]) if "policy" in fields else None,
         wire=_one_of(fields["wire"], ("json", "cbor")) if "wire" in fields else "json",
         root=_read_root(fields["root"]) if "root" in fields else "solah",
         state=_file(fields.get("state"), folder) or folder / f"{name}.state",
@@ -210,6 +215,12 @@ def _read_deciding(deciding: Reader) -> Deciding:
         else default.on_change,
         deadline=_duration(fields["deadline"]) if "deadline" in fields else default.deadline,
     )
+
+
+def _read_policy(policy: Reader) -> dict[str, Any]:
+    """Read the names of a policy; its values are checked with the model."""
+    parts = policy.record((), [one.name for one in dataclass_fields(Policy)])
+    return {name: part.value for name, part in parts.items()}
 
 
 def _read_store(store: Reader) -> Store:
