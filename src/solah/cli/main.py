@@ -109,6 +109,7 @@ for _panel, _functions in _VERBS.items():
 
 _sites = typer.Typer(
     help="Check a site file, or propose one.",
+    epilog="Example: solah site check site.yaml",
     cls=VerbGroup,
     rich_markup_mode=None,
 )

@@ -12,7 +12,7 @@ from solah.cli.broker_options import BrokerOptions, OptionalPlanFile, Root, Trus
 from solah.cli.options import ReadingOptions
 from solah.cli.overwriting import READ, WRITTEN
 from solah.cli.screen import Screen
-from solah.cli.verb import options_in
+from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,7 +27,7 @@ _source_option = options_in("Where readings come from, beside its topic")
 SiteFile = Annotated[
     Path | None,
     typer.Argument(
-        metavar="[SITE]",
+        metavar="SITE",
         help="A site file: model, broker, sensors and how often to decide.",
         exists=True,
         dir_okay=False,
@@ -100,6 +100,10 @@ Call = Annotated[
 ]
 
 
+@many_options(
+    *("name", "plan", "state", "broker", "credentials", "deadline", "window", "trust"),
+    *("replay", "rate", "stdin", "call", "home_assistant", "influx"),
+)
 def node(
     reading: ReadingOptions,
     broker: BrokerOptions,

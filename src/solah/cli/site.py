@@ -13,7 +13,6 @@ from solah.cli.overwriting import READ
 from solah.cli.screen import Screen
 from solah.cli.streaming import opened
 from solah.cli.verb import options_in
-from solah.cli.views import facts, heading
 
 if TYPE_CHECKING:
     from solah.network.bundle import Bundle
@@ -44,6 +43,7 @@ def check(site: SiteFile, screen: Screen) -> None:
 
     Example: solah site check site.yaml
     """
+    from solah.cli.views import facts, heading
     from solah.network.site import load_site
     from solah.network.site.feeding import check_sensors
 
