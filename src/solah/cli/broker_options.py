@@ -107,6 +107,10 @@ class BrokerOptions:
         READ,
     ] = None
 
+    def given(self) -> dict[str, bool]:
+        """Say which of them are not as they are by default."""
+        return {name: value != getattr(type(self), name) for name, value in vars(self).items()}
+
     def find(self) -> "Broker":
         """Check them, and hand them over."""
         from solah.network.client import find_broker

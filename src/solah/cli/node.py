@@ -15,7 +15,7 @@ from solah.cli.screen import Screen
 from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from solah.network.bundle import Bundle
     from solah.network.messages import Measured
@@ -146,7 +146,9 @@ def node(
     if allow_rollback and keys is None:
         raise ParameterError("--allow-rollback is about signed plans; say with --trust whose")
     if site is not None:
-        _refuse_beside_site(window=window, replay=replay, stdin=stdin, call=call, trust=trust)
+        own = {"window": window, "replay": replay, "rate": rate, "stdin": stdin, "call": call}
+        changed = {"root": root != "solah", "deadline": deadline != 2.0, "wire": wire != "json"}
+        refuse_beside_site({**own, **changed, "trust": trust, **broker.given()})
         _run_of_site(site, name, state, screen, home_assistant=home_assistant, influx=influx)
         return
     bundle = load_bundle(plan, keys)  # type: ignore[arg-type]
@@ -168,12 +170,12 @@ def node(
         running.run(rows)
 
 
-def _refuse_beside_site(**options: object) -> None:
-    """Refuse options whose place is the site file."""
+def refuse_beside_site(options: "Mapping[str, object]") -> None:
+    """Refuse options that were given, and whose place is the site file."""
     from solah.exceptions import ParameterError
 
-    for name, value in options.items():
-        if value:
+    for name, is_given in options.items():
+        if is_given:
             raise ParameterError(f"--{name} does not go with a site file, which says it itself")
 
 

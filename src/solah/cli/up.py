@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from solah.cli.broker_options import OptionalPlanFile, Root, trusted
-from solah.cli.node import Deadline, Rate, SiteFile, WireKind
+from solah.cli.node import Deadline, Rate, SiteFile, WireKind, refuse_beside_site
 from solah.cli.options import ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
@@ -74,10 +74,9 @@ def up(
     if (site is None) == (plan is None):
         raise ParameterError("a network is described by a site file, or by --plan and --replay")
     if site is not None:
-        if replay is not None or broker is not None:
-            raise ParameterError(
-                "--replay and --broker go with --plan; a site file names its sensors and its broker"
-            )
+        own = {"replay": replay, "rate": rate, "broker": broker}
+        changed = {"root": root != "solah", "deadline": deadline != 2.0, "wire": wire != "json"}
+        refuse_beside_site({**own, **changed})
         _run_site(site, screen, web, seconds)
     elif replay is None:
         raise ParameterError("--plan needs --replay, the rows to measure; or give a site file")

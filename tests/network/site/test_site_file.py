@@ -132,6 +132,7 @@ def test_a_site_file_is_a_placement_too(tmp_path):
         ("      power: {from", "      '{2}': {from", 24, "refers to wildcard {2}"),
         ("scale: 0.5", "scale: 0", 24, "a number other than 0"),
         ("range: [-40, 60]", "range: [60, -40]", 18, "the lowest number that can be"),
+        ("as: ms", "zone: Europe/Nowhere", 21, "a time zone that this system knows"),
         ("as: ms", "as: minutes", 21, "'iso' or 's' or 'ms'"),
         ("number: count", "number: .count", 22, "a path has keys with dots"),
         ("every: 5s", "every: 0s", 25, "from 0.01s to 366d"),

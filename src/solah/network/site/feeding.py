@@ -64,6 +64,7 @@ class Feed:
         reads = set(bundle.plan.node(node).reads)
         targets = targets_of([one for one in bundle.model.attributes if one.name in reads])
         self._mapper = Mapper(site.sensors, targets)
+        self._of_any_node = Mapper(site.sensors, targets_of(bundle.model.attributes))
         ages = {one.attribute: one.max_age for one in site.sensors if one.max_age is not None}
         self._aligner = Aligner(targets, ages, site.deciding.every)
         self._journal = Journal(site.state / f"{node}.journal", site.store, log)
@@ -74,11 +75,6 @@ class Feed:
         self._stopping = threading.Event()
         self._client: SensorClient | None = None
 
-    @property
-    def has_sensors(self) -> bool:
-        """Whether any readings are measured at this node."""
-        return bool(self._mapper.filters)
-
     # --- readings --------------------------------------------------------------------------------
 
     def take(self, topic: str, payload: bytes, now: float, *, is_retained: bool = False) -> None:
@@ -86,12 +82,18 @@ class Feed:
         found = self._mapper.read(topic, payload)
         with self._lock:
             self.counters["sensor_messages"] += 1
-            if not found:
-                known = topic in self._strangers or len(self._strangers) < _MOST_STRANGERS
-                self._strangers[topic if known else _OTHERS] += 1
-                self.counters["unmatched"] += 1
+            if not found and not self._of_any_node.wants(topic):
+                self._note_stranger(topic)
             for one in found:
                 self._aligner.take(one, topic, now, is_retained=is_retained)
+
+    def _note_stranger(self, topic: str) -> None:
+        """Count a topic that is for no attribute, and tell the first message of it."""
+        self.counters["unmatched"] += 1
+        if topic not in self._strangers and len(self._strangers) < _MOST_STRANGERS:
+            self._log(f"{shorten(topic)} matches a sensor's topic, and no attribute of the model")
+            self._strangers[topic] = 0
+        self._strangers[topic if topic in self._strangers else _OTHERS] += 1
 
     def tick(self, now: float) -> Measured | None:
         """Make the row of this moment; None where there is nothing new to decide."""

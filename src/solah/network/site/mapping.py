@@ -197,6 +197,10 @@ class Mapper:
         """The topics to subscribe to."""
         return list(dict.fromkeys((*self._exact, *(one.topic for one in self._wild))))
 
+    def wants(self, topic: str) -> bool:
+        """Whether messages of a topic are for any attribute."""
+        return bool(self._wanted(topic))
+
     def read(self, topic: str, payload: bytes) -> list[Found]:
         """Return what a message says, attribute by attribute; nothing if it is for none."""
         wanted = self._wanted(topic)

@@ -10,7 +10,7 @@ from dataclasses import fields as dataclass_fields
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from solah.data.json_reader import JsonParser, Reader
 from solah.exceptions import ParameterError, did_you_mean, shorten
@@ -388,15 +388,23 @@ def _read_time(time: Reader) -> TimeField | None:
     if time.value == "arrival":
         return None
     fields = time.record(("path",), ("as", "zone", "optional"))
-    zone = fields["zone"].value if "zone" in fields else "UTC"
-    if zone != "UTC" and zone not in available_timezones():
-        raise fields["zone"].fail("a time zone such as Europe/Berlin")
     return TimeField(
         _read_path(fields["path"]),
         _one_of(fields["as"], ("iso", "s", "ms")) if "as" in fields else "iso",
-        ZoneInfo(zone).key,
+        _read_zone(fields["zone"]) if "zone" in fields else "UTC",
         _read_flag(fields["optional"]) if "optional" in fields else False,
     )
+
+
+def _read_zone(zone: Reader) -> str:
+    name = zone.text(1, 100)
+    try:
+        return name if name == "UTC" else ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise zone.fail(
+            "a time zone that this system knows, such as Europe/Berlin (pip install tzdata brings "
+            "them all)"
+        ) from None
 
 
 def _read_max_age(age: Reader) -> float | None:
