@@ -75,6 +75,7 @@ sensors:
     attributes: {{door: {{from: binary_sensor/door, states: {{ON: open, OFF: closed}}}}}}
 decide: {{every: 1s, deadline: 500ms}}
 """
+_WHILE_AWAY = 10.0  # seconds for which what was published may be held by a node that was away
 _SLACK = 0.3  # seconds by which the recorder and a node may differ in when a message came
 
 
@@ -107,12 +108,21 @@ def write_site(folder: Path, url: str) -> Path:
 # --- sensors -------------------------------------------------------------------------------------
 
 
+class _Publisher(Client):
+    """Publishes at most once, as most firmware does."""
+
+    def publish_once(self, topic: str, payload: bytes, *, retain: bool) -> None:
+        """Publish a message that is lost if the broker is."""
+        self._paho.publish(topic, payload, qos=0, retain=retain)
+
+
 class Sensors:
     """Publish as three kinds of firmware do, at their own rates, and misbehave."""
 
-    def __init__(self, url: str, seed: int) -> None:
+    def __init__(self, url: str, seed: int, recorder: Recorder, record: Record) -> None:
         self._rng = random.Random(seed)
-        self._client = Client(find_broker(url), f"sensors-{seed}", lambda *_: None, is_kept=False)
+        self._recorder, self._record = recorder, record
+        self._client = _Publisher(find_broker(url), "sensors", lambda *_: None, is_kept=False)
         self._stopping = threading.Event()
         self._silent_until = {CLIMATE: 0.0, PLUG: 0.0, DOOR: 0.0}
         self._count = 0
@@ -136,8 +146,11 @@ class Sensors:
         while not self._stopping.wait(every * self._rng.uniform(0.6, 1.4)):
             if self._rng.random() < 0.03:
                 self._silent_until[topic] = time.time() + self._rng.uniform(3.0, 9.0)
-            if time.time() >= self._silent_until[topic]:
-                self._client.publish(topic, payload(), retain=topic == DOOR)
+            # What the recorder cannot get, nobody gets, or it could not be explained.
+            if time.time() >= self._silent_until[topic] and self._recorder.is_connected:
+                message = payload()
+                self._record.published.append((time.time(), topic, message))
+                self._client.publish_once(topic, message, retain=topic == DOOR)
 
     def _climate(self) -> bytes:
         rng = self._rng
@@ -247,6 +260,7 @@ class Record:
     """What was published, decided and disturbed."""
 
     messages: list[tuple[float, str, bytes, bool]] = field(default_factory=list)
+    published: list[tuple[float, str, bytes]] = field(default_factory=list)
     decisions: dict[int, Decided] = field(default_factory=dict)
     disturbances: list[Disturbance] = field(default_factory=list)
     statuses: dict[str, Status] = field(default_factory=dict)
@@ -328,11 +342,11 @@ class Judge:
             choices[name] = [None] if name in unknown else known
             if not choices[name]:
                 return f"row {row.sequence}: {name} is used, and nothing had arrived"
-        for values in product(*choices.values()):
-            frame = pd.DataFrame([dict(zip(choices, values, strict=True))])
-            beliefs = self._evaluator.predict_proba(frame)[0]
-            if np.allclose(beliefs, list(row.beliefs.values()), rtol=0.0, atol=1e-9):
-                return ""
+        frame = pd.DataFrame(list(product(*choices.values())), columns=list(choices))
+        beliefs = self._evaluator.predict_proba(frame)
+        is_same = np.isclose(beliefs, list(row.beliefs.values()), rtol=0.0, atol=1e-9).all(axis=1)
+        if is_same.any():
+            return ""
         return f"row {row.sequence}: {dict(row.beliefs)} is not what the model says on {choices}"
 
     def _possible(self, attribute: str, at: float) -> list[object]:
@@ -346,8 +360,19 @@ class Judge:
             starts.update(self._arrivals(attribute, one.start, min(one.end, at)))
         ends = [at - _SLACK, *self._arrivals(attribute, at - _SLACK, at + _SLACK), at + _SLACK]
         found = {self._state(attribute, start, end, at) for start in starts for end in ends}
-        is_disturbed = any(at <= one.end for one in before)
-        return sorted(found | ({None} if is_disturbed else set()), key=str)
+        if any(at <= one.end for one in before):
+            found |= self._alone(attribute, at)
+        return sorted(found, key=str)
+
+    def _alone(self, attribute: str, at: float) -> set[object]:
+        """Return what each message that was published lately says by itself, or nothing."""
+        found: set[object] = {None}
+        for sent, topic, payload in self._record.published:
+            if topic == TOPIC[attribute] and at - _WHILE_AWAY <= sent <= at + _SLACK:
+                held = Held()
+                take(held, attribute, payload, sent, is_retained=False)
+                found.add(held.value)
+        return found
 
     def _arrivals(self, attribute: str, start: float, end: float) -> list[float]:
         times = [arrived for arrived, *_ in self._messages[TOPIC[attribute]]]
@@ -395,7 +420,8 @@ def run(broker, folder: Path, seconds: float, seed: int = 0) -> tuple[Record, li
     bundle = site.bundle()
     site.state.mkdir(exist_ok=True)
     record, rng = Record(), random.Random(seed)
-    recorder, sensors = Recorder(broker.url, record), Sensors(broker.url, seed)
+    recorder = Recorder(broker.url, record)
+    sensors = Sensors(broker.url, seed, recorder, record)
     nodes = Launcher.of_site(bundle, file, site.state)
     nodes.start()
     supervisor = Supervisor(nodes, time.monotonic(), lambda _: None)
