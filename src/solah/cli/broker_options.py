@@ -24,6 +24,17 @@ PlanFile = Annotated[
     ),
     READ,
 ]
+OptionalPlanFile = Annotated[
+    Path | None,
+    options_in("The network")(
+        "--plan",
+        metavar="FILE",
+        help="A plan that 'solah plan' wrote.",
+        exists=True,
+        dir_okay=False,
+    ),
+    READ,
+]
 Root = Annotated[
     str, options_in("The network")("--root", metavar="NAME", help="What all topics begin with.")
 ]
@@ -95,6 +106,10 @@ class BrokerOptions:
         ),
         READ,
     ] = None
+
+    def given(self) -> dict[str, bool]:
+        """Say which of them are not as they are by default."""
+        return {name: value != getattr(type(self), name) for name, value in vars(self).items()}
 
     def find(self) -> "Broker":
         """Check them, and hand them over."""

@@ -197,8 +197,17 @@ class Client:
         """Whether a connection stands."""
         return self._connected.is_set()
 
-    def start(self, timeout: float = 10.0) -> None:
-        """Connect, and stay so until :meth:`stop`."""
+    @property
+    def refusal(self) -> str:
+        """Why the broker did not take us, when it last did not; empty where it did."""
+        return self._refusal
+
+    def start(self, timeout: float = 10.0, *, is_patient: bool = False) -> None:
+        """Connect, and stay so until :meth:`stop`; patiently also to a broker that starts later."""
+        if is_patient:
+            self._paho.connect_async(self._broker.host, self._broker.port, keepalive=_KEEPALIVE)
+            self._paho.loop_start()
+            return
         try:
             self._paho.connect(self._broker.host, self._broker.port, keepalive=_KEEPALIVE)
         except (OSError, ValueError) as error:
@@ -294,6 +303,7 @@ class Client:
             self._refusal = str(reason)
             return
         self._connection += 1
+        self._refusal = ""
         self._connected.set()
         if self._topics:
             self._paho.subscribe([(topic, _AT_LEAST_ONCE) for topic in self._topics])

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from solah.network.client import Broker, Receipt
     from solah.network.core import NodeCore, Outbox
     from solah.network.messages import Wire
+    from solah.network.site.feeding import Feed
     from solah.network.trust import Trust
 
 _MOST_WAITING = 20_000
@@ -74,6 +75,8 @@ class NodeOptions:
     extras : called with decisions, returns topics and payloads to publish with them
     announcements : topics and payloads to publish, retained, when it connects
     log : called with what an operator should know
+    is_patient : whether it waits for a broker that starts later
+    feed : what makes rows of sensors' messages, and counts them; None where no site file says how
     """
 
     wire: Wire = "json"
@@ -84,6 +87,8 @@ class NodeOptions:
     extras: Callable[[Any], Iterable[tuple[str, bytes]]] | None = None
     announcements: tuple[tuple[str, bytes], ...] = ()
     log: Callable[[str], None] = lambda _: None
+    is_patient: bool = False
+    feed: Feed | None = None
 
 
 class Node:
@@ -117,6 +122,7 @@ class Node:
         self._progress, self._progressed = -1, time.monotonic()
         self._wanted = -1
         self._is_lasting = False  # whether its rows can be had again
+        self._is_live = self._options.feed is not None  # whether they come at their own pace
         self._read_again: int | None = None
         self._next_reading = 0.0
         self._reading_at = 0
@@ -146,7 +152,7 @@ class Node:
         """
         self._remember()
         self._subscribe()
-        self._client.start()
+        self._client.start(is_patient=self._options.is_patient)
         if rows is not None:
             threading.Thread(target=self._read, args=(rows,), daemon=True).start()
         try:
@@ -190,6 +196,9 @@ class Node:
         if now >= self._next_status:
             self._next_status = now + _STATUS_EVERY
             self._publish_status("online")
+            if not self._client.is_connected:
+                reason = self._client.refusal or "it does not answer"
+                self._complaints.add("the broker", f"no connection: {reason}", now)
             self._complaints.tell(now)
             self._adopt_postponed()
 
@@ -384,8 +393,11 @@ class Node:
             self.counters["unsaid"] += 1
 
     def _publish_status(self, state: Any) -> None:
-        counters = {**self.core.counters, **self.counters}
-        status = Status(self.core.name, state, self.core.bundle.hash, counters)
+        counters, feed = {**self.core.counters, **self.counters}, self._options.feed
+        if feed is not None:
+            counters |= feed.all_counters()
+        sensors = feed.report(time.time()) if feed is not None else {}
+        status = Status(self.core.name, state, self.core.bundle.hash, counters, sensors)
         self._send(self._topics.status(self.core.name), encode(status), retain=True)
 
     def _publish_progress(self) -> None:
@@ -460,6 +472,8 @@ class Node:
         """Whether a row has to wait; what cannot be had again does not wait for the dead."""
         if self._client.in_flight > _MOST_UNCONFIRMED or not self._client.is_connected:
             return True
+        if self._is_live:
+            return False
         if not self._is_lasting and time.monotonic() > self._progressed + _STUCK:
             return False
         return row.sequence is not None and row.sequence > self._progress + _AHEAD

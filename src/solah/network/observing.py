@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from solah.network.bundle import Bundle
-    from solah.network.messages import Decided
+    from solah.network.messages import Decided, SensorReport
     from solah.network.topics import Topics
     from solah.network.trust import Trust
     from solah.network.watched import Output
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 MOST_DECISIONS = 200
 MOST_STRANGERS = 100
 """How many nodes are kept of which the plan does not know."""
+MOST_SENSORS = 500
+"""How many sensors of a node are kept."""
 REFUSALS = ("unreadable", "unfit", "other_model", "elsewhere")
 """Why messages are not taken."""
 
@@ -223,6 +225,7 @@ class Observer:
         if status.counters:  # a last will has none
             some = sorted(status.counters.items())[:_MOST_NAMES]
             node.counters = {shown(what): min(count, MAX_SEQUENCE) for what, count in some}
+            node.sensors = dict(sorted(status.sensors.items())[:MOST_SENSORS])
 
     def _take_readings(self, name: str, payload: bytes, now: float) -> None:
         self._node(name, name).readings.add(len(decode_readings(payload)), now)
@@ -293,6 +296,7 @@ class Observer:
             missing=tuple(map(shown, row.missing[:_MOST_NAMES])),
             known=row.known,
             latency=round(late, 4) if abs(late) < _MOST_LATENCY else None,
+            age=None if row.oldest is None else round(max(row.time - row.oldest, 0.0), 3),
         )
         while len(self._decided) > MOST_DECISIONS:
             self._decided.popitem(last=False)
@@ -322,6 +326,7 @@ class Observer:
             "readings": node.readings.total,
             "reading_rate": node.readings.at(now),
             "counters": dict(node.counters),
+            "sensors": [_describe_sensor(name, one) for name, one in node.sensors.items()],
         }
 
     def _describe_decisions(
@@ -348,6 +353,16 @@ class Observer:
                 for one in reversed(decided[max(n_kept - last, 0) :])
             ],
         }
+
+
+def _describe_sensor(name: str, report: SensorReport) -> dict[str, Any]:
+    return {
+        "attribute": shown(name),
+        "age": report.age,
+        "max_age": report.max_age,
+        "is_known": report.is_known,
+        "counts": {shown(what): count for what, count in report.counts.items()},
+    }
 
 
 def _percentiles(ordered: list[float]) -> dict[str, float] | None:

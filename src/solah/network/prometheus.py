@@ -94,6 +94,37 @@ def _of_nodes(snapshot: Picture) -> Iterator[Metric]:
             for event, times in one["counters"].items()
         ],
     )
+    yield from _of_sensors(snapshot)
+
+
+def _of_sensors(snapshot: Picture) -> Iterator[Metric]:
+    sensors = [
+        (one, {"node": node["name"], "attribute": one["attribute"]})
+        for node in snapshot["nodes"]
+        for one in node["sensors"]
+    ]
+    yield Metric(
+        "solah_sensor_known",
+        "gauge",
+        "Whether an attribute has a reading that is not too old.",
+        [Sample(one["is_known"], labels) for one, labels in sensors],
+    )
+    yield Metric(
+        "solah_sensor_age_seconds",
+        "gauge",
+        "How old the last reading of an attribute is.",
+        [Sample(one["age"], labels) for one, labels in sensors if one["age"] is not None],
+    )
+    yield Metric(
+        "solah_sensor_messages_total",
+        "counter",
+        "What became of the messages of an attribute's sensor.",
+        [
+            Sample(times, {**labels, "event": event})
+            for one, labels in sensors
+            for event, times in one["counts"].items()
+        ],
+    )
 
 
 def _of_beliefs(snapshot: Picture) -> Iterator[Metric]:

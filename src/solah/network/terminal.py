@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LAST = 8
 _MOST_MISSING = 5
+_MOST_SENSORS = 20
 _BAR = 16
 _MOST_INDENT = 18
 _STATES = {"online": "green", "offline": "bold red", "unknown": "yellow"}
@@ -46,6 +47,7 @@ def render(snapshot: Picture, width: int) -> RenderableType:
     blocks = [
         _headline(snapshot),
         _block("Nodes", _nodes(snapshot, width)),
+        _block("Sensors to look at", _sensors(snapshot, width)),
         _block("Last decisions", _decisions(snapshot, width)),
         _block(f"Beliefs about {_goal(snapshot)}", _parts(snapshot, width)),
     ]
@@ -142,6 +144,39 @@ def _nodes(snapshot: Picture, width: int) -> Table:
     return grid
 
 
+def _sensors(snapshot: Picture, width: int) -> Table:
+    """List the attributes that are unknown, or whose messages were not all taken."""
+    troubled = [
+        (node["name"], one, trouble)
+        for node in snapshot["nodes"]
+        for one in node["sensors"]
+        if (trouble := {what: n for what, n in one["counts"].items() if what != "taken"})
+        or not one["is_known"]
+    ]
+    if not troubled:
+        return Table.grid()
+    grid = _grid(
+        width, "attribute", "node", "reading", "age ", "messages that were not plainly taken"
+    )
+    for node_name, one, trouble in troubled[:_MOST_SENSORS]:
+        grid.add_row(
+            Text(one["attribute"]),
+            Text(node_name),
+            Text(_reading_state(one), "" if one["is_known"] else "bold red"),
+            "-" if one["age"] is None else _duration(one["age"]),
+            Text(", ".join(f"{n} {what.replace('_', ' ')}" for what, n in trouble.items())),
+        )
+    return grid
+
+
+def _reading_state(sensor: Picture) -> str:
+    if sensor["is_known"]:
+        return "known"
+    if sensor["age"] is None:
+        return "none came"
+    return "too old" if sensor["age"] > sensor["max_age"] else "unknown"
+
+
 def _model(node: Picture) -> str:
     if not node["is_planned"]:
         return "not in the plan"
@@ -154,14 +189,18 @@ def _decisions(snapshot: Picture, width: int) -> Table:
     last = snapshot["decisions"]["last"][:_LAST]
     if not last:
         return Table.grid()
-    grid = _grid(width, "row ", "decision", "belief ", "latency ", "known ", "missing")
+    has_ages = any(one["age"] is not None for one in last)
+    columns = ("row ", "decision", "belief ", "latency ", "known ")
+    grid = _grid(width, *columns, *(["oldest "] if has_ages else []), "missing")
     for one in last:
+        age = "-" if one["age"] is None else _duration(one["age"])
         grid.add_row(
             str(one["row"]),
             Text(one["decision"], "bold"),
             "-" if one["certainty"] is None else f"{one['certainty']:.2f}",
             "-" if one["latency"] is None else _duration(one["latency"]),
             f"{100 * one['known']:.0f} %",
+            *([age] if has_ages else []),
             Text(", ".join(one["missing"]), "bold red"),
         )
     return grid

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections import deque
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from solah.network.messages import SensorReport
 
 WINDOW = 5.0
 """Seconds over which rates are measured."""
@@ -50,6 +54,7 @@ class WatchedNode:
     model: str = ""
     last_seen: float | None = None
     counters: dict[str, int] = field(default_factory=dict)
+    sensors: dict[str, SensorReport] = field(default_factory=dict)
     rows: Rate = field(default_factory=Rate)
     readings: Rate = field(default_factory=Rate)
 
@@ -92,6 +97,7 @@ class WatchedDecision:
     missing : the trees and fusions that sent nothing in time
     known : the share of the model's knowledge that was reached
     latency : seconds from the reading to the message; None where clocks cannot tell
+    age : how old its oldest reading was, in seconds; None where nobody knows
     """
 
     row: int
@@ -102,6 +108,7 @@ class WatchedDecision:
     missing: tuple[str, ...]
     known: float
     latency: float | None
+    age: float | None = None
 
 
 def shown(text: str) -> str:

@@ -25,6 +25,8 @@ def subscribed(
     topics: Topics,
     observer: Observer,
     also: Callable[[str, bytes], None] | None = None,
+    *,
+    is_patient: bool = False,
 ) -> Iterator[None]:
     """Give an observer, and ``also``, the messages of a site as long as the context lasts."""
 
@@ -35,7 +37,7 @@ def subscribed(
 
     client = Client(broker, f"solah-{uuid4().hex[:12]}", take, is_kept=False)
     client.subscribe([f"{topics.root}/{topics.site}/#"])
-    client.start()
+    client.start(is_patient=is_patient)
     try:
         yield
     finally:

@@ -174,6 +174,25 @@ function showNodes(nodes) {
   ]));
 }
 
+function spellReading({ is_known: isKnown, age, max_age: maxAge }) {
+  if (isKnown) return "known";
+  if (age === null) return "none came";
+  return age > maxAge ? "too old" : "unknown";
+}
+
+function showSensors(nodes) {
+  const sensors = nodes.flatMap((node) => node.sensors.map((one) => ({ ...one, node: node.name })));
+  byId("sensors-section").hidden = sensors.length === 0;
+  fillTable("sensors", sensors.map((one) => [
+    [one.attribute],
+    [one.node],
+    [spellReading(one), one.is_known ? "" : "missing"],
+    [one.age === null ? "" : spellDuration(one.age), "number"],
+    [spellDuration(one.max_age), "number"],
+    [Object.entries(one.counts).map(([what, times]) => `${times} ${what.replaceAll("_", " ")}`).join(", ")],
+  ]));
+}
+
 function showDecisions({ last, missing, kept, incomplete }) {
   const whose = missing.map(({ part, times }) => `${part} (${times})`).join(", ");
   reveal(byId("lacking"), whose ? `${percent(incomplete)} of the last ${kept} lacked evidence of ${whose}.` : "");
@@ -183,6 +202,7 @@ function showDecisions({ last, missing, kept, incomplete }) {
     [one.certainty === null ? "" : one.certainty.toFixed(2), "number"],
     [one.latency === null ? "" : spellDuration(one.latency), "number"],
     [percent(one.known), "number"],
+    [one.age === null ? "" : spellDuration(one.age), "number"],
     [one.missing.join(", "), "missing"],
   ]));
 }
@@ -199,6 +219,7 @@ function show() {
   showCards(picture.parts);
   showParts(picture.parts);
   showNodes(picture.nodes);
+  showSensors(picture.nodes);
   showDecisions(picture.decisions);
   showRefused(picture.messages);
 }
