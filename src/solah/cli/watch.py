@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _network_option = options_in("The network")
 _view_option = options_in("The view")
 _REFRESH = 0.25
+_WHEN_IDLE = 2.0
 _JSON_EVERY = 1.0
 _PAGE = 100  # columns, where there is no terminal
 
@@ -92,12 +93,18 @@ def show(
     observer: "Observer", screen: Screen, is_over: "Callable[[], bool]", *, in_lines: bool = False
 ) -> None:
     """Show what an observer sees until it is over, or the user interrupts; as JSON, in lines."""
+    is_steady = in_lines and screen.json
     with ExitStack() as stack:
         update = stack.enter_context(_view(screen, in_lines))
+        changes, shown_at = -1, 0.0
         try:
             while not is_over():
-                update(observer)
-                time.sleep(_JSON_EVERY if in_lines and screen.json else _REFRESH)
+                # Where nothing came only ages are new, which need no haste.
+                is_due = time.monotonic() - shown_at >= _WHEN_IDLE
+                if is_steady or is_due or changes != observer.changes:
+                    changes, shown_at = observer.changes, time.monotonic()
+                    update(observer)
+                time.sleep(_JSON_EVERY if is_steady else _REFRESH)
         except KeyboardInterrupt:
             screen.note("ended")
         update(observer)

@@ -141,6 +141,10 @@ class Client:
         Called in a thread of its own.
     on_connect : callable, default=None
         Called in that thread whenever a connection stands.
+    on_lost : callable, default=None
+        Called in that thread whenever a connection is lost.
+    on_retained : callable of topic and payload, default=None
+        Called instead of ``on_message`` with what the broker had kept, which may be old.
     will : tuple of topic and payload, default=None
         What the broker publishes, and keeps, when we vanish.
     is_kept : bool, default=True
@@ -157,6 +161,8 @@ class Client:
         on_message: Callable[..., None],
         *,
         on_connect: Callable[[], None] | None = None,
+        on_lost: Callable[[], None] | None = None,
+        on_retained: Callable[..., None] | None = None,
         will: tuple[str, bytes] | None = None,
         is_kept: bool = True,
         is_careful: bool = False,
@@ -164,7 +170,8 @@ class Client:
         self._broker = broker
         self._is_careful = is_careful
         self._connection = 0
-        self._on_message, self._on_connect = on_message, on_connect
+        self._on_message, self._on_retained = on_message, on_retained or on_message
+        self._on_connect, self._on_lost = on_connect, on_lost
         self._topics: dict[str, None] = {}
         self._lock = threading.Lock()
         self._in_flight = 0
@@ -302,6 +309,8 @@ class Client:
 
     def _lost(self, *_: Any) -> None:
         self._connected.clear()
+        if self._on_lost is not None:
+            self._on_lost()
 
     def _confirmed(self, _client: Any, _data: Any, number: int, *_: Any) -> None:
         with self._lock:
@@ -312,8 +321,9 @@ class Client:
                 self._done_with(size)
 
     def _received(self, _client: Any, _data: Any, message: Any) -> None:
+        take = self._on_retained if message.retain else self._on_message
         if not self._is_careful:
-            self._on_message(message.topic, message.payload)
+            take(message.topic, message.payload)
             return
         receipt = Receipt(self._connection, message.mid) if message.qos else None
-        self._on_message(message.topic, message.payload, receipt)
+        take(message.topic, message.payload, receipt)

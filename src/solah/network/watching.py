@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -28,12 +29,20 @@ def subscribed(
 ) -> Iterator[None]:
     """Give an observer, and ``also``, the messages of a site as long as the context lasts."""
 
-    def take(topic: str, payload: bytes) -> None:
-        observer.take(topic, payload, time.time())
+    def take(topic: str, payload: bytes, *, is_retained: bool = False) -> None:
+        observer.take(topic, payload, time.time(), is_retained=is_retained)
         if also is not None:
             also(topic, payload)
 
-    client = Client(broker, f"solah-{uuid4().hex[:12]}", take, is_kept=False)
+    client = Client(
+        broker,
+        f"solah-{uuid4().hex[:12]}",
+        take,
+        on_connect=lambda: observer.note_link(True, time.time()),
+        on_lost=lambda: observer.note_link(False, time.time()),
+        on_retained=partial(take, is_retained=True),
+        is_kept=False,
+    )
     client.subscribe([f"{topics.root}/{topics.site}/#"])
     client.start()
     try:
