@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from solah.cli.broker_options import BrokerOptions, PlanFile, Root, TrustFiles, trusted
+from solah.cli.log_options import HealthAddress, LogKind, health_at, log_of
 from solah.cli.options import ReadingOptions
 from solah.cli.overwriting import READ, WRITTEN
 from solah.cli.screen import Screen
@@ -62,6 +63,14 @@ State = Annotated[
 HomeAssistant = Annotated[
     bool, _network_option("--home-assistant", help="Announce the decision to Home Assistant.")
 ]
+ExpireAfter = Annotated[
+    int,
+    _network_option(
+        "--expire-after",
+        min=1,
+        help="Seconds without a decision after which Home Assistant shows it as unavailable.",
+    ),
+]
 Influx = Annotated[
     bool, _network_option("--influx", help="Say decisions as lines for InfluxDB, too.")
 ]
@@ -102,7 +111,10 @@ def node(
     allow_rollback: AllowRollback = False,
     state: State = None,
     home_assistant: HomeAssistant = False,
+    expire_after: ExpireAfter = 300,
     influx: Influx = False,
+    health: HealthAddress = None,
+    log: LogKind = "text",
     replay: Replay = None,
     rate: Rate = None,
     stdin: Stdin = False,
@@ -135,12 +147,17 @@ def node(
         state=state,
         root=root,
         extras=_influx_lines(topics, name) if influx else None,
-        announcements=_announcements(bundle, topics) if home_assistant and core.decides else (),
-        log=screen.note,
+        announcements=(
+            _announcements(bundle, topics, expire_after) if home_assistant and core.decides else ()
+        ),
+        log=log_of(screen, log),
     )
     running = Node(core, broker.find(), options)
     rows = _rows(running, options, replay, rate, stdin, call, reading, screen)
-    with _stopped_by_signals(running):
+    with (
+        _stopped_by_signals(running),
+        health_at(health, lambda: running.health, options.log),
+    ):
         running.run(rows)
 
 
@@ -166,10 +183,12 @@ def _influx_lines(topics: Any, name: str) -> Any:
     return lines
 
 
-def _announcements(bundle: "Bundle", topics: Any) -> tuple[tuple[str, bytes], ...]:
+def _announcements(
+    bundle: "Bundle", topics: Any, expire_after: int
+) -> tuple[tuple[str, bytes], ...]:
     from solah.network.home_assistant import discovery
 
-    return tuple(discovery(topics, bundle))
+    return tuple(discovery(topics, bundle, expire_after=expire_after))
 
 
 def _rows(

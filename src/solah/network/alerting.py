@@ -7,16 +7,18 @@ or a clock. What cannot be known, as while the broker is away, neither raises no
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from solah.data.json_reader import JsonParser, Reader
-from solah.exceptions import ParameterError
+from solah.exceptions import ParameterError, require, shorten
 from solah.network.messages import MAX_BYTES, MAX_SEQUENCE, VERSION, MessageError
 from solah.network.webhook import Webhook, read_webhook
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping, Sequence
 
     Picture = Mapping[str, Any]
@@ -30,6 +32,7 @@ _MOST_NAME = 80
 _MOST_SECONDS = 30 * 86_400.0
 _MOST_ACTIVE = 1_000
 _PARSER = JsonParser("the alerts", MessageError, MAX_BYTES)
+_FILE = JsonParser("the file", ParameterError, MAX_BYTES)
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,51 @@ def read_alerting(section: Any, place: str = "alerts") -> Alerting:
     return Alerting(rules, webhook)
 
 
+def load_alerting(path: str | os.PathLike[str]) -> Alerting:
+    """Read the alerts of a file: .json, .yaml or .yml, with all of it below ``alerts``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "alerts.json")
+    ...     rule = '{"name": "gone", "offline": "any", "for": 60}'
+    ...     _ = file.write_text(f'{{"alerts": {{"rules": [{rule}]}}}}')
+    ...     load_alerting(file).rules[0].kind
+    'offline'
+
+    Raises
+    ------
+    ParameterError
+        It names the file and what is wrong.
+    """
+    place = Path(path)
+    if place.suffix.lower() not in (".json", ".yaml", ".yml"):
+        raise ParameterError(
+            f"{path}: alerts are read from .json, .yaml and .yml. "
+            f"Got {shorten(place.suffix)} instead."
+        )
+    data = place.read_bytes()
+    try:
+        value = _FILE.read(data).value if place.suffix.lower() == ".json" else _parse_yaml(data)
+        if not isinstance(value, dict) or "alerts" not in value:
+            raise ParameterError("there is no 'alerts' at the top")
+        return read_alerting(value["alerts"])
+    except RecursionError:
+        raise ParameterError(f"{path}: this is nested too deeply") from None
+    except ParameterError as error:
+        raise ParameterError(f"{path}: {error}") from None
+
+
+def _parse_yaml(data: bytes) -> Any:
+    yaml = require("yaml", "yaml", "reading YAML files of alerts")
+    try:
+        return yaml.safe_load(data)
+    except (yaml.YAMLError, ValueError) as error:
+        raise ParameterError(f"this is not YAML that can be used: {error}") from None
+
+
 def _read_rule(reader: Reader) -> AlertRule:
     fields = reader.record(("name", "for"), ("clear_after", *KINDS))
     kinds = [kind for kind in KINDS if kind in fields]
@@ -157,7 +205,6 @@ class _Watch:
     since: float | None = None  # when it began to hold
     until: float | None = None  # when it stopped to hold
     raised: Alert | None = None
-    text: str = field(default="")
 
 
 class Alarms:

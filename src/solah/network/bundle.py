@@ -93,6 +93,10 @@ class Bundle:
         """Return the same to be compared and not acted on, without a signature."""
         return replace(self, is_shadow=True, signature=b"", counter=0)
 
+    def to_use(self) -> Bundle:
+        """Return the same to be acted on, without a signature."""
+        return replace(self, is_shadow=False, signature=b"", counter=0)
+
     def signed(self, key_file: str | os.PathLike[str], counter: int | None = None) -> Bundle:
         """Sign with an Ed25519 private key in a PEM file.
 

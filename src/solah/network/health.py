@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ParameterError, shorten
+from solah.network.logs import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -53,7 +54,9 @@ def find_address(text: str) -> tuple[str, int]:
 
 
 @contextmanager
-def serving_health(address: str, check: Callable[[], Health]) -> Iterator[str]:
+def serving_health(
+    address: str, check: Callable[[], Health], log: Callable[[str], None] = lambda _: None
+) -> Iterator[str]:
     """Answer at an address, in a thread of its own, as long as the context lasts.
 
     Parameters
@@ -62,6 +65,8 @@ def serving_health(address: str, check: Callable[[], Health]) -> Iterator[str]:
         ``PORT`` or ``HOST:PORT``; the port 0 takes one that is free.
     check : callable
         Returns the health; called for each question.
+    log : callable
+        Called with where it is.
 
     Yields
     ------
@@ -76,9 +81,10 @@ def serving_health(address: str, check: Callable[[], Health]) -> Iterator[str]:
         ) from None
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    shown = f"[{host}]" if ":" in host else host
+    url = f"http://{f'[{host}]' if ':' in host else host}:{server.server_address[1]}/"
+    log(Event(f"health is told at {url}healthz and {url}readyz", "health_served", url=url))
     try:
-        yield f"http://{shown}:{server.server_address[1]}/"
+        yield url
     finally:
         server.shutdown()
         server.server_close()
