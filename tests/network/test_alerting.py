@@ -2,7 +2,7 @@
 
 import json
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -15,12 +15,18 @@ from solah.network import webhook as webhook_module
 from solah.network.alerting import (
     Alarms,
     Alert,
+    Alerting,
     AlertRule,
     decode_alerts,
     encode_alerts,
     load_alerting,
     read_alerting,
 )
+from solah.network.client import Client, find_broker
+from solah.network.messages import Decided, Decisions, encode
+from solah.network.observing import Observer
+from solah.network.topics import Topics
+from solah.network.watching import alerting, subscribed
 from solah.network.webhook import Webhook, WebhookSender, find_secret
 
 
@@ -231,3 +237,32 @@ def test_a_webhook_that_is_away_is_given_up(monkeypatch):
     sender.stop()
     assert told[0].name == "webhook_failed"
     assert told[0].facts == {"attempts": 2}
+
+
+def follow(url, topics, told):
+    """Follow the alerts of a site on a broker as long as the context lasts."""
+    stack = ExitStack()
+    observer = Observer(topics)
+    settings = Alerting((AlertRule("nothing comes", "stale", 0.0),))
+    client = stack.enter_context(subscribed(find_broker(url), topics, observer))
+    stack.enter_context(alerting(observer, settings, client, topics, told.append))
+    until(lambda: observer.snapshot(0.0)["alerts"])
+    return stack, observer, client
+
+
+def test_alerts_go_over_a_real_broker_once(broker):
+    topics, heard, told = Topics("house"), [], []
+    ours = Client(find_broker(broker.url), "us", lambda _, payload: heard.append(payload))
+    ours.subscribe([topics.alert])
+    ours.start()
+    stack, *_ = follow(broker.url, topics, told)
+    stack.close()
+    stack, observer, client = follow(broker.url, topics, told)  # which raises nothing again
+    row = Decided(1, 7.0, "wet", {"wet": 1.0})
+    client.publish(topics.decisions, encode(Decisions("a", "0", (row,))))
+    until(lambda: not observer.snapshot(0.0)["alerts"])
+    until(lambda: len(heard) == 2)
+    stack.close()
+    ours.stop()
+    assert [json.loads(one)["state"] for one in heard] == ["raised", "cleared"]
+    assert [one.name for one in told] == ["alert_raised", "alert_cleared"]
