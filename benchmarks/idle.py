@@ -3,9 +3,9 @@
     python benchmarks/idle.py [--seconds 20] [--page]
 
 mosquitto on the loopback and a plan of five nodes whose statuses come every five seconds; 200 rows
-are decided in the beginning, and none later. `solah watch` runs in a terminal of its own; with --page it serves the page instead, and one
-reader follows /events. Printed: the CPU time of the process over the wall time, after ten seconds
-for its start.
+are decided in the beginning, and none later. `solah watch` runs in a terminal of its own; with
+--page it serves the page instead, and one reader follows /events. Printed: the CPU time of the
+process over the wall time, after ten seconds for its start.
 """
 
 from __future__ import annotations
