@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from solah.network.plan import NodePlan
 
 WORDS = ["--deadline", "1.5"]
-SETTLE = 20.0
+SETTLE = 10.0
 FAULTS = ("node", "broker", "silence", "clock", "unknown", "repeats", "garbage")
 DAY = 86_400.0
 
