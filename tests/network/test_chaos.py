@@ -21,9 +21,9 @@ class Unreliable(Client):
 
     rng = np.random.default_rng(0)
 
-    def publish(self, topic, payload, *, retain=False):
+    def publish(self, topic, payload, **options):
         if not topic.endswith("/out"):
-            return super().publish(topic, payload, retain=retain)
+            return super().publish(topic, payload, **options)
         for _ in range(1 + int(self.rng.random() < 0.3)):
             late = float(self.rng.exponential(0.05))
             say = threading.Timer(late, super().publish, (topic, payload))

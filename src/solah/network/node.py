@@ -31,6 +31,7 @@ from solah.network.messages import (
 from solah.network.remembering import Memory, read_memory, read_plans
 from solah.network.shadowing import beliefs_of, next_shadow
 from solah.network.topics import SHADOW, Topics
+from solah.network.watched import SILENT_AFTER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -354,7 +355,7 @@ class Node:
             self._send(topics.asked(node), encode(ask, wire))
         for decided in outbox.decisions:
             payload = encode(decided, wire)
-            self._send(topics.decisions, payload)
+            self._send(topics.decisions, payload, about={"model": decided.model, "wire": wire})
             self._decided.append((time.monotonic(), payload))
             self._decided_bytes += len(payload)
             if self._shadow is not None:
@@ -390,15 +391,17 @@ class Node:
         while self._decided and (self._decided[0][0] < old or self._decided_bytes > _MOST_REPEATED):
             self._decided_bytes -= len(self._decided.popleft()[1])
 
-    def _send(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        if not self._client.publish(topic, payload, retain=retain):
+    def _send(self, topic: str, payload: bytes, **options: Any) -> None:
+        if not self._client.publish(topic, payload, **options):
             self.counters["unsaid"] += 1
 
     def _publish_status(self, state: Any) -> None:
         shadow = {} if self._shadow is None else self._shadow.counters()
         counters = {**self.core.counters, **self.counters, **shadow}
         status = Status(self.core.name, state, self.core.bundle.hash, counters)
-        self._send(self._topics.status(self.core.name), encode(status), retain=True)
+        # With MQTT 5, a broker does not keep that a node is online for longer than it is.
+        expires = {"expires": 2 * SILENT_AFTER} if state == "online" else {}
+        self._send(self._topics.status(self.core.name), encode(status), retain=True, **expires)
 
     def _publish_progress(self) -> None:
         self._send(self._topics.progress, json.dumps(self._keeper.settled).encode(), retain=True)
