@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from solah.cli.sources import read_source
 from solah.explain.adding import numbers_of
 from solah.export.agreement import require_agreement
 from solah.model import Task
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from solah.data import ReadOptions, Table
-    from solah.export import Agreement, Blob, Export
+    from solah.data import Table
+    from solah.export import Agreement, Blob, Export, Program
     from solah.model import Model
 
     Places = NDArray[np.intp]
@@ -25,16 +24,14 @@ if TYPE_CHECKING:
 def check_device(
     full: Model,
     model: Model,
-    exported: Export | Blob,
-    data: str | None,
-    options: ReadOptions,
+    exported: Export | Blob | Program,
+    table: Table | None,
     min_agreement: float,
 ) -> dict[str, Any]:
     """Compare the device with the model, and the model with what it was before it was shrunk.
 
-    Without DATA rows are drawn. An export that decides too few rows as the model is refused.
+    Without a table rows are drawn. An export that decides too few rows as the model is refused.
     """
-    table = None if data is None else read_source(data, options, model).table
     found = require_agreement(model, exported, table, min_agreement)
     about = {"rows": found.n_rows, "drawn": table is None}
     given_up = {} if full is model or table is None else _given_up(full, model, table)
@@ -70,9 +67,10 @@ def _accuracies(model: Model, table: Table, **decided: Places) -> dict[str, floa
     return {name: float((places == truth)[known].mean()) for name, places in decided.items()}
 
 
-def spell_findings(found: dict[str, Any]) -> dict[str, str]:
-    """Write what was found for people."""
+def spell_findings(found: dict[str, Any], who: str = "device") -> dict[str, str]:
+    """Write what was found for people; who decided is a device, or a part of a program."""
     change = found.get("mean_change")
+    on_device = "accuracy on the device" if who == "device" else f"accuracy of the {who}"
     return {
         "rows": f"{found['rows']:,}{', drawn' if found['drawn'] else ''}",
         "decided as before": _percent(found.get("kept_decisions")),
@@ -82,7 +80,7 @@ def spell_findings(found: dict[str, Any]) -> dict[str, str]:
         "largest difference": f"{found['largest_difference']:.2g}",
         "accuracy before": _percent(found.get("accuracy_before")),
         "accuracy of the model": _percent(found.get("accuracy")),
-        "accuracy on the device": _percent(found.get("accuracy_on_device")),
+        on_device: _percent(found.get("accuracy_on_device")),
     }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from solah.cli.helptext import RARE_PANEL
 from solah.cli.overwriting import READ, WRITTEN
 from solah.cli.screen import output_option
 from solah.cli.verb import options_in
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from solah.data import ReadOptions
 
 _column_option = options_in("Columns")
-_reading_option = options_in("Reading the file")
+_reading_option = options_in(RARE_PANEL)
 _work_option = options_in("Work")
 
 STDOUT = Path("-")
@@ -73,6 +74,14 @@ Truth = Annotated[
         "--target",
         metavar="COL",
         help="The column of DATA with the truth, if it is not called as the model's goal.",
+    ),
+]
+Groups = Annotated[
+    str | None,
+    _column_option(
+        metavar="COL",
+        help="What rows belong to, such as a user: rows with the same value are never learnt from "
+        "and tested on at once. Windows of one recording always stay together.",
     ),
 ]
 OutputFile = Annotated[

@@ -22,14 +22,20 @@ from solah.difference.structure import (
 from solah.difference.trees import have_one_shape, importance_differences, tree_differences
 from solah.difference.values import Difference, ModelDiff
 from solah.exceptions import ParameterError
-from solah.explain.handwork import moved_attributes, pinned_trees, spell_edits, spell_promises
+from solah.explain.handwork import (
+    moved_attributes,
+    pinned_trees,
+    spell_edits,
+    spell_policy,
+    spell_promises,
+)
 from solah.model.document import Model, Tree
 from solah.runtime import Evaluator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_PARTS = ("goal", "attribute", "words", "group", "rule", "tree", "figures")
+_PARTS = ("goal", "attribute", "words", "group", "rule", "tree", "policy", "figures")
 
 
 def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
@@ -114,6 +120,7 @@ def _differences(a: Model, b: Model) -> Iterator[Difference]:
         *group_differences(a, b),
         *_handwork_differences(a, b),
         *_rule_differences(a, b, sides),
+        *_domain_differences(a, b),
         *_figure_differences(a, b),
         *order_differences(a, b),
     ]
@@ -165,6 +172,7 @@ def _handwork_differences(a: Model, b: Model) -> Iterator[Difference]:
     """Compare what the models keep to, and what learning again is to keep."""
     for what, spell, part in (
         ("the model keeps to", spell_promises, "goal"),
+        ("the policy says", spell_policy, "policy"),
         ("pinned rules in", pinned_trees, "figures"),
         ("words moved after rows were counted, of", moved_attributes, "figures"),
     ):
@@ -175,6 +183,28 @@ def _handwork_differences(a: Model, b: Model) -> Iterator[Difference]:
         ):
             for one in some:
                 yield Difference(part, b.goal.name, f"{what}: {one} ({verb})")  # type: ignore[arg-type]
+
+
+def _domain_differences(a: Model, b: Model) -> Iterator[Difference]:
+    """Compare what the training rows held, as far as the models tell."""
+    if a.domain is None or b.domain is None:
+        if a.domain is not b.domain:
+            text = "what the training rows held is " + ("told" if b.domain else "no longer told")
+            yield Difference("policy", b.goal.name, text)
+        return
+    before = {one.name: one for one in a.domain.cells}
+    moved = [one.name for one in b.domain.cells if before.get(one.name) not in (None, one)]
+    if moved:
+        text = _of("the training rows held other ranges, or are cut otherwise", moved)
+        yield Difference("policy", b.goal.name, text, details={"of": moved})
+    seen = {(one.first, one.second): one for one in a.domain.pairs}
+    pairs = {(one.first, one.second): one for one in b.domain.pairs}
+    names = [
+        " & ".join(key) for key in dict.fromkeys([*pairs, *seen]) if pairs.get(key) != seen.get(key)
+    ]
+    if names:
+        text = _of("other cells occurred together", names)
+        yield Difference("policy", b.goal.name, text, details={"of": names})
 
 
 def _facts(tree: Tree) -> tuple[object, ...]:

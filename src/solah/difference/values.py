@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from solah.model import Provenance
 
-Part = Literal["goal", "attribute", "words", "group", "rule", "tree", "figures"]
+Part = Literal["goal", "attribute", "words", "group", "rule", "tree", "policy", "figures"]
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,12 @@ _LEARNT_NAME = "evidence of {}"
 def rename_attribute(document: dict[str, Any], old: str, new: str) -> None:
     """Rename an attribute, and trees that are called after it by learning."""
     features = document.get("signals", {}).get("features", [])
-    for one in (*document["attributes"], *features):
+    domain = document.get("domain", {})
+    for one in (*document["attributes"], *features, *domain.get("cells", [])):
         if one["name"] == old:
             one["name"] = new
+    for pair in domain.get("pairs", []):
+        pair |= {side: new for side in ("first", "second") if pair[side] == old}
     for promise in document.get("monotonic", []):
         if promise["attribute"] == old:
             promise["attribute"] = new

@@ -33,7 +33,7 @@ from solah.evaluation.scores import (
     score_beliefs,
     score_numbers,
 )
-from solah.evaluation.splits import Plan, Split, Splits, plan_splits
+from solah.evaluation.splits import Plan, Split, Splits, groups_for, plan_splits
 
 __all__ = [
     "BeliefBins",
@@ -53,6 +53,7 @@ __all__ = [
     "bin_beliefs",
     "calibration_error",
     "cross_validate",
+    "groups_for",
     "measure_class_groups",
     "measure_number_groups",
     "over_all_classes",

@@ -20,6 +20,35 @@ def spell_promises(model: Model) -> list[str]:
     ]
 
 
+def spell_policy(model: Model) -> list[str]:
+    """Write when a model holds a decision back, and when it changes one: one sentence each."""
+    policy = model.policy
+    if policy is None:
+        return []
+    least = sorted(set(policy.min_belief))
+    if len(least) > 1:
+        pairs = zip(map(spell, model.goal.states), policy.min_belief, strict=True)
+        beliefs = [
+            f"{name} is decided for at a belief of at least {one:.4g}" for name, one in pairs
+        ]
+    else:
+        beliefs = [f"a decision needs a belief of at least {one:.4g}" for one in least if one]
+    told = {
+        f"at least {policy.min_known:.4g} of the evidence must be known": policy.min_known > 0,
+        "known readings must lie within the range of the training rows": policy.stays_in_range,
+        f"at most {policy.max_unseen} pairs of readings may be ones that never occurred together": (
+            policy.max_unseen is not None
+        ),
+        f"evidence is averaged over {policy.smoothing} decisions": policy.smoothing > 1,
+        f"another class must lead the settled one by a belief of {policy.margin:.4g}": (
+            policy.margin > 0
+        ),
+        f"{policy.votes} of the last {policy.window} decisions must agree": policy.window > 1,
+        f"a settled decision stays for at least {policy.dwell}": policy.dwell > 1,
+    }
+    return [*beliefs, *(text for text, holds in told.items() if holds)]
+
+
 def spell_edits(model: Model) -> list[str]:
     """Write what people changed since a model was learnt: one sentence each, the first first."""
     return [str(one) for one in model.edits]

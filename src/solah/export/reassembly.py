@@ -124,8 +124,14 @@ class _Assembly:
         nodes = _asked_for([part.node for part in self._parts.values()])
         asked = {name for node in nodes for name in node.origins}
         attributes = tuple(one for one in self._model.attributes if one.name in asked)
-        signals = self._model.signals and self._model.signals.only([one.name for one in attributes])
-        return replace(self._model, attributes=attributes, nodes=nodes, signals=signals)
+        names = [one.name for one in attributes]
+        return replace(
+            self._model,
+            attributes=attributes,
+            nodes=nodes,
+            signals=self._model.signals and self._model.signals.only(names),
+            domain=self._model.domain and self._model.domain.only(names),
+        )
 
     def _tree(self, tree: Tree) -> _Part:
         joined, nothing = self._joined[tree.name], np.zeros(tree.belief.shape[1])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float, FocalSets
     from solah.model.attributes import Attribute
     from solah.model.edits import Comment, Edit
+    from solah.model.policy import Domain, Policy
     from solah.model.provenance import Provenance
     from solah.model.signals import Signals
 
@@ -288,6 +289,9 @@ class Model:
     What it promises of single attributes (``monotonic``) is kept by each of its trees.
 
     Where the readings of the attributes are made of samples, ``signals`` says how.
+
+    ``domain`` is what the training rows held, and ``policy`` when a decision is held back, and when
+    one that was taken changes; without it, each row is decided by itself.
     """
 
     goal: Goal
@@ -299,6 +303,8 @@ class Model:
     comments: tuple[Comment, ...] = field(default=(), compare=False)
     monotonic: tuple[Monotonic, ...] = ()
     signals: Signals | None = None
+    domain: Domain | None = None
+    policy: Policy | None = None
 
     @property
     def root(self) -> Node:

@@ -18,6 +18,7 @@ from solah.data.json_reader import JsonParser
 from solah.exceptions import ModelFormatError, ModelVersionError
 from solah.model.document import Task, Tree
 from solah.model.edits import comment_record, edit_record
+from solah.model.policy_format import domain_record, policy_record
 from solah.model.provenance import provenance_record
 from solah.model.reading import read_current
 from solah.model.signals_format import signals_record
@@ -65,6 +66,10 @@ def to_json(model: Model) -> str:
     blocks |= {key: _block(records, "    ") for key, records in made.items() if records}
     if model.signals is not None:
         blocks["signals"] = _dump(signals_record(model.signals))
+    if model.domain is not None:
+        blocks["domain"] = _dump(domain_record(model.domain))
+    if model.policy is not None:
+        blocks["policy"] = _dump(policy_record(model.policy))
     lines.append(",\n".join(f'  "{key}": {block}' for key, block in blocks.items()))
     return "\n".join(["{", *lines, "}"]) + "\n"
 

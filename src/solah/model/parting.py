@@ -29,7 +29,7 @@ def part_of(model: Model, name: str) -> Model:
         It believes what the part believes. If the part feeds a fusion, its beliefs are the softmax
         of its evidence, so that their logarithms, less their mean, are the evidence that the
         fusion adds up, whatever is unknown: its trees have no variance. Of a number, the part
-        estimates what it adds.
+        estimates what it adds. It has no policy, whose limits are for the beliefs of the whole.
     """
     nodes = {node.name: node for node in model.nodes}
     if name not in nodes:
@@ -45,12 +45,13 @@ def part_of(model: Model, name: str) -> Model:
         below.append(Fusion(root, (name,), (0.0,) * model.goal.size))
     attributes = tuple(one for one in model.attributes if one.name in wanted)
     promises = tuple(one for one in model.monotonic if one.attribute in wanted)
-    signals = model.signals and model.signals.only([one.name for one in attributes])
+    names = [one.name for one in attributes]
     return Model(
         model.goal,
         attributes,
         tuple(below),
         model.generator,
         monotonic=promises,
-        signals=signals,
+        signals=model.signals and model.signals.only(names),
+        domain=model.domain and model.domain.only(names),
     )

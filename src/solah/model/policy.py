@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from solah.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 UNKNOWN_PLACE: Final = -1
 """The place of "don't know", where places of classes begin at 0."""
@@ -71,6 +74,13 @@ class Domain:
 
     cells: tuple[Cells, ...]
     pairs: tuple[SeenTogether, ...] = ()
+
+    def only(self, names: Collection[str]) -> Domain:
+        """Return what is known of some of the attributes."""
+        return Domain(
+            tuple(cells for cells in self.cells if cells.name in names),
+            tuple(one for one in self.pairs if one.first in names and one.second in names),
+        )
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from solah.model.limits import (
     MOST_VARIANCE,
 )
 from solah.model.monotone import broken_promises
+from solah.model.policy_format import read_domain, read_policy
 from solah.model.provenance import read_provenance
 from solah.model.reading_attributes import (
     MAX_WORDS,
@@ -69,7 +70,8 @@ class Version:
 
 def read_current(document: Reader) -> Model:
     """Read a model of the version that is written now."""
-    fields = document.record(FIELDS, ["provenance", "monotonic", "edits", "comments", "signals"])
+    optional = ["provenance", "monotonic", "edits", "comments", "signals", "domain", "policy"]
+    fields = document.record(FIELDS, optional)
     model = read_fields(fields, Version("adds", _read_fusion, has_scores=True))
     if "provenance" in fields:
         found = read_provenance(fields["provenance"], len(model.goal.states))
@@ -80,6 +82,11 @@ def read_current(document: Reader) -> Model:
         model = replace(model, comments=read_comments(fields["comments"]))
     if "signals" in fields:
         model = replace(model, signals=read_signals(fields["signals"], model.attributes))
+    if "domain" in fields:
+        model = replace(model, domain=read_domain(fields["domain"], model.attributes))
+    if "policy" in fields:
+        policy = read_policy(fields["policy"], model.domain, model.goal)
+        model = replace(model, policy=policy)
     if model.fusions and model.goal.states and not model.goal.prior:
         raise ModelFormatError(f"{fields['goal'].place} needs a prior, for evidence is added up")
     check_evidence(model, fields["trees"])

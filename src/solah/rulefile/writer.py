@@ -59,12 +59,17 @@ def write_rules(model: Model) -> str:
     Raises
     ------
     ParameterError
-        If readings are made of samples, which a rules file cannot say.
+        If readings are made of samples, or there is a policy, which a rules file cannot say.
     """
     if model.signals is not None:
         raise ParameterError(
             "the readings of this model are made of samples, which a rules file cannot say; change "
             "the model with 'solah edit' or .edit()"
+        )
+    if model.policy is not None or model.domain is not None:
+        raise ParameterError(
+            "this model has a policy or a domain, which a rules file cannot say; change the model "
+            "with 'solah edit' or .edit()"
         )
     comments = _Comments()
     for comment in model.comments:
