@@ -14,7 +14,8 @@ from test_hostile import Threads
 from random_models import random_rows
 from solah.cli import main as program
 from solah.exceptions import ParameterError
-from solah.network.bundle import BundleError, load_bundle, make_keys, read_bundle, save_bundle
+from solah.keys import make_keys
+from solah.network.bundle import BundleError, load_bundle, read_bundle, save_bundle
 from solah.network.client import find_broker
 from solah.network.comparing import Comparison
 from solah.network.observing import Observer
