@@ -40,11 +40,13 @@ def subscribed(
     is_over = False
 
     def note_link(is_connected: bool) -> None:
+        if is_over:
+            return  # what was seen last stays as it was
         observer.note_link(is_connected, time.time())
-        if not is_connected and not is_over:
+        if not is_connected:
             text = "the connection to the broker is lost"
             log(Event(text, "connection_lost", "warning", site=topics.site))
-        elif is_connected:
+        else:
             log(Event(f"connected to {broker!r}", "connected", site=topics.site))
 
     def take(topic: str, payload: bytes, *, is_retained: bool = False) -> None:
