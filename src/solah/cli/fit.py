@@ -11,6 +11,14 @@ from solah.cli.follow import FollowOptions, follow
 from solah.cli.model_options import AUTO, ModelOptions, OneModel
 from solah.cli.options import ColumnOptions, Data, Groups, Jobs, OutputFile, ReadingOptions
 from solah.cli.overwriting import refuse_overwriting
+from solah.cli.policy_options import (
+    PolicyOptions,
+    describe_policy,
+    fitted_policy,
+    refuse_number,
+    refuse_policy,
+    show_policy,
+)
 from solah.cli.scale import ScaleOptions, scanned
 from solah.cli.screen import Screen
 from solah.cli.signals import SignalOptions, refuse_idle_signals
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from solah.cli.models import Estimator
     from solah.cli.problems import Problem
     from solah.cli.scale import ScanProblem
+    from solah.evaluation import ChosenPolicy
     from solah.model import Attribute, Model
     from solah.scale import Scan
 
@@ -41,6 +50,7 @@ class _Learnt:
     estimator: "Estimator"
     seconds: float
     output: Path
+    chosen: "ChosenPolicy | None" = None
 
     @property
     def model(self) -> "Model":
@@ -78,6 +88,7 @@ class _Learnt:
 @many_options(
     *("target", "drop", "leave_out", "model", "max_rules", "max_attributes", "interactions"),
     *("class_weight", "groups", "memory", "follow", "settings", "json", "output"),
+    settings=True,
 )
 def fit(
     data: Data,
@@ -87,6 +98,7 @@ def fit(
     scale: ScaleOptions,
     following: FollowOptions,
     signals: SignalOptions,
+    wanted: PolicyOptions,
     reading: ReadingOptions,
     screen: Screen,
     output: OutputFile = Path("model.json"),
@@ -109,10 +121,12 @@ def fit(
     _refuse_idle(scale, following, signals, groups)
     refuse_overwriting([output, *scale.files(), *following.files()], [data])
     if following.follow:
+        refuse_policy(wanted, "is for rows that are all there, and --follow has none yet")
         follow(data, columns, choice, options, following, reading, screen, output, jobs)
         return
     is_scan = scale.is_for(data) and not signals.are_wanted
     if is_scan:
+        refuse_policy(wanted, "is for rows in memory, and these are passed over")
         with scanned(data, columns, reading, scale, screen, groups) as (rows, passed):
             learnt = _fit_scan(rows, passed, choice, options, screen, output, jobs)
     else:
@@ -120,12 +134,13 @@ def fit(
             problem = _posed(data, columns, signals, reading, groups)
         for note in problem.notes:
             screen.note(note)
-        learnt = _fit_table(problem, choice, options, screen, output, jobs)
+        learnt = _fit_table(problem, choice, options, wanted, screen, output, jobs)
     origin = provenance_of(data, learnt.problem, learnt.n_rows, learnt.estimator)
     save_document(replace(learnt.model, provenance=origin), output)
     if screen.json:
         screen.document(_document(learnt))
     _show(screen, learnt)
+    show_policy(screen, learnt.model, learnt.chosen)
     _show_next(screen, "ROWS" if is_scan else data, output)
 
 
@@ -174,6 +189,7 @@ def _fit_table(
     problem: "Problem",
     choice: OneModel,
     options: ModelOptions,
+    wanted: PolicyOptions,
     screen: Screen,
     output: Path,
     jobs: int | None,
@@ -182,19 +198,24 @@ def _fit_table(
     from solah.cli.models import make_models
     from solah.signals import with_signals
 
+    refuse_number(wanted, problem)
     ((name, estimator),) = make_models(problem, choice.wishes, options, jobs).items()
     start = perf_counter()
     _learn(estimator, problem, screen)
     if problem.signals is not None:
         estimator.model_ = with_signals(estimator.model_, problem.signals)
+    seconds, chosen = perf_counter() - start, None
+    if wanted.given():
+        estimator.model_, chosen = fitted_policy(wanted, estimator, problem, screen)
     return _Learnt(
         problem,
         problem.attributes.n_rows,
         {name: kind.value for name, kind in problem.kinds.items()},
         name,
         estimator,
-        perf_counter() - start,
+        seconds,
         output,
+        chosen,
     )
 
 
@@ -256,6 +277,7 @@ def _document(learnt: _Learnt) -> dict[str, Any]:
         "rules": model.n_rules,
         "branches": model.n_branches,
         "depth": learnt.depth,
+        "policy": describe_policy(model, learnt.chosen),
         "seconds": learnt.seconds,
     }
 
