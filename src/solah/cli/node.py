@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from solah.cli.broker_options import BrokerOptions, OptionalPlanFile, Root, TrustFiles, trusted
+from solah.cli.log_options import HealthAddress, LogKind, health_at, log_of
 from solah.cli.options import ReadingOptions
 from solah.cli.overwriting import READ, WRITTEN
 from solah.cli.screen import Screen
@@ -74,6 +75,14 @@ State = Annotated[
 HomeAssistant = Annotated[
     bool, _network_option("--home-assistant", help="Announce the decision to Home Assistant.")
 ]
+ExpireAfter = Annotated[
+    int,
+    _network_option(
+        "--expire-after",
+        min=1,
+        help="Seconds without a decision after which Home Assistant shows it as unavailable.",
+    ),
+]
 Influx = Annotated[
     bool, _network_option("--influx", help="Say decisions as lines for InfluxDB, too.")
 ]
@@ -119,7 +128,10 @@ def node(
     allow_rollback: AllowRollback = False,
     state: State = None,
     home_assistant: HomeAssistant = False,
+    expire_after: ExpireAfter = 300,
     influx: Influx = False,
+    health: HealthAddress = None,
+    log: LogKind = "text",
     replay: Replay = None,
     rate: Rate = None,
     stdin: Stdin = False,
@@ -149,7 +161,11 @@ def node(
         own = {"window": window, "replay": replay, "rate": rate, "stdin": stdin, "call": call}
         changed = {"root": root != "solah", "deadline": deadline != 2.0, "wire": wire != "json"}
         refuse_beside_site({**own, **changed, "trust": trust, **broker.given()})
-        _run_of_site(site, name, state, screen, home_assistant=home_assistant, influx=influx)
+        announced = expire_after if home_assistant else None
+        with _site_node(site, name, state, log_of(screen, log), announced, influx=influx) as one:
+            running, rows = one
+            with health_at(health, lambda: running.health, log_of(screen, log)):
+                running.run(rows)
         return
     bundle = load_bundle(plan, keys)  # type: ignore[arg-type]
     core = NodeCore(bundle, name, Settings(deadline=deadline, window=window))
@@ -161,12 +177,17 @@ def node(
         state=state,
         root=root,
         extras=_influx_lines(topics, name) if influx else None,
-        announcements=_announcements(bundle, topics) if home_assistant and core.decides else (),
-        log=screen.note,
+        announcements=(
+            _announcements(bundle, topics, expire_after) if home_assistant and core.decides else ()
+        ),
+        log=log_of(screen, log),
     )
     running = Node(core, broker.find(), options)
     rows = _rows(running, options, replay, rate, stdin, call, reading, screen)
-    with _stopped_by_signals(running):
+    with (
+        _stopped_by_signals(running),
+        health_at(health, lambda: running.health, options.log),
+    ):
         running.run(rows)
 
 
@@ -179,10 +200,17 @@ def refuse_beside_site(options: "Mapping[str, object]") -> None:
             raise ParameterError(f"--{name} does not go with a site file, which says it itself")
 
 
-def _run_of_site(
-    file: Path, name: str, state: Path | None, screen: Screen, *, home_assistant: bool, influx: bool
-) -> None:
-    """Run a node as a site file says."""
+@contextmanager
+def _site_node(
+    file: Path,
+    name: str,
+    state: Path | None,
+    log: "Callable[[str], None]",
+    expire_after: int | None,
+    *,
+    influx: bool,
+) -> "Iterator[tuple[Node, Callable[[int], Iterable[Measured]] | None]]":
+    """Make a node as a site file says, with the rows of its sensors, and end both in order."""
     from solah.network.core import NodeCore, Settings
     from solah.network.node import Node, NodeOptions, client_id
     from solah.network.site import load_site
@@ -195,15 +223,16 @@ def _run_of_site(
     core = NodeCore(bundle, name, Settings(deadline=site.deciding.deadline))
     topics = Topics(site.name, site.root)
     site.state.mkdir(parents=True, exist_ok=True)
-    feed = Feed(site, bundle, name, screen.note) if core.plan.reads else None
+    feed = Feed(site, bundle, name, log) if core.plan.reads else None
+    is_announced = expire_after is not None and core.decides
     options = NodeOptions(
         wire=site.wire,
         trust=keys,
         state=state or site.state / f"{name}.state",
         root=site.root,
         extras=_influx_lines(topics, name) if influx else None,
-        announcements=_announcements(bundle, topics) if home_assistant and core.decides else (),
-        log=screen.note,
+        announcements=_announcements(bundle, topics, expire_after or 0) if is_announced else (),
+        log=log,
         is_patient=True,
         feed=feed,
     )
@@ -212,7 +241,7 @@ def _run_of_site(
         if feed is not None:
             feed.start(site.broker_of(name).find(), f"{client_id(topics, name)}:sensors")
         try:
-            running.run(None if feed is None else feed.rows_from)
+            yield running, None if feed is None else feed.rows_from
         finally:
             if feed is not None:
                 feed.stop()
@@ -240,10 +269,12 @@ def _influx_lines(topics: Any, name: str) -> Any:
     return lines
 
 
-def _announcements(bundle: "Bundle", topics: Any) -> tuple[tuple[str, bytes], ...]:
+def _announcements(
+    bundle: "Bundle", topics: Any, expire_after: int
+) -> tuple[tuple[str, bytes], ...]:
     from solah.network.home_assistant import discovery
 
-    return tuple(discovery(topics, bundle))
+    return tuple(discovery(topics, bundle, expire_after=expire_after))
 
 
 def _rows(

@@ -22,7 +22,8 @@ _MOST_MISSING = 5
 _MOST_SENSORS = 20
 _BAR = 16
 _MOST_INDENT = 18
-_STATES = {"online": "green", "offline": "bold red", "unknown": "yellow"}
+_STATES = {"online": "green", "silent": "bold red", "offline": "bold red", "unknown": "yellow"}
+_CONDITIONS = {"live": "bold green", "degraded": "bold yellow", "waiting": "bold yellow"}
 _SILENT = {
     "missing": "missing; ignorance stands for it",
     "waiting": "no message yet",
@@ -59,7 +60,11 @@ def render(snapshot: Picture, width: int) -> RenderableType:
 
 def _headline(snapshot: Picture) -> list[RenderableType]:
     decisions = snapshot["decisions"]
-    lines = [Text(f"site {snapshot['site']}", "bold"), Text(_pace(decisions))]
+    lines = [
+        Text.assemble((f"site {snapshot['site']}", "bold"), ": ", _condition(snapshot)),
+        Text(_pace(decisions, snapshot["now"])),
+        *(Text(f"alert {one['name']}: {one['text']}", "bold red") for one in snapshot["alerts"]),
+    ]
     if snapshot["model"] is None:
         lines.append(
             Text("No plan was received yet: the broker keeps none for this site.", "yellow")
@@ -68,12 +73,40 @@ def _headline(snapshot: Picture) -> list[RenderableType]:
         lines.append(Text(_lacking(decisions), "bold red"))
     if refused := _refused(snapshot["messages"]):
         lines.append(Text(refused, "yellow"))
+    if shadow := snapshot["shadow"]:
+        lines.append(Text(_compared(shadow)))
     return [*lines]
 
 
-def _pace(decisions: Picture) -> str:
+def _condition(snapshot: Picture) -> Text:
+    """Say how the site is doing, and why it is not live."""
+    state, reasons = snapshot["condition"]["state"], snapshot["condition"]["reasons"]
+    return Text(
+        f"{state}; {', '.join(reasons)}" if reasons else state, _CONDITIONS.get(state, "bold red")
+    )
+
+
+def _compared(shadow: Picture) -> str:
+    """Say how often the model that is only tried out agrees."""
+    if not shadow["rows"]:
+        return f"shadow {shadow['hash'][:8]}: no row compared yet"
+    rows = count(shadow["rows"], "row")
+    said = f"shadow {shadow['hash'][:8]}: agrees on {shadow['agreed']} of {rows}"
+    if shadow["apart"] is not None:
+        return f"{said}, {shadow['apart']:.4g} apart on average"
+    differing = (
+        f"{one['decision']} / {one['shadow']} ({one['times']})" for one in shadow["differing"]
+    )
+    named = ", ".join([*differing][:_MOST_MISSING])
+    return f"{said}; in use / shadow: {named}" if named else said
+
+
+def _pace(decisions: Picture, now: float) -> str:
     latency = decisions["latency"]
-    parts = [count(decisions["total"], "decision"), f"{decisions['rate']:.1f} a second"]
+    parts = [count(decisions["total"], "decision")]
+    if decisions["last_at"] is not None:
+        parts.append(f"the last {_ago(decisions['last_at'], now)}")
+    parts.append(f"{decisions['rate']:.1f} a second")
     if latency:
         parts.append(
             f"latency {_duration(latency['p50'])} (p50), {_duration(latency['p99'])} (p99)"
