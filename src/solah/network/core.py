@@ -224,8 +224,12 @@ class NodeCore:
                 continue
             fitting, n_unfit = self._versions.of(sequence).fitting(row.readings)
             self.counters["unfit_readings"] += n_unfit
+            self.counters["unknown_names"] += len(row.readings) - len(fitting)
             case.readings = {**(case.readings or {}), **fitting}
             case.has_input = True
+            case.note_age(row.oldest)
+            case.unmeasured = row.missing
+            case.missing += [name for name in row.missing if name not in case.missing]
             self._changed[sequence] = None
             self.counters["readings"] += 1
             taken.append(sequence)
@@ -366,7 +370,7 @@ class NodeCore:
         self.counters["dropped"] += not case.is_over and case.has_input
 
     def _begin_again(self, case: Case, now: float) -> None:
-        case.signals, case.unknown, case.missing = {}, {}, []
+        case.signals, case.unknown, case.missing = {}, {}, list(case.unmeasured)
         case.unsent, case.asked = [], 0.0
         case.seen = max(case.seen, now)
         if case.unread:
@@ -394,6 +398,7 @@ class NodeCore:
             return
         case.has_input = True
         case.time = max(case.time, row.time)
+        case.note_age(row.oldest)
         readings = {name: as_signal(reading) for name, reading in row.readings.items()}
         for part, signal in (*row.signals.items(), *readings.items()):
             if part in case.signals:

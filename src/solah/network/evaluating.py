@@ -43,6 +43,8 @@ class Case:
     signals: dict[str, tuple[float, ...]] = field(default_factory=dict)  # and readings of others
     unknown: dict[str, tuple[float, float]] = field(default_factory=dict)  # in those signals
     missing: list[str] = field(default_factory=list)
+    unmeasured: tuple[str, ...] = ()  # readings that are unknown here, and named as missing
+    oldest: float | None = None  # when the oldest of its readings was taken, on the wall
     unsent: list[str] = field(default_factory=list)
     due: float | None = None  # since when its deadline runs; None while it is not reached
     asked: float = 0.0
@@ -50,6 +52,11 @@ class Case:
     is_filled: bool = False  # whether ignorance stands for what did not come
     unread: list[str] = field(default_factory=list)  # trees whose readings did not come
     is_over: bool = False
+
+    def note_age(self, oldest: float | None) -> None:
+        """Note when the oldest of some readings was taken."""
+        times = [time for time in (self.oldest, oldest) if time is not None]
+        self.oldest = min(times, default=None)
 
 
 class Version:
@@ -152,6 +159,7 @@ class Version:
                 for name in case.unsent
                 if name in self._own
             },
+            oldest=case.oldest,
         )
 
     def decide(self, cases: Sequence[Case]) -> list[Decided]:
@@ -165,6 +173,7 @@ class Version:
                 beliefs=belief,
                 missing=tuple(case.missing),
                 known=self.known_share(case),
+                oldest=case.oldest,
             )
             for case, (decision, belief) in zip(cases, self._spelt(beliefs), strict=True)
         ]
@@ -312,7 +321,8 @@ def _rows_a_message(bundle: Bundle, plan: NodePlan) -> int:
     """Return how many rows surely fit into one message."""
     goal = bundle.model.goal
     names = sum(len(spell(state).encode()) for state in goal.states)
-    everything = sum(len(node.name.encode()) + 8 for node in bundle.model.nodes)
+    model = bundle.model
+    everything = sum(len(one.name.encode()) + 8 for one in (*model.nodes, *model.attributes))
     # A signal, and the share and the variance of what is unknown in it.
     sent = sum(2 * len(part.encode()) + 30 * goal.size + 80 for part in plan.sends)
     row = 200 + everything + max(6 * names + 35 * goal.size, sent)

@@ -63,6 +63,7 @@ class Said:
         of a part that is not in it
     readings : those that a tree elsewhere asks, by attribute: a number, the place of a state, or
         None where it is unknown
+    oldest : when the oldest of the readings behind it was taken; None where nobody knows
     """
 
     sequence: int
@@ -71,6 +72,7 @@ class Said:
     missing: tuple[str, ...] = ()
     unknown: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     readings: Mapping[str, float | None] = field(default_factory=dict)
+    oldest: float | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class Decided:
     beliefs : the belief in each class, by its name
     missing : the trees, fusions and readings that did not come in time
     known : the share of the model's knowledge that was reached
+    oldest : when the oldest of its readings was taken; None where nobody knows
     """
 
     sequence: int
@@ -108,6 +111,7 @@ class Decided:
     beliefs: Mapping[str, float]
     missing: tuple[str, ...] = ()
     known: float = 1.0
+    oldest: float | None = None
 
 
 @dataclass(frozen=True)
@@ -121,11 +125,17 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Measured:
-    """Readings of one row; the sequence is None where the node counts by time."""
+    """Readings of one row; the sequence is None where the node counts by time.
+
+    Of readings that were held until a row was made, ``oldest`` says when the oldest was taken, and
+    ``missing`` names those that are unknown.
+    """
 
     readings: Mapping[str, Reading]
     sequence: int | None = None
     time: float | None = None
+    oldest: float | None = None
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,6 +147,24 @@ class Ask:
 
 
 @dataclass(frozen=True)
+class SensorReport:
+    """How the readings of an attribute come in.
+
+    Attributes
+    ----------
+    age : seconds since the last was taken; None where none came
+    max_age : seconds after which it is unknown
+    is_known : whether there is one that is not too old
+    counts : how often each thing happened to its messages
+    """
+
+    age: float | None
+    max_age: float
+    is_known: bool
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class Status:
     """How a node is doing; kept by the broker."""
 
@@ -144,6 +172,7 @@ class Status:
     state: Literal["online", "offline"]
     model: str = ""
     counters: Mapping[str, int] = field(default_factory=dict)
+    sensors: Mapping[str, SensorReport] = field(default_factory=dict)
 
 
 def encode(message: Beliefs | Decisions | Measured | Ask | Status, wire: Wire = "json") -> bytes:
@@ -183,12 +212,13 @@ def decode_progress(payload: bytes) -> int:
 
 def decode_status(payload: bytes) -> Status:
     """Read how a node is doing."""
-    fields = _fields(payload, ("node", "state", "model", "counters"))
+    fields = _fields(payload, ("node", "state", "model", "counters"), ("sensors",))
     state = fields["state"].value
     if state not in ("online", "offline"):
         raise fields["state"].fail("'online' or 'offline'")
     counters = _mapping(fields["counters"], _count)
-    return Status(_text(fields["node"]), state, _text(fields["model"]), counters)
+    sensors = _mapping(fields["sensors"], _read_sensor) if "sensors" in fields else {}
+    return Status(_text(fields["node"]), state, _text(fields["model"]), counters, sensors)
 
 
 def decode_readings(payload: bytes) -> tuple[Measured, ...]:
@@ -215,6 +245,7 @@ def _plain_beliefs(message: Beliefs) -> dict[str, Any]:
             "missing": list(one.missing),
             **({"unknown": dict(one.unknown)} if one.unknown else {}),
             **({"readings": dict(one.readings)} if one.readings else {}),
+            **({"oldest": one.oldest} if one.oldest is not None else {}),
         }
         for one in message.rows
     ]
@@ -230,6 +261,7 @@ def _plain_decisions(message: Decisions) -> dict[str, Any]:
             "beliefs": dict(one.beliefs),
             "missing": list(one.missing),
             "known": one.known,
+            **({"oldest": one.oldest} if one.oldest is not None else {}),
         }
         for one in message.rows
     ]
@@ -249,7 +281,19 @@ def _plain_ask(message: Ask) -> dict[str, Any]:
 def _plain_status(message: Status) -> dict[str, Any]:
     counters = dict(message.counters)
     about = {"node": message.node, "state": message.state, "model": message.model}
-    return {"v": VERSION, **about, "counters": counters}
+    sensors = {name: _plain_sensor(one) for name, one in message.sensors.items()}
+    return {
+        "v": VERSION,
+        **about,
+        "counters": counters,
+        **({"sensors": sensors} if sensors else {}),
+    }
+
+
+def _plain_sensor(report: SensorReport) -> dict[str, Any]:
+    age = None if report.age is None else round(report.age, 3)
+    about = {"age": age, "max_age": report.max_age, "known": report.is_known}
+    return {**about, "counts": dict(report.counts)}
 
 
 _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
@@ -314,8 +358,8 @@ class _NoTags(dict[int, Any]):
         raise MessageError(f"the message has CBOR's tag {tag}, and none is taken here")
 
 
-def _fields(payload: bytes, keys: Iterable[str]) -> dict[str, Reader]:
-    fields = _read(payload).record(("v", *keys))
+def _fields(payload: bytes, keys: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Reader]:
+    fields = _read(payload).record(("v", *keys), optional)
     version = fields["v"].value
     if type(version) is not int or version != VERSION:
         raise MessageError(f"the message has version {shown(version)}; this is {VERSION}")
@@ -323,7 +367,7 @@ def _fields(payload: bytes, keys: Iterable[str]) -> dict[str, Reader]:
 
 
 def _read_signals(row: Reader) -> Said:
-    fields = row.record(("seq", "time", "says", "missing"), ("unknown", "readings"))
+    fields = row.record(("seq", "time", "says", "missing"), ("unknown", "readings", "oldest"))
     return Said(
         sequence=_count(fields["seq"]),
         time=_time(fields["time"]),
@@ -331,11 +375,12 @@ def _read_signals(row: Reader) -> Said:
         missing=_names(fields["missing"]),
         unknown=_mapping(fields["unknown"], _unknown) if "unknown" in fields else {},
         readings=_mapping(fields["readings"], _code) if "readings" in fields else {},
+        oldest=_time(fields["oldest"]) if "oldest" in fields else None,
     )
 
 
 def _read_decision(row: Reader) -> Decided:
-    fields = row.record(("seq", "time", "decision", "beliefs", "missing", "known"))
+    fields = row.record(("seq", "time", "decision", "beliefs", "missing", "known"), ("oldest",))
     return Decided(
         sequence=_count(fields["seq"]),
         time=_time(fields["time"]),
@@ -343,6 +388,19 @@ def _read_decision(row: Reader) -> Decided:
         beliefs=_mapping(fields["beliefs"], _share),
         missing=_names(fields["missing"]),
         known=_share(fields["known"]),
+        oldest=_time(fields["oldest"]) if "oldest" in fields else None,
+    )
+
+
+def _read_sensor(sensor: Reader) -> SensorReport:
+    fields = sensor.record(("age", "max_age", "known", "counts"))
+    if not isinstance(fields["known"].value, bool):
+        raise fields["known"].fail("true or false")
+    return SensorReport(
+        age=_optional(_time, fields["age"]),
+        max_age=_time(fields["max_age"]),
+        is_known=fields["known"].value,
+        counts=_mapping(fields["counts"], _count),
     )
 
 
