@@ -1,15 +1,16 @@
 # %% [markdown]
 # # Read, explain and correct a model
 #
-# A model says whether a room is occupied, by its CO2, light and temperature. The readings are made in this notebook. In the weeks that
-# the model learns from, light means people. Then a lamp is left on at night: the rows to learn from do not have it, the new
-# ones do.
+# A model says whether a room is occupied, by its CO2, light and temperature. The readings are
+# made in this notebook. In the weeks that the model learns from, light means people. Then a
+# lamp is left on at night: the rows to learn from do not have it, the new ones do.
 
 # %%
 from datetime import datetime
 
 import numpy as np
 import pandas as pd
+
 import solah
 from solah import SelfOrganisedHierarchyClassifier
 
@@ -17,7 +18,7 @@ rng = np.random.default_rng(0)
 
 
 def measure(n_rows, lamp):
-    """Make readings of a room, whose lamp is left on for this share of the time that it is empty."""
+    """Make readings of a room; `lamp` is how often it is left on in the empty room."""
     occupied = rng.random(n_rows) < 0.4
     is_lit = occupied | (rng.random(n_rows) < lamp)
     co2 = np.where(occupied, rng.normal(850, 150, n_rows), rng.normal(550, 100, n_rows))
@@ -35,7 +36,8 @@ X_new, y_new = measure(300, lamp=0.4)
 # %% [markdown]
 # ## What was learnt
 #
-# `words` gives attributes words by hand, so that a rule means what people mean by them. Temperature learns its own.
+# `words` gives attributes words by hand, so that a rule means what people mean by them.
+# Temperature learns its own.
 
 # %%
 words = {"co2": {"fresh": 500, "used": 750, "stale": 1000}, "light": {"dark": 50, "lit": 300}}
@@ -46,8 +48,9 @@ model.rules()
 # %% [markdown]
 # ## Why, and what would change it
 #
-# One of the new rows, at night with the lamp on. What each reading added sums up exactly, from what is believed when nothing is known
-# to what is believed now. The changes were tried: fed back, they flip the decision.
+# One of the new rows, at night with the lamp on. What each reading added sums up exactly, from
+# what is believed when nothing is known to what is believed now. The changes were tried: fed
+# back, they flip the decision.
 
 # %%
 night = pd.DataFrame({"co2": [600.0], "light": [430.0], "temperature": [20.6]})
@@ -56,9 +59,10 @@ model.explain(night, changes=True)[0]
 # %% [markdown]
 # ## Correct it
 #
-# Someone who knows of the lamp can say what it means for the rule. An empty room was lit 3 % of the time, and is now 40 %: 13 times as
-# often. So a lit room is weaker evidence for people, by log 13 = 2.6: instead of the 4.9 above, it should add about 2.3. Each edit is
-# checked, and kept in the document with its author and its reason.
+# Someone who knows of the lamp can say what it means for the rule. An empty room was lit 3 % of
+# the time, and is now 40 %: 13 times as often. So a lit room is weaker evidence for people, by
+# log 13 = 2.6: instead of the 4.9 above, it should add about 2.3. Each edit is checked, and
+# kept in the document with its author and its reason.
 
 # %%
 editor = model.edit(author="Ann", time=datetime(2026, 5, 17))
@@ -68,7 +72,8 @@ for edit in edited.model_.edits:
     print(f"{edit.author}: {edit.text} ({edit.reason})")
 
 # %% [markdown]
-# What it changed, in sentences, with the decisions that flip on the new rows, and the scores before and after:
+# What it changed, in sentences, with the decisions that flip on the new rows, and the scores
+# before and after:
 
 # %%
 solah.diff(model, edited, X_new, y_new)
@@ -76,7 +81,8 @@ solah.diff(model, edited, X_new, y_new)
 # %% [markdown]
 # ## Say beforehand what must hold
 #
-# Here: more CO2 never makes it less likely that somebody is there, whatever the other readings are.
+# Here: more CO2 never makes it less likely that somebody is there, whatever the other readings
+# are.
 
 # %%
 careful = SelfOrganisedHierarchyClassifier(

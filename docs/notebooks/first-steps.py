@@ -1,12 +1,14 @@
 # %% [markdown]
 # # First steps with a table
 #
-# Learn a classifier, choose how many rules it may have, read them, and decide on rows with and without all
-# readings. The data come with scikit-learn: chemical measurements of 178 wines of three growers.
+# Learn a classifier, choose how many rules it may have, read them, and decide on rows with and
+# without all readings. The data come with scikit-learn: chemical measurements of 178 wines of
+# three growers.
 
 # %%
 from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score, train_test_split
+
 from solah import SelfOrganisedHierarchyClassifier, load_model
 
 wine = load_wine(as_frame=True)
@@ -17,7 +19,8 @@ X_train.shape, X_test.shape
 # %% [markdown]
 # ## Learn
 #
-# `fit` is scikit-learn's. With `verbose=True` it says what it compares: a bar in a terminal, lines in a notebook.
+# `fit` is scikit-learn's. With `verbose=True` it says what it compares: a bar in a terminal,
+# lines in a notebook.
 
 # %%
 model = SelfOrganisedHierarchyClassifier(interactions=0, verbose=True).fit(X_train, y_train)
@@ -26,8 +29,9 @@ print(f"{model.n_rules_} rules, accuracy on the test rows {model.score(X_test, y
 # %% [markdown]
 # ## How many rules are enough?
 #
-# The model compared numbers of rules on rows that it had not learnt from, and took the fewest that cannot be told from the best.
-# `path_` has what it found. If you want to read all the rules, fewer may do:
+# The model compared numbers of rules on rows that it had not learnt from, and took the fewest
+# that cannot be told from the best. `path_` has what it found. If you want to read all the
+# rules, fewer may do:
 
 # %%
 model.path_
@@ -46,8 +50,9 @@ print(f"accuracy {scores.mean():.3f} ± {scores.std():.3f}")
 # %% [markdown]
 # ## Read
 #
-# Every rule says what can be counted in the training rows, and what it adds to the log-odds of each class. A decision is the
-# sum of what its rules add. The ranges of the words stand below the table.
+# Every rule says what can be counted in the training rows, and what it adds to the log-odds of
+# each class. A decision is the sum of what its rules add. The ranges of the words stand below
+# the table.
 
 # %%
 small.rules()

@@ -1,8 +1,9 @@
 # %% [markdown]
 # # From recordings of a sensor to C
 #
-# Samples of a vibration sensor become windows, windows become features with names, rules decide on these, and all of it becomes C
-# that computes the same bits. The recordings are made here; a folder of CSV files works as well (`read_recordings`).
+# Samples of a vibration sensor become windows, windows become features with names, rules decide
+# on these, and all of it becomes C that computes the same bits. The recordings are made here; a
+# folder of CSV files works as well (`read_recordings`).
 
 # %%
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import GroupKFold, cross_val_score
+
 from solah import SelfOrganisedHierarchyClassifier
 from solah.export import agreement, export_c, self_test
 from solah.signals import Recording, WindowFeatures, with_signals
@@ -59,8 +61,9 @@ classifier.rules()
 # %% [markdown]
 # ## C, and the proof that it decides alike
 #
-# Only the features that rules ask for are computed on the device. Before anything is written, the reference of the device in
-# Python is compared with the model; the generated files then carry a test that compares the device with the reference, bit for bit.
+# Only the features that rules ask for are computed on the device. Before anything is written,
+# the reference of the device in Python is compared with the model; the generated files then
+# carry a test that compares the device with the reference, bit for bit.
 
 # %%
 export = export_c(model, name="machine")
@@ -74,9 +77,14 @@ for name, text in sorted(files.items()):
 folder = Path(tempfile.mkdtemp())
 for name, text in files.items():
     (folder / name).write_text(text)
-build = "cc -std=c99 -O2 -ffp-contract=off -DSOLAH_TEST_MAIN machine.c machine_test.c -o machine_test"
+flags = "-std=c99 -O2 -ffp-contract=off -DSOLAH_TEST_MAIN"
+build = f"cc {flags} machine.c machine_test.c -o machine_test"
 subprocess.run(build.split(), cwd=folder, check=True)
-print(subprocess.run(folder / "machine_test", capture_output=True, text=True, check=True).stdout)
+print(
+    subprocess.run(
+        folder / "machine_test", capture_output=True, text=True, check=True
+    ).stdout.strip()
+)
 shutil.rmtree(folder)
 
 # %% [markdown]
