@@ -5,14 +5,9 @@ from itertools import count
 
 import numpy as np
 
+from solah.network.compact import decode_rows, decode_terms, encode_rows, encode_terms
 from solah.network.core import NodeCore, Settings
-from solah.network.messages import (
-    Measured,
-    decode_ask,
-    decode_beliefs,
-    decode_decisions,
-    encode,
-)
+from solah.network.messages import Measured, decode_ask, decode_decisions, encode
 
 
 def named(model, row):
@@ -95,20 +90,32 @@ class Simulation:
 
     def _advance(self, name):
         outbox = self.nodes[name].advance(self.now)
+        bundles = self.nodes[name].bundles
+        by_hash = {bundle.hash: bundle for bundle in bundles}
         for said in outbox.beliefs:
-            self._publish(encode(said, self.wire), lambda payload: self._hear(payload))
+            payload = encode_rows(said, by_hash[said.model], self.wire)
+            self._publish(payload, lambda payload: self._hear(name, payload))
+        for terms in outbox.terms:
+            payload = encode_terms(terms, by_hash[terms.model])
+            for other in self.nodes:
+                self._publish(payload, lambda payload, node=other: self._take_terms(node, payload))
         for node, ask in outbox.asks:
             payload = encode(ask, self.wire)
             self._publish(payload, lambda payload, node=node: self._repeat(node, payload))
         for decided in outbox.decisions:
             self.decisions += decode_decisions(encode(decided, self.wire)).rows
 
-    def _hear(self, payload):
-        said = decode_beliefs(payload)
+    def _hear(self, sender, payload):
         for name, node in self.nodes.items():
-            if name not in self.dead and said.node in dict(node.plan.hears).values():
-                node.hear(said, self.now)
+            if name not in self.dead and sender in dict(node.plan.hears).values():
+                node.hear(decode_rows(payload, sender, node.bundles), self.now)
                 self._advance(name)
+
+    def _take_terms(self, name, payload):
+        node = self.nodes[name]
+        if name not in self.dead and node.plan.sends:
+            node.take_terms(decode_terms(payload, node.bundles))
+            self._advance(name)
 
     def _repeat(self, name, payload):
         if name not in self.dead:

@@ -16,8 +16,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from solah.network.answering import Answers
-from solah.network.evaluating import ROWS_A_MESSAGE, Case, Version, as_signal
-from solah.network.messages import Ask, Beliefs, Decisions, Measured
+from solah.network.evaluating import KEEP, ROWS_A_MESSAGE, Case, Version, as_signal
+from solah.network.messages import Ask, Beliefs, Decisions, Measured, Terms
 from solah.network.position import Position
 from solah.network.remembering import Memory, OpenRow, as_runs
 from solah.network.rows import Rows
@@ -49,7 +49,7 @@ class Settings:
     deadline: float = 2.0
     patience: float = 0.25
     window: float | None = None
-    keep: int = 4_096
+    keep: int = KEEP
 
 
 @dataclass
@@ -59,9 +59,10 @@ class Outbox:
     beliefs: list[Beliefs] = field(default_factory=list)
     decisions: list[Decisions] = field(default_factory=list)
     asks: list[tuple[str, Ask]] = field(default_factory=list)
+    terms: list[Terms] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.beliefs or self.decisions or self.asks)
+        return bool(self.beliefs or self.decisions or self.asks or self.terms)
 
 
 class NodeCore:
@@ -80,7 +81,7 @@ class NodeCore:
         self.name = name
         self.settings = settings or Settings()
         self.counters: Counter[str] = Counter()
-        self._versions = Versions(bundle, name)
+        self._versions = Versions(bundle, name, self.settings.keep)
         self._position = Position(self.settings.keep, self._versions.newest.n_sources)
         self._progress = -1
         self._rows = Rows()
@@ -88,6 +89,8 @@ class NodeCore:
         self._asking: deque[int] = deque()
         self._changed: dict[int, None] = {}
         self._answers = Answers()
+        self._unsent: dict[str, list[Said]] = {}  # of a node that sends on change, by the plan
+        self._exact: dict[str, dict[int, None]] = {}  # the rows that nodes are asked for exactly
         self._now = 0.0  # when it last worked
 
     @property
@@ -233,23 +236,44 @@ class NodeCore:
 
     def hear(self, message: Beliefs, now: float) -> None:
         """Receive the beliefs of another node."""
+        if not message.rows and all(message.model != one.hash for one in self.bundles):
+            self.counters["other_model"] += 1
         for row in message.rows:
             version = self._versions.of(row.sequence)
             if message.model != version.hash:
                 self.counters["other_model"] += 1
             elif not version.is_expected(message.node, row):
                 self.counters["refused"] += 1
-            elif (case := self._case(message.node, row.sequence, now, row.time)) is not None:
-                self._receive_row(case, row)
+            else:
+                if version.holding is not None:
+                    for sequence in version.holding.take(message.node, row, now):
+                        self._exact.setdefault(message.node, {})[sequence] = None
+                if (case := self._case(message.node, row.sequence, now, row.time)) is not None:
+                    self._receive_row(version, case, message.node, row)
+
+    def take_terms(self, terms: Terms) -> None:
+        """Take how much silence may hide, by the node that decides."""
+        version = self._versions.of(terms.row + 1)
+        if terms.model != version.hash or version.reporter is None:
+            self.counters["other_model"] += 1
+            return
+        self._unsent.setdefault(version.hash, []).extend(version.reporter.take_terms(terms))
 
     def repeat(self, ask: Ask) -> None:
         """Note which rows are to be sent again, as far as they are still known."""
         wanted = set(ask.sequences)
-        held = {one for one in wanted if self._rows.get(one) is not None}
+        held = {one for one in wanted if self._has(one)}
         self.counters["forgotten"] += len(wanted) - len(held)
         if ask.since is not None:
-            held.update(case.sequence for case in self._rows if case.sequence >= ask.since)
+            reporter = self._versions.of(ask.since).reporter
+            later = (case.sequence for case in self._rows if case.sequence >= ask.since)
+            held.update(later if reporter is None else reporter.since(ask.since))
         self.counters["unanswered"] += self._answers.want(held)
+
+    def _has(self, sequence: int) -> bool:
+        """Whether a row can be sent again."""
+        reporter = self._versions.of(sequence).reporter
+        return sequence in self._rows if reporter is None else reporter.holds(sequence)
 
     def advance(self, now: float) -> Outbox:
         """Evaluate what can be evaluated; return the messages to send."""
@@ -264,6 +288,8 @@ class NodeCore:
         for version, cases in self._versions.split(changed):
             version.run(cases, self.settings.window is not None)
             self._send(version, cases, outbox)
+        self._settle(now, outbox)
+        self._report(outbox)
         self._ask(now, outbox)
         return outbox
 
@@ -273,6 +299,8 @@ class NodeCore:
         times = [] if answer is None else [answer]
         if (case := self._rows.first_waiting()) is not None and case.due is not None:
             times.append(case.due + self._deadline(self._versions.of(case.sequence)))
+        if (case := self._lowest_held()) is not None:
+            times.append(self._settled_at(case))
         if (case := self._first_asking()) is not None:
             times.append(max(case.seen, case.asked) + self.settings.patience)
         if self._unreached:
@@ -332,12 +360,14 @@ class NodeCore:
         while self._unreached and self._unreached[0] <= reached:
             case = self._rows.get(heapq.heappop(self._unreached))
             if case is not None and case.due is None and not case.is_over:
-                self._rows.wait(case, max(case.seen, since))
+                self._wait(case, max(case.seen, since))
 
     def _open_gaps(self, before: int, reached: int, now: float) -> None:
         """Open the rows that must have been there in between."""
-        sources = self._versions.newest.sources
-        if not sources or self.settings.window is not None or reached - before > _MOST_GAP:
+        newest = self._versions.newest
+        if not newest.sources or newest.holding is not None or self.settings.window is not None:
+            return
+        if reached - before > _MOST_GAP:
             return
         for missed in range(before + 1, reached):
             if missed not in self._rows and missed > self._position.floor:
@@ -366,17 +396,22 @@ class NodeCore:
         self.counters["dropped"] += not case.is_over and case.has_input
 
     def _begin_again(self, case: Case, now: float) -> None:
-        case.signals, case.unknown, case.missing = {}, {}, []
-        case.unsent, case.asked = [], 0.0
+        self._forget_signals(case)
+        case.asked, case.awaited, case.n_asked = 0.0, set(), 0
         case.seen = max(case.seen, now)
-        if case.unread:
-            case.readings, case.unread = None, []
-        case.is_filled = False
         if case.is_over:
             self._rows.reopen(case)
             self._asking.append(case.sequence)
         self._await(case, max(case.seen, now))
         self._changed[case.sequence] = None
+
+    @staticmethod
+    def _forget_signals(case: Case) -> None:
+        """Forget all but the readings of a row."""
+        case.signals, case.unknown, case.missing, case.unsent = {}, {}, [], []
+        if case.unread:
+            case.readings, case.unread = None, []
+        case.is_filled = False
 
     def _await(self, case: Case, now: float) -> None:
         """Let the deadline of a row run from now on, or from when the site has reached it."""
@@ -384,16 +419,28 @@ class NodeCore:
         if self._judges and case.sequence > self._position.reached:
             heapq.heappush(self._unreached, case.sequence)
         else:
-            self._rows.wait(case, now)
+            self._wait(case, now)
+
+    def _wait(self, case: Case, since: float) -> None:
+        """Let the deadline of a row run; rows about which nodes may be silent have their own."""
+        if self._versions.of(case.sequence).holding is None:
+            self._rows.wait(case, since)
+        else:
+            case.due = since
 
     # --- receiving -------------------------------------------------------------------------------
 
-    def _receive_row(self, case: Case, row: Said) -> None:
+    def _receive_row(self, version: Version, case: Case, node: str, row: Said) -> None:
         if case.is_over:
             self.counters["late"] += 1
             return
         case.has_input = True
         case.time = max(case.time, row.time)
+        case.doubts[node] = row.doubts
+        if version.holding is not None:
+            case.awaited.discard(node)
+            self.counters["heard"] += 1
+            return
         readings = {name: as_signal(reading) for name, reading in row.readings.items()}
         for part, signal in (*row.signals.items(), *readings.items()):
             if part in case.signals:
@@ -409,11 +456,12 @@ class NodeCore:
     # --- sending ---------------------------------------------------------------------------------
 
     def _send(self, version: Version, cases: list[Case], outbox: Outbox) -> None:
+        if version.reporter is not None:
+            self._choose(version, cases)
         rows = [version.said(case) for case in cases if case.unsent]
         for case in cases:
             case.unsent = []
-        for part in _batched(rows, version.rows_a_message):
-            outbox.beliefs.append(Beliefs(self.name, version.hash, tuple(part)))
+        self._pack(version, rows, outbox)
         ending = [case for case in cases if not case.is_over and version.is_done(case)]
         for case in ending:
             case.is_over = True
@@ -422,6 +470,79 @@ class NodeCore:
             self.counters["incomplete"] += sum(bool(case.missing) for case in ending)
             for part in _batched(version.decide(ending), version.rows_a_message):
                 outbox.decisions.append(Decisions(self.name, version.hash, tuple(part)))
+
+    def _pack(self, version: Version, rows: Sequence[Said], outbox: Outbox) -> None:
+        for part in _batched(rows, version.rows_a_message):
+            outbox.beliefs.append(Beliefs(self.name, version.hash, tuple(part)))
+
+    # --- sending on change -----------------------------------------------------------------------
+
+    def _choose(self, version: Version, cases: list[Case]) -> None:
+        """Let only those rows be sent that matter, in order."""
+        assert version.reporter is not None
+        for case in sorted(cases, key=lambda case: case.sequence):
+            if case.unsent and version.is_done(case):
+                rows = [*version.reporter.take(version.said(case), self._now)]
+                self._unsent.setdefault(version.hash, []).extend(rows)
+                if not rows:
+                    self.counters["silent"] += 1
+                case.unsent = []
+
+    def _report(self, outbox: Outbox) -> None:
+        """Send the rows that were chosen."""
+        for bundle_hash, rows in self._unsent.items():
+            version = self._versions.named(bundle_hash)
+            if version is not None:
+                self._pack(version, rows, outbox)
+        self._unsent = {}
+
+    def _settle(self, now: float, outbox: Outbox) -> None:
+        """Decide, one after the other, the rows for which nothing more is to be waited for."""
+        while (case := self._next_settled(now)) is not None:
+            version = self._versions.of(case.sequence)
+            version.hold(case, now, self._patience())
+            self._fill_readings(version, case)
+            version.run([case], self.settings.window is not None)
+            lead = version.lead(case)
+            asked = version.to_ask(case, lead)
+            if asked and case.n_asked <= version.n_sources:
+                self._ask_exactly(case, asked, now)
+                continue
+            if asked:
+                self.counters["unsure"] += 1
+            self._send(version, [case], outbox)
+            outbox.terms += version.next_terms(case, lead, now)
+
+    def _ask_exactly(self, case: Case, nodes: Sequence[str], now: float) -> None:
+        """Put a row off, and ask nodes for exact evidence of it."""
+        for node in nodes:
+            self._exact.setdefault(node, {})[case.sequence] = None
+        self._forget_signals(case)
+        case.n_asked += 1
+        case.awaited, case.due = set(nodes), now
+        self._changed[case.sequence] = None
+
+    def _next_settled(self, now: float) -> Case | None:
+        """Return the lowest open row, if nodes may be silent about it and it can be decided."""
+        case = self._lowest_held()
+        return case if case is not None and now >= self._settled_at(case) else None
+
+    def _lowest_held(self) -> Case | None:
+        """Return the lowest open row that is reached, if nodes may be silent about it."""
+        sequence = self._rows.lowest_open()
+        case = None if sequence is None else self._rows.get(sequence)
+        if case is None or case.due is None:
+            return None
+        return case if self._versions.of(case.sequence).holding is not None else None
+
+    def _settled_at(self, case: Case) -> float:
+        """Return when a row can be decided; silence tells nothing before messages can be there."""
+        version = self._versions.of(case.sequence)
+        assert version.holding is not None
+        is_answered = case.n_asked > 0 and not case.awaited
+        if is_answered or (not case.awaited and version.is_whole(case)):
+            return case.due or 0.0
+        return max(case.due or 0.0, version.holding.issued) + self._deadline(version)
 
     # --- waiting ---------------------------------------------------------------------------------
 
@@ -449,28 +570,32 @@ class NodeCore:
                 self.counters["gaps"] += 1
 
     def _fill(self, version: Version, case: Case) -> None:
-        absent = [part for part in version.sources if part not in case.signals]
-        case.missing += absent
-        for part in absent:
-            case.signals[part] = version.ignorance[part]
-            if part in version.lost:
-                case.unknown[part] = version.lost[part]
+        version.lose(case, [part for part in version.sources if part not in case.signals])
+        self._fill_readings(version, case)
+        self._changed[case.sequence] = None
+
+    def _fill_readings(self, version: Version, case: Case) -> None:
+        """Let ignorance take the place of readings that did not come."""
         case.is_filled = True
         if case.readings is None:
             case.readings = {}
             case.unread = [name for name, inputs in version.inputs.items() if inputs.measured]
             case.missing += case.unread
-        self._changed[case.sequence] = None
 
     def _answer(self, now: float) -> None:
         """Let rows be sent again that were asked for."""
         for sequence in self._answers.due(now, lambda one: self._versions.of(one).rows_a_message):
+            version = self._versions.of(sequence)
+            if version.reporter is not None:
+                rows = version.reporter.answer(sequence)
+                self._unsent.setdefault(version.hash, []).extend(rows)
+                self.counters["repeated"] += 1
+                continue
             case = self._rows.get(sequence)
             if case is None:
                 self.counters["forgotten"] += 1
                 continue
-            sends = self._versions.of(sequence).plan.sends
-            case.unsent = [part for part in sends if part in case.signals]
+            case.unsent = [part for part in version.plan.sends if part in case.signals]
             self._changed[sequence] = None
             self.counters["repeated"] += 1
 
@@ -478,14 +603,17 @@ class NodeCore:
         """Return the row for which to ask next."""
         while self._asking:
             case = self._rows.get(self._asking[0])
-            if case is not None and not case.is_over and self._versions.of(case.sequence).sources:
-                return case
+            if case is not None and not case.is_over:
+                version = self._versions.of(case.sequence)
+                if version.sources and version.holding is None:
+                    return case
             self._asking.popleft()
         return None
 
     def _ask(self, now: float, outbox: Outbox) -> None:
         """Ask again for what has been missing for a while, of rows that others are near."""
-        wanted: dict[str, list[int]] = {}
+        wanted = {node: list(rows) for node, rows in self._exact.items() if rows}
+        self._exact = {}
         for _ in range(len(self._asking)):
             case = self._first_asking()
             if case is None or now < max(case.seen, case.asked) + self.settings.patience:

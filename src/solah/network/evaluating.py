@@ -12,11 +12,13 @@ import numpy as np
 from solah.data import Table, as_column
 from solah.data.spelling import is_number, spell
 from solah.explain.importance import attribute_importances
-from solah.model.beliefs import NodeEvaluator, Unknown, signals_of
+from solah.model.beliefs import NodeEvaluator, Unknown, added_up, damping, signals_of
 from solah.model.document import Fusion, Task
 from solah.model.encode import Coded, code
 from solah.network.expecting import Expectation
+from solah.network.holding import Holding, Lead
 from solah.network.messages import MAX_BYTES, Decided, Said
+from solah.network.reporting import Reporter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,9 +27,10 @@ if TYPE_CHECKING:
     from solah.model.attributes import Attribute
     from solah.model.document import Node
     from solah.network.bundle import Bundle
-    from solah.network.messages import Reading
+    from solah.network.messages import Reading, Terms
     from solah.network.plan import NodePlan
 
+KEEP = 4_096
 ROWS_A_MESSAGE = 200
 _BYTES_A_MESSAGE = MAX_BYTES // 2
 
@@ -42,6 +45,7 @@ class Case:
     readings: Mapping[str, Reading] | None = None
     signals: dict[str, tuple[float, ...]] = field(default_factory=dict)  # and readings of others
     unknown: dict[str, tuple[float, float]] = field(default_factory=dict)  # in those signals
+    doubts: dict[str, tuple[int, int]] = field(default_factory=dict)  # of readings, by the node
     missing: list[str] = field(default_factory=list)
     unsent: list[str] = field(default_factory=list)
     due: float | None = None  # since when its deadline runs; None while it is not reached
@@ -49,13 +53,15 @@ class Case:
     has_input: bool = False  # whether anything came in
     is_filled: bool = False  # whether ignorance stands for what did not come
     unread: list[str] = field(default_factory=list)  # trees whose readings did not come
+    awaited: set[str] = field(default_factory=set)  # nodes asked for exact evidence
+    n_asked: int = 0  # how often nodes were
     is_over: bool = False
 
 
 class Version:
     """A bundle as one node sees it."""
 
-    def __init__(self, bundle: Bundle, name: str) -> None:
+    def __init__(self, bundle: Bundle, name: str, keep: int = KEEP) -> None:
         self.bundle, self.hash, self.starts = bundle, bundle.hash, bundle.starts
         model = bundle.model
         self.plan: NodePlan = bundle.plan.node(name)
@@ -85,6 +91,11 @@ class Version:
         self._has_shares = isinstance(model.root, Fusion) and any(self._evaluator.shares.values())
         self.rows_a_message = _rows_a_message(bundle, self.plan)
         self.level, self.height = _levels(bundle, name)
+        sending = bundle.plan.sending
+        self.reporter = Reporter(sending, keep) if sending and self.plan.sends else None
+        self.holding = (
+            Holding(sending, set(self.sources.values())) if sending and self.sources else None
+        )
 
     def _ignorance(self) -> dict[str, tuple[float, ...]]:
         """Return the signals of others for a row of which nothing is known."""
@@ -125,7 +136,7 @@ class Version:
         """Whether this node waits for exactly such signals of that one."""
         sent = (*row.signals, *row.readings)
         return (
-            bool(sent)
+            (bool(sent) or row.previous is not None)
             and all(self.sources.get(part) == node for part in sent)
             and self._expectation.fits(row)
         )
@@ -168,6 +179,63 @@ class Version:
             )
             for case, (decision, belief) in zip(cases, self._spelt(beliefs), strict=True)
         ]
+
+    def hold(self, case: Case, now: float, patience: float) -> None:
+        """Let what nodes sent last stand for the rows about which they are silent."""
+        assert self.holding is not None
+        for node in sorted(case.awaited):  # who does not answer is gone
+            self.holding.lose(node)
+        case.awaited = set()
+        for node in sorted(set(self.sources.values())):
+            row = self.holding.row_of(node, case.sequence, now, patience)
+            if row is None:
+                self.lose(case, [part for part, home in self.sources.items() if home == node])
+                continue
+            case.signals |= row.signals
+            case.signals |= {name: as_signal(one) for name, one in row.readings.items()}
+            case.unknown |= row.unknown
+            case.doubts[node] = row.doubts
+
+    def lose(self, case: Case, parts: Sequence[str]) -> None:
+        """Let ignorance take the place of parts that did not come."""
+        case.missing += parts
+        for part in parts:
+            case.signals[part] = self.ignorance[part]
+            if part in self.lost:
+                case.unknown[part] = self.lost[part]
+
+    def is_whole(self, case: Case) -> bool:
+        """Whether nobody is silent about a row."""
+        assert self.holding is not None
+        is_read = case.readings is not None or not self.attributes
+        return is_read and not self.holding.silent(case.sequence)
+
+    def to_ask(self, case: Case, lead: Lead) -> list[str]:
+        """Name the nodes whose exact evidence the decision on a row needs."""
+        assert self.holding is not None
+        lost = {self.sources[part] for part in case.missing if part in self.sources}
+        return self.holding.to_ask(case.sequence, lead, lost)
+
+    def next_terms(self, case: Case, lead: Lead, now: float) -> list[Terms]:
+        """Return new terms behind a row that is decided, where the old ones no longer do."""
+        assert self.holding is not None
+        terms = self.holding.next_terms(self.hash, case.sequence, lead, now)
+        return [] if terms is None else [terms]
+
+    def lead(self, case: Case) -> Lead:
+        """Return how clear the decision on an evaluated row is, in evidence."""
+        root, goal = self.bundle.model.root, self.goal
+        if not isinstance(root, Fusion) or goal.task is Task.REGRESSION:
+            return Lead(0, np.full(1, np.inf))
+        evidence = added_up(root, {name: np.array([case.signals[name]]) for name in root.origins})
+        share, variance = np.array([case.unknown.get(self.root, (0.0, 0.0))]).T
+        scores = self._evaluator.scores(root, evidence, Unknown(share, variance))[0]
+        if goal.thresholds:
+            scores = scores - np.log(np.array(goal.thresholds))
+        winner = int(goal.decide(np.array([case.signals[self.root]]))[0])
+        over = (scores[winner] - scores) / float(damping(variance)[0])
+        over[winner] = np.inf
+        return Lead(winner, over)
 
     def _spelt(self, beliefs: Float) -> Iterator[tuple[str, dict[str, float]]]:
         goal = self.goal

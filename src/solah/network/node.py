@@ -14,6 +14,13 @@ from solah.model.format import MAX_BYTES as MOST_OF_A_PLAN
 from solah.network.backlog import Backlog, Complaints
 from solah.network.bundle import BundleError, read_bundle
 from solah.network.client import Client
+from solah.network.compact import (
+    decode_rows,
+    decode_terms,
+    encode_ask,
+    encode_rows,
+    encode_terms,
+)
 from solah.network.keeping import Keeper
 from solah.network.messages import (
     MAX_BYTES,
@@ -22,7 +29,6 @@ from solah.network.messages import (
     MessageError,
     Status,
     decode_ask,
-    decode_beliefs,
     decode_progress,
     decode_readings,
     encode,
@@ -252,7 +258,7 @@ class Node:
     def _take_message(self, node: str, what: str, payload: bytes) -> None:
         now = time.monotonic()
         if what == "out":
-            beliefs = decode_beliefs(payload)
+            beliefs = decode_rows(payload, node, self.core.bundles)
             if beliefs.node != node:
                 raise MessageError(f"{beliefs.node!r} publishes on the topic of {node!r}")
             self.core.hear(beliefs, now)
@@ -265,6 +271,9 @@ class Node:
         elif what == "progress":
             if not self.core.decides:
                 self._note_progress(decode_progress(payload))
+        elif what == "terms" and payload:
+            if (terms := decode_terms(payload, self.core.bundles)) is not None:
+                self.core.take_terms(terms)
         elif what == "model" and payload:
             self._take_plan(payload)
 
@@ -359,10 +368,15 @@ class Node:
 
     def _publish(self, outbox: Outbox) -> None:
         wire, topics = self._options.wire, self._topics
+        bundles = {bundle.hash: bundle for bundle in self.core.bundles}
         for beliefs in outbox.beliefs:
-            self._send(topics.said(self.core.name), encode(beliefs, wire))
+            payload = encode_rows(beliefs, bundles[beliefs.model], wire)
+            self._send(topics.said(self.core.name), payload)
         for node, ask in outbox.asks:
-            self._send(topics.asked(node), encode(ask, wire))
+            self._send(topics.asked(node), encode_ask(ask, self.core.bundle, wire))
+        for terms in outbox.terms:
+            payload = encode_terms(terms, bundles[terms.model])
+            self._send(topics.terms, payload, retain=True)
         for decided in outbox.decisions:
             payload = encode(decided, wire)
             self._send(topics.decisions, payload)
@@ -409,7 +423,8 @@ class Node:
     def _subscribe(self) -> None:
         name, topics = self.core.name, self._topics
         others = {topics.said(node) for _, node in self.core.plan.hears}
-        own = (topics.readings(name), topics.asked(name), topics.model, topics.progress)
+        own = [topics.readings(name), topics.asked(name), topics.model, topics.progress]
+        own += [topics.terms] if self.core.bundle.plan.sending and self.core.plan.sends else []
         self._client.subscribe([*own, *sorted(others)])
 
     # --- reading ---------------------------------------------------------------------------------
