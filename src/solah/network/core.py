@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from solah.network.bundle import Bundle
+    from solah.network.holding import Lead
     from solah.network.messages import Said
     from solah.network.plan import NodePlan
 
 _MOST_GAP = 1_000
+_MOST_TRIES = 4  # to decide a row in spite of what silence may hide
 _OWN = ""  # the source of what is measured here
 
 
@@ -253,7 +255,7 @@ class NodeCore:
 
     def take_terms(self, terms: Terms) -> None:
         """Take how much silence may hide, by the node that decides."""
-        version = self._versions.of(terms.row + 1)
+        version = self._versions.of(terms.row)
         if terms.model != version.hash or version.reporter is None:
             self.counters["other_model"] += 1
             return
@@ -397,7 +399,7 @@ class NodeCore:
 
     def _begin_again(self, case: Case, now: float) -> None:
         self._forget_signals(case)
-        case.asked, case.awaited, case.n_asked = 0.0, set(), 0
+        case.asked, case.n_tried = 0.0, 0
         case.seen = max(case.seen, now)
         if case.is_over:
             self._rows.reopen(case)
@@ -438,7 +440,6 @@ class NodeCore:
         case.time = max(case.time, row.time)
         case.doubts[node] = row.doubts
         if version.holding is not None:
-            case.awaited.discard(node)
             self.counters["heard"] += 1
             return
         readings = {name: as_signal(reading) for name, reading in row.readings.items()}
@@ -500,27 +501,33 @@ class NodeCore:
         """Decide, one after the other, the rows for which nothing more is to be waited for."""
         while (case := self._next_settled(now)) is not None:
             version = self._versions.of(case.sequence)
-            version.hold(case, now, self._patience())
+            assert version.holding is not None
+            version.hold(case, self._patience())
             self._fill_readings(version, case)
             version.run([case], self.settings.window is not None)
             lead = version.lead(case)
-            asked = version.to_ask(case, lead)
-            if asked and case.n_asked <= version.n_sources:
-                self._ask_exactly(case, asked, now)
+            if not version.stands(case, lead) and self._put_off(version, case, lead, now, outbox):
                 continue
-            if asked:
-                self.counters["unsure"] += 1
             self._send(version, [case], outbox)
-            outbox.terms += version.next_terms(case, lead, now)
+            terms = version.holding.next_terms(version.hash, case.sequence, lead, now)
+            outbox.terms += [] if terms is None else [terms]
 
-    def _ask_exactly(self, case: Case, nodes: Sequence[str], now: float) -> None:
-        """Put a row off, and ask nodes for exact evidence of it."""
-        for node in nodes:
-            self._exact.setdefault(node, {})[case.sequence] = None
+    def _put_off(
+        self, version: Version, case: Case, lead: Lead, now: float, outbox: Outbox
+    ) -> bool:
+        """Wait for what silence may hide of a row; return whether that is any use."""
+        assert version.holding is not None
+        n_tried, case.n_tried = case.n_tried, case.n_tried + 1
+        terms = None
+        if n_tried <= _MOST_TRIES:
+            terms = version.holding.tighten(version.hash, case.sequence, lead, now, n_tried)
+        if terms is None:
+            self.counters["unsure"] += 1
+            return False
+        outbox.terms.append(terms)
         self._forget_signals(case)
-        case.n_asked += 1
-        case.awaited, case.due = set(nodes), now
         self._changed[case.sequence] = None
+        return True
 
     def _next_settled(self, now: float) -> Case | None:
         """Return the lowest open row, if nodes may be silent about it and it can be decided."""
@@ -539,8 +546,7 @@ class NodeCore:
         """Return when a row can be decided; silence tells nothing before messages can be there."""
         version = self._versions.of(case.sequence)
         assert version.holding is not None
-        is_answered = case.n_asked > 0 and not case.awaited
-        if is_answered or (not case.awaited and version.is_whole(case)):
+        if version.is_whole(case):
             return case.due or 0.0
         return max(case.due or 0.0, version.holding.issued) + self._deadline(version)
 

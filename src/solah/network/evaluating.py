@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from solah.model.attributes import Attribute
     from solah.model.document import Node
     from solah.network.bundle import Bundle
-    from solah.network.messages import Reading, Terms
+    from solah.network.messages import Reading
     from solah.network.plan import NodePlan
 
 KEEP = 4_096
@@ -53,8 +53,7 @@ class Case:
     has_input: bool = False  # whether anything came in
     is_filled: bool = False  # whether ignorance stands for what did not come
     unread: list[str] = field(default_factory=list)  # trees whose readings did not come
-    awaited: set[str] = field(default_factory=set)  # nodes asked for exact evidence
-    n_asked: int = 0  # how often nodes were
+    n_tried: int = 0  # how often it could not be decided for what silence may hide
     is_over: bool = False
 
 
@@ -180,14 +179,11 @@ class Version:
             for case, (decision, belief) in zip(cases, self._spelt(beliefs), strict=True)
         ]
 
-    def hold(self, case: Case, now: float, patience: float) -> None:
+    def hold(self, case: Case, patience: float) -> None:
         """Let what nodes sent last stand for the rows about which they are silent."""
         assert self.holding is not None
-        for node in sorted(case.awaited):  # who does not answer is gone
-            self.holding.lose(node)
-        case.awaited = set()
         for node in sorted(set(self.sources.values())):
-            row = self.holding.row_of(node, case.sequence, now, patience)
+            row = self.holding.row_of(node, case.sequence, case.seen - patience)
             if row is None:
                 self.lose(case, [part for part, home in self.sources.items() if home == node])
                 continue
@@ -205,22 +201,16 @@ class Version:
                 case.unknown[part] = self.lost[part]
 
     def is_whole(self, case: Case) -> bool:
-        """Whether nobody is silent about a row."""
+        """Whether nobody is silent about a row, and all that was asked for is there."""
         assert self.holding is not None
         is_read = case.readings is not None or not self.attributes
-        return is_read and not self.holding.silent(case.sequence)
+        return is_read and self.holding.is_whole(case.sequence, is_exact=case.n_tried > 0)
 
-    def to_ask(self, case: Case, lead: Lead) -> list[str]:
-        """Name the nodes whose exact evidence the decision on a row needs."""
+    def stands(self, case: Case, lead: Lead) -> bool:
+        """Whether the decision on a row is the one that all evidence would give."""
         assert self.holding is not None
         lost = {self.sources[part] for part in case.missing if part in self.sources}
-        return self.holding.to_ask(case.sequence, lead, lost)
-
-    def next_terms(self, case: Case, lead: Lead, now: float) -> list[Terms]:
-        """Return new terms behind a row that is decided, where the old ones no longer do."""
-        assert self.holding is not None
-        terms = self.holding.next_terms(self.hash, case.sequence, lead, now)
-        return [] if terms is None else [terms]
+        return self.holding.stands(case.sequence, lead, lost)
 
     def lead(self, case: Case) -> Lead:
         """Return how clear the decision on an evaluated row is, in evidence."""

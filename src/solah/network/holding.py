@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 4_096
 _GROWN = 4.0  # how many times the least lead must have grown for terms that allow more
+_MOST_TRIES = 3  # terms for one row, before every change is to be sent
 _NEVER = -float("inf")
 
 
@@ -85,31 +86,26 @@ class Holding:
         node.add(replace(row, readings={**before.readings, **row.readings}))
         return ()
 
-    def lose(self, name: str) -> None:
-        """Take a node for gone until it sends again."""
-        self._nodes[name].received = _NEVER
-
-    def row_of(self, name: str, sequence: int, now: float, patience: float) -> Said | None:
+    def row_of(self, name: str, sequence: int, since: float) -> Said | None:
         """Return what a node holds of a row; None for one that was silent for too long.
 
         Parameters
         ----------
         name : the node's
         sequence : the row's number
-        now : the time
-        patience : how long messages may be under way
+        since : when the row came; less the time that messages may be under way
         """
         node = self._nodes[name]
-        if now > node.received + self._sending.keep_alive + patience:
-            return None
-        return node.at(sequence)
+        is_gone = since > node.received + self._sending.keep_alive
+        return None if is_gone else node.at(sequence)
 
-    def silent(self, sequence: int) -> list[str]:
-        """Name the nodes that sent nothing of a row itself."""
-        return [name for name, node in self._nodes.items() if sequence not in node.rows]
+    def is_whole(self, sequence: int, *, is_exact: bool = False) -> bool:
+        """Whether all nodes sent a row itself; exactly, where that is asked for."""
+        rows = [node.rows.get(sequence) for node in self._nodes.values()]
+        return all(row is not None and (row.is_exact or not is_exact) for row in rows)
 
-    def to_ask(self, sequence: int, lead: Lead, missing: Collection[str]) -> list[str]:
-        """Name the nodes whose exact evidence a decision needs; none where it stands.
+    def stands(self, sequence: int, lead: Lead, missing: Collection[str]) -> bool:
+        """Whether a decision is the one that all evidence would give.
 
         Parameters
         ----------
@@ -117,21 +113,9 @@ class Holding:
         lead : of its decision, by what is known
         missing : the nodes that are taken for unknown
         """
-        if len(lead.over) == 1:
-            return []
-        hides = {
-            name: self._hides(node, sequence, lead)
-            for name, node in self._nodes.items()
-            if name not in missing
-        }
-        asked = []
-        by_most = sorted(hides, key=lambda name: (-float(hides[name].max()), name))
-        for name in by_most:
-            if self._stands(lead, hides.values()) or not hides[name].any():
-                break
-            asked.append(name)
-            hides[name] = np.zeros_like(hides[name])
-        return asked
+        nodes = (node for name, node in self._nodes.items() if name not in missing)
+        is_number = len(lead.over) == 1
+        return is_number or _stands(lead, [self._hides(one, sequence, lead) for one in nodes])
 
     def _hides(self, node: _Held, sequence: int, lead: Lead) -> Float:
         """Return by how much a lead may be less than it seems, for what a node left out."""
@@ -143,23 +127,37 @@ class Holding:
             return hidden(self._sending, self._terms.of(sequence), lead.winner, size)
         return np.full(size, 0.0 if row.is_exact else self._sending.unit)
 
-    @staticmethod
-    def _stands(lead: Lead, hides: Iterable[Float]) -> bool:
-        in_all = sum(hides, np.zeros(len(lead.over)))
-        return bool(np.all((lead.over > in_all) | (in_all == 0.0)))
+    def tighten(
+        self, model: str, sequence: int, lead: Lead, now: float, times: int
+    ) -> Terms | None:
+        """Return terms from a row on whose decision does not stand; None for a late row.
 
-    def next_terms(self, model: str, sequence: int, lead: Lead, now: float) -> Terms | None:
-        """Return new terms for the rows behind one that is decided; None where the old ones do."""
-        if self._sending.is_exact or len(lead.over) == 1:
-            return None
+        Parameters
+        ----------
+        model : the hash of the bundle
+        sequence : the row's number
+        lead : of its decision, by what is known
+        now : the time
+        times : how often that was done for this row already
+        """
         last = self._terms.newest
         if last is not None and last.row - _MOST_ROWS < sequence < last.row:
-            return None  # a late row
-        if last is not None and self._will_stand(last, lead):
+            return None
+        terms = self._terms_for(model, sequence, lead)
+        return self._give(replace(terms, allowed=()) if times >= _MOST_TRIES else terms, now)
+
+    def next_terms(self, model: str, sequence: int, lead: Lead, now: float) -> Terms | None:
+        """Return terms for the rows behind a decided one; None where the last ones will do."""
+        last = self._terms.newest
+        if self._sending.is_exact or len(lead.over) == 1 or last is None or last.row > sequence:
+            return None
+        if self._will_stand(last, lead):
             cautious = self._terms_for(model, sequence, Lead(lead.winner, lead.over / _GROWN))
             if not self._allows_more(cautious, last):
                 return None
-        terms = self._terms_for(model, sequence, lead)
+        return self._give(self._terms_for(model, sequence + 1, lead), now)
+
+    def _give(self, terms: Terms, now: float) -> Terms:
         self._terms.add(terms)
         self.issued = now
         return terms
@@ -176,7 +174,7 @@ class Holding:
     def _will_stand(self, terms: Terms, lead: Lead) -> bool:
         """Whether a decision stands while all nodes are silent by these terms."""
         hides = hidden(self._sending, terms, lead.winner, len(lead.over))
-        return self._stands(lead, [hides] * len(self._nodes))
+        return _stands(lead, [hides] * len(self._nodes))
 
     def _allows_more(self, terms: Terms, last: Terms) -> bool:
         """Whether terms allow every class more than the last ones do, which allowed some."""
@@ -185,3 +183,8 @@ class Holding:
         others = [place for place in range(len(terms.allowed)) if place != terms.winner]
         least, before = (min(one.allowed[place] for place in others) for one in (terms, last))
         return least > max(before, self._sending.unit)
+
+
+def _stands(lead: Lead, hides: Iterable[Float]) -> bool:
+    in_all = sum(hides, np.zeros(len(lead.over)))
+    return bool(np.all((lead.over > in_all) | (in_all == 0.0)))

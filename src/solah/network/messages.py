@@ -151,7 +151,7 @@ class Terms:
     Attributes
     ----------
     model : the hash of the bundle that they are about
-    row : they hold for the rows behind this one
+    row : they hold for the rows from this one on
     winner : the place of the class that is decided for
     allowed : by how much its lead over each class may fall at one node, in nats; empty where every
         change is to be sent, and exactly

@@ -203,19 +203,16 @@ class _Placing:
         return [name for name in tree.origins if name not in self._parts]
 
     def _read(self, placement: Placement) -> tuple[dict[str, str], dict[str, str]]:
-        """Find where attributes are measured, and trees and fusions are placed."""
+        """Find where attributes are measured, and trees and fusions are placed.
+
+        What is measured and not asked by the model is left alone.
+        """
         attributes = {attribute.name for attribute in self._model.attributes}
         measured: dict[str, str] = {}
         placed: dict[str, str] = {}
         for node, names in placement.items():
             for name in _checked_names(node, names):
-                known = measured if name in attributes else placed
-                if name not in attributes and name not in self._parts:
-                    hint = did_you_mean(name, [*attributes, *self._parts])
-                    raise ParameterError(
-                        f"the placement of {node!r} names {shorten(name)}, which the model has "
-                        f"not{hint}"
-                    )
+                known = placed if name in self._parts else measured
                 if name in known and known[name] != node:
                     raise ParameterError(
                         f"{shorten(name)} is placed at {known[name]!r} and at {node!r}; it can be "
@@ -223,11 +220,12 @@ class _Placing:
                     )
                 known[name] = node
         if nowhere := sorted(self._n_trees.keys() - measured.keys()):
+            hint = did_you_mean(nowhere[0], measured.keys() - attributes)
             raise ParameterError(
                 f"the placement does not say where {shorten(nowhere[0])} is measured; each "
-                "attribute of the model needs a node"
+                f"attribute of the model needs a node{hint}"
             )
-        return measured, placed
+        return {name: node for name, node in measured.items() if name in attributes}, placed
 
     def _home_of(self, node: Node) -> str | None:
         """Return the node of a part; None for that of what it feeds."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 MOST_SILENT = 250
 """Rows after which one is sent though nothing changed, so that those who replay rows go on."""
 
-_MOST_AWAITED = 1_000
-
 
 class Reporter:
     """The rows of one node and plan, and which of them were sent.
@@ -42,7 +40,6 @@ class Reporter:
         self._order: list[int] = []
         self._sent: dict[int, Said] = {}  # as the receiver sees them
         self._sent_order: list[int] = []
-        self._awaited: dict[int, None] = {}  # asked for before they were read
         self._next_alive = -float("inf")
 
     def take(self, row: Said, now: float) -> Iterator[Said]:
@@ -52,26 +49,14 @@ class Reporter:
         self._rows[row.sequence] = row
         insort(self._order, row.sequence)
         self._forget()
-        if row.sequence in self._awaited:
-            del self._awaited[row.sequence]
-            yield from self.answer(row.sequence)
-        elif self._is_due(row, now) or self._matters(row):
+        if self._is_due(row, now) or self._matters(row):
             yield self._send(row, now)
 
     def answer(self, sequence: int) -> Iterator[Said]:
-        """Yield a row that is asked for, exactly, and rows behind it that matter now.
-
-        A row that was not read has what the one before it had; one that is not read yet is sent
-        when it is.
-        """
-        place = bisect_right(self._order, sequence)
-        if place == len(self._order) and sequence not in self._rows:
-            if len(self._awaited) < _MOST_AWAITED:
-                self._awaited[sequence] = None
-        elif place:
-            row = replace(self._rows[self._order[place - 1]], sequence=sequence)
-            yield self._send(row, is_answer=True)
-            yield from self._compare_again(sequence)
+        """Yield a row that is asked for, exactly, and rows behind it that matter now."""
+        if sequence in self._rows:
+            yield self._send(self._rows[sequence], is_answer=True)
+            yield from self._compare_again(sequence + 1)
 
     def since(self, sequence: int) -> list[int]:
         """List what to send to somebody who knows nothing of the rows from this one on."""
@@ -79,18 +64,21 @@ class Reporter:
         return list(dict.fromkeys([*self._sent_order[place:], *self._order[-1:]]))
 
     def take_terms(self, terms: Terms) -> Iterator[Said]:
-        """Take terms; yield the silent rows behind them that matter by these."""
+        """Take terms; yield the silent rows that matter by these."""
         self._terms.add(terms)
         yield from self._compare_again(terms.row)
 
     def holds(self, sequence: int) -> bool:
-        """Whether a row can be sent again, or will be when it is read."""
-        return not self._order or sequence >= self._order[0]
+        """Whether a row can be sent again."""
+        return sequence in self._rows
 
-    def _compare_again(self, after: int) -> Iterator[Said]:
-        for sequence in self._order[bisect_right(self._order, after) :]:
-            if sequence not in self._sent and self._matters(self._rows[sequence]):
-                yield self._send(self._rows[sequence])
+    def _compare_again(self, first: int) -> Iterator[Said]:
+        """Yield the rows from one on that are to be sent by now, or more exactly than they were."""
+        for sequence in self._order[bisect_left(self._order, first) :]:
+            row, sent = self._rows[sequence], self._sent.get(sequence)
+            is_rough = sent is not None and not sent.is_exact
+            if self._matters(row) if sent is None else is_rough and not self._in_units(sequence):
+                yield self._send(row)
 
     def _is_due(self, row: Said, now: float) -> bool:
         last = self._before(row.sequence)
@@ -114,7 +102,7 @@ class Reporter:
     def _send(self, row: Said, now: float | None = None, *, is_answer: bool = False) -> Said:
         """Note that a row is sent; return it as it is sent."""
         last = None if is_answer else self._before(row.sequence)
-        if not is_answer and self._writes_units(row.sequence):
+        if not is_answer and self._in_units(row.sequence):
             signals = {part: self._sending.written(one) for part, one in row.signals.items()}
             row = replace(row, signals=signals, is_exact=False)
         if row.sequence not in self._sent:
@@ -131,7 +119,7 @@ class Reporter:
         }
         return replace(row, readings=changed, previous=last.sequence)
 
-    def _writes_units(self, sequence: int) -> bool:
+    def _in_units(self, sequence: int) -> bool:
         terms = self._terms.of(sequence)
         return self._sending.unit > 0 and (terms is None or bool(terms.allowed))
 

@@ -10,15 +10,16 @@ of nodes and u the unit in which evidence is written, the terms allow each node:
 and a node is silent as long as its own lead of w over every c has fallen by no more than u + A_c
 since it last sent. So the lead over c is never less than what the deciding node knows, minus the
 sum of u + A_c over the silent nodes. Where that is above 0 for all c, the decision is the one that
-all evidence would give. Where it is not, the deciding node asks for exact evidence of that row
-first, and gives new terms. Where the lead is too small for any silence, the terms allow none:
-every change is sent, and exactly.
+all evidence would give. Where it is not, the deciding node gives new terms from that row on, for
+the class that leads by then, and waits: nodes that hid more than the new terms allow send that row,
+too, and the silence of the others tells that they did not. Where the lead is too small for any
+silence, the terms allow none: every change is sent, and exactly.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -111,7 +112,7 @@ def _fed(model: Model) -> list[Node]:
 
 
 class TermsBook:
-    """The terms of one plan, by the rows behind which they hold."""
+    """The terms of one plan, by the rows from which on they hold."""
 
     def __init__(self) -> None:
         self._terms: list[Terms] = []
@@ -129,7 +130,7 @@ class TermsBook:
 
     def of(self, row: int) -> Terms | None:
         """Return the terms that hold for a row; None where there are none."""
-        place = bisect_left([one.row for one in self._terms], row)
+        place = bisect_right([one.row for one in self._terms], row)
         return self._terms[place - 1] if place else None
 
 
