@@ -14,7 +14,7 @@ from solah.estimators import (
     SelfOrganisedHierarchyRegressor,
 )
 from solah.estimators.paper import PAPER
-from solah.exceptions import DataError, ParameterError
+from solah.exceptions import DataError, ParameterError, shorten
 from solah.kernels.choose import available_threads
 from solah.model import Task
 from solah.model.structure import Hierarchy
@@ -109,6 +109,7 @@ def make_models(
     """
     is_number = problem.task is Task.REGRESSION
     given = options.given()
+    _refuse_unplaced(problem, options)
     if is_number:
         _refuse_classes_only(wishes, given)
     names = list(wishes) or [_default(options, is_number=is_number)]
@@ -165,6 +166,18 @@ def _refuse_classes_only(wishes: Sequence[str], given: Mapping[str, Any]) -> Non
     asked += [_flag(option) for option in given if option in _FOR_CLASSES_ONLY]
     if asked:
         raise DataError(f"{asked[0]} is for classes, and the target is taken as a number")
+
+
+def _refuse_unplaced(problem: Aim, options: ModelOptions) -> None:
+    """Refuse columns that no device measures, where a placement says which do."""
+    if options.devices is None:
+        return
+    placed = {name for names in options.devices.values() for name in names}
+    if nowhere := [name for name in problem.kinds if name not in placed]:
+        raise ParameterError(
+            f"{options.placement} does not say where {shorten(nowhere[0])} is measured; give it a "
+            "node, or leave the column out with --drop"
+        )
 
 
 def _refuse_strangers(names: Sequence[str], given: Mapping[str, Any]) -> None:
