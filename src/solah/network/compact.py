@@ -14,6 +14,7 @@ On ``out``: ``[hash, row, …]``, a row with
 - 4: the unknown share and variance by the place of the part; left out where all is known
 - 5: readings by the place of the attribute: a number, mantissa and exponent of ten, or null
 - 6: how many readings are out of range, and how many pairs unseen; left out where none are
+- 7: what is missing, by its place among what the node runs and reads; left out where nothing is
 
 On ``ask``: ``[row, …]``. On ``terms``: ``[hash, row, class, allowed, …]``.
 """
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from solah.network.messages import Wire
     from solah.network.plan import NodePlan
 
-SEQUENCE, SINCE, TIME, SIGNALS, UNKNOWN, READINGS, DOUBTS = range(7)
+SEQUENCE, SINCE, TIME, SIGNALS, UNKNOWN, READINGS, DOUBTS, MISSING = range(8)
 _LISTS = range(0x80, 0xA0)  # how CBOR's lists begin
 _MOST_SECONDS = 2**40
 _MOST_UNITS = 2**31
@@ -162,6 +163,10 @@ def _parts(node: NodePlan, bundle: Bundle) -> tuple[list[str], list[str]]:
     ]
 
 
+def _own(node: NodePlan) -> tuple[str, ...]:
+    return (*node.runs, *node.reads)
+
+
 # --- writing -------------------------------------------------------------------------------------
 
 
@@ -182,6 +187,8 @@ def _plain_row(row: Said, node: NodePlan, bundle: Bundle) -> dict[int, Any]:
         }
     if any(row.doubts):
         plain[DOUBTS] = list(row.doubts)
+    if missing := [name for name in row.missing if name in _own(node)]:
+        plain[MISSING] = [_own(node).index(name) for name in missing]
     return plain
 
 
@@ -208,7 +215,7 @@ def _plain_reading(reading: float | None) -> float | int | list[int] | None:
 
 def _read_row(row: Reader, node: NodePlan, bundle: Bundle) -> Said:
     parts, attributes = _parts(node, bundle)
-    fields = _numbered(row, range(7))
+    fields = _numbered(row, range(8))
     if SEQUENCE not in fields or TIME not in fields or (SIGNALS in fields) != bool(parts):
         raise row.fail("a row with a number, a time and the evidence of every part")
     sequence = fields[SEQUENCE].integer(0, MAX_SEQUENCE)
@@ -222,12 +229,18 @@ def _read_row(row: Reader, node: NodePlan, bundle: Bundle) -> Said:
         sequence=sequence,
         time=float(fields[TIME].integer(0, _MOST_SECONDS)),
         signals=dict(zip(parts, signals, strict=True)),
+        missing=_read_missing(fields[MISSING], _own(node)) if MISSING in fields else (),
         unknown={parts[place]: read_unknown(one) for place, one in unknown.items()},
         readings={attributes[place]: _read_reading(one) for place, one in readings.items()},
         doubts=read_doubts(fields[DOUBTS]) if DOUBTS in fields else (0, 0),
         previous=None if since is None else sequence - since,
         is_exact=is_exact,
     )
+
+
+def _read_missing(reader: Reader, own: tuple[str, ...]) -> tuple[str, ...]:
+    places = [one.integer(0, len(own) - 1) for one in reader.items(1, len(own))]
+    return tuple(own[place] for place in dict.fromkeys(places))
 
 
 def _numbered(reader: Reader, places: range) -> dict[int, Reader]:

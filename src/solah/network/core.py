@@ -9,49 +9,27 @@ counted and bounded, so that no message can do harm.
 
 from __future__ import annotations
 
-import heapq
-from collections import Counter, deque
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from solah.network.answering import Answers
-from solah.network.evaluating import KEEP, ROWS_A_MESSAGE, Case, Version, as_signal
+from solah.network.evaluating import ROWS_A_MESSAGE, as_signal
 from solah.network.messages import Ask, Beliefs, Decisions, Measured, Terms
-from solah.network.position import Position
-from solah.network.remembering import Memory, OpenRow, as_runs
-from solah.network.rows import Rows
-from solah.network.versions import Versions
+from solah.network.opening import MOST_GAP, OpenRows, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from solah.network.bundle import Bundle
+    from solah.network.evaluating import Case, Version
     from solah.network.holding import Lead
     from solah.network.messages import Said
-    from solah.network.plan import NodePlan
 
-_MOST_GAP = 1_000
+__all__ = ["NodeCore", "Outbox", "Settings"]
+
 _MOST_TRIES = 4  # to decide a row in spite of what silence may hide
 _OWN = ""  # the source of what is measured here
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How long a node waits, and how much it keeps.
-
-    Attributes
-    ----------
-    deadline : seconds after which a row is decided with what is there; nodes below wait less
-    patience : seconds after which what is missing is asked for again
-    window : seconds of a row, where rows are told apart by time; None where they have numbers
-    keep : the rows that are kept, open or to be sent again
-    """
-
-    deadline: float = 2.0
-    patience: float = 0.25
-    window: float | None = None
-    keep: int = KEEP
 
 
 @dataclass
@@ -67,7 +45,7 @@ class Outbox:
         return bool(self.beliefs or self.decisions or self.asks or self.terms)
 
 
-class NodeCore:
+class NodeCore(OpenRows):
     """A node of a network, without the network.
 
     Parameters
@@ -80,114 +58,16 @@ class NodeCore:
     """
 
     def __init__(self, bundle: Bundle, name: str, settings: Settings | None = None) -> None:
-        self.name = name
-        self.settings = settings or Settings()
-        self.counters: Counter[str] = Counter()
-        self._versions = Versions(bundle, name, self.settings.keep)
-        self._position = Position(self.settings.keep, self._versions.newest.n_sources)
+        super().__init__(bundle, name, settings or Settings())
         self._progress = -1
-        self._rows = Rows()
-        self._unreached: list[int] = []  # a heap
-        self._asking: deque[int] = deque()
-        self._changed: dict[int, None] = {}
         self._answers = Answers()
         self._unsent: dict[str, list[Said]] = {}  # of a node that sends on change, by the plan
         self._exact: dict[str, dict[int, None]] = {}  # the rows that nodes are asked for exactly
         self._now = 0.0  # when it last worked
 
-    @property
-    def bundle(self) -> Bundle:
-        """The newest plan and model."""
-        return self._versions.newest.bundle
-
-    @property
-    def bundles(self) -> list[Bundle]:
-        """All plans that rows may still need, from the first to the newest."""
-        return self._versions.bundles
-
-    @property
-    def plan(self) -> NodePlan:
-        """What this node does by the newest plan."""
-        return self._versions.newest.plan
-
-    @property
-    def decides(self) -> bool:
-        """Whether this node decides."""
-        return self._versions.newest.decides
-
-    @property
-    def n_open(self) -> int:
-        """How many rows wait for something."""
-        return sum(not case.is_over for case in self._rows)
-
-    @property
-    def n_changed(self) -> int:
-        """How many rows there are to evaluate."""
-        return len(self._changed)
-
-    @property
-    def settled(self) -> int:
-        """The last row up to which all are done, of those that the site has reached."""
-        reached = max(self._position.reached, self._position.floor)
-        first = self._rows.lowest_open()
-        return reached if first is None else min(reached, first - 1)
-
-    @property
-    def reached(self) -> int:
-        """The row that a majority of this node's sources has come to; -1 for none."""
-        return self._position.reached
-
-    def holds(self, sequence: int) -> bool:
-        """Whether a row is remembered, and can be sent again."""
-        return sequence in self._rows
-
     def note_progress(self, sequence: int) -> None:
         """Note up to which row the node that decides is done."""
         self._progress = sequence
-
-    def memory(self, brought: int = -1) -> Memory:
-        """Return what the node must not forget."""
-        settled = self.settled
-        over = [case.sequence for case in self._rows if case.is_over and case.sequence > settled]
-        return Memory(
-            settled=settled,
-            brought=brought,
-            over=as_runs(over) if self.decides else (),
-            rows=tuple(
-                self._open_row(case) for case in self._rows if case.has_input and not case.is_over
-            ),
-        )
-
-    def _open_row(self, case: Case) -> OpenRow:
-        version = self._versions.of(case.sequence)
-        received = {
-            part: signal for part, signal in case.signals.items() if part in version.sources
-        }
-        return OpenRow(
-            sequence=case.sequence,
-            time=case.time,
-            model=version.hash,
-            readings=case.readings,
-            signals=received,
-            missing=tuple(case.missing),
-            unknown={part: of for part, of in case.unknown.items() if part in received},
-        )
-
-    def resume(self, memory: Memory, now: float = 0.0) -> None:
-        """Go on where this node was before it was restarted."""
-        self._position.resume(memory.settled, now)
-        if self.decides:
-            self._position.floor = memory.settled
-        for first, last in memory.over:
-            for sequence in range(first, min(last, first + self.settings.keep) + 1):
-                self._open(sequence, now, 0.0).is_over = True
-        for row in memory.rows:
-            case = self._open(row.sequence, now, row.time)
-            case.readings, case.has_input = row.readings, True
-            if row.model == self._versions.of(row.sequence).hash:
-                case.signals, case.missing = dict(row.signals), list(row.missing)
-                case.unknown = dict(row.unknown)
-            self._changed[row.sequence] = None
 
     def adopt(self, bundle: Bundle, now: float = 0.0) -> bool:
         """Take another plan and model for the rows from its start on; return whether it is new.
@@ -211,7 +91,7 @@ class NodeCore:
     def _first_needed(self) -> int:
         """Return the first row that may still be evaluated, or sent again."""
         done = self.settled if self.decides else self._progress
-        return done + 1 - _MOST_GAP
+        return done + 1 - MOST_GAP
 
     def read(self, rows: Iterable[Measured], now: float, wall: float) -> list[int]:
         """Take readings in; return the sequence numbers of the rows that they belong to."""
@@ -290,6 +170,7 @@ class NodeCore:
         for version, cases in self._versions.split(changed):
             version.run(cases, self.settings.window is not None)
             self._send(version, cases, outbox)
+        self._end_in_order(outbox)
         self._settle(now, outbox)
         self._report(outbox)
         self._ask(now, outbox)
@@ -316,119 +197,6 @@ class NodeCore:
         if self.settings.window is not None:
             return int((row.time if row.time is not None else wall) // self.settings.window)
         return row.sequence
-
-    @property
-    def _judges(self) -> bool:
-        """Whether this node brings several sources together, or decides."""
-        version = self._versions.newest
-        return bool(version.sources) or version.decides
-
-    def _case(self, source: str, sequence: int, now: float, time: float) -> Case | None:
-        """Find the case of a row, or open one; None for one that is refused or long gone."""
-        if self._judges and not self._is_here(source, sequence, now):
-            return None
-        case = self._rows.get(sequence)
-        if case is not None:
-            return case
-        if sequence < self._versions.first or (self._judges and sequence <= self._position.floor):
-            self.counters["late"] += 1
-            return None
-        return self._open(sequence, now, time)
-
-    def _is_here(self, source: str, sequence: int, now: float) -> bool:
-        """Whether the site is where this row is; note from which source it comes."""
-        position = self._position
-        if not position.is_elsewhere(sequence):
-            if position.note(source, sequence, now):
-                self._reach(now, since=now)
-            return True
-        if position.note_elsewhere(source, sequence, now):
-            position.go(sequence, now)
-            self.counters["moved"] += 1
-            self._reach(now, since=now)
-            return True
-        is_ahead = sequence > position.reached
-        self.counters["far_ahead" if is_ahead else "late"] += 1
-        if is_ahead:
-            self.counters[f"far_ahead_{source or self.name}"] += 1
-        return False
-
-    def _reach(self, now: float, since: float) -> None:
-        """Let the deadlines of the rows run that are reached by now, since some time."""
-        before = self._position.reached
-        reached = self._position.update(now, self._patience())
-        if before >= 0:
-            self._open_gaps(before, reached, now)
-        while self._unreached and self._unreached[0] <= reached:
-            case = self._rows.get(heapq.heappop(self._unreached))
-            if case is not None and case.due is None and not case.is_over:
-                self._wait(case, max(case.seen, since))
-
-    def _open_gaps(self, before: int, reached: int, now: float) -> None:
-        """Open the rows that must have been there in between."""
-        newest = self._versions.newest
-        if not newest.sources or newest.holding is not None or self.settings.window is not None:
-            return
-        if reached - before > _MOST_GAP:
-            return
-        for missed in range(before + 1, reached):
-            if missed not in self._rows and missed > self._position.floor:
-                self._open(missed, now, 0.0)
-
-    def _open(self, sequence: int, now: float, time: float) -> Case:
-        while len(self._rows) >= self.settings.keep:
-            self._drop_one()
-        case = Case(sequence, now, time)
-        self._rows.add(case)
-        self._asking.append(sequence)
-        self._await(case, now)
-        return case
-
-    def _drop_one(self) -> None:
-        """Forget a row: the one farthest from where the site is, or the first that was read."""
-        gone = self._rows.oldest()
-        if self._judges:
-            reached = self._position.reached
-            gone, highest = self._rows.ends()
-            if highest - reached > reached - gone:
-                gone = highest
-            else:
-                self._position.floor = max(self._position.floor, gone)
-        case = self._rows.drop(gone)
-        self.counters["dropped"] += not case.is_over and case.has_input
-
-    def _begin_again(self, case: Case, now: float) -> None:
-        self._forget_signals(case)
-        case.asked, case.n_tried = 0.0, 0
-        case.seen = max(case.seen, now)
-        if case.is_over:
-            self._rows.reopen(case)
-            self._asking.append(case.sequence)
-        self._await(case, max(case.seen, now))
-        self._changed[case.sequence] = None
-
-    @staticmethod
-    def _forget_signals(case: Case) -> None:
-        """Forget all but the readings of a row."""
-        case.signals, case.unknown, case.missing, case.unsent = {}, {}, [], []
-        if case.unread:
-            case.readings, case.unread = None, []
-        case.is_filled = False
-
-    def _await(self, case: Case, now: float) -> None:
-        """Let the deadline of a row run from now on, or from when the site has reached it."""
-        case.due = None
-        if self._judges and case.sequence > self._position.reached:
-            heapq.heappush(self._unreached, case.sequence)
-        else:
-            self._wait(case, now)
-
-    def _wait(self, case: Case, since: float) -> None:
-        """Let the deadline of a row run; rows about which nodes may be silent have their own."""
-        if self._versions.of(case.sequence).holding is None:
-            self._rows.wait(case, since)
-        else:
-            case.due = since
 
     # --- receiving -------------------------------------------------------------------------------
 
@@ -463,7 +231,13 @@ class NodeCore:
         for case in cases:
             case.unsent = []
         self._pack(version, rows, outbox)
-        ending = [case for case in cases if not case.is_over and version.is_done(case)]
+        if version.is_ordered and version.holding is None:
+            return  # in order, when all rows are evaluated that are there
+        self._end(version, [case for case in cases if version.is_done(case)], outbox)
+
+    def _end(self, version: Version, cases: Sequence[Case], outbox: Outbox) -> None:
+        """Decide rows, where this node does; all is done on them then."""
+        ending = [case for case in cases if not case.is_over]
         for case in ending:
             case.is_over = True
         if version.decides and ending:
@@ -471,6 +245,16 @@ class NodeCore:
             self.counters["incomplete"] += sum(bool(case.missing) for case in ending)
             for part in _batched(version.decide(ending), version.rows_a_message):
                 outbox.decisions.append(Decisions(self.name, version.hash, tuple(part)))
+
+    def _end_in_order(self, outbox: Outbox) -> None:
+        """Decide rows for a policy that remembers: none before a lower one that is open."""
+        while (sequence := self._rows.lowest_open()) is not None:
+            version, case = self._versions.of(sequence), self._rows.get(sequence)
+            if not version.is_ordered or version.holding is not None or case is None:
+                return
+            if not version.is_done(case):
+                return
+            self._end(version, [case], outbox)
 
     def _pack(self, version: Version, rows: Sequence[Said], outbox: Outbox) -> None:
         for part in _batched(rows, version.rows_a_message):
@@ -552,16 +336,6 @@ class NodeCore:
 
     # --- waiting ---------------------------------------------------------------------------------
 
-    def _deadline(self, version: Version) -> float:
-        """Return how long this node waits; those below wait less, so that they are in time."""
-        share = version.level / version.height if version.height else 0.0
-        own = self.settings.window if self.settings.window and version.attributes else 0.0
-        return max(self.settings.deadline * share, own)
-
-    def _patience(self) -> float:
-        """Return how long a source that sends nothing new is waited for."""
-        return self._deadline(self._versions.newest)
-
     def _give_up(self, now: float) -> None:
         """Let ignorance take the place of what rows past their deadline still miss."""
         while (case := self._rows.first_waiting()) is not None and case.due is not None:
@@ -626,7 +400,7 @@ class NodeCore:
                 break
             case.asked = now
             self._asking.rotate(-1)
-            if case.sequence > self._position.reached + _MOST_GAP:
+            if case.sequence > self._position.reached + MOST_GAP:
                 continue
             sources = self._versions.of(case.sequence).sources
             for node in {home for part, home in sources.items() if part not in case.signals}:

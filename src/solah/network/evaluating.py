@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,8 +15,10 @@ from solah.explain.importance import attribute_importances
 from solah.model.beliefs import NodeEvaluator, Unknown, added_up, damping, signals_of
 from solah.model.document import Fusion, Task
 from solah.model.encode import Coded, code
+from solah.model.policy import UNKNOWN_PLACE
 from solah.network.expecting import Expectation
 from solah.network.holding import Holding, Lead
+from solah.network.judging import DomainCheck, Judging, added_doubts, spelt_doubts
 from solah.network.messages import MAX_BYTES, Decided, Said
 from solah.network.reporting import Reporter
 
@@ -90,6 +92,11 @@ class Version:
         self._has_shares = isinstance(model.root, Fusion) and any(self._evaluator.shares.values())
         self.rows_a_message = _rows_a_message(bundle, self.plan)
         self.level, self.height = _levels(bundle, name)
+        self._domain = DomainCheck(model, self.plan.reads)
+        policy = model.policy if self.decides else None
+        self._judging = None if policy is None else Judging(policy, model.goal)
+        self.is_ordered = policy is not None and policy.remembers
+        self._last_judged: int | None = None
         sending = bundle.plan.sending
         self.reporter = Reporter(sending, keep) if sending and self.plan.sends else None
         self.holding = (
@@ -162,22 +169,50 @@ class Version:
                 for name in case.unsent
                 if name in self._own
             },
+            doubts=added_doubts([*case.doubts.values()]),
         )
 
     def decide(self, cases: Sequence[Case]) -> list[Decided]:
         """Decide rows on which everything is evaluated."""
         beliefs = np.array([case.signals[self.root] for case in cases])
         return [
-            Decided(
-                sequence=case.sequence,
-                time=case.time,
-                decision=decision,
-                beliefs=belief,
-                missing=tuple(case.missing),
-                known=self.known_share(case),
+            self._judged(
+                case,
+                Decided(
+                    sequence=case.sequence,
+                    time=case.time,
+                    decision=decision,
+                    beliefs=belief,
+                    missing=tuple(case.missing),
+                    known=self.known_share(case),
+                ),
             )
             for case, (decision, belief) in zip(cases, self._spelt(beliefs), strict=True)
         ]
+
+    def _judged(self, case: Case, decided: Decided) -> Decided:
+        """Apply the policy of the model, where it has one."""
+        if self._judging is None:
+            return decided
+        if self.holding is not None and self._last_judged is not None:
+            self._judging.repeat(case.sequence - self._last_judged - 1)
+        self._last_judged = case.sequence
+        scores = self._scores(case)
+        is_evidence = scores is not None
+        judged = self._judging.take(
+            np.array(case.signals[self.root]) if scores is None else scores,
+            decided.known,
+            added_doubts([*case.doubts.values()]),
+            is_evidence=is_evidence,
+        )
+        names = [spell(state) for state in self.goal.states]
+        return replace(
+            decided,
+            decision=names[judged.place],
+            beliefs=dict(zip(names, judged.belief, strict=True)),
+            settled=None if judged.settled == UNKNOWN_PLACE else names[judged.settled],
+            doubts=spelt_doubts(judged.doubts),
+        )
 
     def hold(self, case: Case, patience: float) -> None:
         """Let what nodes sent last stand for the rows about which they are silent."""
@@ -190,6 +225,7 @@ class Version:
             case.signals |= row.signals
             case.signals |= {name: as_signal(one) for name, one in row.readings.items()}
             case.unknown |= row.unknown
+            case.missing += [part for part in row.missing if part not in case.missing]
             case.doubts[node] = row.doubts
 
     def lose(self, case: Case, parts: Sequence[str]) -> None:
@@ -214,18 +250,26 @@ class Version:
 
     def lead(self, case: Case) -> Lead:
         """Return how clear the decision on an evaluated row is, in evidence."""
-        root, goal = self.bundle.model.root, self.goal
-        if not isinstance(root, Fusion) or goal.task is Task.REGRESSION:
+        scores = self._scores(case)
+        if scores is None:
             return Lead(0, np.full(1, np.inf))
-        evidence = added_up(root, {name: np.array([case.signals[name]]) for name in root.origins})
-        share, variance = np.array([case.unknown.get(self.root, (0.0, 0.0))]).T
-        scores = self._evaluator.scores(root, evidence, Unknown(share, variance))[0]
-        if goal.thresholds:
-            scores = scores - np.log(np.array(goal.thresholds))
-        winner = int(goal.decide(np.array([case.signals[self.root]]))[0])
-        over = (scores[winner] - scores) / float(damping(variance)[0])
+        if self.goal.thresholds:
+            scores = scores - np.log(np.array(self.goal.thresholds))
+        winner = int(self.goal.decide(np.array([case.signals[self.root]]))[0])
+        _, variance = case.unknown.get(self.root, (0.0, 0.0))
+        over = (scores[winner] - scores) / float(damping(np.array(variance)))
         over[winner] = np.inf
         return Lead(winner, over)
+
+    def _scores(self, case: Case) -> Float | None:
+        """Return the scores of the classes on an evaluated row; None where none are added up."""
+        root = self.bundle.model.root
+        if not isinstance(root, Fusion) or self.goal.task is Task.REGRESSION:
+            return None
+        evidence = added_up(root, {name: np.array([case.signals[name]]) for name in root.origins})
+        share, variance = np.array([case.unknown.get(self.root, (0.0, 0.0))]).T
+        scores = self._evaluator.scores(root, evidence, Unknown(share, variance))
+        return np.asarray(scores[0])
 
     def _spelt(self, beliefs: Float) -> Iterator[tuple[str, dict[str, float]]]:
         goal = self.goal
@@ -250,6 +294,7 @@ class Version:
 
     def run(self, cases: Sequence[Case], is_windowed: bool) -> None:
         """Evaluate all parts, from bottom to top, on the rows that have their inputs."""
+        self._check(cases, is_windowed)
         self._code_sent(cases, is_windowed)
         for node in self.parts:
             inputs = self.inputs[node.name]
@@ -266,6 +311,18 @@ class Version:
             if node.name in self.plan.sends:
                 for case in ready:
                     case.unsent.append(node.name)
+
+    def _check(self, cases: Sequence[Case], is_windowed: bool) -> None:
+        """Compare readings with what the training rows held."""
+        ready = [
+            case
+            for case in cases
+            if self.plan.name not in case.doubts and self._has_readings(case, is_windowed)
+        ]
+        if ready and self._domain.attributes:
+            counts = self._domain.count(_coded(self._domain.attributes, ready))
+            for case, count in zip(ready, counts, strict=True):
+                case.doubts[self.plan.name] = count
 
     def _code_sent(self, cases: Sequence[Case], is_windowed: bool) -> None:
         """Code the readings that trees on other nodes ask."""

@@ -108,6 +108,9 @@ class Decided:
     beliefs : the belief in each class, by its name
     missing : the trees, fusions and readings that did not come in time
     known : the share of the model's knowledge that was reached
+    settled : of a model with a policy, the class that stands; None for "don't know", and empty
+        where there is no policy
+    doubts : why it is or could be held back: low belief, few readings, out of range, unseen
     """
 
     sequence: int
@@ -116,6 +119,8 @@ class Decided:
     beliefs: Mapping[str, float]
     missing: tuple[str, ...] = ()
     known: float = 1.0
+    settled: str | None = ""
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -261,6 +266,8 @@ def _plain_decisions(message: Decisions) -> dict[str, Any]:
             "beliefs": dict(one.beliefs),
             "missing": list(one.missing),
             "known": one.known,
+            **({"settled": one.settled} if one.settled != "" else {}),
+            **({"doubts": list(one.doubts)} if one.doubts else {}),
         }
         for one in message.rows
     ]
@@ -372,7 +379,8 @@ def _read_signals(row: Reader) -> Said:
 
 
 def _read_decision(row: Reader) -> Decided:
-    fields = row.record(("seq", "time", "decision", "beliefs", "missing", "known"))
+    required = ("seq", "time", "decision", "beliefs", "missing", "known")
+    fields = row.record(required, ("settled", "doubts"))
     return Decided(
         sequence=_count(fields["seq"]),
         time=_time(fields["time"]),
@@ -380,6 +388,8 @@ def _read_decision(row: Reader) -> Decided:
         beliefs=_mapping(fields["beliefs"], _share),
         missing=_names(fields["missing"]),
         known=_share(fields["known"]),
+        settled=_optional(_text, fields["settled"]) if "settled" in fields else "",
+        doubts=_names(fields["doubts"]) if "doubts" in fields else (),
     )
 
 

@@ -23,6 +23,9 @@ MOST_SILENT = 250
 """Rows after which one is sent though nothing changed, so that those who replay rows go on."""
 
 
+_ALWAYS = ("unknown", "readings", "missing", "doubts")  # which are sent whenever they change
+
+
 class Reporter:
     """The rows of one node and plan, and which of them were sent.
 
@@ -87,11 +90,7 @@ class Reporter:
     def _matters(self, row: Said) -> bool:
         """Whether a row has to be sent, given the last sent one below it."""
         last = self._before(row.sequence)
-        if last is None or (row.unknown, row.readings, row.doubts) != (
-            last.unknown,
-            last.readings,
-            last.doubts,
-        ):
+        if last is None or any(getattr(row, name) != getattr(last, name) for name in _ALWAYS):
             return True
         terms = self._terms.of(row.sequence)
         return any(
