@@ -5,13 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml README.md LICENSE $(shell find src native -type f -not -name '*.pyc')
 
-EXTRAS := broker,dask,datasets,mqtt,parquet,plot,web,yaml
 OLDEST := .venv-oldest
 # Where what we need of others is used most; OLDEST_TESTS=tests runs all.
 OLDEST_TESTS ?= tests/test_sklearn_contract.py tests/test_package.py tests/data tests/datasets \
 	tests/labels tests/model tests/network/test_web.py tests/plot tests/runtime tests/scale tests/stream
 
-.PHONY: demo test quick test-oldest test-system bench reproduce lint clean
+.PHONY: demo docs test quick test-oldest test-system bench reproduce lint clean
 
 demo: $(VENV)/.installed
 	$(BIN)/solah demo --output demo
@@ -31,6 +30,11 @@ quick: $(VENV)/.dev
 # of what new ones no longer have, and scikit-learn 1.7 does so under pytest 9.
 test-oldest: $(OLDEST)/.dev
 	$(OLDEST)/bin/python -m pytest -n auto -m 'not slow' -W ignore::DeprecationWarning $(OLDEST_TESTS)
+
+# The documentation as a site, in site/.
+docs: $(VENV)/.dev
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs site
+	@echo "the site is at site/index.html"
 
 # What some tests need beside Python packages; without it they are skipped and say why.
 test-system:
@@ -54,7 +58,7 @@ $(VENV)/.installed: $(SOURCES) | $(VENV)/bin/python
 
 $(VENV)/.dev: $(SOURCES) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --group dev '.[broker,dask,datasets,mqtt,parquet,plot,web]'
+	$(BIN)/python -m pip install --quiet --group dev '.[all]'
 	@touch $@ $(VENV)/.installed
 
 $(OLDEST)/.dev: $(SOURCES) tests/oldest.py
@@ -62,8 +66,8 @@ $(OLDEST)/.dev: $(SOURCES) tests/oldest.py
 	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
 	$(OLDEST)/bin/python tests/oldest.py > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt \
-		'pytest<9' pytest-xdist hypothesis httpx jsonschema 'pandas<3' polars '.[$(EXTRAS)]'
+		'pytest<9' pytest-xdist hypothesis httpx jsonschema 'pandas<3' polars '.[all]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) build dist demo
+	rm -rf $(VENV) $(OLDEST) build dist demo site

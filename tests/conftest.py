@@ -15,6 +15,12 @@ hypothesis.settings.register_profile("solah", deadline=None, derandomize=True, m
 hypothesis.settings.load_profile("solah")
 
 
+CHROMIUM_FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+
+
 @pytest.fixture(scope="session")
 def find_tool():
     """Return a function that finds a program of the system, or skips the test.
@@ -50,3 +56,16 @@ def sms_14(shared_data):
 
     messages = load_rows("sms14")
     return messages.X, messages.goal
+
+
+@pytest.fixture(scope="module")
+def browser(find_tool):
+    """Start Chromium."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = find_tool("chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=CHROMIUM_FLAGS.split(), timeout=180_000
+        )
+        yield browser
+        browser.close()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Install what some tests need beside Python packages: a C compiler with its sanitizers, a checker of
-# C, Chromium, an MQTT broker, and the compilers and emulators of the targets that models are exported
+# C, Node.js, Chromium, an MQTT broker, and the compilers and emulators of the targets that models are exported
 # to.
 set -eu
 missing() { ! command -v "$1" >/dev/null 2>&1; }
@@ -17,6 +17,7 @@ want() {
 
 missing cc && want "a C compiler (cc)" gcc libc6-dev
 missing cppcheck && want "a checker of C (cppcheck)" cppcheck
+missing node && want "Node.js (node)" nodejs
 missing chromium && want "Chromium (chromium)" chromium
 missing mosquitto && want "an MQTT broker (mosquitto)" mosquitto
 missing mosquitto_pub && want "clients of a broker (mosquitto_pub)" mosquitto-clients
@@ -42,7 +43,7 @@ if [ -n "$packages" ]; then
   # shellcheck disable=SC2086 # a list of names
   $SUDO apt-get install -y -qq --no-install-recommends $packages
 fi
-for tool in cc cppcheck chromium arm-none-eabi-gcc riscv64-unknown-elf-gcc aarch64-linux-gnu-gcc \
+for tool in cc cppcheck node chromium arm-none-eabi-gcc riscv64-unknown-elf-gcc aarch64-linux-gnu-gcc \
   avr-gcc qemu-system-arm qemu-system-riscv32 qemu-aarch64; do
   "$tool" --version | head -n 1
 done

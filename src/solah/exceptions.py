@@ -52,7 +52,17 @@ class SolahError(Exception):
 
 
 class DataError(SolahError, ValueError):
-    """A table, a column or a row cannot be used as it is."""
+    """A table, a column or a row cannot be used as it is.
+
+    Attributes
+    ----------
+    remedy : str
+        The option of the command line that helps, such as ``"--drop id"``; empty if none does.
+    """
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 class ColumnError(DataError):

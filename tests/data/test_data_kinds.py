@@ -6,11 +6,12 @@ import time
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solah.data import Column, Kind, Table, settle, states_of
+from solah.data import Column, Kind, Table, from_frame, settle, states_of
 from solah.data.kinds import MAX_CATEGORIES
 from solah.exceptions import ColumnError, DataError
 
@@ -188,3 +189,21 @@ def test_declared_kinds_are_not_looked_for_one_by_one() -> None:
     table.__dict__["names"] = Names(names)
     _, kinds = settle(table, dict.fromkeys(names, "continuous"))
     assert set(kinds) == {Kind.CONTINUOUS}
+
+
+def test_all_columns_that_cannot_be_used_are_named_at_once():
+    n_rows = 300
+    table = from_frame(
+        pd.DataFrame(
+            {
+                "age": ["31", "n/a"] * 100 + ["46"] * 100,
+                "notes": [f"note {i}" for i in range(n_rows)],
+                "who is it": [f"id {i}" for i in range(n_rows)],
+                "width": [1.0] * n_rows,
+            }
+        )
+    )
+    with pytest.raises(DataError) as caught:
+        settle(table)
+    assert str(caught.value).startswith("3 columns cannot be used as they are: column 'age' has")
+    assert str(caught.value).endswith("what helps: --categorical age --drop 'notes,who is it'")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solah.data import Column, to_numbers, to_text
-from solah.data.spelling import is_number, parse_numbers
+from solah.data.spelling import is_number, parse_numbers, parse_written_numbers
 from solah.exceptions import DataError
 
 
@@ -80,3 +80,26 @@ def test_to_text(values: np.ndarray, expected: list[str | None]) -> None:
 def test_to_text_leaves_text() -> None:
     column = text("a")
     assert to_text(column) is column
+
+
+@given(numbers=st.lists(st.integers(-(10**9), 10**9), min_size=1))
+def test_numbers_with_commas_between_thousands_are_read(numbers):
+    cells = [f"{number:,}" for number in numbers]
+    written = parse_written_numbers(cells)
+    if max(map(abs, numbers)) < 1000:
+        assert written is None  # nothing is special about them
+    else:
+        assert written[0].tolist() == numbers
+
+
+@pytest.mark.parametrize(
+    "cells", [["30%", "0.3"], ["%"], ["1,23"], ["1,2345"], ["12,34,567"], ["a%"], [None], []]
+)
+def test_what_may_mean_something_else_is_no_number(cells):
+    assert parse_written_numbers(cells) is None
+
+
+def test_percentages_keep_their_size():
+    numbers, note = parse_written_numbers(["30%", None, "1,250.5 %"])
+    assert numbers[[0, 2]].tolist() == [30.0, 1250.5]
+    assert "'30%' is read as 30" in note

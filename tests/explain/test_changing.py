@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from random_models import ADDITIVE_SHAPES, SHAPES, coded, random_model, random_rows
+from solah import SelfOrganisedHierarchyClassifier
 from solah.data import Kind
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.explain import ChangeFinder
@@ -309,3 +311,21 @@ def test_columns_that_the_model_does_not_ask_for_may_be_named():
     assert found.leeways == ChangeFinder(model, fixed=["x0"]).of_row(row).leeways
     with pytest.raises(ColumnError, match="no column 'agee'; did you mean 'age'"):
         ChangeFinder(model, **given | {"fixed": ["agee"]})
+
+
+def test_whole_numbers_stay_whole_in_what_is_suggested():
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 90, 400)
+    X = pd.DataFrame({"age": age.astype(float), "x": rng.normal(size=400)})
+    model = SelfOrganisedHierarchyClassifier(max_rules=4).fit(X, age > 47)
+    row = X.iloc[[int(np.argmax(age == 40))]]
+    (explanation,) = model.explain(row, changes=True)
+    moves = [move for change in explanation.changes.one for move in change.moves]
+    rounded = [move.rounded for move in moves if move.attribute == "age"]
+    assert rounded
+    assert all(float(number).is_integer() for number in rounded)
+
+
+def test_rounding_outward_may_begin_with_whole_numbers():
+    assert rounded_outward(47.3, upward=True, span=60.0, whole=True)[:2] == [48.0, 47.3]
+    assert rounded_outward(47.3, upward=False, span=60.0, whole=True)[0] == 47.0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import ReadOptions, Table
-    from solah.export import Agreement, Blob, Export
+    from solah.export import Agreement, Blob, Export, Program
     from solah.model import Model
 
     Places = NDArray[np.intp]
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def check_device(
     full: Model,
     model: Model,
-    exported: Export | Blob,
+    exported: Export | Blob | Program,
     data: str | None,
     options: ReadOptions,
     min_agreement: float,
@@ -70,9 +70,10 @@ def _accuracies(model: Model, table: Table, **decided: Places) -> dict[str, floa
     return {name: float((places == truth)[known].mean()) for name, places in decided.items()}
 
 
-def spell_findings(found: dict[str, Any]) -> dict[str, str]:
-    """Write what was found for people."""
+def spell_findings(found: dict[str, Any], who: str = "device") -> dict[str, str]:
+    """Write what was found for people; who decided is a device, or a part of a program."""
     change = found.get("mean_change")
+    on_device = "accuracy on the device" if who == "device" else f"accuracy of the {who}"
     return {
         "rows": f"{found['rows']:,}{', drawn' if found['drawn'] else ''}",
         "decided as before": _percent(found.get("kept_decisions")),
@@ -82,7 +83,7 @@ def spell_findings(found: dict[str, Any]) -> dict[str, str]:
         "largest difference": f"{found['largest_difference']:.2g}",
         "accuracy before": _percent(found.get("accuracy_before")),
         "accuracy of the model": _percent(found.get("accuracy")),
-        "accuracy on the device": _percent(found.get("accuracy_on_device")),
+        on_device: _percent(found.get("accuracy_on_device")),
     }
 
 

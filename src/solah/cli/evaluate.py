@@ -75,6 +75,8 @@ def evaluate(
     else:
         source = read_source(data, reading.read_options())
         problem = pose(source, columns, groups)
+    for note in problem.notes:
+        screen.note(note)
     named = split_names(columns.leave_out if by is None else by, source.table.names)
     known_by = [source.table.column(name) for name in named]
     models = make_models(problem, choice.wishes, options, jobs)

@@ -1,4 +1,4 @@
-"""``solah export``: write a model as C99 for a device."""
+"""``solah export``: write a model as C99 for a device, or for a browser, a database or ONNX."""
 
 import re
 from pathlib import Path
@@ -13,12 +13,14 @@ from solah.cli.screen import Screen, output_option
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
-    from solah.export import Blob, Export
+    from solah.export import Blob, Export, Program
     from solah.export.exporting import Numbers
     from solah.learn.online import Pace
     from solah.model import Model
 
 _export_option = options_in("The device's code")
+_PROGRAMS = {"javascript": "module", "sql": "query", "onnx": "graph"}
+"""The forms beyond devices, and what decides there."""
 
 CheckData = Annotated[
     str | None,
@@ -31,11 +33,12 @@ CheckData = Annotated[
     READ,
 ]
 Form = Annotated[
-    Literal["c", "arduino", "zephyr", "micropython", "blob"],
+    Literal["c", "arduino", "zephyr", "micropython", "blob", "javascript", "sql", "onnx"],
     _export_option(
         "--to",
-        help="C99 alone, as an Arduino library or a Zephyr module; MicroPython; or a blob, which a "
-        "device swaps without a new build.",
+        help="C99 alone, as an Arduino library or a Zephyr module; MicroPython; a blob, which a "
+        "device swaps without a new build; or, beyond devices, a JavaScript module, a SELECT in "
+        "SQL, or an ONNX graph.",
     ),
 ]
 NumberKind = Annotated[
@@ -89,6 +92,23 @@ Learn = Annotated[
     bool,
     _export_option("--learn", help="Let the device learn from readings whose class it is told."),
 ]
+TableName = Annotated[
+    str | None,
+    _export_option(
+        "--table",
+        metavar="NAME",
+        help="For SQL: the table, with a column for each attribute; 'readings' by default.",
+    ),
+]
+Keys = Annotated[
+    list[str] | None,
+    _export_option(
+        "--key",
+        metavar="COLUMN",
+        help="For SQL: a column of the table that is to stand in the answer, such as an id; may "
+        "be repeated.",
+    ),
+]
 Folder = Annotated[
     Path,
     output_option(
@@ -110,14 +130,17 @@ def export(
     learn: Learn = False,
     pace: PaceOption = 1.0,
     forgetting: Forgetting = 0.0,
+    table: TableName = None,
+    key: Keys = None,
     name: Name = None,
     output: Folder = Path("export"),
 ) -> None:
     """Write a model as C99, or for MicroPython, that decides as it does here, bit for bit.
 
     The files need no library: a header and a source of the model, and the runtime that the source
-    includes; for MicroPython a module; as a blob, bytes that a runtime checks and runs. The
-    device's decisions are compared with the model's before anything is written, on DATA or on drawn
+    includes; for MicroPython a module; as a blob, bytes that a runtime checks and runs. Beyond
+    devices, a JavaScript module, a SELECT in SQL or an ONNX graph computes in doubles as the model
+    does. Decisions are compared with the model's before anything is written, on DATA or on drawn
     rows.
 
     Example: solah export model.json test.csv --numbers q15 -o firmware/model
@@ -132,18 +155,29 @@ def export(
 
     learning = Pace(pace, forgetting) if learn else None
     _check_options(to, numbers, max_flash, learning)
+    _check_table(to, table, key)
     full = load_document(model)
     if part is not None:
         full = part_of(full, part)
     document, shrunk = _shrunk(full, max_flash, numbers or "float")
     called = name or identifier(model.stem, "model")
-    exported = _exported(document, to, numbers, called, learning)
+    exported = (
+        _program(document, to, called, table, key)
+        if to in _PROGRAMS
+        else _exported(document, to, numbers, called, learning)
+    )
     options = reading.read_options()
-    found = check_device(full, document, exported, data, options, min_agreement)
+    found = None
+    if exported.twin is None:
+        screen.note("node is not installed, so the module was not compared with the model")
+    else:
+        found = check_device(full, document, exported, data, options, min_agreement)
     for warning in exported.warnings:
         screen.note(warning)
-    if document.signals is not None and (to == "micropython" or to == "blob"):
+    if document.signals is not None and to in ("micropython", "blob", *_PROGRAMS):
         screen.note("this decides on readings; what makes them of samples is written in C only")
+    if document.policy is not None and to in _PROGRAMS:
+        screen.note("this decides each row by itself; the model's policy is not part of it")
     files = dict(exported.files)
     if isinstance(exported, Export) and (to == "arduino" or to == "zephyr"):
         files = dict(package_c(document, exported, to))
@@ -153,7 +187,7 @@ def export(
         about = {"name": exported.name, "to": to, "numbers": exported.numbers}
         paths = [str(file) for file in written]
         screen.document({**about, "files": paths, "shrunk": shrunk, "check": found})
-    _show(screen, written, shrunk, found)
+    _show(screen, written, shrunk, found, _PROGRAMS.get(to, "device"))
 
 
 def _check_options(
@@ -161,6 +195,8 @@ def _check_options(
 ) -> None:
     from solah.exceptions import ParameterError
 
+    if to in _PROGRAMS:
+        _check_program_options(to, numbers, max_flash, learning)
     what = {"micropython": "a module for MicroPython", "blob": "a blob"}.get(to)
     if what is not None and numbers == "float":
         raise ParameterError(f"{what} computes in integers; leave --numbers out")
@@ -176,6 +212,43 @@ def _check_options(
         )
     if learning is not None and numbers == "float":
         raise ParameterError("a device learns in integers; leave --numbers out")
+
+
+def _check_program_options(
+    to: Form, numbers: OptionalNumbers, max_flash: str | None, learning: "Pace | None"
+) -> None:
+    """Refuse what only devices have."""
+    from solah.exceptions import ParameterError
+
+    given = {"--numbers": numbers, "--max-flash": max_flash, "--learn": learning}
+    for option, value in given.items():
+        if value is not None:
+            raise ParameterError(
+                f"{option} is for devices, and --to {to} computes in doubles as the model does; "
+                "leave it out"
+            )
+
+
+def _check_table(to: Form, table: str | None, keys: list[str] | None) -> None:
+    from solah.exceptions import ParameterError
+
+    for option, value in {"--table": table, "--key": keys}.items():
+        if value and to != "sql":
+            raise ParameterError(f"{option} is for --to sql; leave it out")
+
+
+def _program(
+    model: "Model", to: Form, name: str, table: str | None, keys: list[str] | None
+) -> "Program":
+    from solah.export import export_javascript, export_onnx, export_sql
+
+    if to == "javascript":
+        return export_javascript(model, name=name)
+    if to == "onnx":
+        return export_onnx(model, name=name)
+    return export_sql(
+        model, name=name, table="readings" if table is None else table, keys=keys or ()
+    )
 
 
 def _exported(
@@ -228,7 +301,8 @@ def _show(
     screen: Screen,
     written: list[Path],
     shrunk: dict[str, Any] | None,
-    found: dict[str, Any],
+    found: dict[str, Any] | None,
+    who: str,
 ) -> None:
     from solah.cli.device_check import spell_findings
     from solah.cli.views import facts, heading
@@ -238,8 +312,10 @@ def _show(
         limit = f"{shrunk['max_flash']:,} bytes of flash"
         screen.say("", heading(f"What is left within {limit} (Cortex-M0+, estimated)"))
         screen.result(facts(_left(shrunk)))
-    screen.say("", heading("The device's decisions beside the model's"))
-    screen.result(facts({name: value for name, value in spell_findings(found).items() if value}))
+    if found is not None:
+        screen.say("", heading(f"The {who}'s decisions beside the model's"))
+        findings = spell_findings(found, who).items()
+        screen.result(facts({name: value for name, value in findings if value}))
 
 
 def _left(shrunk: dict[str, Any]) -> dict[str, str]:

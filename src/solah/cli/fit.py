@@ -118,6 +118,8 @@ def fit(
     else:
         with screen.working("reading"):
             problem = _posed(data, columns, signals, reading)
+        for note in problem.notes:
+            screen.note(note)
         learnt = _fit_table(problem, choice, options, screen, output, jobs)
     origin = provenance_of(data, learnt.problem, learnt.n_rows, learnt.estimator)
     save_document(replace(learnt.model, provenance=origin), output)

@@ -11,6 +11,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 _Section = dict[str, list[tuple[str, str]]]
+# Most files need none of these, so only --help-all shows them.
+RARE_PANEL = "Reading the file"
+_EXAMPLE = "Example: "
 _ARGUMENTS = "Arguments"
 _OPTIONS = "Options"
 _WIDEST_NAME = 26
@@ -32,7 +35,7 @@ HelpAll = Annotated[
 
 
 class VerbCommand(TyperCommand):
-    """A verb whose help page has a section for each panel of options.
+    """A verb whose help page has a section for each panel of options, and ends with examples.
 
     Where it has many of them, ``--help`` shows those that matter most, and ``--help-all`` shows
     all.
@@ -46,23 +49,33 @@ class VerbCommand(TyperCommand):
         """Name the arguments as they are named further down."""
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what the verb does."""
+        _write_text(self._about[0], formatter)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and options."""
         sections = _parameters(self, ctx)
-        if (shown := self._shown(ctx)) is not None:
+        shown = getattr(self.callback, "shown_options", None)
+        if shown is not None and not ctx.meta.get(_IS_WHOLE):
             some = _short_records(self, ctx, shown)
             sections = {_ARGUMENTS: sections[_ARGUMENTS], _OPTIONS: some}
+        if not ctx.meta.get(_IS_WHOLE):
+            sections.pop(RARE_PANEL, None)
         _write_sections(sections, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write how to see the options that are not shown."""
-        if self._shown(ctx) is not None:
+        """Write how to see the options that are not shown, and the examples."""
+        if getattr(self.callback, "shown_options", None) and not ctx.meta.get(_IS_WHOLE):
             formatter.write_paragraph()
             formatter.write_text("--help-all shows all options")
+        _write_text(self._about[1], formatter)
 
-    def _shown(self, ctx: Any) -> tuple[str, ...] | None:
-        """Return the names of the options to show; None for all."""
-        return None if ctx.meta.get(_IS_WHOLE) else getattr(self.callback, "shown_options", None)
+    @property
+    def _about(self) -> tuple[str, str]:
+        """The text about the verb, and its examples."""
+        text, sign, examples = (self.help or "").partition(_EXAMPLE)
+        return text, sign + examples
 
 
 class VerbGroup(TyperGroup):
@@ -76,6 +89,13 @@ class VerbGroup(TyperGroup):
             summary = (command.help or "").partition("\n")[0]
             sections.setdefault(panel, []).append((name, summary))
         _write_sections(sections | _parameters(self, ctx), formatter)
+
+
+def _write_text(text: str, formatter: Any) -> None:
+    if text:
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text.strip())
 
 
 def _parameters(command: Any, ctx: Any) -> _Section:

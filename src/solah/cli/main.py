@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
@@ -34,6 +35,8 @@ from solah.cli.publish import publish
 from solah.cli.report import report
 from solah.cli.rules import rules
 from solah.cli.screen import Quiet, Terminal, Verbose, harmless
+from solah.cli.serve import serve
+from solah.cli.start import start_text
 from solah.cli.stopping import sigterm_as_interrupt
 from solah.cli.stress import stress
 from solah.cli.up import up
@@ -46,11 +49,19 @@ _FAILED = 2
 _CLOSED = 1
 _INTERRUPTED = 130
 _TERMINATED = 143
+# What an installation without dependencies may lack (requirements-node.txt), by module.
+_LEARNING = {
+    "joblib": "joblib",
+    "narwhals": "narwhals",
+    "scipy": "SciPy",
+    "sklearn": "scikit-learn",
+    "threadpoolctl": "threadpoolctl",
+}
 _LINE_BREAK = re.compile(r"\s*\n\s*")
 
 _VERBS = {
     "Start here": (demo, datasets),
-    "Learn and decide": (fit, evaluate, predict),
+    "Learn and decide": (fit, evaluate, predict, serve),
     "See and understand": (rules, explain, report, card, diff, stress),
     "Correct": (edit, build),
     "Bring to a device": (export, footprint, adapt),
@@ -112,10 +123,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags: dict[str, bool] = {}
     words = list(sys.argv[1:] if arguments is None else arguments)
     with sigterm_as_interrupt() as has_come, _warnings_in_one_line(), _safe_path():
-        code = _attempt(lambda: _run(words or ["--help"], flags), flags)
+        code = _attempt(lambda: _run(words, flags) if words else _start(), flags)
         # What is still on its way to a pipe may fail too, and must not do so at the end.
         code = _attempt(sys.stdout.flush, flags) or code
         return _TERMINATED if code == _INTERRUPTED and has_come() else code
+
+
+def _start() -> int:
+    print(harmless(start_text(Path.cwd())))
+    return 0
 
 
 def _run(words: list[str], flags: dict[str, bool]) -> int:
@@ -159,6 +175,8 @@ def _message(error: Exception) -> str | None:
         return str(error.format_message()).replace("Value error, ", "") + hint
     if isinstance(error, OSError) and not isinstance(error, SolahError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, ModuleNotFoundError) and error.name in _LEARNING:
+        return f"this needs {_LEARNING[error.name]}, which is not installed: pip install solah"
     is_parameter = type(error).__name__ == "InvalidParameterError"
     return str(error) if is_parameter or isinstance(error, (SolahError, OSError)) else None
 

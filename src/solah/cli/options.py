@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from solah.cli.helptext import RARE_PANEL
 from solah.cli.overwriting import READ, WRITTEN
 from solah.cli.screen import output_option
 from solah.cli.verb import options_in
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from solah.data import ReadOptions
 
 _column_option = options_in("Columns")
-_reading_option = options_in("Reading the file")
+_reading_option = options_in(RARE_PANEL)
 _work_option = options_in("Work")
 
 STDOUT = Path("-")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.cli.wording import plural
-from solah.data import Column, Kind, settle, to_numbers, to_text
+from solah.data import Column, Kind, Table, settle, to_numbers, to_text
+from solah.data.dates import are_dates, parse_dates, useful_parts
 from solah.exceptions import ColumnError, DataError, IdentifierWarning
 from solah.model import Task
 from solah.model.encode import UNSEEN, encode_goal
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from solah.cli.options import ColumnOptions
     from solah.cli.screen import Screen
     from solah.cli.sources import Source
-    from solah.data import Table
     from solah.model import Model
     from solah.model.signals import Signals
 
@@ -47,6 +47,7 @@ class Problem:
     identifiers : columns that are left out, as they number the rows
     left_out : columns that the user keeps out of decisions
     signals : how the rows were made of samples
+    notes : how columns were read that are not taken as they are written
     """
 
     source: str
@@ -59,6 +60,7 @@ class Problem:
     identifiers: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     signals: Signals | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,7 +104,9 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     refuse_overlap(declared, apart)
     gone = {*split_names(columns.gone, table.names), *apart}
     known = {name: kind for name, kind in source.kinds.items() if name not in gone}
-    settled, kinds = settle(table.drop(gone), known | declared)
+    taken, notes = _with_dates(table.drop(gone), known | declared)
+    settled, kinds = settle(taken, known | declared)
+    notes += [f"{column.name}: {column.note}" for column in settled.columns if column.note]
     if not settled.columns:
         raise DataError(f"no column is left to decide {target!r} with")
     kind_of = dict(zip(settled.names, kinds, strict=True))
@@ -118,7 +122,25 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
         identifiers=identifiers,
         left_out=tuple(split_names(columns.leave_out, table.names)),
         signals=source.signals,
+        notes=tuple(notes),
     )
+
+
+def _with_dates(table: Table, known: Mapping[str, Any]) -> tuple[Table, list[str]]:
+    """Replace columns of dates by what they tell, and say so."""
+    columns: list[Column] = []
+    notes = []
+    for column in table.columns:
+        is_plain = not column.is_text or column.name in known or not are_dates(column.values)
+        dates = None if is_plain else parse_dates(column.values)
+        if dates is None:
+            columns.append(column)
+            continue
+        parts = useful_parts(column.name, dates)
+        columns += [table.column(part.name) for part in parts]
+        told = ", ".join(repr(part.name) for part in parts) or "nothing that repeats"
+        notes.append(f"{column.name}: dates, which tell {told}; to leave them out: --drop")
+    return Table(tuple(columns), table.n_rows), notes
 
 
 def spell_identifiers(names: tuple[str, ...]) -> str | None:

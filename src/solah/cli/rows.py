@@ -9,15 +9,15 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solah.data import Column, Table
-from solah.data.spelling import count, is_number, spell
-from solah.exceptions import ColumnError, DataError, shorten
+from solah.data.spelling import count
+from solah.exceptions import DataError, shorten
 from solah.model.soundness import first_repeated
+from solah.runtime.rows import check_row_names, rows_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-_ALIKE = 0.75
 _MOST_ROWS = 100_000
 
 
@@ -56,9 +55,10 @@ def read_rows(
     rows = [row for word in words for row in _read(word, names)]
     if not rows:
         raise DataError("there is no row to explain: stdin was empty")
-    if strangers := sorted({name for row in rows for name in row} - set(names)):
+    table = rows_table(rows, attributes)
+    if strangers := sorted({name for row in rows for name in row} - {*names, *table.names}):
         note(f"not asked by the model, and left aside: {', '.join(strangers)}")
-    return _as_table(rows, attributes)
+    return table
 
 
 def pick_rows(tables: Iterable[Table], numbers: Sequence[int]) -> Table:
@@ -100,7 +100,7 @@ def _read_json(text: str, names: Sequence[str]) -> Iterator[Row]:
             row = _by_place(row, names)
         if not isinstance(row, dict):
             raise DataError(f"a row is a JSON object with values by name. Got {shorten(row)}.")
-        yield _checked(row, names)
+        yield check_row_names(row, names)
 
 
 def _has_rows(content: list[Any]) -> bool:
@@ -114,14 +114,14 @@ def _read_fields(text: str, names: Sequence[str]) -> Row:
     except csv.Error as error:
         raise DataError(f"this is no row: {shorten(text)} ({error})") from None
     if "=" not in text:
-        return _checked(_by_place(fields, names), names)
+        return check_row_names(_by_place(fields, names), names)
     pairs = [field.partition("=") for field in fields]
     for name, sign, _ in pairs:
         if not sign:
             raise DataError(f"{shorten(name)} is no name=value pair; write a value behind a name")
     if twice := first_repeated([name.strip() for name, _, _ in pairs]):
         raise DataError(f"{shorten(twice)} is there twice in one row")
-    return _checked({name.strip(): value.strip() for name, _, value in pairs}, names)
+    return check_row_names({name.strip(): value.strip() for name, _, value in pairs}, names)
 
 
 def _by_place(values: Sequence[Any], names: Sequence[str]) -> Row:
@@ -133,47 +133,6 @@ def _by_place(values: Sequence[Any], names: Sequence[str]) -> Row:
             "Name those that you know: --row 'name=value, name=value'"
         )
     return dict(zip(names, values, strict=True))
-
-
-def _checked(row: Row, names: Sequence[str]) -> Row:
-    """Refuse a name that is likely another one misspelt."""
-    free = [name for name in names if name not in row]
-    for name in row:
-        if name not in names and get_close_matches(name, free, n=1, cutoff=_ALIKE):
-            raise ColumnError.unknown(name, free, "the model")
-    return row
-
-
-def _as_table(rows: Sequence[Row], attributes: Sequence[Attribute]) -> Table:
-    columns = (
-        Column(one.name, _values([row.get(one.name) for row in rows], one)) for one in attributes
-    )
-    return Table(tuple(columns), len(rows))
-
-
-def _values(values: Sequence[Any], attribute: Attribute) -> np.ndarray[Any, Any]:
-    """Make numbers of values if all of them are, and texts if not."""
-    texts = [_as_text(value, attribute) for value in values]
-    strange = [text for text in texts if text is not None and not is_number(text)]
-    if not strange:
-        return np.array([np.nan if text is None else float(text) for text in texts])
-    if not attribute.is_coded:
-        raise DataError(
-            f"{attribute.name!r} is measured, so its value is a number. Got {shorten(strange[0])}; "
-            "leave it out if it is not known"
-        )
-    return np.array(texts, dtype=object)
-
-
-def _as_text(value: Any, attribute: Attribute) -> str | None:
-    if value is None or value == "" or value != value:
-        return None
-    if isinstance(value, bool):  # as the states of the attribute write it
-        known = {str(state) for state in attribute.states}
-        return str(value) if str(value) in known else str(value).lower()
-    if isinstance(value, (str, int, float)):
-        return spell(value)
-    raise DataError(f"{attribute.name!r} must be a number or a text. Got {shorten(value)}.")
 
 
 def _stacked(tables: Sequence[Table]) -> Table:

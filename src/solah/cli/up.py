@@ -13,6 +13,7 @@ from solah.cli.options import ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
 from solah.cli.watch import Web, page, show
+from solah.data.spelling import spell_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,7 +178,7 @@ def _tell(
         "with something missing": f"{found['incomplete']:,}",
         "decided as the model": _percent(found["as_the_model"]),
         "right": _percent(found["accuracy"]),
-        "off on average": "" if found["mean_error"] is None else f"{found['mean_error']:.4g}",
+        "off on average": "" if found["mean_error"] is None else spell_number(found["mean_error"]),
     }
     screen.result(facts({name: value for name, value in spelt.items() if value}))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
-from solah.cli.helptext import HelpAll
+from solah.cli.helptext import RARE_PANEL, HelpAll
 from solah.cli.overwriting import READ, WRITTEN, FileUse, refuse_overwriting
 from solah.cli.settings_file import SettingsFile
 
@@ -54,8 +54,10 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
         )
     ]
     shown = getattr(function, "shown_options", None)
-    if shown is not None:
-        spread += [_option("settings", SettingsFile, None), _option("help_all", HelpAll, False)]
+    more = {} if shown is None else {"settings": _option("settings", SettingsFile, None)}
+    if shown is not None or any(map(_is_rare, spread)):
+        more["help_all"] = _option("help_all", HelpAll, False)
+    spread += more.values()
     uses = {parameter.name: _use_of(parameter.annotation) for parameter in spread}
 
     def run(**values: Any) -> None:
@@ -67,8 +69,8 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
         ]
         read, written = ([file for use, file in given if use is one] for one in (READ, WRITTEN))
         refuse_overwriting(written, read)
-        if shown is not None:
-            del values["settings"], values["help_all"]  # Typer has done what they ask for
+        for name in more:  # Typer has done what they ask for
+            del values[name]
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         function(**values)
@@ -91,6 +93,12 @@ def _options(group: type) -> list[inspect.Parameter]:
         )
         for field in fields(group)
     ]
+
+
+def _is_rare(parameter: inspect.Parameter) -> bool:
+    """Tell whether an option stands in the panel that ``--help`` leaves out."""
+    marks = getattr(parameter.annotation, "__metadata__", ())
+    return any(getattr(mark, "rich_help_panel", None) == RARE_PANEL for mark in marks)
 
 
 def _option(name: str, hint: Any, default: Any) -> inspect.Parameter:

@@ -76,7 +76,8 @@ def no_times(name: str) -> DataError:
     """Say that a column holds dates or times, and what to do."""
     return DataError(
         f"column {name!r} holds dates or times; make numbers of it, such as the hour or the day "
-        f"of the week, or drop it (--drop {name})"
+        f"of the week, or drop it (--drop {name})",
+        remedy=f"--drop {name}",
     )
 
 
@@ -84,7 +85,8 @@ def no_use(name: str, what: str) -> DataError:
     """Say that a column holds something that is neither number nor text, and what to do."""
     return DataError(
         f"column {name!r} holds values of type {what}; make numbers or text of it, "
-        f"or drop it (--drop {name})"
+        f"or drop it (--drop {name})",
+        remedy=f"--drop {name}",
     )
 
 

@@ -10,7 +10,8 @@ How a frame's types are taken:
   categorical, a Polars Enum, a PyArrow ordered dictionary) with their ``order``;
 - pandas' object columns by what they hold, see :func:`solah.data.arrays.as_column`;
 - a column of nulls only and of no type as text;
-- dates, times, durations, bytes and nested values are refused.
+- dates, times, durations, bytes and nested values are refused; dates are taken where an attribute
+  is asked for that is told from them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.arrays import as_column, no_times, no_use
+from solah.data.dates import date_part
 from solah.data.spelling import spell, to_text
 from solah.data.table import Column, Table
 from solah.exceptions import ColumnError
@@ -84,11 +86,15 @@ def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
         raise ColumnError(f"a column name of the frame is there twice: {error}") from None
     names = _names([one.name for one in series])
     series_of = dict(zip(names, series, strict=True))
-    for name in only or ():
-        if name not in series_of:
+    columns = {}
+    for name in only or names:
+        if name in series_of:
+            columns[name] = _column(name, series_of[name])
+        elif part := date_part(name, series_of):
+            columns.setdefault(part.column, _dates(part.column, series_of[part.column]))
+        else:
             raise ColumnError.unknown(name, names)
-    columns = tuple(_column(name, series_of[name]) for name in only or names)
-    return Table(columns, len(native))
+    return Table(tuple(columns.values()), len(native))
 
 
 def frame_names(frame: Any) -> list[str]:
@@ -127,6 +133,13 @@ def _column(name: str, series: nw.Series[Any]) -> Column:
     if dtype.is_nested() or dtype == nw.Binary:
         raise no_use(name, str(dtype))
     return as_column(name, _with_none(series))
+
+
+def _dates(name: str, series: nw.Series[Any]) -> Column:
+    """Take dates as text, so that they are read as those of a file."""
+    values = series.to_list()
+    texts = [None if value is None or value != value else str(value) for value in values]
+    return Column(name, np.array(texts, dtype=object))
 
 
 def _numbers(series: nw.Series[Any]) -> NDArray[Any]:

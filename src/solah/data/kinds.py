@@ -4,8 +4,9 @@ The rules, the first that fits:
 
 1. A kind that the user declares holds. A sequence of states, in order, declares an ordinal column.
 2. Text that came with an order is ordinal; text that its source calls nominal is categorical.
-3. Text that spells numbers throughout is taken as numbers. Where at least half of the values are
-   numbers and some are not, nobody can know what is meant, so the user is asked.
+3. Text that spells numbers throughout is taken as numbers, percentages and numbers with commas
+   between thousands too. Where at least half of the values are numbers and some are not, nobody can
+   know what is meant, so the user is asked.
 4. Two distinct values, of any type, are binary.
 5. Other text is categorical.
 6. Whole numbers with at most ``MAX_STATES`` distinct values are ordinal, a word per value: a
@@ -22,14 +23,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from solah.data.dates import are_ambiguous_dates
 from solah.data.spelling import (
     is_number,
     not_numbers,
     parse_numbers,
+    parse_written_numbers,
     plain,
     spell,
     to_numbers,
@@ -74,7 +78,8 @@ def settle(table: Table, declared: Declared | None = None) -> tuple[Table, tuple
     ColumnError
         If a declared column is not there.
     DataError
-        If a column cannot be what it is declared to be, or cannot be used as it is.
+        If columns cannot be what they are declared to be, or cannot be used as they are; it names
+        all of them.
 
     Examples
     --------
@@ -89,9 +94,29 @@ def settle(table: Table, declared: Declared | None = None) -> tuple[Table, tuple
     for name in wanted:
         if name not in known:
             raise ColumnError.unknown(name, table.names)
-    settled = [_settle_column(column, wanted.get(column.name)) for column in table.columns]
+    settled, faults = [], []
+    for column in table.columns:
+        try:
+            settled.append(_settle_column(column, wanted.get(column.name)))
+        except DataError as fault:
+            faults.append(fault)
+    if faults:
+        raise faults[0] if len(faults) == 1 else _together(faults)
     columns = tuple(column for column, _ in settled)
     return Table(columns, table.n_rows), tuple(kind for _, kind in settled)
+
+
+def _together(faults: list[DataError]) -> DataError:
+    """Name all columns that cannot be used, and the options that help with all of them."""
+    options: dict[str, list[str]] = {}
+    for fault in faults:
+        option, _, name = fault.remedy.partition(" ")
+        if option:
+            options.setdefault(option, []).append(name)
+    remedy = " ".join(f"{option} {quote(','.join(names))}" for option, names in options.items())
+    each = "; ".join(str(fault).partition("; ")[0] for fault in faults)
+    way_out = f"; what helps: {remedy}" if remedy else ""
+    return DataError(f"{len(faults)} columns cannot be used as they are: {each}{way_out}")
 
 
 def states_of(column: Column, kind: Kind) -> tuple[State, ...]:
@@ -158,6 +183,8 @@ def _numbers_or_text(column: Column) -> Column:
     numbers = parse_numbers(column.values)
     if numbers is not None:
         return replace(column, values=numbers)
+    if written := parse_written_numbers(column.values):
+        return replace(column, values=written[0], note=written[1])
     numeric = {cell for cell in set(present) if is_number(cell) and cell.lower() != "nan"}
     if 2 * sum(cell in numeric for cell in present) >= len(present):
         raise not_numbers(column)
@@ -246,13 +273,21 @@ def _check_states(column: Column, kind: Kind) -> None:
         raise DataError(
             f"column {column.name!r} is declared binary but has {n_states} distinct values; "
             f"declare it categorical with kinds={{{column.name!r}: 'categorical'}} "
-            f"(--categorical {column.name})"
+            f"(--categorical {column.name})",
+            remedy=f"--categorical {column.name}",
+        )
+    if n_states > MAX_CATEGORIES and column.is_text and are_ambiguous_dates(column.values):
+        raise DataError(
+            f"column {column.name!r} holds dates that may begin with the day or with the month; "
+            f"write them as 2026-01-31, or drop the column (--drop {column.name})",
+            remedy=f"--drop {column.name}",
         )
     if n_states > MAX_CATEGORIES:
         raise DataError(
             f"column {column.name!r} has {n_states} distinct values, more than {MAX_CATEGORIES}; "
             f"it looks like an identifier or free text: drop it (--drop {column.name}) "
-            f"or group its rare values"
+            f"or group its rare values",
+            remedy=f"--drop {column.name}",
         )
 
 
@@ -263,7 +298,9 @@ def _check_finite(column: Column) -> None:
     if infinite.any():
         raise DataError(
             f"column {column.name!r} has an infinite value (row {int(infinite.argmax()) + 1}); "
-            f"replace it with a number or mark it as missing"
+            f"replace it with a number or mark it as missing, or drop the column "
+            f"(--drop {column.name})",
+            remedy=f"--drop {column.name}",
         )
 
 

@@ -2,12 +2,14 @@
 
 A cell is a number when ``float()`` reads it, except that underscores (``1_000``) and infinities
 (``inf``, ``1e999``) are text: the first is rather a name, the second cannot be described with
-words. What ``float()`` reads as not-a-number (``NAN``) is missing.
+words. What ``float()`` reads as not-a-number (``NAN``) is missing. Where all cells of a column are
+percentages, or some have commas between thousands, they are numbers too.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data.table import Column
+
+_PERCENT = re.compile(r"([^%]*[0-9.]) ?%")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+
+_LARGE, _VERY_LARGE = 1e4, 1e12
 
 TRUTH = {"True": "1", "true": "1", "False": "0", "false": "0"}
 """Truth values as they are spelt, and the numbers that they are."""
@@ -46,6 +53,40 @@ def parse_numbers(cells: Sequence[str | None] | NDArray[Any]) -> NDArray[np.floa
     if "_" in "".join(filter(None, cells)) or np.isinf(numbers).any():
         return None
     return numbers
+
+
+def parse_written_numbers(
+    cells: Sequence[str | None] | NDArray[Any],
+) -> tuple[NDArray[np.float64], str] | None:
+    """Read cells as people write numbers: 30%, or 1,234; return a note too, or None.
+
+    Examples
+    --------
+    >>> parse_written_numbers(["30%", None, "2.5 %"])
+    (array([30. ,  nan,  2.5]), "percentages: '30%' is read as 30")
+    >>> parse_written_numbers(["1,234", "56"])
+    (array([1234.,   56.]), "commas between thousands: '1,234' is read as 1234")
+    >>> parse_written_numbers(["30%", "0.3"])
+    """
+    known = [cell for cell in cells if cell is not None]
+    is_percent = bool(known) and all(map(_PERCENT.fullmatch, known))
+    plain_cells = [None if cell is None else _without_marks(cell, is_percent) for cell in cells]
+    numbers = parse_numbers(plain_cells)
+    if numbers is None or not known:
+        return None
+    changed = next(
+        (pair for pair in zip(cells, plain_cells, strict=True) if pair[0] != pair[1]), None
+    )
+    if changed is None:
+        return None
+    what = "percentages" if is_percent else "commas between thousands"
+    return numbers, f"{what}: {changed[0]!r} is read as {changed[1]}"
+
+
+def _without_marks(cell: str, is_percent: bool) -> str:
+    if is_percent and (found := _PERCENT.fullmatch(cell)):
+        cell = found[1]
+    return cell.replace(",", "") if _THOUSANDS.fullmatch(cell) else cell
 
 
 def to_numbers(column: Column, *, first_row: int = 1) -> Column:
@@ -74,7 +115,10 @@ def to_numbers(column: Column, *, first_row: int = 1) -> Column:
         return replace(column, values=column.values.astype(np.float64, copy=False))
     numbers = parse_numbers(column.values)
     if numbers is None:
-        raise not_numbers(column, first_row)
+        written = parse_written_numbers(column.values)
+        if written is None:
+            raise not_numbers(column, first_row)
+        numbers = written[0]
     return replace(column, values=numbers, order=None, nominal=False)
 
 
@@ -120,13 +164,37 @@ def not_numbers(column: Column, first_row: int = 1) -> DataError:
     return DataError(
         f"column {name!r} has {values} (first: {word!r}, row {first_row + strange[0]}); "
         f"declare it categorical with kinds={{{name!r}: 'categorical'}} (--categorical {name}), "
-        f"or mark the word as missing (--missing {word})"
+        f"or mark the word as missing (--missing {word})",
+        remedy=f"--categorical {name}",
     )
 
 
 def count(number: int, noun: str) -> str:
     """Say how many there are."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def spell_number(number: float, digits: int = 4, sign: str = "") -> str:
+    """Write a number as people do: few digits, and commas between thousands from 10,000 on.
+
+    Parameters
+    ----------
+    number : float
+    digits : int, default=4
+        How many digits count.
+    sign : {"", "+"}, default=""
+        ``"+"`` to write the sign of a positive number, too.
+
+    Examples
+    --------
+    >>> [spell_number(x) for x in (18420.4, 1060.0, 0.25, 1234567, -0.00001234, 3e12)]
+    ['18,420', '1060', '0.25', '1,235,000', '-1.234e-05', '3e+12']
+    """
+    text = f"{number:{sign}.{digits}g}"
+    rounded = float(text)
+    if "e+" not in text or abs(rounded) >= _VERY_LARGE:
+        return text
+    return f"{rounded:{sign},.0f}" if abs(rounded) >= _LARGE else f"{rounded:{sign}.0f}"
 
 
 def spell_mean(number: float) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.data.dates import date_part, parse_dates
 from solah.exceptions import ColumnError, DataError
 
 if TYPE_CHECKING:
@@ -34,13 +35,15 @@ class Column:
     array of ``str`` with ``None`` for missing. ``order`` carries the states of a column that
     came with an order of its own (an ordered categorical of a frame). ``nominal`` says that the
     source calls the values names, whatever they look like (a categorical of a frame, an ARFF
-    nominal): the text "7" then stays text.
+    nominal): the text "7" then stays text. ``note`` says how the values were read, if not as they
+    are written.
     """
 
     name: str
     values: NDArray[Any]
     order: tuple[str, ...] | None = None
     nominal: bool = False
+    note: str = ""
 
     @property
     def is_text(self) -> bool:
@@ -96,11 +99,23 @@ class Table:
         return {column.name: column for column in self.columns}
 
     def column(self, name: str) -> Column:
-        """Return the column of that name."""
-        try:
-            return self._by_name[name]
-        except KeyError:
-            raise ColumnError.unknown(name, self.names) from None
+        """Return the column of that name, or what it tells of a column of dates."""
+        if name not in self._by_name:
+            return self._told_from_dates(name)
+        return self._by_name[name]
+
+    def _told_from_dates(self, name: str) -> Column:
+        part = date_part(name, self._by_name)
+        if part is None:
+            raise ColumnError.unknown(name, self.names)
+        source = self._by_name[part.column]
+        dates = parse_dates(source.values) if source.is_text else None
+        if dates is None:
+            raise ColumnError(
+                f"{name!r} is told from the column {part.column!r}, which must hold dates such as "
+                "2026-01-31 or 2026-01-31 18:30"
+            )
+        return Column(name, *part.values(dates))
 
     def select(self, names: Iterable[str]) -> Table:
         """Keep these columns, in this order."""

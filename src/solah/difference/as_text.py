@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from solah.data.spelling import count
+from solah.data.spelling import count, spell_number
 from solah.difference.values import Decisions, Estimates
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _share(value: float | None) -> str:
 
 def _estimate_section(found: Estimates, most: int | None) -> Section:
     title = f"Estimates that move: {found.n_flips:,} of {count(found.n_rows, 'row')}"
-    lines = [f"on average by {found.mean_move:.4g}"]
+    lines = [f"on average by {spell_number(found.mean_move)}"]
     for name, (before, after), decimals in (
         ("R²", found.r2, ".4f"),
         ("mean absolute error", found.mae, ".4g"),
@@ -169,8 +169,8 @@ def _estimate_section(found: Estimates, most: int | None) -> Section:
             lines.append(f"{name}: {after:{decimals}}, before {before:{decimals}} ({change})")
     lines += _flattery(found) if found.n_known else []
     rows = [
-        f"row {one.row}: {one.before:.4g} becomes {one.after:.4g}"
-        + ("" if one.truth is None else f", truly {one.truth:.4g}")
+        f"row {one.row}: {spell_number(float(one.before))} becomes {spell_number(float(one.after))}"
+        + ("" if one.truth is None else f", truly {spell_number(float(one.truth))}")
         for one in found.flips
     ]
     return Section(title, (*lines, *_some(rows, most)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data.spelling import spell
+from solah.data.spelling import spell, spell_number
 from solah.difference.spelling import instead, measure_instead
 from solah.difference.values import Difference
 from solah.explain.adding import signed
@@ -305,7 +305,7 @@ class _Grid:
         edges = _points(inputs)
         if len(edges) == 1:
             return f"{name} anywhere"
-        spelt = f"{reading:.4g}"
+        spelt = spell_number(reading)
         at = {edges[0]: f"up to {spelt}", edges[-1]: f"from {spelt} on"}.get(reading, f"at {spelt}")
         return f"{name} {at} ({'-or-'.join(self._word(inputs[-1], reading))})"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from solah.data.spelling import count, spell
+from solah.data.spelling import count, spell, spell_number
 from solah.difference.spelling import instead, measure_instead, named
 from solah.difference.values import Difference
 from solah.exceptions import ParameterError
@@ -183,7 +183,8 @@ def _moved_words(a: Attribute, b: Attribute, details: Mapping[str, object]) -> D
         + (f" instead of {before[word]}" if before[word] != after[word] else " (nearly as before)")
         for word in farthest
     )
-    text = f"{b.name}: edges of words move by up to {most:.3g} ({100 * share:.2g} % of its range)"
+    far = f"{spell_number(most, 3)} ({100 * share:.2g} % of its range)"
+    text = f"{b.name}: edges of words move by up to {far}"
     return Difference("words", b.name, f"{text}: {ranges}", share, details)
 
 

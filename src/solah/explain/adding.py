@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.data.spelling import spell
+from solah.data.spelling import spell, spell_number
 from solah.model.beliefs import deciding_fusions
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def signed(number: float, decimals: int | None = None) -> str:
     ('+0.00', '+1235')
     """
     if decimals is None:
-        return f"{number:+.4g}"
+        return spell_number(number, sign="+")
     return f"{round(number, decimals) + 0.0:+.{decimals}f}"
 
 
@@ -95,7 +95,11 @@ def spell_start(model: Model) -> str:
     for name, fusion in fusions.items():
         whose = "" if name == model.root.name else f"{name}, "
         bias = list(fusion.bias)
-        amount = spell_scores(bias, goal.states) if goal.states else f"{goal.name} {bias[0]:.4g}"
+        amount = (
+            spell_scores(bias, goal.states)
+            if goal.states
+            else f"{goal.name} {spell_number(bias[0])}"
+        )
         lines.append(f"{whose}to begin with: {amount}")
     return "\n".join(lines)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from solah.data.spelling import spell
+from solah.data.spelling import spell, spell_number
 from solah.explain.adding import gain_of
 from solah.explain.rules import missing_rule, tree_rules
 from solah.explain.semantics import FiredRule, FusionStep, Semantics, TreeEvidence, TreeStep
@@ -204,5 +204,5 @@ class _FusionSteps:
 
     def _conclusion(self, belief: list[float], place: int) -> str:
         if self._goal.is_additive_number:
-            return f"{self._goal.name} about {belief[0]:.4g}"
+            return f"{self._goal.name} about {spell_number(belief[0])}"
         return f"{self._goal.name} {spell(self._goal.states[place])} ({belief[place]:.2f})"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data.spelling import spell, spell_mean
+from solah.data.spelling import spell, spell_mean, spell_number
 from solah.explain.adding import gain_of, numbers_of, spell_scores
 from solah.explain.effects import effects_of
 from solah.explain.rule_list import Rules
@@ -126,7 +126,7 @@ class Rule:
         if self.adds:
             return f"{self.fact}; adds {self.addition}"
         if self.task is Task.REGRESSION:
-            return f"{self.goal} about {self.decision:.4g}"
+            return f"{self.goal} about {spell_number(float(self.decision))}"
         return f"{self.goal} {spell(self.decision)} ({self.certainty:.2f})"
 
     @property
@@ -136,7 +136,7 @@ class Rule:
             return "no rows counted"
         rows = f"{spell_mean(self.support)} row{'' if self.support == 1 else 's'}{self._before}"
         if self.task is Task.REGRESSION:
-            return f"{self.goal} {self.decision:.4g} on average of {rows}"
+            return f"{self.goal} {spell_number(float(self.decision))} on average of {rows}"
         return f"{self.goal} {spell(self.decision)} {self.share:.2f} of {rows}"
 
     @property
@@ -164,7 +164,7 @@ class Rule:
     def impact(self) -> str:
         """The effect as text, with the state that gains most."""
         if self.task is Task.REGRESSION or self.effect_class is None:
-            return f"{self.effect:.4g}"
+            return spell_number(self.effect)
         return f"{self.effect:+.2f} for {spell(self.effect_class)}"
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Export a model as something that a device runs.
+"""Export a model as something that a device, a browser or a database runs.
 
 What the device computes is in ``device/``, what it learns in ``learn/online.py``.
 
@@ -7,6 +7,10 @@ c_writer.py      tables  -> C99 (templates/), beside the hand-written runtime (c
 exporting.py     a model -> all of it
 agreement.py     a model and its export -> how far they decide alike, on rows
 blob.py          a model -> bytes that a runtime checks and runs, so that models can be swapped
+javascript.py    a model -> a module (arithmetic.py, js_runtime/, which report pages share)
+sql.py           a model -> one SELECT (sql_parts.py)
+onnx.py          a model -> an ONNX graph
+programs.py      what these three have in common: they are run to be compared with the model
 packaging.py     C       -> a library for Arduino, a module for Zephyr
 costs.py         tables  -> about what they cost a Cortex-M0+ (prices.py), without compiling
 shrinking.py     a model -> one that fits into less flash (reassembly.py puts it together)
@@ -16,16 +20,24 @@ targets/         C       -> built, run and measured on a target
 from solah.export.agreement import Agreement, agreement, require_agreement
 from solah.export.blob import Blob, export_blob
 from solah.export.exporting import Export, export_c, export_micropython
+from solah.export.javascript import export_javascript
+from solah.export.onnx import export_onnx
 from solah.export.packaging import package_c
+from solah.export.programs import Program
+from solah.export.sql import export_sql
 
 __all__ = [
     "Agreement",
     "Blob",
     "Export",
+    "Program",
     "agreement",
     "export_blob",
     "export_c",
+    "export_javascript",
     "export_micropython",
+    "export_onnx",
+    "export_sql",
     "package_c",
     "require_agreement",
 ]

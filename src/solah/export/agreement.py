@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.exceptions import AgreementError, DataError
+from solah.exceptions import AgreementError, DataError, ParameterError
 from solah.export.footprint import sample_rows
+from solah.export.programs import Program
 from solah.model.beliefs import signals_of
 from solah.model.document import Task
 from solah.model.encode import Coded, encode
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from solah.device.twin import Twin
     from solah.export.blob import Blob
     from solah.export.exporting import Export
+    from solah.export.programs import Run
     from solah.kernels.arrays import Float
     from solah.model.document import Model
 
@@ -54,15 +56,15 @@ class Agreement:
     found: Places | Float
 
 
-def agreement(model: Model, twin: Twin, table: Table) -> Agreement:
+def agreement(model: Model, twin: Twin | Run, table: Table) -> Agreement:
     """Compare the arithmetic of an export with its model.
 
     Parameters
     ----------
     model : Model
         The model document.
-    twin : Twin
-        That of its export, which computes what the device does, bit for bit.
+    twin : Twin or Run
+        That of its export, which computes what the device does, bit for bit, or runs the program.
     table : Table
         The rows to compare them on.
 
@@ -82,7 +84,7 @@ def agreement(model: Model, twin: Twin, table: Table) -> Agreement:
     return agreement_on(model, twin, encode(table, model.attributes))
 
 
-def agreement_on(model: Model, twin: Twin, rows: Float) -> Agreement:
+def agreement_on(model: Model, twin: Twin | Run, rows: Float) -> Agreement:
     """Compare them on rows as numbers, a column for each attribute of the model."""
     if not len(rows):
         raise DataError("there are no rows to compare the export with the model on")
@@ -99,7 +101,10 @@ def agreement_on(model: Model, twin: Twin, rows: Float) -> Agreement:
 
 
 def require_agreement(
-    model: Model, export: Export | Blob, table: Table | None = None, least: float = MIN_AGREEMENT
+    model: Model,
+    export: Export | Blob | Program,
+    table: Table | None = None,
+    least: float = MIN_AGREEMENT,
 ) -> Agreement:
     """Compare an export with its model, and refuse one that decides too few rows alike.
 
@@ -107,7 +112,7 @@ def require_agreement(
     ----------
     model : Model
         The model document.
-    export : Export or Blob
+    export : Export, Blob or Program
         What was made of it.
     table : Table, default=None
         The rows to compare them on; None for rows drawn around the words of the model.
@@ -122,7 +127,11 @@ def require_agreement(
     ------
     AgreementError
         Fewer are.
+    ParameterError
+        What runs the export is not installed.
     """
+    if export.twin is None:
+        raise ParameterError("the program cannot be compared with the model: node is not installed")
     if table is None:
         found = agreement_on(model, export.twin, drawn_rows(model))
     else:
@@ -130,8 +139,9 @@ def require_agreement(
     if not found.share >= least:  # nor is it above one that is no number
         rows = f"{found.n_rows:,} {'drawn ' if table is None else ''}rows"
         way_out = ("export it as C with --numbers float",) if export.numbers == "q15" else ()
+        what = "program" if isinstance(export, Program) else "device"
         raise AgreementError(
-            f"the device decides as the model does on {_percent(found.share)} of {rows}, and "
+            f"the {what} decides as the model does on {_percent(found.share)} of {rows}, and "
             f"{_percent(least)} are asked for (--min-agreement): "
             + "; ".join((*export.warnings, *way_out))
         )

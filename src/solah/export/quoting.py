@@ -6,12 +6,17 @@ each stands in a comment, in a string or on a line of its own, and must not end 
 
 from __future__ import annotations
 
+import json
 import re
 
 # What ends or begins a comment, and what begins a trigraph, is torn apart.
 _TORN = re.compile(r"\*(?=/)|/(?=\*)|\?(?=\?)")
 # The bytes that every compiler of C99 takes in one string.
 _LONGEST_STRING = 4095
+# What could end a script in a page, or a line of it.
+_UNSAFE_IN_SCRIPT = {
+    ord(sign): f"\\u{ord(sign):04x}" for sign in ("<", ">", "&", "\u2028", "\u2029")
+}
 
 
 def one_line(text: str) -> str:
@@ -71,3 +76,37 @@ def c_string(text: str) -> str:
         # Three octal digits end by themselves; a hexadecimal escape would swallow what follows.
         written += chr(byte) if plain else f"\\{byte:03o}"
     return f'"{written}"'
+
+
+def script_json(value: object) -> str:
+    r"""Write a value as JSON that cannot end the script of a page in which it stands.
+
+    Examples
+    --------
+    >>> print(script_json({"name": "</script>"}))
+    {"name":"\u003c/script\u003e"}
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(_UNSAFE_IN_SCRIPT)
+
+
+def sql_name(name: str) -> str:
+    """Write a name of a table or a column in SQL.
+
+    Examples
+    --------
+    >>> print(sql_name('x"; DROP TABLE readings; --'))
+    "x""; DROP TABLE readings; --"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_string(text: str) -> str:
+    """Write a text as a string of SQL.
+
+    Examples
+    --------
+    >>> print(sql_string("it's"))
+    'it''s'
+    """
+    return "'" + text.replace("'", "''") + "'"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data import Kind
+from solah.data.spelling import spell_number
 from solah.kernels.arrays import FocalSets
 from solah.model.limits import are_apart
 
@@ -364,7 +365,7 @@ def _interval(ends: tuple[float, float]) -> str:
     if np.isinf(low) and np.isinf(high):
         return "everywhere"
     if np.isinf(low):
-        return f"up to {high:.4g}"
+        return f"up to {spell_number(high)}"
     if np.isinf(high):
-        return f"from {low:.4g}"
-    return f"from {low:.4g} to {high:.4g}"
+        return f"from {spell_number(low)}"
+    return f"from {spell_number(low)} to {spell_number(high)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data.spelling import spell
+from solah.data.spelling import spell, spell_number
 from solah.model.beliefs import NodeEvaluator
 from solah.model.document import Fusion, Task
 from solah.network.expecting import Expectation
@@ -145,4 +145,4 @@ def _is_number(text: str) -> bool:
 
 
 def _about(number: float) -> str:
-    return f"about {number:.4g}"
+    return f"about {spell_number(number)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from solah.data.spelling import spell_mean
+from solah.data.spelling import spell_mean, spell_number
 from solah.model.attributes import WordRange
 from solah.report.svg import path, tag
 
@@ -149,7 +149,7 @@ def scatter_picture(points: Sequence[Sequence[float]], low: float, high: float) 
     span = (high - low) or 1.0
     scaled = _unit_square(((t - low) / span, (e - low) / span) for t, e in points)
     dots = [tag("circle", cx=x, cy=y, r=2.5, class_="dot") for x, y in scaled]
-    ends = (f"{low:.4g}", f"{high:.4g}")
+    ends = (spell_number(low), spell_number(high))
     return _square("The estimate against the truth", *dots, x="truth", y="estimate", ends=ends)
 
 
@@ -180,7 +180,7 @@ def path_picture(steps: Sequence[Mapping[str, Any]]) -> Markup:
         x="rules",
         y="loss",
         ends=(spell_mean(few), spell_mean(most)),
-        heights=(f"{low:.3g}", f"{high:.3g}"),
+        heights=(spell_number(low, 3), spell_number(high, 3)),
         has_diagonal=False,
     )
 

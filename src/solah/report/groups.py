@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
+
+from solah.data.spelling import spell_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -163,12 +166,14 @@ def _at(group: Mapping[str, Any], where: tuple[str, ...]) -> Any:
 def _spell(group: Mapping[str, Any], where: tuple[str, ...]) -> str:
     value = _at(group, where)
     if where == ("mean_error",) and value is not None:
-        ends = "" if group["low"] is None else f" ({group['low']:+.4g} to {group['high']:+.4g})"
-        return f"{value:+.4g}{ends}"
+        low, high = group["low"], group["high"]
+        signed = partial(spell_number, sign="+")
+        ends = "" if low is None else f" ({signed(low)} to {signed(high)})"
+        return signed(value) + ends
     if value is None:
         return _UNKNOWN
     if isinstance(value, float):
-        return f"{value:.4g}" if where == ("mae",) else f"{value:.3f}"
+        return spell_number(value) if where == ("mae",) else f"{value:.3f}"
     if value["share"] is None:
         return _UNKNOWN
     return f"{value['share']:.3f} ({value['low']:.2f} to {value['high']:.2f})"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Column, Table
-from solah.data.spelling import count, spell
+from solah.data.spelling import count, spell, spell_number
 from solah.explain.adding import numbers_of, signed
 from solah.explain.rules import told_rules
 from solah.model.beliefs import NodeEvaluator, all_signals
@@ -84,6 +84,6 @@ def _about(node: Node, places: Mapping[str, int]) -> str:
 
 def _result(goal: Goal, belief: Float) -> str:
     if goal.task is Task.REGRESSION:
-        return f"about {float(numbers_of(goal, belief)):.4g}"
+        return f"about {spell_number(float(numbers_of(goal, belief)))}"
     place = int(goal.decide(belief[None, :])[0])
     return f"{spell(goal.states[place])} {belief[place]:.2f}"

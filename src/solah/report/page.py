@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from functools import partial
 from hashlib import sha256
@@ -13,6 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from solah.data.spelling import spell_mean
+from solah.export.arithmetic import evaluator_text
+from solah.export.quoting import script_json
 from solah.report import charts
 from solah.report.editing import pack
 from solah.report.groups import group_notes, group_table
@@ -21,7 +22,6 @@ from solah.report.hierarchy_drawing import draw_hierarchy
 from solah.report.measures import score_rows
 
 _SCRIPTS = (
-    "evaluate.js",
     "attribute.js",
     "change.js",
     "trial.js",
@@ -35,9 +35,6 @@ _SCRIPTS = (
 )
 _STYLE = "report.css"
 _WIDE, _NARROW = 1060, 354
-_UNSAFE_IN_SCRIPT = {
-    ord(sign): f"\\u{ord(sign):04x}" for sign in ("<", ">", "&", "\u2028", "\u2029")
-}
 
 
 def render_page(summary: dict[str, Any]) -> str:
@@ -55,7 +52,7 @@ def render_page(summary: dict[str, Any]) -> str:
     -------
     page : str
     """
-    script, style = "".join(map(_read, _SCRIPTS)), _read(_STYLE)
+    script, style = "".join((evaluator_text(), *map(_read, _SCRIPTS))), _read(_STYLE)
     return (
         _environment()
         .get_template("report.html.j2")
@@ -130,8 +127,7 @@ def _payload(summary: dict[str, Any]) -> Markup:
         "editing": _editing(summary),
         "sample": _packed(summary["sample"]),
     }
-    text = json.dumps(read, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(text.translate(_UNSAFE_IN_SCRIPT))
+    return Markup(script_json(read))
 
 
 def _editing(summary: dict[str, Any]) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data.spelling import spell
+from solah.data.spelling import spell, spell_number
 from solah.exceptions import DataError
 from solah.explain.adding import numbers_of
 from solah.model.beliefs import all_beliefs
@@ -18,7 +18,7 @@ from solah.report.card import describe_card
 from solah.report.dependence import describe_dependence
 from solah.report.editing import describe_editing
 from solah.report.groups import describe_groups
-from solah.report.live import describe_arithmetic
+from solah.report.live import describe_live
 from solah.report.node_cards import describe_nodes
 from solah.report.sampling import spread_evenly
 from solah.report.summary import summarise
@@ -118,7 +118,7 @@ def summarise_page(
         "editing": editing,
         "sample": None if editing["why_not"] else held and held.sample(),
         "dependence": rows and describe_dependence(model, rows.readings),
-        "live": describe_arithmetic(model, rules_a_tree),
+        "live": describe_live(model, rules_a_tree),
     }
 
 
@@ -276,7 +276,7 @@ class DecidedRows:
     def _spelt(self, value: float) -> str | None:
         if np.isnan(value):
             return None
-        return f"{value:.4g}" if self._is_number else spell(self._goal.states[int(value)])
+        return spell_number(value) if self._is_number else spell(self._goal.states[int(value)])
 
 
 def _plain(numbers: Float) -> list[float | None]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.data.spelling import spell_number
 from solah.explain.adding import gain_of, signed
 from solah.explain.rules import told_rules
 from solah.model.document import Task
@@ -66,7 +67,11 @@ def _belief(tree: Tree, rule: Rule, goal: Goal, evaluate: NodeEvaluator) -> list
 def _conclusion(rule: Rule, goal: Goal) -> dict[str, Any]:
     about = f"support {rule.spelled_support}"
     if goal.task is Task.REGRESSION:
-        return {"place": None, "figure": f"about {rule.decision:.4g}", "about": about}
+        return {
+            "place": None,
+            "figure": f"about {spell_number(float(rule.decision))}",
+            "about": about,
+        }
     place = goal.states.index(rule.decision)
     return {"place": place, "figure": f"{rule.certainty:.2f}", "about": about}
 

@@ -45,6 +45,15 @@ class Evaluator:
         self.model_ = model
         self.n_threads = n_threads
 
+    def __repr__(self) -> str:
+        model = self.model_
+        return f"<Evaluator: {model.goal.name}, {model.n_rules} rules>"
+
+    def _repr_html_(self) -> str:
+        from solah.explain.notebook import model_summary
+
+        return model_summary(self.model_)
+
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, in the order of ``predict_proba``'s columns."""

@@ -10,7 +10,7 @@ from solah.exceptions import DataError
 from solah.explain.changing.boundaries import Boundary, find_boundaries
 from solah.explain.changing.pairing import find_pair
 from solah.explain.changing.question import Question
-from solah.explain.changing.rounding import N_ROUNDINGS, as_read, rounded_outward
+from solah.explain.changing.rounding import N_ROUNDINGS, as_read, is_whole, rounded_outward
 from solah.explain.changing.values import Change, Changes, Leeway, Move
 from solah.explain.changing.ways import Ways
 from solah.model.document import Task
@@ -164,14 +164,17 @@ class _Answer:
         return [*zip(*rounded, strict=False), readings]
 
     def _rounded(self, place: int, reading: float) -> list[float]:
-        if not self._attributes[place].is_continuous:
+        attribute, before = self._attributes[place], float(self._question.row[place])
+        if not attribute.is_continuous:
             return [reading] * N_ROUNDINGS
-        before = float(self._question.row[place])
         low, high = self._limits.allowed(place, before)
         return [
             min(max(number, low), high)
             for number in rounded_outward(
-                reading, upward=reading > before, span=self._limits.span(place)
+                reading,
+                upward=reading > before,
+                span=self._limits.span(place),
+                whole=is_whole(attribute, before),
             )
         ]
 

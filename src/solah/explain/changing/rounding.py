@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from solah.data.spelling import spell
+from solah.data.spelling import spell, spell_number
 
 if TYPE_CHECKING:
     from solah.data import State
@@ -28,10 +28,18 @@ def spell_reading(reading: State | None) -> str:
     """Write a reading with six digits at most, a state as it is, and nothing as unknown."""
     if reading is None:
         return "unknown"
-    return f"{reading:.6g}" if isinstance(reading, float) else spell(reading)
+    return spell_number(reading, 6) if isinstance(reading, float) else spell(reading)
 
 
-def rounded_outward(value: float, *, upward: bool, span: float) -> list[float]:
+def is_whole(attribute: Attribute, reading: float) -> bool:
+    """Tell whether an attribute seems to have whole numbers only, as far as can be seen."""
+    return all(
+        end is not None and float(end).is_integer()
+        for end in (attribute.low, attribute.high, reading)
+    )
+
+
+def rounded_outward(value: float, *, upward: bool, span: float, whole: bool = False) -> list[float]:
     """Round a number away from where it came from, with more and more digits.
 
     Parameters
@@ -39,6 +47,7 @@ def rounded_outward(value: float, *, upward: bool, span: float) -> list[float]:
     value : what to round
     upward : whether it was reached by going up
     span : the range of such numbers, which sets what a coarse step is
+    whole : whether to begin with whole numbers
 
     Examples
     --------
@@ -49,8 +58,9 @@ def rounded_outward(value: float, *, upward: bool, span: float) -> list[float]:
     scale = min(max(scale, -_MOST_SCALE), _MOST_SCALE)
     outward = math.ceil if upward else math.floor
     rounded = []
-    for digits in range(_FEWEST_DIGITS - scale, _FEWEST_DIGITS - scale + N_ROUNDINGS):
+    fewest = min(_FEWEST_DIGITS - scale, 0) if whole else _FEWEST_DIGITS - scale
+    for digits in range(fewest, fewest + N_ROUNDINGS):
         steps = value * 10.0**digits
-        whole = outward(steps) / 10.0**digits if math.isfinite(steps) else value
-        rounded.append(round(whole, digits))
+        number = outward(steps) / 10.0**digits if math.isfinite(steps) else value
+        rounded.append(round(number, digits))
     return rounded

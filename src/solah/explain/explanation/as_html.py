@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from solah.data.spelling import count
+from solah.data.spelling import count, spell_number
 from solah.explain.explanation.as_text import (
     TOP,
     heaviest,
@@ -60,7 +60,7 @@ def _contributions(explanation: Explanation, top: int | None, scale: float) -> l
     largest = max((abs(one.towards) for one in shown), default=0.0) or 1.0
     rows = [
         {
-            "amount": f"{scale * one.towards:+.3g}",
+            "amount": spell_number(scale * one.towards, 3, "+"),
             "share": abs(one.towards) / largest,
             "is_for": one.towards > 0,
             "reading": readings[one.attribute],
@@ -68,7 +68,7 @@ def _contributions(explanation: Explanation, top: int | None, scale: float) -> l
         for one in shown
     ]
     if rest:
-        amount = f"{scale * sum(one.towards for one in rest):+.3g}"
+        amount = spell_number(scale * sum(one.towards for one in rest), 3, "+")
         rows.append(
             {"amount": amount, "share": 0.0, "is_for": True, "others": count(len(rest), "other")}
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.data.spelling import count, spell
+from solah.data.spelling import count, spell, spell_number
 from solah.explain.adding import numbers_of
 from solah.explain.changing.rounding import spell_reading
 from solah.explain.semantics import FusionStep
@@ -68,7 +68,7 @@ def lines_of(explanation: Explanation, top: int | None = TOP) -> Iterator[Line]:
 def start_of(explanation: Explanation) -> str:
     """Describe the decision if nothing were known."""
     if explanation.goal.task is Task.REGRESSION:
-        return f"Knowing nothing, it would be about {explanation.before:.4g}."
+        return f"Knowing nothing, it would be about {spell_number(explanation.before)}."
     return (
         f"Knowing nothing, the belief in {spell(explanation.decision)} would be "
         f"{explanation.before:.2f}."
@@ -147,11 +147,11 @@ def _contributions(explanation: Explanation, top: int | None) -> Iterator[Line]:
 
 
 def _signed(number: float, is_number: bool) -> str:
-    return f"{number:+9.4g}" if is_number else f"{number:+6.1f}"
+    return f"{spell_number(number, sign='+'):>9}" if is_number else f"{number:+6.1f}"
 
 
 def _amount(number: float, is_number: bool) -> str:
-    return f"{number:.4g}" if is_number else f"{number:.1f}"
+    return spell_number(number) if is_number else f"{number:.1f}"
 
 
 def _bar(number: float, largest: float) -> str:
@@ -207,7 +207,7 @@ def _believed(step: Step, explanation: Explanation) -> str:
     """Write what a node believes: the decision of the one that decides, else the largest belief."""
     goal, belief = explanation.goal, step.belief
     if goal.task is Task.REGRESSION:
-        return f"about {float(numbers_of(goal, np.array(belief))):.4g}"
+        return f"about {spell_number(float(numbers_of(goal, np.array(belief))))}"
     place = max(range(len(belief)), key=belief.__getitem__)
     if belief == explanation.belief:
         place = goal.states.index(explanation.decision)

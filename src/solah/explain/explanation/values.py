@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from solah.data.spelling import spell
+from solah.data.spelling import spell, spell_number
 from solah.explain.adding import numbers_of
 from solah.explain.changing.rounding import spell_reading
 from solah.model.document import Task
@@ -175,7 +175,7 @@ class Explanation:
     def conclusion(self) -> str:
         """The decision as text, with the belief in it."""
         if self.goal.task is Task.REGRESSION:
-            return f"{self.goal.name} about {self.decision:.4g}"
+            return f"{self.goal.name} about {spell_number(float(self.decision))}"
         return f"{self.goal.name} {spell(self.decision)} ({self.certainty:.2f})"
 
     def to_dict(self, top: int | None = None) -> dict[str, Any]:

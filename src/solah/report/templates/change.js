@@ -65,10 +65,12 @@ function firstChange(decisionAt, knots, present) {
 }
 
 /** The number of fewest digits, rounded outwards within the range, that is decided in the same way. */
-function rounded(decisionAt, reading, present, range, limit) {
+function rounded(decisionAt, attribute, reading, present, limit) {
   const decision = decisionAt(reading);
   const [outward, nearer] = reading > present ? [Math.ceil, Math.min] : [Math.floor, Math.max];
-  const fewest = FEWEST_DIGITS - Math.floor(Math.log10(range));
+  const isWhole = [attribute.low, attribute.high, present].every(Number.isInteger);
+  const digitsOfRange = FEWEST_DIGITS - Math.floor(Math.log10(spanOf(attribute)));
+  const fewest = isWhole ? Math.min(digitsOfRange, 0) : digitsOfRange;
   for (let digits = fewest; digits < fewest + ROUNDINGS; digits += 1) {
     const scale = 10 ** digits;
     const whole = outward(reading * scale) / scale;
@@ -95,7 +97,7 @@ function continuousChange(decisionAt, attribute, present, knotsTo) {
     .sort(([a], [b]) => Math.abs(a - present) - Math.abs(b - present));
   if (!found.length) return [];
   const [edge, end] = found[0];
-  const to = rounded(decisionAt, edge, present, spanOf(attribute), end);
+  const to = rounded(decisionAt, attribute, edge, present, end);
   return [{ to, edge, decision: decisionAt(edge), move: distance(attribute, present, edge) }];
 }
 

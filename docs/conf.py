@@ -1,0 +1,87 @@
+"""How Sphinx builds the site: ``make docs``. It asks the network for nothing."""
+
+from importlib.metadata import version as version_of
+from typing import Any
+
+project = "solah"
+author = "The solah developers"
+release = version_of("solah")
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+
+myst_heading_anchors = 4
+myst_fence_as_directive = ["eval-rst"]
+nb_execution_mode = "off"  # the tests execute notebooks, and compare what they show
+
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_param = False
+napoleon_use_rtype = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_default_options = {"members": True}
+
+html_theme = "furo"
+html_title = "solah"
+html_static_path = ["_static"]
+html_js_files = ["access.js"]
+html_copy_source = False
+html_show_sphinx = False
+copybutton_prompt_text = r"\$ "
+copybutton_prompt_is_regexp = True
+
+# The pages in the order of the menu; index.md has them in sentences.
+CONTENTS = {
+    "Learn and decide": [
+        "concepts",
+        "data",
+        "signals",
+        "trees",
+        "hierarchies",
+        "command-line",
+        "serve",
+    ],
+    "Understand and correct": ["explain", "report", "rules-file", "diff-and-card", "gallery"],
+    "Devices and nodes": ["export", "blob-format", "network"],
+    "Many rows": ["scale", "streams"],
+    "Reference": ["api", "reference/estimators", "reference/others", "model-format"],
+    "Evidence": ["measured", "accuracy", "reproduction", "decisions"],
+}
+
+
+def _add_contents(_app: Any, name: str, source: list[str]) -> None:
+    """Append the menu to the first page."""
+    if name == "index":
+        for title, pages in CONTENTS.items():
+            listed = "\n".join(pages)
+            source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{listed}\n```\n"
+
+
+def _mark_figures(_app: Any, name: str, source: list[str]) -> None:
+    """Tables that scripts wrote are reached by links, and are not in the menu."""
+    if name.startswith("figures/"):
+        source[0] = f"---\norphan: true\n---\n{source[0]}"
+
+
+def _skip(_app: Any, _what: str, name: str, _thing: Any, skip: bool, _options: Any) -> bool:
+    """Leave out what scikit-learn adds to every estimator for its routing."""
+    return skip or name.endswith(("_request", "_metadata_routing"))
+
+
+def _level_headings(
+    _app: Any, _name: str, _template: str, context: dict[str, Any], _doctree: Any
+) -> None:
+    """Give the headings of the menu a level, without which screen readers cannot place them."""
+    menu = context["furo_navigation_tree"]
+    context["furo_navigation_tree"] = menu.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
+
+
+def setup(app: Any) -> None:
+    """Prepare pages before they are read."""
+    app.connect("source-read", _add_contents)
+    app.connect("source-read", _mark_figures)
+    app.connect("autodoc-skip-member", _skip)
+    app.connect("html-page-context", _level_headings, priority=900)

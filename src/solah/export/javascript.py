@@ -1,0 +1,142 @@
+"""Export a model as a plain JavaScript module: the evaluator of the report page, packaged."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.exceptions import AgreementError
+from solah.export.arithmetic import describe_arithmetic, evaluator_text
+from solah.export.c_writer import source_environment
+from solah.export.names import check_identifier
+from solah.export.programs import (
+    Program,
+    Run,
+    refuse_large_states,
+    state_bounds,
+)
+from solah.export.quoting import comment, script_json
+from solah.model.document import Task
+from solah.model.format import model_hash
+
+if TYPE_CHECKING:
+    from solah.data import State
+    from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
+    from solah.model.document import Model
+
+_FAR = 1e308
+_RUNNER = """
+import { readFileSync } from "node:fs";
+import * as model from "./model.mjs";
+
+const columns = JSON.parse(readFileSync(0, "utf8"));
+const rows = (columns[0] ?? []).map((_, i) =>
+  model.decide(Object.fromEntries(columns.map((column, j) => [model.attributes[j], column[i]]))));
+const answers = model.classes === undefined
+  ? rows.map(({ estimate }) => [estimate])
+  : rows.map(({ decision, beliefs }) => [model.classes.indexOf(decision), ...beliefs]);
+process.stdout.write(JSON.stringify(answers));
+"""
+
+
+def export_javascript(model: Model, *, name: str = "model") -> Program:
+    """Write a model as a module of JavaScript for Node.js and browsers, without any dependency.
+
+    Parameters
+    ----------
+    model : Model
+        The model document.
+    name : str, default="model"
+        What the file is called.
+
+    Returns
+    -------
+    program : Program
+        One file, ``NAME.mjs``. Its ``twin`` runs it; None where ``node`` is not installed.
+
+    Examples
+    --------
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> from solah.export import export_javascript
+    >>> iris = datasets.load("iris")
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> sorted(export_javascript(tree.model_, name="iris").files)
+    ['iris.mjs']
+    """
+    check_identifier(name)
+    refuse_large_states(model, "JavaScript")
+    values = {
+        "name": name,
+        "version": version("solah"),
+        "hash": model_hash(model),
+        "goal": comment(model.goal.name),
+        "example": comment(_example(model)),
+        "is_number": model.goal.task is Task.REGRESSION,
+        "evaluator": evaluator_text().rstrip(),
+        "arithmetic": script_json(describe_arithmetic(model)),
+        "states": script_json([_states(attribute) for attribute in model.attributes]),
+        "classes": script_json(model.goal.states),
+    }
+    text = source_environment().get_template("model.mjs.j2").render(**values)
+    node = shutil.which("node")
+    return Program(name, {f"{name}.mjs": text}, _NodeRun(model, text, node) if node else None)
+
+
+def _example(model: Model) -> str:
+    """Write the reading of one attribute as JavaScript; nothing of a model without attributes."""
+    for attribute in model.attributes:
+        reading = attribute.states[0] if attribute.is_coded and attribute.states else None
+        value = attribute.peaks[0] if reading is None else reading
+        return f"{script_json(attribute.name)}: {script_json(value)}"
+    return ""
+
+
+def _states(attribute: Attribute) -> dict[str, Any] | None:
+    """Say how a state is known; None for an attribute that is measured."""
+    if not attribute.is_coded:
+        return None
+    texts = [state for state in attribute.states if isinstance(state, str)]
+    numbers = [state for state in attribute.states if not isinstance(state, str)]
+    return {"texts": texts} if texts else {"bounds": state_bounds(numbers)}
+
+
+class _NodeRun(Run):
+    """Runs a module with Node.js."""
+
+    def __init__(self, model: Model, text: str, node: str) -> None:
+        super().__init__(model)
+        self._text = text
+        self._node = node
+
+    def _answers(self, columns: list[list[State | None]]) -> Float:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "model.mjs").write_text(self._text, encoding="utf-8")
+            (Path(folder) / "run.mjs").write_text(_RUNNER, encoding="utf-8")
+            done = subprocess.run(
+                [self._node, "run.mjs"],
+                cwd=folder,
+                input=json.dumps([list(map(_finite, column)) for column in columns]).encode(),
+                capture_output=True,
+                check=False,
+            )
+        if done.returncode:
+            fault = done.stderr.decode(errors="replace").strip().splitlines()
+            said = next((line for line in fault if "Error" in line), "it said nothing")
+            raise AgreementError(f"node cannot run the module: {said}")
+        return np.array(json.loads(done.stdout), dtype=np.float64)
+
+
+def _finite(reading: State | None) -> State | None:
+    """Write a reading beyond all words as one that JSON can hold."""
+    if isinstance(reading, float) and math.isinf(reading):
+        return math.copysign(_FAR, reading)
+    return reading

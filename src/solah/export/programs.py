@@ -1,0 +1,163 @@
+"""What exports beyond C have in common: a program, and what runs it on rows.
+
+A program is written in a language that has doubles, so that its arithmetic is the model's. It is
+compared with the model by running it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from solah.exceptions import ParameterError, shorten
+from solah.model.beliefs import deciding_fusions
+from solah.model.document import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.data import State
+    from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
+    from solah.model.document import Fusion, Model, Tree
+
+_SEVEN_DIGITS = Context(prec=7)
+# From here on a number that stands for a state is known by all its digits.
+_LARGE = 1e7
+_MOST_WHOLE = 2**53
+
+
+class Run(ABC):
+    """Runs a program on rows as numbers, as a twin decides on them.
+
+    Parameters
+    ----------
+    model : Model
+
+    Attributes
+    ----------
+    unit, belief_unit : 1, since a program estimates and believes in the model's own numbers
+    """
+
+    unit: ClassVar[float] = 1.0
+    belief_unit: ClassVar[float] = 1.0
+
+    def __init__(self, model: Model) -> None:
+        self.is_number = model.goal.task is Task.REGRESSION
+        self._attributes = model.attributes
+
+    def decide(self, rows: Float) -> tuple[NDArray[np.intp], Float]:
+        """Decide on rows ``(n_rows, n_attributes)``; return places of classes, and beliefs."""
+        answers = self._answers(self._columns(rows))
+        return answers[:, 0].astype(np.intp), answers[:, 1:]
+
+    def estimate(self, rows: Float) -> Float:
+        """Estimate a number for each row."""
+        return self._answers(self._columns(rows))[:, 0]
+
+    def _columns(self, rows: Float) -> list[list[State | None]]:
+        """Write rows as a program reads them: states by their names, None where it is unknown."""
+        return [
+            [_reading(attribute, value) for value in column]
+            for attribute, column in zip(self._attributes, rows.T.tolist(), strict=True)
+        ]
+
+    @abstractmethod
+    def _answers(self, columns: list[list[State | None]]) -> Float:
+        """Run the program: a place and a belief in each class for each row, or an estimate."""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A model in a language beyond C, which computes in doubles as the model does.
+
+    Attributes
+    ----------
+    name : what its files are called
+    files : the files by name
+    twin : runs it on rows; None if what it takes is not installed
+    """
+
+    name: str
+    files: Mapping[str, str | bytes]
+    twin: Run | None
+    numbers: ClassVar[Literal["double"]] = "double"
+    warnings: ClassVar[tuple[str, ...]] = ()
+
+
+def state_bounds(states: Sequence[float]) -> list[tuple[float, float]]:
+    """Return from where to where a number counts as each state, as `encode_states` reads it.
+
+    Numbers are known by seven digits, unless two states would be the same then.
+
+    Examples
+    --------
+    >>> state_bounds([0, 0.1, 3])
+    [(0.0, 0.0), (0.09999999500000001, 0.10000005), (2.9999995000000004, 3.0000004999999996)]
+    """
+    bounds = [_seven_digits(state) for state in states]
+    are_apart = len(set(bounds)) == len(bounds)
+    return bounds if are_apart else [(float(state), float(state)) for state in states]
+
+
+def _seven_digits(state: float) -> tuple[float, float]:
+    if not state or abs(state) >= _LARGE:
+        return float(state), float(state)
+    spelled = f"{state:.7g}"
+    rounded = Decimal(spelled)
+    neighbours = rounded.next_minus(_SEVEN_DIGITS), rounded.next_plus(_SEVEN_DIGITS)
+    low, high = (float((rounded + one) / 2) for one in neighbours)
+    # The middle between two numbers of seven digits may round to the other one.
+    while f"{low:.7g}" != spelled:
+        low = math.nextafter(low, state)
+    while f"{high:.7g}" != spelled:
+        high = math.nextafter(high, state)
+    return low, high
+
+
+def lossy_trees(model: Model, fusion: Fusion) -> list[Tree]:
+    """List the trees of which a fusion loses evidence when one of their readings is unknown."""
+    fusions, readings = deciding_fusions(model.nodes), {one.name for one in model.attributes}
+    return [
+        tree
+        for tree in model.trees
+        if fusions.get(tree.name) is fusion
+        and tree.variance > 0
+        and tree.missing is None
+        and not readings.isdisjoint(tree.origins)
+    ]
+
+
+def refuse_nul(model: Model, language: str) -> None:
+    """Refuse a model whose names or states have a NUL, which ends a name in some languages."""
+    states = (*model.goal.states, *(state for one in model.attributes for state in one.states))
+    for text in (*(one.name for one in model.attributes), *states):
+        if isinstance(text, str) and "\0" in text:
+            raise ParameterError(f"{language} cannot hold {shorten(text)}, which has a NUL")
+
+
+def refuse_large_states(model: Model, language: str) -> None:
+    """Refuse a model with states that no double can hold."""
+    states = (*model.goal.states, *(state for one in model.attributes for state in one.states))
+    for state in states:
+        if isinstance(state, int) and abs(state) > _MOST_WHOLE:
+            raise ParameterError(
+                f"{language} cannot tell the state {state} from its neighbours: whole numbers "
+                "beyond 2^53 are no doubles. Learn the model with texts in their place."
+            )
+
+
+def _reading(attribute: Attribute, value: float) -> State | None:
+    if value != value:
+        return None
+    if not attribute.is_coded:
+        return value
+    is_state = value in range(len(attribute.states))
+    return attribute.states[int(value)] if is_state else None

@@ -1,0 +1,226 @@
+"""Serve a model over HTTP: decisions and explanations as JSON, and its page.
+
+``POST /predict`` and ``POST /explain`` take ``{"rows": [{"name": value, …}, …]}``, or one row
+alone. ``/`` is the model's page, ``/model`` its document; ``/healthz``, ``/readyz`` and
+``/metrics`` are for what watches the server.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from solah.data.json_reader import JsonParser
+from solah.exceptions import DataError, SolahError, require
+from solah.metrics_text import CONTENT_TYPE, Metric, Sample, metrics_text
+from solah.model.document import Task
+from solah.model.format import model_hash, to_json
+from solah.network.web import LOOPBACK
+from solah.runtime import Evaluator
+from solah.runtime.rows import check_row_names, rows_table
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from starlette.applications import Starlette
+
+    from solah.data import Table
+    from solah.model.document import Model
+
+MAX_BYTES = 1_000_000
+MAX_ROWS = 1_000
+MAX_EXPLAINED = 100
+
+_PURPOSE = "solah serve"
+_TOP = 8
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_PAGE_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_OPEN = ("/healthz", "/readyz")
+
+
+def make_app(
+    model: Model, *, page: str = "", token: str = "", hosts: Sequence[str] = LOOPBACK
+) -> Starlette:
+    """Make the application that serves a model.
+
+    Parameters
+    ----------
+    model : Model
+    page : str, default=""
+        The HTML page about it; none is served if it is empty.
+    token : str, default=""
+        What requests must carry (``Authorization: Bearer …``); nothing, if it is empty.
+    hosts : sequence of str, default=("localhost", "127.0.0.1", "[::1]")
+        The names under which it may be asked for; ``["*"]`` for any.
+
+    Returns
+    -------
+    app : Starlette
+
+    Examples
+    --------
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
+    >>> sorted(route.path for route in make_app(tree.model_).routes)
+    ['/', '/explain', '/healthz', '/metrics', '/model', '/predict', '/readyz']
+    """
+    applications = require("starlette.applications", "web", _PURPOSE)
+    middleware = require("starlette.middleware", "web", _PURPOSE)
+    routing = require("starlette.routing", "web", _PURPOSE)
+    trustedhost = require("starlette.middleware.trustedhost", "web", _PURPOSE)
+    answers = _Answers(model, page, token)
+    get = {"/": answers.page, "/model": answers.model, "/metrics": answers.metrics}
+    get |= dict.fromkeys(_OPEN, answers.health)
+    post = {"/predict": answers.predict, "/explain": answers.explain}
+    app: Starlette = applications.Starlette(
+        routes=[
+            *(routing.Route(path, answers.checked(one)) for path, one in get.items()),
+            *(
+                routing.Route(path, answers.checked(one), methods=["POST"])
+                for path, one in post.items()
+            ),
+        ],
+        middleware=[
+            middleware.Middleware(trustedhost.TrustedHostMiddleware, allowed_hosts=[*hosts])
+        ],
+    )
+    app.state.is_stopping = lambda: False
+    return app
+
+
+class _Answers:
+    """Answers requests, and counts them."""
+
+    def __init__(self, model: Model, page: str, token: str) -> None:
+        self._evaluator = Evaluator(model)
+        self._model, self._page, self._token = model, page, token
+        self._document, self._hash = to_json(model), model_hash(model)
+        self._responses = require("starlette.responses", "web", _PURPOSE)
+        self._concurrency = require("starlette.concurrency", "web", _PURPOSE)
+        self._requests: Counter[tuple[str, int]] = Counter()
+        self._decided: Counter[str] = Counter()
+        self._seconds = 0.0
+        self._parser = JsonParser("the request", DataError, MAX_BYTES)
+
+    def checked(self, answer: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+        """Return an answer that asks for the token, and says what is wrong with a request."""
+
+        async def respond(request: Any) -> Any:
+            path, began = request.url.path, time.perf_counter()
+            if path not in _OPEN and not self._is_allowed(request):
+                response = self._error("a token is asked for: Authorization: Bearer …", 401)
+                response.headers["WWW-Authenticate"] = "Bearer"
+            else:
+                try:
+                    response = await answer(request)
+                except SolahError as error:
+                    response = self._error(str(error), 400)
+            for name, value in _HEADERS.items():
+                response.headers[name] = value
+            self._requests[path, response.status_code] += 1
+            self._seconds += time.perf_counter() - began
+            return response
+
+        return respond
+
+    async def page(self, _request: Any) -> Any:
+        if not self._page:
+            return self._error("this server has no page; ask POST /predict", 404)
+        headers = {"Content-Security-Policy": _PAGE_POLICY}
+        return self._responses.HTMLResponse(self._page, headers=headers)
+
+    async def model(self, _request: Any) -> Any:
+        return self._responses.Response(self._document, media_type="application/json")
+
+    async def health(self, _request: Any) -> Any:
+        return self._responses.JSONResponse({"status": "ok", "model": self._hash})
+
+    async def metrics(self, _request: Any) -> Any:
+        asked = [
+            Sample(n, {"path": path, "code": str(status)})
+            for (path, status), n in sorted(self._requests.items())
+        ]
+        decided = [Sample(n, {"decision": text}) for text, n in sorted(self._decided.items())]
+        text = metrics_text(
+            [
+                Metric("solah_requests_total", "counter", "Requests answered.", asked),
+                Metric("solah_decisions_total", "counter", "Rows decided on.", decided),
+                Metric(
+                    "solah_request_seconds_total",
+                    "counter",
+                    "Time that answering took.",
+                    [Sample(self._seconds, {})],
+                ),
+            ],
+            {"model": self._hash},
+        )
+        return self._responses.Response(text, media_type=CONTENT_TYPE)
+
+    async def predict(self, request: Any) -> Any:
+        table = await self._table(request, MAX_ROWS)
+        decided = await self._concurrency.run_in_threadpool(self._decide, table)
+        if self._model.goal.task is Task.CLASSIFICATION:
+            self._decided.update(str(row["decision"]) for row in decided)
+        return self._responses.JSONResponse({"model": self._hash, "rows": decided})
+
+    async def explain(self, request: Any) -> Any:
+        table = await self._table(request, MAX_EXPLAINED)
+        explained = await self._concurrency.run_in_threadpool(self._evaluator.explain, table)
+        rows = [one.to_dict(_TOP) for one in explained]
+        return self._responses.JSONResponse({"model": self._hash, "rows": rows})
+
+    def _decide(self, table: Table) -> list[dict[str, Any]]:
+        decisions = self._evaluator.predict(table).tolist()
+        known = self._evaluator.evidence(table).tolist()
+        rows = [
+            {"decision": decision, "known": share}
+            for decision, share in zip(decisions, known, strict=True)
+        ]
+        if self._model.goal.task is Task.CLASSIFICATION:
+            names = [str(state) for state in self._model.goal.states]
+            for row, beliefs in zip(rows, self._evaluator.beliefs(table).tolist(), strict=True):
+                row["beliefs"] = dict(zip(names, beliefs, strict=True))
+        return rows
+
+    async def _table(self, request: Any, most: int) -> Table:
+        body = await self._body(request)
+        content = self._parser.read(body)
+        rows = content.part("rows") if _has_rows(content.value) else None
+        items = [content] if rows is None else rows.items(1, most)
+        names = [attribute.name for attribute in self._model.attributes]
+        read = []
+        for item in items:
+            if not isinstance(item.value, dict):
+                raise item.fail("a row: an object with values by name")
+            read.append(check_row_names(item.value, names))
+        return rows_table(read, self._model.attributes)
+
+    async def _body(self, request: Any) -> bytes:
+        """Read no more of a request than it may have."""
+        body = b""
+        async for chunk in request.stream():
+            body += chunk
+            self._parser.check_size(body)
+        return body
+
+    def _is_allowed(self, request: Any) -> bool:
+        given = request.headers.get("authorization", "")
+        wanted = f"Bearer {self._token}"
+        return not self._token or hmac.compare_digest(given.encode(), wanted.encode())
+
+    def _error(self, message: str, status: int) -> Any:
+        return self._responses.JSONResponse({"error": message}, status)
+
+
+def _has_rows(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("rows"), list)

@@ -1,0 +1,92 @@
+"""The ONNX graph: inputs, outputs and metadata as others write them."""
+
+import math
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from random_models import any_model
+from small_models import room_model
+from solah.exceptions import MissingExtraError, ParameterError
+from solah.export import export_onnx
+from solah.model.format import model_hash
+
+onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+
+
+def session_of(model):
+    return onnxruntime.InferenceSession(export_onnx(model, name="room").files["room.onnx"])
+
+
+def described(arguments):
+    return [(one.name, one.type, one.shape[1:]) for one in arguments]
+
+
+def test_inputs_and_outputs_have_names():
+    session = session_of(room_model())
+    assert described(session.get_inputs()) == [
+        ("CO2", "tensor(double)", [1]),
+        ("door", "tensor(string)", [1]),
+    ]
+    assert described(session.get_outputs()) == [
+        ("label", "tensor(string)", []),
+        ("probabilities", "tensor(double)", [2]),
+    ]
+    number = session_of(any_model(8))
+    assert described(number.get_outputs()) == [("variable", "tensor(double)", [1])]
+
+
+def test_it_says_of_which_model_it_is():
+    model = room_model()
+    about = session_of(model).get_modelmeta()
+    assert (about.producer_name, about.graph_name) == ("solah", "room")
+    assert about.custom_metadata_map == {"goal": "occupied", "model_hash": model_hash(model)}
+
+
+def test_only_standard_operators_are_used():
+    found = set()
+    for place in range(12):
+        graph = onnx.load_from_string(export_onnx(any_model(place)).files["model.onnx"]).graph
+        found |= {(node.domain, node.op_type) for node in graph.node}
+    assert {domain for domain, _ in found} == {"", "ai.onnx.ml"}
+    assert {name for domain, name in found if domain} == {"LabelEncoder"}
+
+
+def test_an_output_makes_way_for_an_attribute_of_its_name():
+    model = room_model()
+    air = replace(model.attributes[0], name="label")
+    tree = replace(model.nodes[0], inputs=(air,))
+    model = replace(model, attributes=(air, model.attributes[1]), nodes=(tree, *model.nodes[1:]))
+    assert [one.name for one in session_of(model).get_outputs()] == ["label_", "probabilities"]
+
+
+def test_infinite_readings_take_the_last_word():
+    session = session_of(room_model())
+    co2 = np.array([[math.inf], [1e9], [-math.inf], [0.0]])
+    (beliefs,) = session.run(["probabilities"], {"CO2": co2, "door": np.full((4, 1), "open")})
+    assert beliefs[0].tolist() == beliefs[1].tolist()
+    assert beliefs[2].tolist() == beliefs[3].tolist()
+
+
+def test_a_model_that_asks_nothing_is_refused():
+    model = any_model(0)
+    tree = model.root
+    leaf = replace(
+        tree,
+        inputs=(),
+        split=np.array([-1], np.int32),
+        first_child=np.array([0], np.int32),
+        support=tree.support[:1],
+        belief=tree.belief[:1],
+    )
+    with pytest.raises(ParameterError, match="asks for no reading"):
+        export_onnx(replace(model, attributes=(), nodes=(leaf,)))
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'solah\[onnx\]'"):
+        export_onnx(room_model())

@@ -1,0 +1,157 @@
+"""Decisions over HTTP: what is answered, what is refused, and what it is counted as."""
+
+import asyncio
+
+import httpx
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from solah import SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegressor, datasets
+from solah.model.format import from_json
+from solah.serving import MAX_BYTES, MAX_EXPLAINED, MAX_ROWS, make_app
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return datasets.load("wine")
+
+
+@pytest.fixture(scope="module")
+def model(wine):
+    return SelfOrganisedHierarchyClassifier(max_rules=8).fit(wine.table, wine.goal)
+
+
+class Client:
+    """Asks an application without a socket."""
+
+    def __init__(self, app):
+        self._app = app
+
+    def get(self, path, **options):
+        return self._ask("GET", path, **options)
+
+    def post(self, path, **options):
+        return self._ask("POST", path, **options)
+
+    def _ask(self, method, path, **options):
+        async def ask():
+            transport = httpx.ASGITransport(self._app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as one:
+                return await one.request(method, path, **options)
+
+        return asyncio.run(ask())
+
+
+def client_of(model, **options):
+    return Client(make_app(model, **options))
+
+
+@pytest.fixture(scope="module")
+def client(model):
+    return client_of(model.model_, page="<h1>wine</h1>")
+
+
+def rows_of(table, n_rows):
+    return [
+        {column.name: float(column.values[i]) for column in table.columns} for i in range(n_rows)
+    ]
+
+
+def test_rows_are_decided_as_the_model_does(client, model, wine):
+    answer = client.post("/predict", json={"rows": rows_of(wine.table, 30)}).json()
+    assert [row["decision"] for row in answer["rows"]] == model.predict(wine.table)[:30].tolist()
+    beliefs = [list(row["beliefs"].values()) for row in answer["rows"]]
+    assert np.array_equal(beliefs, model.predict_proba(wine.table)[:30])
+    assert {row["known"] for row in answer["rows"]} == {1.0}
+
+
+def test_what_a_row_lacks_is_unknown(client, model):
+    (row,) = client.post("/predict", json={}).json()["rows"]
+    assert row["known"] == 0.0
+    assert list(row["beliefs"].values()) == pytest.approx(model.model_.goal.prior)
+
+
+def test_a_decision_is_explained(client, wine):
+    (row,) = client.post("/explain", json=rows_of(wine.table, 1)[0]).json()["rows"]
+    assert row["decision"] == "class_0"
+    assert row["readings"]
+
+
+def test_a_number_is_estimated(wine):
+    table = wine.table
+    number = SelfOrganisedHierarchyRegressor(max_rules=8).fit(
+        table.drop(["hue"]), table.column("hue").values
+    )
+    (row,) = client_of(number.model_).post("/predict", json={"alcohol": 13}).json()["rows"]
+    assert isinstance(row["decision"], float)
+    assert "beliefs" not in row
+
+
+def test_the_page_and_the_document_are_served(client, model):
+    page = client.get("/")
+    assert page.text == "<h1>wine</h1>"
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert from_json(client.get("/model").content) == model.model_
+    assert client_of(model.model_).get("/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "part"),
+    [
+        (b"", "not whole JSON"),
+        (b"[1, 2]", "must be a row"),
+        (b'{"rows": []}', "rows"),
+        (b'{"rows": [3]}', "rows[0] must be a row"),
+        (b'{"proline": "strong"}', "'proline' is measured"),
+        (b'{"proline": [1]}', "'proline' must be a number or a text"),
+        (b'{"prolin": 1}', "did you mean 'proline'"),
+        (b'{"proline": NaN}', "finite"),
+        (b'{"proline": 1, "proline": 2}', "twice"),
+        (b"[" * 100, "deep"),
+        (b"\xff", "UTF-8"),
+        (b" " * (MAX_BYTES + 1), "more than the limit"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/predict", "/explain"])
+def test_a_bad_request_is_told_what_is_wrong(client, path, body, part):
+    answer = client.post(path, content=body)
+    assert answer.status_code == 400
+    assert part in answer.json()["error"]
+
+
+@pytest.mark.parametrize(("path", "most"), [("/predict", MAX_ROWS), ("/explain", MAX_EXPLAINED)])
+def test_the_number_of_rows_is_bounded(client, path, most):
+    assert client.post(path, json={"rows": [{}] * (most + 1)}).status_code == 400
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(body=st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
+def test_no_bytes_are_a_fault_of_the_server(client, body):
+    assert client.post("/predict", content=body).status_code in (200, 400)
+
+
+def test_other_names_of_the_host_are_refused(client):
+    assert client.get("/healthz", headers={"Host": "elsewhere.example"}).status_code == 400
+
+
+def test_a_token_is_asked_for_but_not_to_see_that_it_lives(model):
+    guarded = client_of(model.model_, token="a long and secret word")
+    assert guarded.get("/healthz").json()["status"] == "ok"
+    for wrong in ({}, {"Authorization": "Bearer x"}, {"Authorization": "a long and secret word"}):
+        answer = guarded.post("/predict", json={}, headers=wrong)
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+        assert guarded.get("/model", headers=wrong).status_code == 401
+    right = {"Authorization": "Bearer a long and secret word"}
+    assert guarded.post("/predict", json={}, headers=right).status_code == 200
+
+
+def test_requests_and_decisions_are_counted(model, wine):
+    counted = client_of(model.model_)
+    counted.post("/predict", json={"rows": rows_of(wine.table, 3)})
+    counted.post("/predict", content=b"?")
+    text = counted.get("/metrics").text
+    assert 'path="/predict",code="200"} 1' in text
+    assert 'path="/predict",code="400"} 1' in text
+    assert 'decision="class_0"} 3' in text

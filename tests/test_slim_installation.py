@@ -1,0 +1,97 @@
+"""A node installed without what learns: what it needs, what it can do, and what it says."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LEFT_OUT = (
+    "joblib",
+    "narwhals",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+    "threadpoolctl",
+)
+HIDING = """
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {names!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name.partition(".")[0])
+
+sys.meta_path.insert(0, Hidden())
+"""
+
+
+@pytest.fixture(scope="module")
+def slim(tmp_path_factory):
+    """Return what runs solah in a folder with a model and rows, without what learns."""
+    from solah import SelfOrganisedHierarchyClassifier, datasets
+
+    folder = tmp_path_factory.mktemp("slim")
+    (folder / "sitecustomize.py").write_text(HIDING.format(names=LEFT_OUT))
+    wine = datasets.load("wine")
+    model = SelfOrganisedHierarchyClassifier(max_rules=6, interactions=0)
+    model.fit(wine.table, wine.goal).save(folder / "wine.json")
+    asked = [attribute.name for attribute in model.model_.attributes]
+    lines = [",".join(asked), ",".join("1.5" for _ in asked)]
+    (folder / "rows.csv").write_text("\n".join(lines))
+
+    def run(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "solah.cli.main", *words],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def bounds(lines):
+    return {line.partition(">=")[0]: line for line in lines}
+
+
+def test_what_a_node_needs_has_the_bounds_of_the_package():
+    text = (ROOT / "requirements-node.txt").read_text(encoding="utf-8")
+    asked = bounds(line for line in text.splitlines() if not line.startswith("#"))
+    extras = PROJECT["optional-dependencies"]
+    known = bounds([*PROJECT["dependencies"], *extras["mqtt"]])
+    assert asked.items() <= known.items()
+    assert set(bounds(extras["mqtt"])) <= set(asked)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "predict wine.json rows.csv -o decisions.csv",
+        "rules wine.json --limit 1",
+        "explain wine.json rows.csv",
+        "export wine.json rows.csv -o firmware",
+        "plan wine.json -o plan.json",
+        "diff wine.json wine.json",
+        "node --help",
+        "info",
+    ],
+)
+def test_what_decides_works_without_what_learns(slim, words):
+    done = slim(*words.split())
+    assert done.returncode == 0, done.stderr
+
+
+def test_learning_says_what_to_install(slim):
+    done = slim("fit", "rows.csv", "--target", "proline")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "not installed: pip install solah\n" in done.stderr
+    assert "Traceback" not in done.stderr

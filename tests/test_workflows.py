@@ -1,0 +1,73 @@
+"""Files that other tools read: workflows, which cannot run here, hooks, the citation."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def check(*command):
+    tool = Path(sys.executable).parent / command[0]
+    done = subprocess.run([tool, *command[1:]], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def steps(workflow):
+    jobs = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"].values()
+    return [step for job in jobs for step in job["steps"]]
+
+
+def test_they_follow_the_schema():
+    check("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS)
+    check(
+        "check-jsonschema",
+        "--builtin-schema",
+        "vendor.dependabot",
+        ROOT / ".github" / "dependabot.yml",
+    )
+    check("check-jsonschema", "--builtin-schema", "citation-file-format", ROOT / "CITATION.cff")
+
+
+def test_no_weakness_is_known_of_them():
+    folder = ROOT / ".github"
+    check("zizmor", "--offline", "--quiet", "--config", folder / "zizmor.yml", folder)
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_targets_of_make_that_they_run_exist(workflow):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    words = [step.get("run", "").split() for step in steps(workflow)]
+    targets = [run[run.index("make") + 1] for run in words if "make" in run]
+    assert all(f"\n{target}:" in makefile for target in targets)
+
+
+def test_tools_of_the_hooks_are_those_of_the_environment():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    entries = [hook["entry"].split()[0] for repo in hooks["repos"] for hook in repo["hooks"]]
+    assert entries
+    assert all((Path(sys.executable).parent / Path(entry).name).exists() for entry in entries)
+
+
+def test_every_python_that_is_promised_is_tested():
+    text = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    promised = [
+        line.rpartition(" ")[2]
+        for line in PROJECT["project"]["classifiers"]
+        if line.startswith("Programming Language :: Python :: 3.")
+    ]
+    assert promised
+    assert all(f'"{version}"' in text for version in promised)
+
+
+def test_all_extras_are_in_the_one_that_has_all():
+    extras = PROJECT["project"]["optional-dependencies"]
+    (everything,) = extras["all"]
+    named = everything.removeprefix("solah[").removesuffix("]").split(",")
+    assert named == sorted(set(extras) - {"all"})
