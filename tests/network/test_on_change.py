@@ -10,14 +10,14 @@ from solah.network.sending import Sending
 
 def test_nodes_on_a_broker_decide_as_all_evidence_would(broker):
     bundle = on_change("groups", Sending())
-    rows = walk(np.random.default_rng(1), bundle.model, 30, missing=0.0)
+    rows = walk(np.random.default_rng(1), bundle.model, 12, missing=0.0)
     rows[-1] = rows[0]
     listener = Listener(broker.url)
-    nodes = Threads(bundle, broker.url, rows, deadline=3.0)
+    nodes = Threads(bundle, broker.url, rows, deadline=2.0)
     nodes.start()
     gateway = nodes.nodes[bundle.plan.nodes[0].name]
     senders = [one for one in bundle.plan.nodes if one.sends]
-    until(lambda: all(nodes.counters(one.name).get("readings", 0) == 30 for one in senders))
+    until(lambda: all(nodes.counters(one.name).get("readings", 0) == 12 for one in senders))
     until(lambda: gateway.core.reached >= 0 and not gateway.core.n_open and not gateway._backlog)
     listener.wait(nodes.counters(bundle.plan.nodes[0].name)["decisions"])
     nodes.stop()
