@@ -134,8 +134,10 @@ class Judging:
 
     def repeat(self, times: int) -> None:
         """Take the last decision again, for rows about which all nodes were silent."""
-        for _ in range(min(times, _MOST_REPEATED) if self._last is not None else 0):
-            scores, known, doubts, is_evidence = self._last  # type: ignore[misc]
+        if self._last is None:
+            return
+        scores, known, doubts, is_evidence = self._last
+        for _ in range(min(times, _MOST_REPEATED)):
             self.take(scores, known, doubts, is_evidence=is_evidence)
 
     def _smoothed(self, scores: Float, *, is_evidence: bool) -> Float:
