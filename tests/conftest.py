@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import hypothesis
@@ -32,6 +33,23 @@ def find_tool():
         path = shutil.which(name)
         if path is not None:
             return path
+        message = f"{name} is not installed: make test-system"
+        if os.environ.get("SOLAH_REQUIRE_TOOLS"):
+            pytest.fail(message)
+        pytest.skip(message)
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def find_header(find_tool):
+    """Return a function that looks for a header of C in the system, and skips without it."""
+
+    def find(name: str) -> None:
+        command = [find_tool("cc"), "-E", "-x", "c", "-"]
+        text = f"#include <{name}>\n"
+        if subprocess.run(command, input=text, capture_output=True, text=True).returncode == 0:
+            return
         message = f"{name} is not installed: make test-system"
         if os.environ.get("SOLAH_REQUIRE_TOOLS"):
             pytest.fail(message)

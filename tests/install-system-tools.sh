@@ -30,6 +30,7 @@ lacks aarch64-linux-gnu-gcc stdio.h &&
   want "a compiler for AArch64 (aarch64-linux-gnu-gcc)" gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 missing qemu-aarch64 && want "an emulator of AArch64 (qemu-aarch64)" qemu-user
 lacks avr-gcc avr/io.h && want "a compiler for AVR (avr-gcc, avr-libc)" gcc-avr avr-libc
+lacks cc sodium.h && want "signatures in C (libsodium)" libsodium-dev
 lacks cc simavr/sim_avr.h && want "an emulator of AVR (libsimavr)" libsimavr-dev
 
 if [ -n "$packages" ]; then

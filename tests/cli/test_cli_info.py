@@ -82,6 +82,8 @@ def test_options_stand_in_sections(run):
         "More rows than memory:",
         "Following a stream:",
         "Recordings of samples:",
+        "Don't know:",
+        "Decisions one after the other:",
         "Reading the file:",
         "Output:",
         "Work:",

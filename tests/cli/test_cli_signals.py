@@ -41,6 +41,22 @@ def model(folder, tmp_path_factory):
 def test_a_fit_tells_of_windows(run, folder, tmp_path):
     outcome = run("fit", folder, *LEARN, "-o", tmp_path / "m.json")
     assert "windows of 1s: 184 rows, 9 attributes" in outcome.out
+    assert "(out of fold, 8 groups kept together)" in outcome.out
+    outcome = run("fit", folder, *LEARN, "--groups", "site", "-o", tmp_path / "m.json")
+    assert "(out of fold, 3 groups kept together)" in outcome.out
+    origin = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))["provenance"]
+    assert set(origin["out_of_fold"]) == {"accuracy", "log_loss"}
+
+
+def test_windows_of_one_recording_tell_nothing_of_others(run, folder, tmp_path):
+    rows = (folder / "r0.csv").read_text(encoding="utf-8").splitlines()
+    faulty = (folder / "r1.csv").read_text(encoding="utf-8").splitlines()
+    later = [
+        f"{float(line.partition(',')[0]) + 12:.2f},{line.partition(',')[2]}" for line in faulty[1:]
+    ]
+    (tmp_path / "one.csv").write_text("\n".join([*rows, *later]))
+    outcome = run("fit", tmp_path / "one.csv", *LEARN, "-o", tmp_path / "m.json")
+    assert outcome.code == 0
     assert "out of fold" not in outcome.out  # they share samples with those learnt from
 
 

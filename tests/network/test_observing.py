@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from watched_site import START, Site, feed, make_bundle
 
 from random_models import ADDITIVE_SHAPES, coded, random_model, random_number_model, random_rows
+from solah.keys import make_keys
 from solah.model import Goal
 from solah.model.beliefs import beliefs_of, signals_of
-from solah.network.bundle import Bundle, make_keys
+from solah.network.bundle import Bundle
 from solah.network.messages import (
     Beliefs,
     Decided,

@@ -9,7 +9,8 @@ from test_bundle import bundle_of, mutated
 from test_core import network
 
 from solah.exceptions import ParameterError, SolahError
-from solah.network.bundle import BundleError, load_bundle, make_keys, read_bundle
+from solah.keys import make_keys
+from solah.network.bundle import BundleError, load_bundle, read_bundle
 from solah.network.client import find_broker
 from solah.network.core import NodeCore
 from solah.network.node import Node, NodeOptions

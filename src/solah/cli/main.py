@@ -30,6 +30,7 @@ from solah.cli.helptext import VerbCommand, VerbGroup
 from solah.cli.info import info
 from solah.cli.node import node
 from solah.cli.plan import plan
+from solah.cli.policy import policy
 from solah.cli.predict import predict
 from solah.cli.publish import publish
 from solah.cli.report import report
@@ -63,7 +64,7 @@ _VERBS = {
     "Start here": (demo, datasets),
     "Learn and decide": (fit, evaluate, predict, serve),
     "See and understand": (rules, explain, report, card, diff, stress),
-    "Correct": (edit, build),
+    "Correct": (edit, build, policy),
     "Bring to a device": (export, footprint, adapt),
     "Spread over sensor nodes": (plan, up, node, publish, watch),
     "About": (info,),

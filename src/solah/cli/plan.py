@@ -146,9 +146,10 @@ def plan(
     """
     from solah.atomic import write_whole
     from solah.exceptions import ParameterError
+    from solah.keys import key_files, make_keys
     from solah.model import load_document
     from solah.network.access import acl_text
-    from solah.network.bundle import Bundle, key_files, make_keys, save_bundle
+    from solah.network.bundle import Bundle, save_bundle
     from solah.network.topics import Topics
     from solah.network.traffic import measure_traffic
 

@@ -126,7 +126,7 @@ class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimat
         stand_in = Goal(numbers.name, states=tuple(levels.tolist()))
         ones = np.ones(len(levels))
         goal = ClassGoal(stand_in, levels, codes, weights, numbers.weight_unit, ones)
-        rows = MemoryRows(described, goal, limits=self._limits)
+        rows = MemoryRows(described, goal, groups=numbers.groups, limits=self._limits)
         self._learn_from(rows, Goal(numbers.name), names)
 
     def _learn_from(self, rows: MemoryRows, goal: Goal, names: Sequence[str]) -> None:

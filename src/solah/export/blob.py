@@ -96,6 +96,8 @@ class Blob:
     rules : those that a device may name as reasons, by their numbers
     unit : what one unit of evidence or of an estimated number is worth
     warnings : what does not fit well into integers, or needs a runtime with more room
+    public_key : of whoever signed it; empty for one that is not signed
+    counter : grows from one signed blob to the next
     """
 
     name: str
@@ -105,6 +107,8 @@ class Blob:
     rules: tuple[Rule, ...]
     unit: float
     warnings: tuple[str, ...]
+    public_key: bytes = b""
+    counter: int = 0
     numbers: ClassVar[Literal["q15"]] = "q15"
 
 

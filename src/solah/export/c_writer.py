@@ -15,8 +15,8 @@ from solah.exceptions import ParameterError
 from solah.explain.rules import tree_rules
 from solah.export.c_types import table_types
 from solah.export.costs import estimate_costs
-from solah.export.names import distinct
-from solah.export.quoting import c_string, comment, kconfig, one_line
+from solah.export.names import distinct, distinct_states
+from solah.export.quoting import c_string, comment, json_string, kconfig, one_line
 from solah.export.signal_tables import signal_tables
 from solah.model.format import model_hash
 
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
     from solah.model.document import Model
 
 _A_LINE = 92
+SHARE_BITS = 14
+"""What a rule's share of an estimate is multiplied by, as a power of two."""
+_RUNTIME_NOTICE = """\
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers. Compile with -ffp-contract=off, for the same bits of
+ * floats everywhere, and -ffunction-sections -fdata-sections; link with -Wl,--gc-sections. */
+"""
 KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
 
 
@@ -93,8 +100,9 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
 
 
 def runtime_text(name: str) -> str:
-    """Return a header of the runtime."""
-    return files("solah.export").joinpath("c_runtime", name).read_text(encoding="utf-8")
+    """Return a header of the runtime, behind its licence."""
+    text = files("solah.export").joinpath("c_runtime", name).read_text(encoding="utf-8")
+    return f"{_RUNTIME_NOTICE}{text}"
 
 
 def _refuse_more(what: str, number: int, most: int) -> None:
@@ -119,6 +127,7 @@ def _values(
         "n_classes": max(len(model.goal.states), 1),
         "n_values": tables.lowered.n_values,
         "class_names": [str(state) for state in model.goal.states],
+        "class_enumerators": class_enumerators(model),
         "rules": rules,
         "sizes_of_texts": {
             "class_name": _text_size(str(state) for state in model.goal.states),
@@ -126,6 +135,7 @@ def _values(
         },
         "rule_numbers": rule_numbers(tables),
         "amount": _amount(tables),
+        "amount_bits": _amount_bits(tables),
         "tables": tables,
         **_attributes(model, tables),
         **_signals(model),
@@ -177,31 +187,65 @@ def _text_size(texts: Iterable[str]) -> int:
 def _amount(tables: FloatTables | FixedTables) -> str:
     """Describe the amount of a reason."""
     if tables.lowered.goal.is_additive_number:
-        bits = getattr(tables.stages[-1], "value_bits", None)
-        unit = "" if bits is None else f", times two to the power of {bits}"
-        return f"how far it moves the estimate{unit}"
+        return "how far it moves the estimate"
     if tables.lowered.is_number:
-        return "its share, times 16384" if isinstance(tables, FixedTables) else "its share"
+        return "its share"
+    kind = "evidence" if tables.stages[-1].is_weighed else "belief"
+    return f"what it adds to the lead over the next best class, in {kind}"
+
+
+def _amount_bits(tables: FloatTables | FixedTables) -> int | None:
+    """Return the power of two that amounts of reasons are multiplied by; None with floats."""
     last = tables.stages[-1]
-    kind = "evidence" if last.is_weighed else "belief"
-    unit = f", times {1 << last.value_bits}" if isinstance(last, FixedStage) else ""
-    return f"what it adds to the lead over the next best class, in {kind}{unit}"
+    if not isinstance(last, FixedStage):
+        return None
+    is_share = tables.lowered.is_number and not tables.lowered.goal.is_additive_number
+    return SHARE_BITS if is_share else last.value_bits
 
 
 def _attributes(model: Model, tables: FloatTables | FixedTables) -> dict[str, Any]:
-    names = distinct((one.name for one in model.attributes), "attribute")
+    names = attribute_enumerators(model)
+    states = state_enumerators(model)
     units = tables.units if isinstance(tables, FixedTables) else [None] * len(names)
     return {
         "attributes": [
             {
-                "enumerator": enumerator.upper(),
+                "enumerator": enumerator,
                 "name": one.name,
                 "about": _about(one),
+                "states": states.get(one.name, ()),
                 "bits": None if unit is None or unit.is_code else unit.bits,
             }
             for enumerator, one, unit in zip(names, model.attributes, units, strict=True)
         ]
     }
+
+
+def attribute_enumerators(model: Model) -> list[str]:
+    """Name the attributes as the header does, behind ``READING_`` and ``BITS_``."""
+    return [name.upper() for name in distinct((a.name for a in model.attributes), "attribute")]
+
+
+def class_enumerators(model: Model) -> list[str]:
+    """Name the classes as the header does, behind ``CLASS_``; there, NAME_SIZE is another macro."""
+    texts = (str(state) for state in model.goal.states)
+    return [name.upper() for name in distinct(texts, "class", ["name_size"])]
+
+
+def state_enumerators(model: Model) -> dict[str, list[tuple[str, str]]]:
+    """Name the states of attributes as the header does, behind ``STATE_``, with their texts.
+
+    All of them are told apart together: the state "c" of "a b" and "b c" of "a" would be one.
+    """
+    owners = zip(model.attributes, attribute_enumerators(model), strict=True)
+    states = [
+        (one.name, name, str(state)) for one, name in owners if one.is_coded for state in one.states
+    ]
+    found: dict[str, list[tuple[str, str]]] = {}
+    names = distinct_states((name, state) for _, name, state in states)
+    for (owner, _, text), name in zip(states, names, strict=True):
+        found.setdefault(owner, []).append((name.upper(), text))
+    return found
 
 
 def _signals(model: Model) -> dict[str, Any]:
@@ -263,10 +307,13 @@ def source_environment() -> Environment:
     }
     environment.filters |= {
         "comment": comment,
+        "float_literal": float_literal,
         "floats": floats,
         "integers": integers,
+        "json": json_string,
         "kconfig": kconfig,
         "line": one_line,
+        "lines": _lines,
         "python": ascii,
         "text": c_string,
         "tuple_of": tuple_of,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import os
 import re
 import time
 from dataclasses import dataclass, replace
@@ -21,13 +20,16 @@ from typing import TYPE_CHECKING, Any
 
 from solah.atomic import write_whole
 from solah.data.json_reader import JsonParser, Reader
-from solah.exceptions import ModelFormatError, ParameterError, SolahError, require, shorten
+from solah.exceptions import ModelFormatError, SolahError, shorten
+from solah.keys import load_private_key
 from solah.model.format import MAX_BYTES, read_model, to_json
 from solah.network.messages import MAX_SEQUENCE
 from solah.network.plan import Plan, check_name, plan_of_homes, with_sending
 from solah.network.sending import Sending
 
 if TYPE_CHECKING:
+    import os
+
     from solah.model.document import Model
     from solah.network.trust import Trust
 
@@ -43,7 +45,6 @@ _MOST_SECONDS = 1e9
 _END = b"}\n"
 _SIGNED_END = re.compile(rb', "signature": "([A-Za-z0-9+/]{86}==)"\}\n\Z')
 _SIGNED_END_BYTES = 110  # and a little more
-_OF_OTHERS = 0o077  # the rights of group and world in a file's mode
 
 
 class BundleError(SolahError, ValueError):
@@ -101,7 +102,7 @@ class Bundle:
             Larger than those of all plans that were signed before; by default the milliseconds
             since 1970.
         """
-        key = _load_key(key_file, private=True)
+        key = load_private_key(key_file)
         counter = time.time_ns() // 1_000_000 if counter is None else counter
         unsigned = replace(self, signature=b"", counter=counter)
         return replace(unsigned, signature=key.sign(unsigned.to_bytes()))
@@ -130,44 +131,6 @@ def _plain_nodes(plan: Plan) -> list[dict[str, Any]]:
         }
         for node in plan.nodes
     ]
-
-
-def key_files(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Return where :func:`make_keys` writes the private and the public key."""
-    return Path(f"{stem}.pem"), Path(f"{stem}.pub.pem")
-
-
-def make_keys(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Make an Ed25519 key pair for signing plans.
-
-    Parameters
-    ----------
-    stem : str or path
-        What the files are called: ``stem.pem`` gets the private key, which only its owner may read,
-        and ``stem.pub.pem`` the public one, for the nodes. Neither may be there.
-
-    Returns
-    -------
-    private, public : Path
-    """
-    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signing plans")
-    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signing plans")
-    private, public = key_files(stem)
-    for path in (private, public):
-        if path.exists():
-            raise ParameterError(f"{path} is there already, and a key is not replaced")
-    key = ed25519.Ed25519PrivateKey.generate()
-    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    private.touch(mode=0o600, exist_ok=False)  # what replaces it keeps the mode
-    write_whole(private, key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
-    spki = serialization.PublicFormat.SubjectPublicKeyInfo
-    write_whole(public, key.public_key().public_bytes(pem, spki))
-    return private, public
-
-
-def load_public_key(path: str | os.PathLike[str]) -> Any:
-    """Read an Ed25519 public key from a PEM file."""
-    return _load_key(path, private=False)
 
 
 def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
@@ -279,31 +242,3 @@ def _canonical(plain: dict[str, Any]) -> bytes:
     """Write what is hashed and signed: keys in order, nothing between."""
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return text.encode()
-
-
-def _load_key(path: str | os.PathLike[str], *, private: bool) -> Any:
-    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signing plans")
-    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signing plans")
-    pem = Path(path).read_bytes()
-    try:
-        if private:
-            key = serialization.load_pem_private_key(pem, password=None)
-        else:
-            key = serialization.load_pem_public_key(pem)
-    except (ValueError, TypeError) as error:
-        raise BundleError(f"{path} has no key that can be read: {error}") from None
-    kind = ed25519.Ed25519PrivateKey if private else ed25519.Ed25519PublicKey
-    if not isinstance(key, kind):
-        raise BundleError(f"{path} has a key of another kind; an Ed25519 key is needed")
-    if private:
-        _refuse_readable(path)
-    return key
-
-
-def _refuse_readable(path: str | os.PathLike[str]) -> None:
-    """Refuse a private key that others may read; where there are no such rights, all is well."""
-    if os.name == "posix" and Path(path).stat().st_mode & _OF_OTHERS:
-        raise BundleError(
-            f"{path} can be read by others, and who has a private key can sign; make it yours "
-            f"alone: chmod 600 {path}"
-        )

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ParameterError, require, shorten
-from solah.network.bundle import BundleError, load_public_key, part_signature
+from solah.keys import load_public_key
+from solah.network.bundle import BundleError, part_signature
 
 if TYPE_CHECKING:
     import os

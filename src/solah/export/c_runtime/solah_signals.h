@@ -71,7 +71,7 @@ typedef struct {
     const SOLAH_FLASH float *waves;            /* coefficients of Goertzel's filters */
     uint32_t window;
     uint32_t step;
-} solah_way;
+} solah_signal_way;
 
 /* NaN, without math.h. */
 static inline float solah_unknown(void)
@@ -133,7 +133,7 @@ static inline float solah_root(float x)
 }
 
 /* Begin with no samples. */
-static inline void solah_start(SOLAH_SIGNALS *signals, const solah_way *way)
+static inline void solah_start(SOLAH_SIGNALS *signals, const solah_signal_way *way)
 {
     memset(signals, 0, sizeof *signals);
     signals->left = way->window;
@@ -143,7 +143,7 @@ static inline void solah_start(SOLAH_SIGNALS *signals, const solah_way *way)
 }
 
 /* The sample of a channel at this tick: the last one, where it is missing for not too long. */
-static inline float solah_hold(SOLAH_SIGNALS *signals, const solah_way *way, uint8_t c,
+static inline float solah_hold(SOLAH_SIGNALS *signals, const solah_signal_way *way, uint8_t c,
                                float sample)
 {
     if (sample >= -SOLAH_MOST_SAMPLE && sample <= SOLAH_MOST_SAMPLE) {
@@ -156,8 +156,8 @@ static inline float solah_hold(SOLAH_SIGNALS *signals, const solah_way *way, uin
 }
 
 /* The sample of a stored channel: its own, or the magnitude of its axes. */
-static inline float solah_combine(const solah_way *way, const SOLAH_FLASH solah_stored *stored,
-                                  const float *held)
+static inline float solah_combine(const solah_signal_way *way,
+                                  const SOLAH_FLASH solah_stored *stored, const float *held)
 {
     const SOLAH_FLASH uint8_t *axis = way->axes + stored->first_axis;
     float total = 0.0f;
@@ -176,7 +176,8 @@ static inline float solah_combine(const solah_way *way, const SOLAH_FLASH solah_
  * of each stands, `last` and `gap` with the last known sample of each measured channel and for how
  * many it has stood, `wait` with the ticks until its next one, and `left` with the ticks until a
  * window is complete. */
-static inline int solah_push(SOLAH_SIGNALS *signals, const solah_way *way, const float *sample)
+static inline int solah_push(SOLAH_SIGNALS *signals, const solah_signal_way *way,
+                             const float *sample)
 {
     float held[SOLAH_N_MEASURED];
     for (uint8_t c = 0; c < SOLAH_N_MEASURED; c++) {
@@ -213,7 +214,7 @@ typedef struct {
 } solah_series;
 
 /* Bring the samples of a channel into the order of time: return 0 if one is missing. */
-static inline int solah_unroll(const SOLAH_SIGNALS *signals, const solah_way *way, uint8_t s,
+static inline int solah_unroll(const SOLAH_SIGNALS *signals, const solah_signal_way *way, uint8_t s,
                                float *x)
 {
     const float *ring = signals->ring + way->stored[s].first;
@@ -380,7 +381,7 @@ static inline void solah_sort(float *x, uint16_t n)
     }
 }
 
-static inline float solah_correlation(const SOLAH_SIGNALS *signals, const solah_way *way,
+static inline float solah_correlation(const SOLAH_SIGNALS *signals, const solah_signal_way *way,
                                       const solah_series *series, uint8_t other)
 {
     float y[SOLAH_LONGEST];
@@ -401,7 +402,7 @@ static inline float solah_correlation(const SOLAH_SIGNALS *signals, const solah_
 }
 
 /* A feature that other samples are not needed for; of percentiles, the samples are sorted. */
-static inline float solah_plain_feature(const solah_way *way,
+static inline float solah_plain_feature(const solah_signal_way *way,
                                         const SOLAH_FLASH solah_feature *feature,
                                         const solah_series *series)
 {
@@ -444,7 +445,7 @@ static inline float solah_plain_feature(const solah_way *way,
 }
 
 /* Compute the features of the window that is complete, in the places of their readings. */
-static inline void solah_measure(const SOLAH_SIGNALS *signals, const solah_way *way,
+static inline void solah_measure(const SOLAH_SIGNALS *signals, const solah_signal_way *way,
                                  float *readings)
 {
     float x[SOLAH_LONGEST];

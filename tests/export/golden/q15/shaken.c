@@ -1,4 +1,7 @@
-/* state: the tables of a solah model in integers; see shaken.h. */
+/* state: the tables of a solah model in integers; see shaken.h, also for what to compile it with.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code. */
 #include "shaken.h"
 
 #define SOLAH_N_CLASSES 3
@@ -156,7 +159,7 @@ static const SOLAH_FLASH solah_feature signal_features[] = {
 static const SOLAH_FLASH float signal_waves[] = {
     1.9021131f, 1.618034f, 1.1755705f
 };
-static const solah_way signal_way = {signal_measured, signal_stored, signal_axes, signal_features, signal_waves, SHAKEN_WINDOW, SHAKEN_STEP};
+static const solah_signal_way signal_way = {signal_measured, signal_stored, signal_axes, signal_features, signal_waves, SHAKEN_WINDOW, SHAKEN_STEP};
 static const SOLAH_FLASH int8_t signal_bits[] = {
     13, 13, 17, 15
 };
