@@ -4,19 +4,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from simulated import Simulation
 from test_core import expected, replay
 from test_sending import EXACT, walk
 
-from random_models import random_model, random_rows
-from solah.kernels.reference import softmax
+from policy_cases import policies
+from random_models import as_table, random_model, random_rows
+from solah.explain.novelty import name_doubts
 from solah.model import Goal
-from solah.model.policy import Cells, Domain, Doubt, Policy, SeenTogether, Settling
+from solah.model.policy import Cells, Domain, Policy, SeenTogether, Settling
 from solah.network.bundle import Bundle
-from solah.network.judging import Judging, added_doubts, spelt_doubts
+from solah.network.judging import Judging, added_doubts
 from solah.network.messages import Decided, Decisions, MessageError, decode_decisions, encode
 from solah.network.plan import make_plan
 from solah.network.sending import Sending
+from solah.runtime.judging import Judge
 
 
 def with_policy(policy=None, domain=None, sending=None, seed=0):
@@ -54,33 +58,20 @@ def test_few_known_readings_are_held_back():
     assert all(decided[one].doubts == ("few readings",) for one in few)
 
 
-@pytest.mark.parametrize("order", [0.0, 0.3])
-def test_votes_and_smoothing_follow_the_order_of_rows(order):
+@settings(max_examples=20, deadline=None)
+@given(policy=policies(3), seed=st.integers(0, 100), delay=st.sampled_from([0.0, 0.3]))
+def test_a_network_judges_as_the_model_in_one_process(policy, seed, delay):
     """Whatever the order in which messages come, the policy takes rows one after the other."""
-    policy = Policy(smoothing=4, margin=0.1, votes=2, window=3, dwell=2)
-    bundle = with_policy(policy)
-    rows = random_rows(np.random.default_rng(3), bundle.model, 60)
-    simulation = Simulation(bundle, seed=1, delay=order, deadline=60.0, patience=5.0)
+    domain = replace(domain_of(with_policy().model), pairs=())
+    bundle = with_policy(policy, domain)
+    rows = random_rows(np.random.default_rng(seed), bundle.model, 40)
+    simulation = Simulation(bundle, seed=seed, delay=delay, deadline=60.0, patience=5.0)
     replay(simulation, bundle, rows)
-    decided = simulation.run()
-    assert [one.sequence for one in decided] == list(range(60))
-    names = bundle.model.goal.states
-    assert [one.settled for one in decided] == [
-        None if place < 0 else names[place] for place in by_hand(bundle.model, rows)
-    ]
-
-
-def by_hand(model, rows):
-    """Apply smoothing, margin and settling to beliefs, slowly."""
-    policy, settling, average = model.policy, Settling(model.policy), None
-    scores = np.log(expected(model, rows))
-    scores -= scores.mean(axis=1, keepdims=True)
-    for row in scores:
-        average = row if average is None else average + (row - average) / policy.smoothing
-        belief = softmax(average[None])[0]
-        best, stands = int(belief.argmax()), settling.settled
-        is_kept = stands not in (-1, best) and belief[best] - belief[stands] < policy.margin
-        yield settling.take(stands if is_kept else best)
+    decided = sorted(simulation.run(), key=lambda one: one.sequence)
+    judged = Judge(bundle.model).take(as_table(bundle.model, rows))
+    assert [one.settled for one in decided] == judged.settled
+    assert [list(one.doubts) for one in decided] == [name_doubts(one) for one in judged.doubts]
+    assert [tuple(one.beliefs.values()) for one in decided] == [*map(tuple, judged.beliefs)]
 
 
 @pytest.mark.parametrize("sending", [EXACT, Sending(0.0, 0.0, 2.0)])
@@ -148,8 +139,7 @@ def test_without_a_policy_nothing_is_settled():
     assert all(one.settled == "" for one in decide(bundle, rows).values())
 
 
-def test_doubts_have_names_and_add_up():
-    assert spelt_doubts(Doubt.FEW_READINGS | Doubt.OUT_OF_RANGE) == ("few readings", "out of range")
+def test_doubts_add_up():
     assert added_doubts([(1, 2), (3, 0)]) == (4, 2)
     assert added_doubts([]) == (0, 0)
 

@@ -12,13 +12,14 @@ import numpy as np
 from solah.data import Table, as_column
 from solah.data.spelling import is_number, spell
 from solah.explain.importance import attribute_importances
+from solah.explain.novelty import name_doubts
 from solah.model.beliefs import NodeEvaluator, Unknown, added_up, damping, signals_of
 from solah.model.document import Fusion, Task
 from solah.model.encode import Coded, code
 from solah.model.policy import UNKNOWN_PLACE
 from solah.network.expecting import Expectation
 from solah.network.holding import Holding, Lead
-from solah.network.judging import DomainCheck, Judging, added_doubts, spelt_doubts
+from solah.network.judging import DomainCheck, Judging, added_doubts
 from solah.network.messages import MAX_BYTES, Decided, Said
 from solah.network.reporting import Reporter
 
@@ -211,7 +212,7 @@ class Version:
             decision=names[judged.place],
             beliefs=dict(zip(names, judged.belief, strict=True)),
             settled=None if judged.settled == UNKNOWN_PLACE else names[judged.settled],
-            doubts=spelt_doubts(judged.doubts),
+            doubts=tuple(name_doubts(judged.doubts)),
         )
 
     def hold(self, case: Case, patience: float) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.explain.novelty import holding_doubts
 from solah.kernels.reference import softmax
 from solah.model.domain import is_out_of_range, unseen_pairs
-from solah.model.policy import UNKNOWN_PLACE, Doubt, Policy, Settling
+from solah.model.policy import NO_DOUBT, UNKNOWN_PLACE, Doubt, Policy, Settling
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -99,12 +100,7 @@ class Judging:
 
     def __init__(self, policy: Policy, goal: Goal) -> None:
         self._policy, self._goal = policy, goal
-        self._holding = (
-            (Doubt.LOW_BELIEF if policy.min_belief else Doubt(0))
-            | (Doubt.FEW_READINGS if policy.min_known > 0 else Doubt(0))
-            | (Doubt.OUT_OF_RANGE if policy.stays_in_range else Doubt(0))
-            | (Doubt.UNSEEN if policy.max_unseen is not None else Doubt(0))
-        )
+        self._holding = holding_doubts(policy)
         self._settling = Settling(policy)
         self._average: Float | None = None
         self._last: tuple[Float, float, tuple[int, int], bool] | None = None
@@ -141,9 +137,10 @@ class Judging:
             self.take(scores, known, doubts, is_evidence=is_evidence)
 
     def _smoothed(self, scores: Float, *, is_evidence: bool) -> Float:
-        if self._average is None:
+        if self._average is None or self._policy.smoothing == 1:
             self._average = scores
-        self._average = self._average + (scores - self._average) / self._policy.smoothing
+        else:
+            self._average = self._average + (scores - self._average) / self._policy.smoothing
         return softmax(self._average[None])[0] if is_evidence else self._average
 
     def _kept(self, best: int, belief: Float) -> int:
@@ -156,24 +153,13 @@ class Judging:
         policy, (n_beyond, n_unseen) = self._policy, doubts
         is_low = bool(policy.min_belief) and bool(belief[place] < policy.min_belief[place])
         return (
-            (Doubt.LOW_BELIEF if is_low else Doubt(0))
-            | (Doubt.FEW_READINGS if known < policy.min_known else Doubt(0))
-            | (Doubt.OUT_OF_RANGE if n_beyond else Doubt(0))
-            | (Doubt.UNSEEN if n_unseen > (policy.max_unseen or 0) else Doubt(0))
+            (Doubt.LOW_BELIEF if is_low else NO_DOUBT)
+            | (Doubt.FEW_READINGS if known < policy.min_known else NO_DOUBT)
+            | (Doubt.OUT_OF_RANGE if n_beyond else NO_DOUBT)
+            | (Doubt.UNSEEN if n_unseen > (policy.max_unseen or 0) else NO_DOUBT)
         )
 
 
 def added_doubts(doubts: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """Add up how many readings are out of range, and how many pairs unseen, over nodes."""
     return sum(one for one, _ in doubts), sum(one for _, one in doubts)
-
-
-def spelt_doubts(doubts: Doubt) -> tuple[str, ...]:
-    """Name doubts as messages have them.
-
-    Examples
-    --------
-    >>> spelt_doubts(Doubt.LOW_BELIEF | Doubt.UNSEEN)
-    ('low belief', 'unseen')
-    """
-    return tuple((one.name or "").lower().replace("_", " ") for one in Doubt if one in doubts)
