@@ -50,13 +50,6 @@ def test_version(run):
     assert run("--version").out == f"solah {solah.__version__}\n"
 
 
-def test_no_words_are_a_cry_for_help(run):
-    outcome = run()
-    assert outcome.code == 0
-    assert outcome.out == run("--help").out
-    assert "Usage: solah" in outcome.out
-
-
 @pytest.mark.parametrize(
     "verb", ["demo", "datasets", "fit", "evaluate", "predict", "rules", "info"]
 )

@@ -147,7 +147,19 @@ def test_a_footprint_tells_of_samples_windows_and_seconds(run, folder, model, fi
     assert found["second"] == pytest.approx(50 * found["sample"] + 2 * found["window"], rel=0.01)
 
 
-def test_modules_for_micropython_take_readings(run, model, tmp_path):
+def test_modules_for_micropython_take_samples(run, model, tmp_path):
     words = ("--to", "micropython", "--name", "shaken", "-o", tmp_path / "board")
-    outcome = run("export", model, *words)
-    assert "what makes them of samples is written in C only" in outcome.err
+    assert run("export", model, *words).err == ""
+    module = {"__name__": "shaken"}
+    exec((tmp_path / "board" / "shaken.py").read_text(), module)
+    n_channels = len(module["_MEASURED"])
+    completes = [module["push"]([float(i % 3)] * n_channels) for i in range(100)]
+    assert sum(completes) > 0
+    assert module["decide"](module["measure"]())[0] in module["CLASSES"]
+
+
+def test_a_blob_says_what_samples_need(run, model, tmp_path):
+    outcome = run("export", model, "--to", "blob", "-o", tmp_path / "blob")
+    assert "to take samples, the device must be compiled with -DSOLAH_BLOB_MAX_SAMPLES=" in (
+        " ".join(outcome.err.split())
+    )

@@ -30,6 +30,7 @@ Seed = Annotated[int, _split_option(min=0, metavar="N", help="What the shuffling
 @many_options(
     *("target", "drop", "leave_out", "by", "model", "max_rules", "max_attributes", "interactions"),
     *("class_weight", "folds", "repeats", "seed", "groups", "settings", "jobs", "json"),
+    settings=True,
 )
 def evaluate(
     data: Data,

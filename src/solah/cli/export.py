@@ -10,7 +10,7 @@ from solah.cli.adapt import Forgetting, PaceOption
 from solah.cli.options import ModelFile, ReadingOptions
 from solah.cli.overwriting import READ, refuse_overwriting
 from solah.cli.screen import Screen, output_option
-from solah.cli.verb import options_in
+from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
     from solah.data import Table
@@ -171,6 +171,10 @@ Folder = Annotated[
 ]
 
 
+@many_options(
+    *("to", "numbers", "max_flash", "min_agreement", "learn", "test_rows", "part", "sign", "table"),
+    *("name", "json", "output"),
+)
 def export(
     model: ModelFile,
     reading: ReadingOptions,
@@ -235,8 +239,8 @@ def export(
         found = check_device(full, document, exported, rows, min_agreement)
     for warning in exported.warnings:
         screen.note(warning)
-    if document.signals is not None and to in ("micropython", "blob", *_PROGRAMS):
-        screen.note("this decides on readings; what makes them of samples is written in C only")
+    if document.signals is not None and to in _PROGRAMS:
+        screen.note("this decides on readings; samples become readings in exports for devices")
     if document.policy is not None and to in _PROGRAMS:
         screen.note("this decides each row by itself; the model's policy is not part of it")
     keys = () if new_key is None else key_files(new_key)

@@ -88,6 +88,7 @@ class _Learnt:
 @many_options(
     *("target", "drop", "leave_out", "model", "max_rules", "max_attributes", "interactions"),
     *("class_weight", "groups", "memory", "follow", "settings", "json", "output"),
+    settings=True,
 )
 def fit(
     data: Data,

@@ -13,7 +13,6 @@ from solah.cli.options import ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
 from solah.cli.watch import Web, page, show
-from solah.data.spelling import spell_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,6 +166,7 @@ def _tell(
     screen: Screen, model: "Model", file: Path, options: "ReadOptions", decided: _Decided
 ) -> None:
     from solah.cli.views import facts, heading
+    from solah.data.spelling import spell_number
 
     found = _compare(model, file, options, decided)
     if screen.json:

@@ -15,6 +15,7 @@ from solah.exceptions import ParameterError
 from solah.explain.rules import tree_rules
 from solah.export.c_types import table_types
 from solah.export.costs import estimate_costs
+from solah.export.judging import state_bytes
 from solah.export.names import distinct, distinct_states
 from solah.export.quoting import c_string, comment, json_string, kconfig, one_line
 from solah.export.signal_tables import signal_tables
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from solah.device.fixed_tables import FixedWalk
     from solah.device.float_tables import FloatTables, WalkTables
     from solah.device.lowering import Lowered, TreeInput
+    from solah.device.policy_tables import PolicyTables
     from solah.explain.rules import Rule
     from solah.learn.online import Pace
     from solah.model.attributes import Attribute
@@ -43,7 +45,11 @@ KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
 
 
 def write_c(
-    model: Model, tables: FloatTables | FixedTables, name: str, pace: Pace | None = None
+    model: Model,
+    tables: FloatTables | FixedTables,
+    name: str,
+    pace: Pace | None = None,
+    policy: PolicyTables | None = None,
 ) -> dict[str, str]:
     """Write a model as C.
 
@@ -53,6 +59,7 @@ def write_c(
     tables : its tables, in float32 or in integers
     name : what files and functions are called
     pace : how fast the device learns, if its tables are such
+    policy : when the device decides, and when it does not know; None if it always decides
 
     Returns
     -------
@@ -67,8 +74,10 @@ def write_c(
     own = ("solah_fixed.h", "solah_reading.h") if is_fixed else ("solah_float.h", "solah_core.h")
     learning = ("solah_learn.h", "solah_crc.h") if pace else ()
     signals = ("solah_signals.h",) if model.signals else ()
-    headers = ("solah_decide.h", "solah_flash.h", "solah_tables.h", *own, *learning, *signals)
-    values = {**_values(model, tables, name, pace), **_learning(tables, name, pace)}
+    judging = ("solah_judge.h",) if policy else ()
+    shared = ("solah_decide.h", "solah_flash.h", "solah_tables.h")
+    headers = (*shared, *own, *learning, *signals, *judging)
+    values = {**_values(model, tables, name, pace, policy), **_learning(tables, name, pace)}
     environment = source_environment()
     return {
         f"{name}.h": environment.get_template("model.h.j2").render(**values),
@@ -77,21 +86,26 @@ def write_c(
     }
 
 
-def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]:
+def write_python(
+    model: Model, tables: FixedTables, name: str, policy: PolicyTables | None = None
+) -> dict[str, str]:
     """Write a model as a module for MicroPython, in integers, and its rules as another.
 
     Returns
     -------
     files : dict of file name to text
     """
-    values = {**_values(model, tables, name), **_learning(tables, name, None)}
-    folder = files("solah.export").joinpath("py_runtime")
-    parts = ("fixed.py.txt", "lost.py.txt") if tables.loses else ("fixed.py.txt",)
+    values = {**_values(model, tables, name, policy=policy), **_learning(tables, name, None)}
+    needed = {
+        "fixed": True,
+        "lost": tables.loses,
+        "judge": policy is not None,
+        "signals": model.signals is not None,
+    }
     environment = source_environment()
     kinds = {kind: place for place, kind in enumerate(KINDS)}
     example = f"{model.attributes[0].peaks[0]:.4g}"
-    texts = (folder.joinpath(part).read_text(encoding="utf-8").rstrip() for part in parts)
-    own = "\n\n\n".join(texts)
+    own = "\n\n\n".join(python_text(part) for part, is_needed in needed.items() if is_needed)
     model_text = environment.get_template("model.py.j2")
     return {
         f"{name}.py": model_text.render(**values, kinds=kinds, example=example, runtime=own),
@@ -105,6 +119,12 @@ def runtime_text(name: str) -> str:
     return f"{_RUNTIME_NOTICE}{text}"
 
 
+def python_text(name: str) -> str:
+    """Return a part of the runtime for MicroPython."""
+    part = files("solah.export").joinpath("py_runtime", f"{name}.py.txt")
+    return part.read_text(encoding="utf-8").rstrip()
+
+
 def _refuse_more(what: str, number: int, most: int) -> None:
     if number > most:
         raise ParameterError(
@@ -113,7 +133,11 @@ def _refuse_more(what: str, number: int, most: int) -> None:
 
 
 def _values(
-    model: Model, tables: FloatTables | FixedTables, name: str, pace: Pace | None = None
+    model: Model,
+    tables: FloatTables | FixedTables,
+    name: str,
+    pace: Pace | None = None,
+    policy: PolicyTables | None = None,
 ) -> dict[str, Any]:
     """Gather what the templates show."""
     rules = rules_of(tables.lowered)
@@ -141,8 +165,17 @@ def _values(
         **_signals(model),
         **_kinds_of_numbers(tables),
         "types": table_types(tables),
-        "costs": None if pace else estimate_costs(tables),
+        "costs": None if pace else estimate_costs(tables, policy),
+        **_policy(tables, policy),
     }
+
+
+def _policy(tables: FloatTables | FixedTables, policy: PolicyTables | None) -> dict[str, Any]:
+    if policy is None:
+        return {"policy": None}
+    is_fixed = isinstance(tables, FixedTables)
+    n_bytes = state_bytes(policy, tables.lowered.n_values, is_fixed=is_fixed)
+    return {"policy": policy, "state_bytes": n_bytes}
 
 
 def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -> dict[str, Any]:
@@ -307,6 +340,7 @@ def source_environment() -> Environment:
     }
     environment.filters |= {
         "comment": comment,
+        "float_bytes": float_bytes,
         "float_literal": float_literal,
         "floats": floats,
         "integers": integers,
@@ -336,6 +370,11 @@ def float_literal(value: float) -> str:
 def floats(values: Iterable[float]) -> str:
     """Write the lines of a table of floats."""
     return _lines([float_literal(value) for value in values])
+
+
+def float_bytes(values: Iterable[float]) -> str:
+    """Write the bits of float32 as bytes of Python, which no board rounds."""
+    return ascii(np.array(list(values), dtype="<f4").tobytes())
 
 
 def integers(values: Iterable[int]) -> str:
