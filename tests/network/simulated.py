@@ -41,6 +41,7 @@ class Simulation:
         self.decisions = []
         self.dead = set()
         self.sent_bytes = 0
+        self.ordered = {}  # when the last message of a topic arrives
 
     def measure(self, name, sequence, readings, at):
         row = Measured(readings, sequence, 1000.0 + at)
@@ -94,11 +95,17 @@ class Simulation:
         by_hash = {bundle.hash: bundle for bundle in bundles}
         for said in outbox.beliefs:
             payload = encode_rows(said, by_hash[said.model], self.wire)
+            if by_hash[said.model].plan.sending is not None:
+                self._in_order(name, lambda payload=payload: self._hear(name, payload))
+                continue
             self._publish(payload, lambda payload: self._hear(name, payload))
         for terms in outbox.terms:
             payload = encode_terms(terms, by_hash[terms.model])
             for other in self.nodes:
-                self._publish(payload, lambda payload, node=other: self._take_terms(node, payload))
+                self._in_order(
+                    ("terms", other),
+                    lambda payload=payload, node=other: self._take_terms(node, payload),
+                )
         for node, ask in outbox.asks:
             payload = encode(ask, self.wire)
             self._publish(payload, lambda payload, node=node: self._repeat(node, payload))
@@ -121,6 +128,12 @@ class Simulation:
         if name not in self.dead:
             self.nodes[name].repeat(decode_ask(payload))
             self._advance(name)
+
+    def _in_order(self, topic, event):
+        """Deliver late, but in the order in which it was sent, as brokers do for one topic."""
+        late = self.rng.exponential(self.delay) if self.delay else 0.0
+        self.ordered[topic] = max(self.ordered.get(topic, 0.0), self.now + late)
+        self._at(self.ordered[topic], event)
 
     def _publish(self, payload, deliver):
         self.sent_bytes += len(payload)

@@ -330,9 +330,12 @@ class NodeCore(OpenRows):
         """Return when a row can be decided; silence tells nothing before messages can be there."""
         version = self._versions.of(case.sequence)
         assert version.holding is not None
-        if version.is_whole(case):
+        if version.is_whole(case) and case.n_tried:
             return case.due or 0.0
-        return max(case.due or 0.0, version.holding.issued) + self._deadline(version)
+        answered = version.holding.issued + self._deadline(version)  # by rows below it, too
+        if version.is_whole(case):
+            return max(case.due or 0.0, answered)
+        return max((case.due or 0.0) + self._deadline(version), answered)
 
     # --- waiting ---------------------------------------------------------------------------------
 

@@ -46,7 +46,10 @@ class _Held:
         self.received = _NEVER
 
     def add(self, row: Said) -> None:
-        if row.sequence not in self.rows:
+        known = self.rows.get(row.sequence)
+        if known is not None and known.is_exact and not row.is_exact:
+            return  # a repeated message
+        if known is None:
             insort(self.order, row.sequence)
         self.rows[row.sequence] = row
         while len(self.order) > _MOST_ROWS:
