@@ -11,6 +11,7 @@ from random_models import random_model
 from solah.exceptions import ParameterError
 from solah.network.access import acl_text
 from solah.network.plan import NodePlan, Plan, make_plan
+from solah.network.sending import Sending
 from solah.network.topics import Topics
 
 TOPICS = Topics("house")
@@ -208,3 +209,15 @@ def test_a_broker_lets_everyone_say_and_hear_just_that(people):
         person.wait_for("solah/house/model")
         assert {topic for topic, _ in person.heard} == MAY_HEAR[name]
     people["tester"] = tester
+
+
+def test_those_who_send_on_change_know_the_terms():
+    model = random_model(np.random.default_rng(0), "groups", 3)
+    plan = make_plan(model, gateway="hub", site="house", sending=Sending())
+    users = acl_text(plan, Topics("house")).split("user ")[1:]
+    rights = {text.partition("\n")[0]: text for text in users}
+    assert "topic write solah/house/terms" in rights.pop("hub")
+    assert "operator" in rights
+    for text in rights.values():
+        assert "topic read solah/house/terms" in text
+        assert "topic write solah/house/terms" not in text

@@ -273,6 +273,7 @@ class _Aim:
 
     task: "Task"
     kinds: "Mapping[str, str]"
+    names: tuple[str, ...] | None = None
 
 
 def _estimator(

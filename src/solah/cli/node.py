@@ -162,10 +162,12 @@ def node(
         changed = {"root": root != "solah", "deadline": deadline != 2.0, "wire": wire != "json"}
         refuse_beside_site({**own, **changed, "trust": trust, **broker.given()})
         announced = expire_after if home_assistant else None
-        with _site_node(site, name, state, log_of(screen, log), announced, influx=influx) as one:
-            running, rows = one
-            with health_at(health, lambda: running.health, log_of(screen, log)):
-                running.run(rows)
+        tell = log_of(screen, log)
+        with (
+            _site_node(site, name, state, tell, announced, influx=influx) as (sensing, sensed),
+            health_at(health, lambda: sensing.health, tell),
+        ):
+            sensing.run(sensed)
         return
     bundle = load_bundle(plan, keys)  # type: ignore[arg-type]
     core = NodeCore(bundle, name, Settings(deadline=deadline, window=window))

@@ -12,7 +12,7 @@ from solah.exceptions import ParameterError, shorten
 from solah.network.plan import check_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from solah.network.plan import NodePlan, Plan
     from solah.network.topics import Topics
@@ -70,6 +70,10 @@ def acl_text(
     _check_users(plan, operator, watcher)
     deciding = plan.nodes[0].name
     rights = {node.name: _node_rights(node, topics, node.name == deciding) for node in plan.nodes}
+    if plan.sending is not None:
+        for node in plan.nodes:
+            may = _write if node.name == deciding else _read
+            rights[node.name] = [*rights[node.name], may(topics.terms)]
     rights[operator] = _operator_rights(topics)
     rights[watcher] = _watcher_rights(topics)
     about = f"# Rights of the users at the site {plan.site!r}; for acl_file of mosquitto.conf."
@@ -104,7 +108,7 @@ def _check_users(plan: Plan, operator: str, watcher: str) -> None:
             )
 
 
-def _node_rights(node: NodePlan, topics: Topics, decides: bool) -> Iterator[str]:
+def _node_rights(node: NodePlan, topics: Topics, decides: bool) -> Iterable[str]:
     name = node.name
     sources = sorted({home for _, home in node.hears})
     yield _write(topics.status(name))
@@ -127,7 +131,7 @@ def _node_rights(node: NodePlan, topics: Topics, decides: bool) -> Iterator[str]
         yield from (_read(lane.said(other)) for other in sources)
 
 
-def _operator_rights(topics: Topics) -> Iterator[str]:
+def _operator_rights(topics: Topics) -> Iterable[str]:
     yield _write(topics.model)
     yield _write(topics.shadow.model)
     yield _write(f"{topics.history}/{_ANY}")
@@ -136,11 +140,11 @@ def _operator_rights(topics: Topics) -> Iterator[str]:
     yield _read(topics.readings(_ANY))
 
 
-def _watcher_rights(topics: Topics) -> Iterator[str]:
+def _watcher_rights(topics: Topics) -> Iterable[str]:
     for topic in (topics.alert, topics.alerts):
         yield _write(topic)
         yield _read(topic)
-    for topic in (topics.model, topics.decisions, topics.progress):
+    for topic in (topics.model, topics.decisions, topics.progress, topics.terms):
         yield _read(topic)
     for of_node in (topics.status, topics.said, topics.asked, topics.influx):
         yield _read(of_node(_ANY))

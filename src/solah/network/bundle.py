@@ -24,7 +24,8 @@ from solah.exceptions import ModelFormatError, SolahError, shorten
 from solah.keys import load_private_key
 from solah.model.format import MAX_BYTES, read_model, to_json
 from solah.network.messages import MAX_SEQUENCE
-from solah.network.plan import Plan, check_name, plan_of_homes
+from solah.network.plan import Plan, check_name, plan_of_homes, with_sending
+from solah.network.sending import Sending
 
 if TYPE_CHECKING:
     import os
@@ -35,10 +36,13 @@ if TYPE_CHECKING:
 FORMAT = "solah-plan"
 VERSION = 1
 _KEYS = ("format", "version", "site", "from", "nodes", "model")
-_OPTIONAL = ("counter", "role", "signature")
+_OF_SIGNED = ("counter", "role", "signature")
 _SHADOW = "shadow"
+_OF_CHANGE = ("sending",)
+_KEYS_OF_SENDING = ("slack", "unit", "keep_alive")
 _KEYS_OF_NODE = ("name", "runs", "reads", "hears", "sends")
 _SIGNATURE_BYTES = 64
+_MOST_SECONDS = 1e9
 _END = b"}\n"
 _SIGNED_END = re.compile(rb', "signature": "([A-Za-z0-9+/]{86}==)"\}\n\Z')
 _SIGNED_END_BYTES = 110  # and a little more
@@ -75,7 +79,7 @@ class Bundle:
     @cached_property
     def hash(self) -> str:
         """Names plan and model, no matter for which rows, what for, and who signed them."""
-        plain = {key: part for key, part in self._plain().items() if key not in _OPTIONAL}
+        plain = {key: part for key, part in self._plain().items() if key not in _OF_SIGNED}
         plain["from"] = 0
         return sha256(_canonical(plain)).hexdigest()[:16]
 
@@ -123,6 +127,7 @@ class Bundle:
             **({"counter": self.counter} if self.counter else {}),
             **({"role": _SHADOW} if self.is_shadow else {}),
             "nodes": _plain_nodes(self.plan),
+            **({"sending": vars(self.plan.sending)} if self.plan.sending else {}),
             "model": json.loads(to_json(self.model)),
         }
 
@@ -194,10 +199,12 @@ def part_signature(data: bytes) -> tuple[bytes, bytes]:
 def _read_document(document: Reader) -> Bundle:
     if document.part("format").value != FORMAT or document.part("version").value != VERSION:
         raise BundleError(f"the document is not a plan of version {VERSION}")
-    fields = document.record(_KEYS, _OPTIONAL)
+    fields = document.record(_KEYS, (*_OF_SIGNED, *_OF_CHANGE))
     model = read_model(Reader(fields["model"].value, "the plan.model", ModelFormatError))
+    sending = _read_sending(fields["sending"]) if "sending" in fields else None
+    plan = _read_plan(fields["nodes"], model, check_name(fields["site"].value))
     bundle = Bundle(
-        plan=_read_plan(fields["nodes"], model, check_name(fields["site"].value)),
+        plan=with_sending(plan, model, sending),
         model=model,
         starts=fields["from"].integer(0, MAX_SEQUENCE),
         signature=_read_signature(fields["signature"]) if "signature" in fields else b"",
@@ -233,6 +240,11 @@ def _read_plan(nodes: Reader, model: Model, site: str) -> Plan:
         strange = min(home.keys() ^ known)
         raise BundleError(f"{shorten(strange)} is in the plan or in the model, but not in both")
     return plan_of_homes(model, home, site, measured)
+
+
+def _read_sending(reader: Reader) -> Sending:
+    fields = reader.record(_KEYS_OF_SENDING)
+    return Sending(**{name: one.number(0.0, _MOST_SECONDS) for name, one in fields.items()})
 
 
 def _read_signature(reader: Reader) -> bytes:

@@ -64,6 +64,11 @@ class Said:
     readings : those that a tree elsewhere asks, by attribute: a number, the place of a state, or
         None where it is unknown
     oldest : when the oldest of the readings behind it was taken; None where nobody knows
+    doubts : how many readings are out of the range that the model learnt from, and how many pairs
+        of them never occurred together there
+    previous : of a node that sends on change, the row that it sent before; readings that are the
+        same there are left out. None where nothing is left out
+    is_exact : whether the signals are exact, rather than in units
     """
 
     sequence: int
@@ -73,6 +78,9 @@ class Said:
     unknown: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     readings: Mapping[str, float | None] = field(default_factory=dict)
     oldest: float | None = None
+    doubts: tuple[int, int] = (0, 0)
+    previous: int | None = None
+    is_exact: bool = True
 
 
 @dataclass(frozen=True)
@@ -103,6 +111,9 @@ class Decided:
     missing : the trees, fusions and readings that did not come in time
     known : the share of the model's knowledge that was reached
     oldest : when the oldest of its readings was taken; None where nobody knows
+    settled : of a model with a policy, the class that stands; None for "don't know", and empty
+        where there is no policy
+    doubts : why it is or could be held back: low belief, few readings, out of range, unseen
     """
 
     sequence: int
@@ -112,6 +123,8 @@ class Decided:
     missing: tuple[str, ...] = ()
     known: float = 1.0
     oldest: float | None = None
+    settled: str | None = ""
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -165,6 +178,25 @@ class SensorReport:
 
 
 @dataclass(frozen=True)
+class Terms:
+    """How much the silence of nodes that send on change may hide (:mod:`solah.network.sending`).
+
+    Attributes
+    ----------
+    model : the hash of the bundle that they are about
+    row : they hold for the rows from this one on
+    winner : the place of the class that is decided for
+    allowed : by how much its lead over each class may fall at one node, in nats; empty where every
+        change is to be sent, and exactly
+    """
+
+    model: str
+    row: int
+    winner: int
+    allowed: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Status:
     """How a node is doing; kept by the broker."""
 
@@ -199,8 +231,11 @@ def decode_decisions(payload: bytes) -> Decisions:
 
 
 def decode_ask(payload: bytes) -> Ask:
-    """Read a request to send rows again."""
-    fields = _fields(payload, ("sequences", "since"))
+    """Read a request to send rows again; plainly a list of rows where nodes send on change."""
+    message = _read(payload)
+    if isinstance(message.value, list):
+        return Ask(tuple(map(_count, message.items(1, MAX_ROWS))))
+    fields = _versioned(message, ("sequences", "since"))
     sequences = tuple(map(_count, fields["sequences"].items(0, MAX_ROWS)))
     return Ask(sequences, _optional(_count, fields["since"]))
 
@@ -246,6 +281,7 @@ def _plain_beliefs(message: Beliefs) -> dict[str, Any]:
             **({"unknown": dict(one.unknown)} if one.unknown else {}),
             **({"readings": dict(one.readings)} if one.readings else {}),
             **({"oldest": one.oldest} if one.oldest is not None else {}),
+            **({"doubts": list(one.doubts)} if any(one.doubts) else {}),
         }
         for one in message.rows
     ]
@@ -262,6 +298,8 @@ def _plain_decisions(message: Decisions) -> dict[str, Any]:
             "missing": list(one.missing),
             "known": one.known,
             **({"oldest": one.oldest} if one.oldest is not None else {}),
+            **({"settled": one.settled} if one.settled != "" else {}),
+            **({"doubts": list(one.doubts)} if one.doubts else {}),
         }
         for one in message.rows
     ]
@@ -310,11 +348,12 @@ _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
 
 def _read(payload: bytes, *, allow_nan: bool = False) -> Reader:
     if payload and payload[0] in _CBOR:
-        return Reader(_parse_cbor(payload), "the message", MessageError)
+        return Reader(parse_cbor(payload), "the message", MessageError)
     return _PARSER.read(payload, allow_nan=allow_nan)
 
 
-def _parse_cbor(payload: bytes) -> Any:
+def parse_cbor(payload: bytes, *, only_texts: bool = True) -> Any:
+    """Parse CBOR without tags, open lengths and repeated keys; only texts as keys, or others."""
     _PARSER.check_size(payload)
     _PARSER.check_containers(_most_containers(payload))
     stream = BytesIO(payload)
@@ -326,7 +365,7 @@ def _parse_cbor(payload: bytes) -> Any:
             max_depth=MAX_DEPTH,
             allow_indefinite=False,
             allow_duplicate_keys=False,
-            strict_hashable_types=True,
+            strict_hashable_types=only_texts,
         ).decode()
     except Exception as error:  # whatever a parser may raise on a stranger's bytes
         raise MessageError(f"the message cannot be read: {error}") from None
@@ -359,7 +398,13 @@ class _NoTags(dict[int, Any]):
 
 
 def _fields(payload: bytes, keys: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Reader]:
-    fields = _read(payload).record(("v", *keys), optional)
+    return _versioned(_read(payload), keys, optional)
+
+
+def _versioned(
+    message: Reader, keys: Iterable[str], optional: Iterable[str] = ()
+) -> dict[str, Reader]:
+    fields = message.record(("v", *keys), optional)
     version = fields["v"].value
     if type(version) is not int or version != VERSION:
         raise MessageError(f"the message has version {shown(version)}; this is {VERSION}")
@@ -367,20 +412,23 @@ def _fields(payload: bytes, keys: Iterable[str], optional: Iterable[str] = ()) -
 
 
 def _read_signals(row: Reader) -> Said:
-    fields = row.record(("seq", "time", "says", "missing"), ("unknown", "readings", "oldest"))
+    optional = ("unknown", "readings", "doubts", "oldest")
+    fields = row.record(("seq", "time", "says", "missing"), optional)
     return Said(
         sequence=_count(fields["seq"]),
         time=_time(fields["time"]),
         signals=_mapping(fields["says"], _signal),
         missing=_names(fields["missing"]),
-        unknown=_mapping(fields["unknown"], _unknown) if "unknown" in fields else {},
-        readings=_mapping(fields["readings"], _code) if "readings" in fields else {},
+        unknown=_mapping(fields["unknown"], read_unknown) if "unknown" in fields else {},
+        readings=_mapping(fields["readings"], read_code) if "readings" in fields else {},
+        doubts=read_doubts(fields["doubts"]) if "doubts" in fields else (0, 0),
         oldest=_time(fields["oldest"]) if "oldest" in fields else None,
     )
 
 
 def _read_decision(row: Reader) -> Decided:
-    fields = row.record(("seq", "time", "decision", "beliefs", "missing", "known"), ("oldest",))
+    required = ("seq", "time", "decision", "beliefs", "missing", "known")
+    fields = row.record(required, ("settled", "doubts", "oldest"))
     return Decided(
         sequence=_count(fields["seq"]),
         time=_time(fields["time"]),
@@ -389,6 +437,8 @@ def _read_decision(row: Reader) -> Decided:
         missing=_names(fields["missing"]),
         known=_share(fields["known"]),
         oldest=_time(fields["oldest"]) if "oldest" in fields else None,
+        settled=_optional(_text, fields["settled"]) if "settled" in fields else "",
+        doubts=_names(fields["doubts"]) if "doubts" in fields else (),
     )
 
 
@@ -448,12 +498,20 @@ def _signal(reader: Reader) -> tuple[float, ...]:
     return reader.numbers(0, _MAX_SIGNAL_SIZE, -_MOST, _MOST)
 
 
-def _unknown(reader: Reader) -> tuple[float, float]:
+def read_unknown(reader: Reader) -> tuple[float, float]:
+    """Read the share and the variance of evidence that is unknown."""
     share, variance = reader.items(2, 2)
     return share.number(0.0, 1.0 + _ROUNDING), variance.number(0.0, _MOST_VARIANCE)
 
 
-def _code(reader: Reader) -> float | None:
+def read_doubts(reader: Reader) -> tuple[int, int]:
+    """Read how many readings are out of range, and how many pairs unseen."""
+    out_of_range, unseen = map(_count, reader.items(2, 2))
+    return out_of_range, unseen
+
+
+def read_code(reader: Reader) -> float | None:
+    """Read a coded reading."""
     return None if reader.value is None else reader.number(-_FLOAT_MAX, _FLOAT_MAX)
 
 

@@ -14,6 +14,12 @@ from solah.model.format import MAX_BYTES as MOST_OF_A_PLAN
 from solah.network.adopting import Adoption
 from solah.network.backlog import Backlog, Complaints
 from solah.network.client import Client
+from solah.network.compact import (
+    decode_terms,
+    encode_ask,
+    encode_rows,
+    encode_terms,
+)
 from solah.network.health import Health
 from solah.network.keeping import Keeper
 from solah.network.logs import Event
@@ -296,7 +302,7 @@ class Node:
     def _take_message(self, node: str, what: str, payload: bytes) -> None:
         now = time.monotonic()
         if what == "out":
-            self.core.hear(beliefs_of(node, payload), now)
+            self.core.hear(beliefs_of(node, payload, self.core.bundles), now)
         elif what == "in":
             self._read_rows(decode_readings(payload))
         elif what == "ask":
@@ -306,6 +312,9 @@ class Node:
         elif what == "progress":
             if not self.core.decides:
                 self._note_progress(decode_progress(payload))
+        elif what == "terms" and payload:
+            if (terms := decode_terms(payload, self.core.bundles)) is not None:
+                self.core.take_terms(terms)
         elif what == "model" and payload:
             self._adoption.take(payload)
         elif what == f"{SHADOW}model":
@@ -358,10 +367,15 @@ class Node:
 
     def _publish(self, outbox: Outbox) -> None:
         wire, topics = self._options.wire, self._topics
+        bundles = {bundle.hash: bundle for bundle in self.core.bundles}
         for beliefs in outbox.beliefs:
-            self._send(topics.said(self.core.name), encode(beliefs, wire))
+            payload = encode_rows(beliefs, bundles[beliefs.model], wire)
+            self._send(topics.said(self.core.name), payload)
         for node, ask in outbox.asks:
-            self._send(topics.asked(node), encode(ask, wire))
+            self._send(topics.asked(node), encode_ask(ask, self.core.bundle, wire))
+        for terms in outbox.terms:
+            payload = encode_terms(terms, bundles[terms.model])
+            self._send(topics.terms, payload, retain=True)
         for decided in outbox.decisions:
             payload = encode(decided, wire)
             self._send(topics.decisions, payload, about={"model": decided.model, "wire": wire})
@@ -442,7 +456,8 @@ class Node:
     def _subscribe(self) -> None:
         name, topics = self.core.name, self._topics
         others = {topics.said(node) for _, node in self.core.plan.hears}
-        own = (topics.readings(name), topics.asked(name), topics.model, topics.progress)
+        own = [topics.readings(name), topics.asked(name), topics.model, topics.progress]
+        own += [topics.terms] if self.core.bundle.plan.sending and self.core.plan.sends else []
         shadow = [topics.shadow.model]
         if self._shadow is not None:
             tried = {topics.shadow.said(node) for _, node in self._shadow.core.plan.hears}

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from solah.exceptions import SolahError
 from solah.network.alerting import decode_alerts
 from solah.network.bundle import read_bundle
+from solah.network.compact import decode_rows, decode_terms
 from solah.network.comparing import Comparison
 from solah.network.condition import judge, stale_after
 from solah.network.fitting import Fitting
 from solah.network.messages import (
     MAX_SEQUENCE,
     decode_ask,
-    decode_beliefs,
     decode_decisions,
     decode_progress,
     decode_readings,
@@ -242,6 +242,7 @@ class Observer:
             self._topics.shadow.lane + "decision": self._take_shadow_decisions,
             "alerts": self._take_alerts,
             "alert": self._pass_over_alert,
+            "terms": self._take_terms,
         }
         of_node: dict[str, Callable[[str, bytes, float], None]] = {
             "status": self._take_status,
@@ -270,6 +271,9 @@ class Observer:
     def _take_progress(self, payload: bytes, _now: float) -> None:
         self._progress = decode_progress(payload)
 
+    def _take_terms(self, payload: bytes, _now: float) -> None:
+        decode_terms(payload, self._bundles())  # only to be counted where it cannot be read
+
     def _take_status(self, name: str, payload: bytes, now: float) -> None:
         status = decode_status(payload)
         node = self._node(name, status.node)
@@ -291,7 +295,7 @@ class Observer:
         """Ignore what is for others."""
 
     def _take_beliefs(self, name: str, payload: bytes, now: float) -> None:
-        message = decode_beliefs(payload)
+        message = decode_rows(payload, name, self._bundles())
         fitting = self._fittings.get(message.model)
         if fitting is None:
             raise _RefusedError("other_model")
@@ -346,6 +350,9 @@ class Observer:
 
     def _pass_over_alert(self, _payload: bytes, _now: float) -> None:
         """Ignore single alerts; all that are raised come together."""
+
+    def _bundles(self) -> list[Bundle]:
+        return [fitting.bundle for fitting in self._fittings.values()]
 
     def _node(self, name: str, speaker: str) -> WatchedNode:
         """Find a node, or begin to watch it."""

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 from solah.model.document import Task
 from solah.network.bundle import BundleError, read_bundle
+from solah.network.compact import decode_rows
 from solah.network.comparing import Comparison
 from solah.network.core import NodeCore
-from solah.network.messages import MessageError, decode_ask, decode_beliefs
+from solah.network.messages import MessageError, decode_ask
 from solah.network.trust import refuse_older
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from solah.network.bundle import Bundle
     from solah.network.core import Outbox, Settings
     from solah.network.messages import Beliefs, Decisions
@@ -43,7 +46,7 @@ class Shadow:
     def take(self, node: str, what: str, payload: bytes, now: float) -> None:
         """Take in what other nodes send about the shadow model."""
         if what == "out":
-            self.core.hear(beliefs_of(node, payload), now)
+            self.core.hear(beliefs_of(node, payload, self.core.bundles), now)
         elif what == "ask":
             self.core.repeat(decode_ask(payload))
 
@@ -96,6 +99,8 @@ def next_shadow(
         raise BundleError(f"the plan is of the site {bundle.plan.site!r}")
     if not bundle.is_shadow:
         raise BundleError("the plan is to be used, and was published to be compared only")
+    if bundle.plan.sending is not None:
+        raise BundleError("a plan that sends on change cannot be tried out; plan it without")
     if trust is not None and current is not None:
         refuse_older(bundle, current.core.bundle)
     if current is not None and current.core.bundle.hash == bundle.hash:
@@ -105,9 +110,9 @@ def next_shadow(
     return Shadow(bundle, core.name, core.settings)
 
 
-def beliefs_of(node: str, payload: bytes) -> Beliefs:
+def beliefs_of(node: str, payload: bytes, bundles: Sequence[Bundle]) -> Beliefs:
     """Read beliefs that came on the topic of a node, and that it must have sent itself."""
-    beliefs = decode_beliefs(payload)
+    beliefs = decode_rows(payload, node, bundles)
     if beliefs.node != node:
         raise MessageError(f"{beliefs.node!r} publishes on the topic of {node!r}")
     return beliefs

@@ -71,6 +71,11 @@ class Topics:
         """The last row up to which all are decided, kept by the broker."""
         return f"{self.root}/{self.site}/progress"
 
+    @property
+    def terms(self) -> str:
+        """How much the silence of nodes that send on change may hide, kept by the broker."""
+        return f"{self.root}/{self.site}/terms"
+
     def status(self, node: str) -> str:
         """Name where the broker keeps how a node is doing; offline is its last will."""
         return self._of(node, "status")
