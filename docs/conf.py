@@ -21,6 +21,7 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_param = False
 napoleon_use_rtype = False
+strip_signature_backslash = True  # or napoleon takes fitted attributes, model_, for links
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_default_options = {"members": True}
