@@ -41,8 +41,7 @@ class Event:
     cause : why
     message : the same in a sentence
     old_loss, new_loss : the log-loss of the model in use and of the new one on the rows that they
-        were compared on, or lately of what decided before and what does now; None where nothing was
-        compared
+        were compared on; None where nothing was compared
     n_rules : how many rules the new model has; None where there is none
 
     Examples

@@ -196,7 +196,9 @@ class StreamLearner:
         evaluator = self._evaluator()
         beliefs = evaluator.predict_proba(read_features(self._reader, X, reset=False))
         persistence = self.lifecycle.persistence if self.lifecycle else None
-        return beliefs if persistence is None else persistence.believe(beliefs, evaluator.model_.goal)
+        if persistence is None:
+            return beliefs
+        return persistence.believe(beliefs, evaluator.model_.goal)
 
     @property
     def model(self) -> Model | None:

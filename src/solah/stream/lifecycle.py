@@ -148,12 +148,9 @@ class ModelLifecycle:
                 self.score.add(is_right, loss)
                 self.counts[AS_BEFORE] += is_as_before
         n_before = self.counts["rows"] - len(labels)
-        for n_taken, now in decided.switches:
-            losses = (now.loss_without, now.loss_with)
-            old, new = losses if now.is_used else losses[::-1]
-            self._emit(
-                Event(n_before + n_taken, EventKind.AS_BEFORE, Cause.RECENT_LOSS, str(now), old, new)
-            )
+        for n_taken, term in decided.switches:
+            row, cause = n_before + n_taken, Cause.RECENT_LOSS
+            self._emit(Event(row, EventKind.AS_BEFORE, cause, str(term)))
 
     def _decide(self, labels: Sequence[Reading], verdicts: Verdicts | None) -> Decided:
         if self.persistence is not None:
@@ -280,8 +277,6 @@ class ModelLifecycle:
         """Take a model into use; its errors on the last rows are where the detector begins."""
         self.decider = decider
         self.counts["swapped at"] = self.counts["labelled"]
-        if self.persistence is not None:
-            self.persistence.restart()
         self.detector.reset()
         for error in errors:
             self.detector.update(error)

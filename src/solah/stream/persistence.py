@@ -1,11 +1,11 @@
 """Decide "as before" where that pays: by the class of the last row, beside the model's belief.
 
-Rows of sensors come in runs: most have the class of the row before. The shares of classes that
+Rows of sensors come in runs: most have the class of the row before. The shares of the classes that
 followed each class, counted with a short memory, are the term *as before*. It decides alone, or
-its evidence is added to half or all of the model's; each of these ways is scored on every row
-before its class is learnt from, and the one with the lowest log-loss lately decides, if that is
-lower than the model's own by more than three nats in sum. The model knows nothing of this: it learns
-and is compared as if there were no such term.
+half or all of the model's evidence is added to its own. Each of these ways is scored on every row
+before the row's class arrives, and the one that lost least lately decides, if that is clearly less
+than the model lost by itself. The model knows nothing of this: it learns and is compared as if
+there were no such term.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ _ROWS_SCORED = 200
 _ROWS_COUNTED = 500
 # How many nats it must have saved beside the model alone to come into use, and to stay in it.
 _NATS_TO_BEGIN, _NATS_TO_STAY = 3.0, 1.0
+# How many nats a way can fall behind another, so that it is back soon when things change.
+_NATS_AT_MOST = 10.0
 _LEAST = 1 / ONE
 
 
@@ -53,8 +55,7 @@ class AsBefore:
     before : the last class that has arrived; None if there is none yet
     classes : all classes that came
     shares : the share of each class among the rows that followed each class lately
-    loss_with, loss_without : the log-loss of decisions lately, with it and without; None before
-        the first
+    saved : how many nats of log-loss it saved lately beside the model alone, 10 at the most
     """
 
     is_used: bool
@@ -62,26 +63,23 @@ class AsBefore:
     before: Value | None
     classes: tuple[Value, ...]
     shares: tuple[tuple[float, ...], ...]
-    loss_with: float | None
-    loss_without: float | None
+    saved: float
 
     def __str__(self) -> str:
-        if not self.is_used or self.loss_with is None:
-            return "the class before is not used"
-        beside = f"with {self.weight:g} of the evidence of the rules" if self.weight else "alone"
-        return (
-            f"the class before decides {beside}: log-loss {self.loss_with:.3f} lately, "
-            f"{self.loss_without:.3f} without it"
-        )
+        if not self.is_used:
+            return "the rules decide without the class before"
+        share = {0.5: "half", 1.0: "all"}.get(self.weight)
+        how = f"with {share} of the evidence of the rules" if share else "alone"
+        return f"the class before decides {how}: that saved {self.saved:.1f} nats lately"
 
     def rules(self) -> list[str]:
-        """Spell what the class before tells, one rule for each class; none if it is not used.
+        r"""Spell what the class before tells, one rule for each class; none if it is not used.
 
         Examples
         --------
         >>> shares = ((0.98, 0.02), (0.1, 0.9))
-        >>> term = AsBefore(True, 0.0, "dry", ("dry", "wet"), shares, 0.1, 0.4)
-        >>> print(*term.rules(), sep="\\n")
+        >>> term = AsBefore(True, 0.0, "dry", ("dry", "wet"), shares, 4.2)
+        >>> print(*term.rules(), sep="\n")
         if the class before was 'dry' then 'dry' 0.980, 'wet' 0.020
         if the class before was 'wet' then 'dry' 0.100, 'wet' 0.900
         """
@@ -159,13 +157,7 @@ class Persistence:
         self._before: int | None = None
         self._awaited: deque[_Awaited | None] = deque()
         self._way = 0  # the model alone; else how many weights stand before the one in use, plus 1
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget what each way to decide has lost, for another model is in use."""
-        self._losses = np.zeros(1 + len(_WEIGHTS))
-        self._losses[0] = _NATS_TO_BEGIN if self.is_used else 0.0
-        self._n_scored = 0.0
+        self._behind = np.zeros(1 + len(_WEIGHTS))
 
     @property
     def is_used(self) -> bool:
@@ -223,21 +215,19 @@ class Persistence:
         for belief, row in zip(beliefs, combined, strict=True):
             of_classes = np.exp(self._scores(belief, known)[self._way])
             row[known.places[known.is_known]] = of_classes[known.is_known]
-        return combined / combined.sum(axis=1, keepdims=True)
+        return np.asarray(combined / combined.sum(axis=1, keepdims=True))
 
     def describe(self) -> AsBefore:
         """Return what the class before tells, and whether it is used."""
         classes = tuple(self._places)
-        way = self._way or 1 + int(self._losses[1:].argmin())
-        means = (self._losses / self._n_scored).tolist() if self._n_scored else None
+        way = self._way or self._best()
         return AsBefore(
             self.is_used,
             float(_WEIGHTS[way - 1, 0]),
             None if self._before is None else classes[self._before],
             classes,
             tuple(tuple(self._following(place).tolist()) for place in range(len(classes))),
-            means[way] if means else None,
-            means[0] if means else None,
+            float(self._behind[0] - self._behind[way]),
         )
 
     def _judge(
@@ -245,10 +235,10 @@ class Persistence:
     ) -> tuple[list[float], list[bool]]:
         """Return what each way to decide loses on a row, and whether it is right."""
         if label is None or not self._counts.any():
-            return [np.nan] * len(self._losses), [False] * len(self._losses)
+            return [np.nan] * len(self._behind), [False] * len(self._behind)
         place = self._places.get(label)
         if place is None:
-            return [-np.log(_LEAST)] * len(self._losses), [False] * len(self._losses)
+            return [-np.log(_LEAST)] * len(self._behind), [False] * len(self._behind)
         scores = self._scores(belief, known)
         decisions = (scores - known.log_thresholds).argmax(axis=1)
         losses = np.minimum(-scores[:, place], -np.log(_LEAST))
@@ -311,13 +301,16 @@ class Persistence:
         self._before = row.place
 
     def _weigh(self, losses: list[float]) -> None:
-        """Add up what each way to decide has lost, and choose the one to decide by."""
-        keep = 1 - 1 / _ROWS_SCORED
-        self._losses = keep * self._losses + losses
-        self._n_scored = keep * self._n_scored + 1
-        best = 1 + int(self._losses[1:].argmin())
-        saved = self._losses[0] - self._losses[best]
+        """Add up how far each way to decide is behind the best, and choose one to decide by."""
+        behind = (1 - 1 / _ROWS_SCORED) * self._behind + losses
+        self._behind = np.minimum(behind - behind.min(), _NATS_AT_MOST)
+        best = self._best()
+        saved = self._behind[0] - self._behind[best]
         self._way = best if saved > (_NATS_TO_STAY if self.is_used else _NATS_TO_BEGIN) else 0
+
+    def _best(self) -> int:
+        """Return the best way that uses the class before."""
+        return 1 + int(self._behind[1:].argmin())
 
     def state(self) -> dict[str, Any]:
         """Return what is to be kept, as JSON has it."""
@@ -327,8 +320,7 @@ class Persistence:
             "followers": self._followers.tolist(),
             "before": self._before,
             "awaited": [None if row is None else list(row) for row in self._awaited],
-            "losses": self._losses.tolist(),
-            "n_scored": self._n_scored,
+            "behind": self._behind.tolist(),
             "way": self._way,
         }
 
@@ -340,12 +332,11 @@ class Persistence:
         ValueError
             If it cannot be what :meth:`state` returned.
         """
-        n_classes, n_ways = len(state["classes"]), len(self._losses)
+        n_classes, n_ways = len(state["classes"]), len(self._behind)
         self._places = {label: place for place, label in enumerate(state["classes"])}
-        self._counts = _shares(state["counts"], (n_classes,))
-        self._followers = _shares(state["followers"], (n_classes, n_classes))
-        self._losses = _shares(state["losses"], (n_ways,))
-        self._n_scored = float(state["n_scored"])
+        self._counts = _numbers(state["counts"], (n_classes,))
+        self._followers = _numbers(state["followers"], (n_classes, n_classes))
+        self._behind = _numbers(state["behind"], (n_ways,))
         self._way = _place(state["way"], n_ways)
         self._before = None if state["before"] is None else _place(state["before"], n_classes)
         self._awaited = deque(
@@ -355,7 +346,7 @@ class Persistence:
             raise ValueError("its classes before do not go together")
 
 
-def _shares(saved: Any, shape: tuple[int, ...]) -> Float:
+def _numbers(saved: Any, shape: tuple[int, ...]) -> Float:
     numbers = np.array(saved, dtype=np.float64).reshape(shape)
     if not (np.isfinite(numbers).all() and (numbers >= 0).all()):
         raise ValueError("a count or loss of its classes before is no number from 0 on")
