@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -263,14 +263,15 @@ class _Service:
             yield lambda metrics: server.show(prometheus_text(metrics))
 
     def _conclude(self) -> None:
-        metrics = self._learner.metrics
+        metrics, term = self._learner.metrics, self._learner.as_before
         if self._screen.json:
+            if term is not None and term.is_used:
+                print(json.dumps({"as_before": asdict(term)}, ensure_ascii=False), flush=True)
             print(json.dumps({"metrics": metrics.as_dict()}, ensure_ascii=False), flush=True)
         self._screen.say("", _figures(metrics))
-        term = self._learner.as_before
         if term is not None and term.is_used:
             self._screen.say("", *term.rules())
-            self._screen.note(f"{term}; {self._output} decides without it")
+            self._screen.note(f"{term}; a model document decides without it")
         if self._learner.model is None:
             self._screen.note(
                 f"no model was written: {metrics.labelled:,} labelled rows came, and the first is "
@@ -402,7 +403,7 @@ def _figures(metrics: "Metrics") -> "RenderableType":
         "speed": None if speed is None else f"{speed:,.0f} rows/s",
         "accuracy": _pair(metrics.accuracy, metrics.accuracy_overall),
         "log-loss": _pair(metrics.log_loss, metrics.log_loss_overall),
-        "as before": f"{metrics.as_before:,} of {metrics.decided:,} decisions used the class before",
+        "as before": f"{metrics.as_before:,} of {metrics.decided:,} decisions used the last class",
         "drifts": drifts or "none",
         "learnt again": f"{metrics.swapped} took over, {metrics.refused} no better, "
         f"{metrics.failed} failed",
