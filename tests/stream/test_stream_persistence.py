@@ -57,7 +57,8 @@ def test_it_is_said(runs):
     assert "the class before decides" in begun.message
     term = stream.as_before
     assert (term.is_used, term.classes, term.before) == (True, ("c", "b", "a"), "c")
-    assert 0 < stream.metrics.as_before <= stream.metrics.decided == 899
+    assert stream.metrics.decided == 899
+    assert stream.metrics.as_before == 900 - begun.row
     rules = term.rules()
     assert len(rules) == 3
     assert rules[0].startswith("if the class before was 'c' then 'c' 0.9")
@@ -120,6 +121,13 @@ def test_the_last_class_that_arrived_counts_behind_rows_without_one():
     assert persistence.is_used
     assert persistence.describe().before == "wet"
     assert persistence.believe(NO_IDEA, DRY_WET)[0, 1] > 0.9
+
+
+def test_nothing_is_told_before_the_first_class_arrives():
+    stream, _ = followed(noise(2), ["a", "b"], label_delay=5)
+    assert stream.as_before.before is None
+    assert not stream.as_before.is_used
+    assert stream.metrics.decided == 0
 
 
 def test_classes_beyond_those_of_a_model_are_not_kept():

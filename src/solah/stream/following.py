@@ -15,7 +15,7 @@ from solah.estimators.inputs import read_features
 from solah.exceptions import DataError, ParameterError
 from solah.runtime import Evaluator
 from solah.stream.events import Cause, EventKind, Metrics
-from solah.stream.lifecycle import AS_BEFORE, ModelLifecycle, drifts_by
+from solah.stream.lifecycle import DECIDED_AS_BEFORE, ModelLifecycle, drifts_by
 from solah.stream.organising import Trainer
 from solah.stream.settings import Settings
 from solah.stream.values import read_labels
@@ -228,7 +228,7 @@ class StreamLearner:
             rows=counts["rows"],
             labelled=counts["labelled"],
             decided=score.n_decided,
-            as_before=counts[AS_BEFORE],
+            as_before=counts[DECIDED_AS_BEFORE],
             seconds=self.seconds,
             accuracy=score.accuracy,
             log_loss=score.log_loss,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _BLOCK_ROWS = 256
 _NO_LOSS = float("nan")
-AS_BEFORE = "as before"
+DECIDED_AS_BEFORE = "decided as before"
 
 
 @dataclass(frozen=True)
@@ -146,22 +146,17 @@ class ModelLifecycle:
         for loss, is_right, is_as_before in decided.rows():
             if loss == loss:
                 self.score.add(is_right, loss)
-                self.counts[AS_BEFORE] += is_as_before
+                self.counts[DECIDED_AS_BEFORE] += is_as_before
         n_before = self.counts["rows"] - len(labels)
         for n_taken, term in decided.switches:
             row, cause = n_before + n_taken, Cause.RECENT_LOSS
             self._emit(Event(row, EventKind.AS_BEFORE, cause, str(term)))
 
     def _decide(self, labels: Sequence[Reading], verdicts: Verdicts | None) -> Decided:
-        if self.persistence is not None:
-            goal = None if self.decider is None else self.decider.start.goal
-            return self.persistence.serve(labels, verdicts, goal)
-        if verdicts is None:
-            return Decided.nothing(len(labels))
-        n_rows = len(labels)
-        return Decided(
-            verdicts.losses[:n_rows].tolist(), verdicts.is_right[:n_rows].tolist(), [False] * n_rows
-        )
+        if self.persistence is None:
+            return Decided.by_model(verdicts, len(labels))
+        goal = None if self.decider is None else self.decider.start.goal
+        return self.persistence.serve(labels, verdicts, goal)
 
     def _watch(self, verdicts: Verdicts, labels: Sequence[Reading]) -> tuple[int, Event | None]:
         """Look at verdicts until a change shows; return how many were looked at, and the change."""
@@ -170,8 +165,7 @@ class ModelLifecycle:
             if label is None:
                 continue
             now += 1
-            is_right = bool(verdicts.is_right[i])
-            has_risen = self.detector.update(float(not is_right))
+            has_risen = self.detector.update(float(not verdicts.is_right[i]))
             if verdicts.is_unseen[i] and self._is_due(label, now):
                 return i + 1, self._new_class(label, now)
             if has_risen:

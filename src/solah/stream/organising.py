@@ -131,11 +131,10 @@ class Fit:
         sets = _training_sets(kept, n_fresh, n_held, trainer.settings.min_rows)
         swap_after = trainer.settings.swap_after
         models: Future[list[Decider]] = Future()
-        learn = Thread(target=_learn, args=(models, trainer, sets), daemon=True)
         if swap_after == 0:
-            learn.run()
+            _learn(models, trainer, sets)
         else:
-            learn.start()
+            Thread(target=_learn, args=(models, trainer, sets), daemon=True).start()
         ends_at = None if swap_after is None else now + swap_after
         return cls(cause, now, ends_at, n_held, models)
 

@@ -115,9 +115,12 @@ class Decided:
     switches: list[tuple[int, AsBefore]] = field(default_factory=list)
 
     @classmethod
-    def nothing(cls, n_rows: int) -> Decided:
-        """Decide nothing on rows."""
-        return cls([np.nan] * n_rows, [False] * n_rows, [False] * n_rows)
+    def by_model(cls, verdicts: Verdicts | None, n_rows: int) -> Decided:
+        """Decide on the first of some rows as a model thought; nothing without one."""
+        not_used = [False] * n_rows
+        if verdicts is None:
+            return cls([np.nan] * n_rows, not_used, not_used)
+        return cls(verdicts.losses[:n_rows].tolist(), verdicts.is_right[:n_rows].tolist(), not_used)
 
     def rows(self) -> Iterator[tuple[float, bool, bool]]:
         """Go through the rows."""
@@ -156,7 +159,7 @@ class Persistence:
         self._followers = np.zeros((0, 0))
         self._before: int | None = None
         self._awaited: deque[_Awaited | None] = deque()
-        self._way = 0  # the model alone; else how many weights stand before the one in use, plus 1
+        self._way = 0  # the model alone; else the number of a weight, from 1 on
         self._behind = np.zeros(1 + len(_WEIGHTS))
 
     @property
@@ -246,7 +249,7 @@ class Persistence:
 
     def _scores(self, belief: Float | None, known: _Known) -> Float:
         """Return the log-belief of each way to decide in each class."""
-        shares = self._counts / self._counts.sum()
+        shares = self._shares()
         model = shares if belief is None else np.where(known.is_known, belief[known.places], 0.0)
         following = shares if self._before is None else self._following(self._before)
         logs = np.log(np.maximum((model, following, shares), _LEAST))
@@ -257,8 +260,11 @@ class Persistence:
     def _following(self, before: int) -> Float:
         """Return the shares of the classes behind a class; the shares of all count as one row."""
         followers = self._followers[before]
-        shares = self._counts / self._counts.sum()
-        return np.asarray((followers + shares) / (followers.sum() + 1))
+        return np.asarray((followers + self._shares()) / (followers.sum() + 1))
+
+    def _shares(self) -> Float:
+        """Return the shares of the classes that have arrived; none before the first."""
+        return np.asarray(self._counts / max(self._counts.sum(), _LEAST))
 
     def _find_classes(self, goal: Goal | None) -> _Known:
         """Find the place of each class among those that a model decides between."""
