@@ -10,7 +10,7 @@ OLDEST := .venv-oldest
 OLDEST_TESTS ?= tests/test_sklearn_contract.py tests/test_package.py tests/data tests/datasets \
 	tests/labels tests/model tests/network/test_web.py tests/plot tests/runtime tests/scale tests/stream
 
-.PHONY: demo test quick test-oldest test-system bench reproduce lint clean
+.PHONY: demo docs test quick test-oldest test-system bench reproduce lint clean
 
 demo: $(VENV)/.installed
 	$(BIN)/solah demo --output demo
@@ -30,6 +30,11 @@ quick: $(VENV)/.dev
 # of what new ones no longer have, and scikit-learn 1.7 does so under pytest 9.
 test-oldest: $(OLDEST)/.dev
 	$(OLDEST)/bin/python -m pytest -n auto -m 'not slow' -W ignore::DeprecationWarning $(OLDEST_TESTS)
+
+# The documentation as a site, in site/.
+docs: $(VENV)/.dev
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs site
+	@echo "the site is at site/index.html"
 
 # What some tests need beside Python packages; without it they are skipped and say why.
 test-system:
@@ -65,4 +70,4 @@ $(OLDEST)/.dev: $(SOURCES) tests/oldest.py
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) build dist demo
+	rm -rf $(VENV) $(OLDEST) build dist demo site

@@ -15,6 +15,8 @@ myst_fence_as_directive = ["eval-rst"]
 nb_execution_mode = "off"  # the tests execute notebooks, and compare what they show
 
 napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_param = False
 napoleon_use_rtype = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
@@ -22,6 +24,8 @@ autodoc_default_options = {"members": True}
 
 html_theme = "furo"
 html_title = "solah"
+html_static_path = ["_static"]
+html_js_files = ["access.js"]
 html_copy_source = False
 html_show_sphinx = False
 copybutton_prompt_text = r"\$ "
@@ -38,8 +42,15 @@ CONTENTS = {
         "command-line",
         "serve",
     ],
-    "Understand and correct": ["explain", "report", "rules-file", "diff-and-card", "gallery"],
-    "Devices and nodes": ["export", "blob-format", "network"],
+    "Understand and correct": [
+        "explain",
+        "trust",
+        "report",
+        "rules-file",
+        "diff-and-card",
+        "gallery",
+    ],
+    "Devices and nodes": ["export", "blob-format", "network", "site", "operations"],
     "Many rows": ["scale", "streams"],
     "Reference": ["api", "reference/estimators", "reference/others", "model-format"],
     "Evidence": ["measured", "accuracy", "reproduction", "decisions"],
@@ -60,7 +71,24 @@ def _mark_figures(_app: Any, name: str, source: list[str]) -> None:
         source[0] = f"---\norphan: true\n---\n{source[0]}"
 
 
+def _skip(_app: Any, _what: str, name: str, _thing: Any, skip: bool, _options: Any) -> bool:
+    """Leave out what scikit-learn adds to every estimator for its routing."""
+    return skip or name.endswith(("_request", "_metadata_routing"))
+
+
+def _level_headings(
+    _app: Any, _name: str, _template: str, context: dict[str, Any], _doctree: Any
+) -> None:
+    """Give the headings of the menu a level, without which screen readers cannot place them."""
+    menu = context["furo_navigation_tree"]
+    context["furo_navigation_tree"] = menu.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
+
+
 def setup(app: Any) -> None:
     """Prepare pages before they are read."""
     app.connect("source-read", _add_contents)
     app.connect("source-read", _mark_figures)
+    app.connect("autodoc-skip-member", _skip)
+    app.connect("html-page-context", _level_headings, priority=900)

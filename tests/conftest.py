@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import hypothesis
@@ -15,6 +16,12 @@ hypothesis.settings.register_profile("solah", deadline=None, derandomize=True, m
 hypothesis.settings.load_profile("solah")
 
 
+CHROMIUM_FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+
+
 @pytest.fixture(scope="session")
 def find_tool():
     """Return a function that finds a program of the system, or skips the test.
@@ -26,6 +33,23 @@ def find_tool():
         path = shutil.which(name)
         if path is not None:
             return path
+        message = f"{name} is not installed: make test-system"
+        if os.environ.get("SOLAH_REQUIRE_TOOLS"):
+            pytest.fail(message)
+        pytest.skip(message)
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def find_header(find_tool):
+    """Return a function that looks for a header of C in the system, and skips without it."""
+
+    def find(name: str) -> None:
+        command = [find_tool("cc"), "-E", "-x", "c", "-"]
+        text = f"#include <{name}>\n"
+        if subprocess.run(command, input=text, capture_output=True, text=True).returncode == 0:
+            return
         message = f"{name} is not installed: make test-system"
         if os.environ.get("SOLAH_REQUIRE_TOOLS"):
             pytest.fail(message)
@@ -50,3 +74,16 @@ def sms_14(shared_data):
 
     messages = load_rows("sms14")
     return messages.X, messages.goal
+
+
+@pytest.fixture(scope="module")
+def browser(find_tool):
+    """Start Chromium."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = find_tool("chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=CHROMIUM_FLAGS.split(), timeout=180_000
+        )
+        yield browser
+        browser.close()

@@ -15,12 +15,14 @@ Errors of devices and networks stand in their packages.
     │   ├── ModelVersionError             a model document from another age
     │   └── RuleTextError                 a rule or a rules file that cannot be read
     ├── AgreementError (ValueError)       an export that does not decide as its model does
+    ├── KeyFileError (ValueError)         a key for signing that cannot be read or used
     ├── ForeignNodeError (AttributeError) what only a hierarchy of linguistic nodes has
     ├── MissingExtraError (ImportError)   an optional package that is not installed
     │                                     in solah.export.targets.errors:
     ├── MissingToolError (FileNotFoundError)  a compiler or emulator that is not installed
     ├── BuildError                        C that does not compile or does not fit its target
     ├── RunError                          a program that failed, crashed or did not end
+    ├── SignatureError (ValueError)       a signed blob not to be trusted, in solah.export.signing
     │                                     in solah.network.messages, .bundle and .client:
     ├── MessageError (ValueError)         a message of a node that cannot be read
     ├── BundleError (ValueError)          a plan that is broken, or that nobody vouches for
@@ -122,6 +124,10 @@ class RuleTextError(ModelFormatError):
 
 class AgreementError(SolahError, ValueError):
     """An export decides too few rows as its model does."""
+
+
+class KeyFileError(SolahError, ValueError):
+    """A key for signing cannot be read, is of another kind, or can be read by others."""
 
 
 class ForeignNodeError(SolahError, AttributeError):

@@ -12,7 +12,8 @@ def test_a_model_is_written_and_compiles(run, wine_model, tmp_path, find_tool):
     outcome = run("export", wine_model, "-o", tmp_path / "fw")
     written = sorted(file.name for file in (tmp_path / "fw").iterdir())
     runtime = ["core", "decide", "flash", "float", "tables"]
-    assert written == [*(f"solah_{part}.h" for part in runtime), "wine.c", "wine.h"]
+    model = ["wine.c", "wine.h", "wine_test.c", "wine_test.h"]
+    assert written == [*(f"solah_{part}.h" for part in runtime), *model]
     assert outcome.out.startswith("Written\n")
     command = [find_tool("cc"), "-std=c99", "-Wall", "-Werror", "-c", "wine.c", "-o", "wine.o"]
     subprocess.run(command, cwd=tmp_path / "fw", check=True)
@@ -52,18 +53,26 @@ def test_a_module_for_micropython_is_written(run, wine_model, tmp_path):
     found = run(*words, "--json").document
     assert found["numbers"] == "q15"
     written = sorted(file.name for file in (tmp_path / "board").iterdir())
-    assert written == ["wine.py", "wine_rules.py"]
+    assert written == ["wine.py", "wine_rules.py", "wine_test.py"]
     run(*words, "--numbers", "float").check_error("MicroPython computes in integers")
 
 
 @pytest.mark.parametrize(
-    ("to", "file"), [("arduino", "library.properties"), ("zephyr", "zephyr/module.yml")]
+    ("to", "file"),
+    [
+        ("arduino", "library.properties"),
+        ("platformio", "library.json"),
+        ("zephyr", "zephyr/module.yml"),
+        ("esp-idf", "idf_component.yml"),
+    ],
 )
 def test_libraries_are_laid_out(run, wine_model, tmp_path, to, file):
     outcome = run("export", wine_model, "--to", to, "--numbers", "q15", "-o", tmp_path / "lib")
     assert outcome.code == 0
     assert (tmp_path / "lib" / file).is_file()
     assert (tmp_path / "lib" / "src" / "wine.c").is_file()
+    assert (tmp_path / "lib" / "src" / "wine_test.c").is_file()
+    assert (tmp_path / "lib" / "LICENSE").is_file()
 
 
 def test_the_name_is_the_users(run, wine_model, tmp_path):
@@ -229,6 +238,10 @@ def test_a_blob_is_written_with_what_opens_it(run, wine_model, tmp_path):
         (("--learn", "--pace", "0"), "'pace' must be"),
         (("--to", "blob", "--numbers", "float"), "computes in integers"),
         (("--to", "blob", "--max-flash", "4k"), "leave it out"),
+        (("--new-key", "key"), "need --to blob"),
+        (("--to", "blob", "--counter", "3"), "give --sign or --new-key, too"),
+        (("--to", "blob", "--sign", __file__), "has no key that can be read"),
+        (("--to", "blob", "--sign", __file__, "--new-key", "key"), "leave --sign out"),
     ],
 )
 def test_what_does_not_go_together_is_said(run, wine_model, tmp_path, words, said):
@@ -284,3 +297,39 @@ def test_an_agreement_that_is_no_share_is_refused(run, wine_model, tmp_path, sha
     words = ("export", wine_model, f"--min-agreement={share}", "-o", tmp_path / "fw")
     run(*words).check_error("--min-agreement")
     assert not (tmp_path / "fw").exists()
+
+
+def test_the_test_of_an_export_has_rows_of_the_data(run, wine_model, tmp_path, find_tool):
+    words = ("export", wine_model, "wine", "--numbers", "q15", "-o", tmp_path / "fw")
+    assert run(*words, "--test-rows", "30").code == 0
+    command = [find_tool("cc"), "-std=c99", "-DSOLAH_TEST_MAIN", "wine.c", "wine_test.c"]
+    subprocess.run([*command, "-o", "test"], cwd=tmp_path / "fw", check=True)
+    done = subprocess.run([tmp_path / "fw" / "test"], capture_output=True, text=True, check=True)
+    assert done.stdout == "wine: all of 30 rows are decided as in Python\n"
+    bare = run(*words[:-1], tmp_path / "bare", "--test-rows", "0", "--json").document
+    assert [file for file in bare["files"] if "test" in Path(file).name] == []
+    run(*words, "--test-rows", "-1").check_error("--test-rows")
+
+
+def test_a_blob_is_signed(run, wine_model, tmp_path):
+    from solah.export import open_signed
+
+    words = ("export", wine_model, "--to", "blob", "-o", tmp_path / "fw")
+    found = run(*words, "--new-key", tmp_path / "key", "--json").document
+    assert {str(tmp_path / "key.pem"), str(tmp_path / "key.pub.pem")} < set(found["files"])
+    data = (tmp_path / "fw" / "wine.bin").read_bytes()
+    blob, first = open_signed(data, tmp_path / "key.pub.pem")
+    assert blob.startswith(b"SLHB")
+    run(*words, "--sign", tmp_path / "key.pem", "--counter", first + 7)
+    data = (tmp_path / "fw" / "wine.bin").read_bytes()
+    assert open_signed(data, tmp_path / "key.pub.pem", first) == (blob, first + 7)
+    assert "wine_public_key[32]" in (tmp_path / "fw" / "wine_key.h").read_text("utf-8")
+    run(*words, "--new-key", tmp_path / "key").check_error("key.pem", "is there already")
+
+
+def test_a_new_key_is_not_written_over_anything(run, wine_model, tmp_path):
+    (tmp_path / "key.pub.pem").write_text("mine")
+    words = ("export", wine_model, "--to", "blob", "--new-key", tmp_path / "key")
+    run(*words, "-o", tmp_path / "fw").check_error("key.pub.pem")
+    assert not (tmp_path / "fw").exists()
+    assert not (tmp_path / "key.pem").exists()

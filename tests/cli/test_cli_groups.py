@@ -41,6 +41,34 @@ def test_a_column_left_out_decides_nothing_and_is_named(model):
     assert set(origin["out_of_fold"]) == {"accuracy", "log_loss"}
 
 
+def test_a_fit_keeps_groups_together(run, loans, tmp_path):
+    path = tmp_path / "loans.json"
+    fit = ("fit", loans, "-t", "repaid", "-o", path)
+    outcome = run(*fit, "--groups", "age")
+    assert "groups kept together)" in outcome.out
+    assert "age" not in {one["name"] for one in json.loads(path.read_text())["attributes"]}
+    passed = run(*fit, "--groups", "age", "--memory", "1GB")
+    assert passed.code == 0
+    assert "age" not in {one["name"] for one in json.loads(path.read_text())["attributes"]}
+    assert run(*fit, "--groups", "age", "--model", "tree", "--max-depth", 1).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--groups", "ages"), "no column 'ages'"),
+        (("--groups", "ages", "--memory", "1GB"), "no column 'ages'"),
+        (("--groups", "age", "--follow"), "--groups is for folds, and --follow draws none"),
+        (("--groups", "age", "--continuous", "age"), "'age' is not an attribute"),
+    ],
+)
+def test_groups_that_cannot_be_are_refused(run, loans, tmp_path, words, message):
+    outcome = run("fit", loans, "-t", "repaid", "-o", tmp_path / "m.json", *words)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert "Traceback" not in outcome.err
+
+
 def test_rows_held_out_are_measured_by_group(run, loans):
     words = ("-t", "repaid", "--leave-out", "sex", "--model", "tree", "--max-depth", 1)
     document = run("evaluate", loans, *words, "--folds", 3, "--repeats", 2, "--json").document

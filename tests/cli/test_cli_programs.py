@@ -88,5 +88,5 @@ def test_what_is_left_out_is_said(run, tmp_path, to):
     save_document(replace(model, policy=Policy(votes=2, window=3)), tmp_path / "machine.json")
     outcome = run("export", tmp_path / "machine.json", "--to", to, "-o", tmp_path / "out")
     assert outcome.code == 0
-    assert "what makes them of samples is written in C only" in outcome.err
+    assert "samples become readings in exports for devices" in outcome.err
     assert "the model's policy is not part of it" in outcome.err

@@ -41,6 +41,22 @@ def model(folder, tmp_path_factory):
 def test_a_fit_tells_of_windows(run, folder, tmp_path):
     outcome = run("fit", folder, *LEARN, "-o", tmp_path / "m.json")
     assert "windows of 1s: 184 rows, 9 attributes" in outcome.out
+    assert "(out of fold, 8 groups kept together)" in outcome.out
+    outcome = run("fit", folder, *LEARN, "--groups", "site", "-o", tmp_path / "m.json")
+    assert "(out of fold, 3 groups kept together)" in outcome.out
+    origin = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))["provenance"]
+    assert set(origin["out_of_fold"]) == {"accuracy", "log_loss"}
+
+
+def test_windows_of_one_recording_tell_nothing_of_others(run, folder, tmp_path):
+    rows = (folder / "r0.csv").read_text(encoding="utf-8").splitlines()
+    faulty = (folder / "r1.csv").read_text(encoding="utf-8").splitlines()
+    later = [
+        f"{float(line.partition(',')[0]) + 12:.2f},{line.partition(',')[2]}" for line in faulty[1:]
+    ]
+    (tmp_path / "one.csv").write_text("\n".join([*rows, *later]))
+    outcome = run("fit", tmp_path / "one.csv", *LEARN, "-o", tmp_path / "m.json")
+    assert outcome.code == 0
     assert "out of fold" not in outcome.out  # they share samples with those learnt from
 
 
@@ -131,7 +147,19 @@ def test_a_footprint_tells_of_samples_windows_and_seconds(run, folder, model, fi
     assert found["second"] == pytest.approx(50 * found["sample"] + 2 * found["window"], rel=0.01)
 
 
-def test_modules_for_micropython_take_readings(run, model, tmp_path):
+def test_modules_for_micropython_take_samples(run, model, tmp_path):
     words = ("--to", "micropython", "--name", "shaken", "-o", tmp_path / "board")
-    outcome = run("export", model, *words)
-    assert "what makes them of samples is written in C only" in outcome.err
+    assert run("export", model, *words).err == ""
+    module = {"__name__": "shaken"}
+    exec((tmp_path / "board" / "shaken.py").read_text(), module)
+    n_channels = len(module["_MEASURED"])
+    completes = [module["push"]([float(i % 3)] * n_channels) for i in range(100)]
+    assert sum(completes) > 0
+    assert module["decide"](module["measure"]())[0] in module["CLASSES"]
+
+
+def test_a_blob_says_what_samples_need(run, model, tmp_path):
+    outcome = run("export", model, "--to", "blob", "-o", tmp_path / "blob")
+    assert "to take samples, the device must be compiled with -DSOLAH_BLOB_MAX_SAMPLES=" in (
+        " ".join(outcome.err.split())
+    )

@@ -242,6 +242,15 @@ def test_what_is_required_stays():
     assert "noise" in screened.fit(X, y).hierarchy_.attributes
 
 
+def test_many_attributes_may_be_required():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 70)), columns=[f"c{j}" for j in range(70)])
+    model = SelfOrganisedHierarchyClassifier(
+        "quantile", interactions=0, required=list(X), max_rules=140
+    )
+    assert len(model.fit(X, X.c0 > 0).model_.attributes) == 70
+
+
 def test_words_by_hand_stand_beside_learnt_ones():
     X, hidden, y = rows(0, 300)
     words = {"heat": {"cold": -1.0, "mild": 0.0, "hot": 1.0}}

@@ -83,6 +83,48 @@ static int32_t any(void)
     return bits % 3u == 1u ? (int32_t)(bits >> 8) - 32768 : (int32_t)((bits >> 4) & 7u);
 }
 
+static solah_blob_state settled;
+static solah_blob_signals signals;
+
+/* What is remembered stays now and then when another blob is opened, as it must not. */
+static void start(const solah_blob *blob)
+{
+    if (any() % 2 == 0) {
+        solah_blob_settle_start(blob, &settled);
+        (void)solah_blob_start(blob, &signals);
+    }
+}
+
+/* Samples of any size, and what is measured of them. */
+static int take(const solah_blob *blob, int32_t *readings)
+{
+    float sample[SOLAH_BLOB_MAX_CHANNELS];
+    int is_measured = 0;
+    for (int i = 0; i < 40; i++) {
+        for (int c = 0; c < SOLAH_BLOB_MAX_CHANNELS; c++) {
+            sample[c] = (float)any() * (i % 5 == 0 ? 1e30f : 0.01f);
+        }
+        if (solah_blob_push(blob, &signals, sample)) {
+            solah_blob_measure(blob, &signals, readings);
+            is_measured = 1;
+        }
+    }
+    return is_measured;
+}
+
+static int judge(const solah_blob *blob, const int32_t *readings)
+{
+    uint16_t belief[SOLAH_BLOB_MAX_CLASSES];
+    solah_blob_verdict verdict;
+    const int n_classes = solah_blob_n_classes(blob);
+    const int found = solah_blob_judge(blob, &settled, readings, belief, &verdict);
+    if (n_classes < 2) {
+        return found == -1;
+    }
+    return found == verdict.settled && verdict.decision >= -1 && verdict.decision < n_classes &&
+           verdict.doubts < 16;
+}
+
 static int run(const solah_blob *blob)
 {
     int32_t readings[255];
@@ -91,6 +133,12 @@ static int run(const solah_blob *blob)
     for (int row = 0; row < 16; row++) {
         for (int i = 0; i < 255; i++) {
             readings[i] = row < 11 ? extremes[row] : any();
+        }
+        if (row % 4 == 3) {
+            (void)take(blob, readings);
+        }
+        if (!judge(blob, readings)) {
+            return 0;
         }
         const int place = solah_blob_decide(blob, readings, belief);
         uint32_t sum = 0;
@@ -122,10 +170,16 @@ int main(void)
             return 1;
         }
         const int32_t fault = solah_blob_open(&blob, bytes, size);
-        if (fault == SOLAH_BLOB_OK && !run(&blob)) {
-            return 2;
+        if (fault == SOLAH_BLOB_OK) {
+            start(&blob);
+            if (!run(&blob)) {
+                return 2;
+            }
         }
-        if (fault != SOLAH_BLOB_OK && solah_blob_decide(&blob, NULL, NULL) != -1) {
+        if (fault != SOLAH_BLOB_OK &&
+            (solah_blob_decide(&blob, NULL, NULL) != -1 ||
+             solah_blob_judge(&blob, NULL, NULL, NULL, NULL) != -1 ||
+             solah_blob_push(&blob, NULL, NULL) != 0)) {
             return 3;
         }
         free(bytes);
@@ -134,7 +188,8 @@ int main(void)
     return 0;
 }
 """
-SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SAMPLES = ("-DSOLAH_BLOB_MAX_SAMPLES=1024", "-DSOLAH_BLOB_MAX_WINDOW=64")
+SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *SAMPLES)
 
 
 def write(blob, folder: Path) -> None:

@@ -141,3 +141,9 @@ def test_an_outlier_costs_no_resolution(estimator, end):
             warning = f"{attribute.name!r} is clipped to "
             is_clipped = any(one.startswith(warning) for one in export.warnings)
             assert is_clipped == (end in attribute.peaks)
+
+
+def test_an_error_without_a_known_reason_names_none():
+    model = random_model(np.random.default_rng(0), "flat fusion")
+    with pytest.raises(AgreementError, match=r"\(--min-agreement\)$"):
+        require_agreement(model, export_c(model), least=1.1)

@@ -362,9 +362,14 @@ DAMAGES = {
         "blob orders bytes in another way",
     ),
     "a later version": (
-        lambda data: data[:4] + b"\3\0" + data[6:],
+        lambda data: data[:4] + b"\4\0" + data[6:],
         VERSION,
-        "blob has version 3, and this module reads 2",
+        "blob has version 4, and this module reads 3",
+    ),
+    "an earlier version": (
+        lambda data: data[:4] + b"\2\0" + data[6:],
+        VERSION,
+        "blob has version 2, and this module reads 3",
     ),
     "a bit that flipped": (
         lambda data: data[:-1] + bytes([data[-1] ^ 1]),
@@ -528,7 +533,7 @@ def test_no_truncation_opens(small, attacked):
     cut = [small.data[:size] for size in range(len(small.data))]
     assert (attack(attacked, cut) == TOO_SHORT).all()
     end = place_of(small.data, "names") + count_of(small.data, "names")  # padding follows
-    assert (attack(attacked, [summed(data) for data in cut[132:end]]) == PLACE).all()
+    assert (attack(attacked, [summed(data) for data in cut[184:end]]) == PLACE).all()
 
 
 def test_no_bit_that_flips_goes_unseen(small, attacked):
@@ -587,7 +592,7 @@ def is_loaded(module, data):
 @given(st.binary(max_size=600), st.integers(1, 3))
 def test_arbitrary_bytes_do_no_harm(attacked, small, content, n_classes):
     head = small.data[:24] + bytes([n_classes])
-    made = [content, small.data[:132] + content, summed(head + content.ljust(128, b"\0"))]
+    made = [content, small.data[:184] + content, summed(head + content.ljust(180, b"\0"))]
     codes = attack(attacked, made)
     for data, code in zip(made, codes, strict=True):
         if code == OK:

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from export_shapes import ALL_SHAPES
+from judged_models import STEADY, judged_model
 from target_programs import with_tools
 
 from random_models import random_model, random_number_model, random_rows
@@ -96,6 +97,28 @@ def test_the_estimate_is_near_what_is_measured(name, numbers, find_tool):
     assert measured.stack <= estimated.stack <= 1.25 * measured.stack + 64
     ratio = estimated.instructions / measured.instructions
     assert (0.8 < ratio < 1.2) if name in CURVES else (1 / 1.5 < ratio < 1.5)
+
+
+@pytest.mark.parametrize("shape", ["groups", "tree", "words and pairs"])
+def test_judging_is_estimated_too(shape, numbers, find_tool):
+    target = with_tools("cortex-m0plus", find_tool)
+    model = judged_model(np.random.default_rng(4), shape)
+    model = replace(model, policy=replace(STEADY, stays_in_range=True))
+    without = replace(model, policy=None, domain=None)
+    estimated = [model_costs(one, numbers) for one in (model, without)]
+    measured = [
+        footprint(export_c(one, numbers=numbers), target, costly_rows(one))
+        for one in (model, without)
+    ]
+    assert abs(more(estimated, "flash") - more(measured, "flash")) <= 128
+    assert estimated[0].stack >= measured[0].stack
+    assert 1 / 1.6 < estimated[0].instructions / measured[0].instructions < 1.6
+    assert measured[0].ram <= 48
+
+
+def more(costs, what):
+    """Return how much more the first costs."""
+    return getattr(costs[0], what) - getattr(costs[1], what)
 
 
 def test_tables_are_counted_to_the_byte():

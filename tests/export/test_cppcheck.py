@@ -1,9 +1,11 @@
 """cppcheck finds no fault in exported models, nor in the runtime that comes with them."""
 
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from judged_models import STEADY, judged_model
 from signal_programs import describe_everything, model_of, noise
 from sklearn.datasets import load_wine
 
@@ -52,6 +54,12 @@ def test_nothing_is_found_in_broken_lines(numbers, found_in):
 def test_nothing_is_found_in_signals(numbers, found_in):
     rng = np.random.default_rng(0)
     model = model_of(rng, describe_everything(), noise(rng, 2000))
+    assert found_in(export_c(model, name="m", numbers=numbers).files) == ""
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_nothing_is_found_in_policies(numbers, found_in):
+    model = replace(judged_model(np.random.default_rng(2), "groups"), policy=STEADY)
     assert found_in(export_c(model, name="m", numbers=numbers).files) == ""
 
 

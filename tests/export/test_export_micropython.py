@@ -2,11 +2,14 @@
 
 import importlib
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from export_shapes import ALL_SHAPES
+from judged_models import in_time, judged, judged_model
+from signal_programs import describe_everything, model_of, noise
 from sklearn.datasets import load_diabetes, load_wine
 
 from random_models import random_model, random_rows
@@ -18,6 +21,8 @@ from solah import (
 from solah.data import from_frame
 from solah.export import export_micropython
 from solah.model.encode import encode
+from solah.model.policy import Policy
+from solah.signals import describe_signals
 
 
 def module_of(export):
@@ -101,3 +106,80 @@ def test_names_are_harmless():
     model = LinguisticTreeClassifier().fit(data, goal).model_
     module = module_of(export_micropython(model))
     assert module["decide"]({name: 2.0})[0] in ('n"o', "y\n")
+
+
+@pytest.mark.parametrize("shape", ALL_SHAPES)
+def test_it_judges_as_its_twin(shape):
+    rng = np.random.default_rng(ALL_SHAPES.index(shape))
+    model = judged_model(rng, shape)
+    export = export_micropython(model)
+    judge = module_of(export)["judge_prepared"]
+    rows = in_time(rng, model, 400)
+    verdicts = export.twin.judge(rows)
+    for i, x in enumerate(export.twin.prepare(rows).tolist()):
+        settled, decision, doubts, n_unseen, beliefs = judge(x)
+        assert (settled, decision) == (verdicts.settled[i], verdicts.decisions[i])
+        assert (doubts, n_unseen) == (verdicts.doubts[i], verdicts.n_unseen[i])
+        assert list(beliefs) == verdicts.beliefs[i].tolist()
+
+
+def test_it_names_what_is_settled():
+    rng = np.random.default_rng(1)
+    model = replace(random_model(rng, "groups", 3), policy=Policy(min_known=0.9, votes=2, window=2))
+    module = module_of(export_micropython(model))
+    assert module["judge"]({})[:3] == (None, None, module["FEW_READINGS"])
+    known = {one.name: one.peaks[0] for one in model.attributes}
+    decision = module["decide"](known)[0]
+    assert [module["judge"](known)[:2] for _ in range(2)] == [
+        (None, decision),
+        (decision, decision),
+    ]
+    module["settle_start"]()
+    assert module["judge"](known)[0] is None
+
+
+def test_it_measures_samples_as_the_reference():
+    """Readings have the bits of float32, though the floats here are doubles."""
+    rng = np.random.default_rng(2)
+    signals = describe_everything()
+    model = judged(rng, model_of(rng, signals, noise(rng, 5000)))
+    export = export_micropython(model, name="m")
+    text = export.files["m.py"]
+    module = module_of_samples(export)
+    imported = re.findall(r"^\s*(?:import|from) (\w+)", text, re.MULTILINE)
+    assert set(imported) == {"array", "math"}
+    stream, names = export.stream(), [one.name for one in model.attributes]
+    n_windows = 0
+    for sample in noise(np.random.default_rng(3), 1_500):
+        expected = stream.push(sample)
+        assert module["push"](sample.tolist()) == (expected is not None)
+        if expected is not None:
+            n_windows += 1
+            found = module["measure"]()
+            values = [np.nan if found[name] is None else found[name] for name in names]
+            np.testing.assert_array_equal(values, expected.readings)
+            settled, decision, doubts, _, beliefs = module["judge_prepared"](
+                module["prepare"](found)
+            )
+            assert (settled, decision) == (expected.settled, expected.decision)
+            assert doubts == expected.doubts
+            assert list(beliefs) == expected.beliefs.tolist()
+    assert n_windows > 100
+
+
+def test_a_missing_sample_is_none_too():
+    rng = np.random.default_rng(4)
+    signals = describe_signals(["x"], rate=10, window=4, features=["mean", "min"], max_gap=1)
+    model = model_of(rng, signals, noise(rng, 500, 1))
+    module = module_of_samples(export_micropython(model, name="m"))
+    completes = [module["push"]([x]) for x in (1.0, None, 3.0, 5.0)]
+    assert completes == [False, False, False, True]
+    assert module["measure"]() == {"x mean over 400 ms": 2.5, "x minimum over 400 ms": 1.0}
+    module["start"]()
+    assert not any(module["push"]([x]) for x in (1.0, 2.0, 3.0))
+
+
+def module_of_samples(export):
+    module = {"__name__": export.name}
+    exec(compile(export.files[f"{export.name}.py"], "model.py", "exec"), module)
+    return module

@@ -1,11 +1,13 @@
 """Samples on devices: readings and decisions of all windows, bit for bit as in Python."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from c_programs import CPP11
+from judged_models import STEADY, judged
 from signal_programs import STREAM, batch, check_stream, describe_everything, model_of, noise
 from target_programs import sources, with_tools
 
@@ -14,6 +16,7 @@ from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.c_writer import runtime_text
 from solah.export.targets import TARGETS, build, run
+from solah.learn.online import Pace
 from solah.model.format import from_json, to_json
 from solah.runtime import Evaluator
 from solah.signals import describe_signals
@@ -188,3 +191,46 @@ int main(void)
     done = subprocess.run([tmp_path / "main"], input=numbers.tobytes(), capture_output=True)
     found = np.frombuffer(done.stdout, "<f4")
     np.testing.assert_array_equal(found.view("<u4"), np.sqrt(numbers).view("<u4"))
+
+
+LEARNS = STREAM.replace(
+    "static m_signals signals;", "static m_signals signals;\nstatic m_memory memory;"
+)
+LEARNS = LEARNS.replace("m_start(", "m_begin(&memory);\n    m_start(")
+LEARNS = LEARNS.replace("m_decide(", "m_decide(&memory, ")
+
+
+def test_a_model_of_samples_may_learn(everything, find_tool, tmp_path):
+    """Its trees are walked, and walks share no name with signals."""
+    target = with_tools("host", find_tool)
+    samples = noise(np.random.default_rng(9), 2_000)
+    export = export_c(everything, name="m", numbers="q15", learning=Pace())
+    program = build(target, sources(export, tmp_path, LEARNS), tmp_path, includes=[tmp_path])
+    check_stream(export, run(program, samples.astype("<f4").tobytes()), samples)
+
+
+JUDGES = STREAM.replace(
+    "static m_signals signals;", "static m_signals signals;\nstatic m_state state;"
+)
+JUDGES = JUDGES.replace("m_start(", "m_settle_start(&state);\n    m_start(")
+JUDGES = JUDGES.replace("int32_t decision;", "int32_t decision;\n            m_verdict verdict;")
+JUDGES = JUDGES.replace("m_decide(readings, belief)", "m_judge(&state, readings, belief, &verdict)")
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_windows_are_judged_in_turn(numbers, everything, find_tool, tmp_path):
+    target = with_tools("host", find_tool)
+    rng = np.random.default_rng(10)
+    export = export_c(replace(judged(rng, everything), policy=STEADY), name="m", numbers=numbers)
+    samples = noise(rng, 3_000)
+    program = build(target, sources(export, tmp_path, JUDGES), tmp_path, includes=[tmp_path])
+    printed = run(program, samples.astype("<f4").tobytes())
+    stream = export.stream()
+    expected = [found for found in map(stream.push, samples) if found is not None]
+    n_classes, n_readings = len(expected[0].beliefs), len(expected[0].readings)
+    belief = expected[0].beliefs.dtype.newbyteorder("<")
+    readings = ("readings", "<i4", (n_readings,))
+    found = np.frombuffer(printed, [("settled", "<i4"), ("belief", belief, (n_classes,)), readings])
+    assert found["settled"].tolist() == [one.settled for one in expected]
+    np.testing.assert_array_equal(found["belief"], [one.beliefs for one in expected])
+    assert {-1, 1, 2} <= set(found["settled"].tolist())

@@ -1,11 +1,13 @@
 """Texts that others chose stay in the comments, strings and lines that they are written into."""
 
+import json
 import re
 import subprocess
 import sys
 
 import pytest
 import yaml
+from arduino_stub import ARDUINO
 from c_programs import CPP11
 from export_shapes import ALL_SHAPES
 from hostile_models import HOSTILE, hostile_model
@@ -60,9 +62,7 @@ def test_no_text_stands_where_an_encoding_is_looked_for(models):
 
 
 def test_sketches_compile_whatever_names_they_have(models, tmp_path, find_tool):
-    lines = ["#include <math.h>", "struct Port { template <typename T> void print(T) {}"]
-    lines += ["template <typename T> void println(T) {} void begin(long) {} };"]
-    lines += ["static Port Serial; static void delay(int) {}"]
+    lines = ['#include "Arduino.h"']
     for place, model in enumerate(models):
         export = export_c(model, name=f"m{place}", **KINDS[place % len(KINDS)])
         write_all(tmp_path / f"{place}", package_c(model, export, "arduino"))
@@ -70,13 +70,30 @@ def test_sketches_compile_whatever_names_they_have(models, tmp_path, find_tool):
         assert " ".join(line.partition("=")[0] for line in properties) == (
             "name version author maintainer sentence paragraph category url architectures includes"
         )
-        lines += [f"#define {name} {name}_{place}" for name in ("setup", "loop", "memory")]
-        lines += [f'#include "{place}/src/m{place}.h"']
-        lines += [f'#include "{place}/examples/decide/decide.ino"']
-        lines += [f"#undef {name}" for name in ("setup", "loop", "memory")]
+        sketches = [f"{place}/examples/{name}/{name}.ino" for name in ("decide", "self_test")]
+        headers = [f"{place}/src/m{place}.h", f"{place}/src/m{place}_test.h"]
+        lines += [f'#include "{header}"' for header in headers]
+        for sketch in sketches:
+            lines += [f"namespace in_{len(lines)} {{", f'#include "{sketch}"', "}"]
+    (tmp_path / "Arduino.h").write_text(ARDUINO, encoding="utf-8")
     (tmp_path / "all.cpp").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    folders = [f"-I{place}/src" for place in PLACES]
+    folders = ["-I.", *(f"-I{place}/src" for place in PLACES)]
     run([find_tool("c++"), *CPP11, *folders, "-fsyntax-only", "all.cpp"], tmp_path)
+
+
+def test_manifests_are_read_whatever_names_they_have(models):
+    for place, model in enumerate(models):
+        export = export_c(model, name=f"m{place}")
+        library = json.loads(package_c(model, export, "platformio")["library.json"])
+        assert len(library["description"]) <= 255
+        component = package_c(model, export, "esp-idf")
+        manifest = yaml.safe_load(component["idf_component.yml"])
+        assert manifest["description"].startswith("Decides on ")
+        calls = [line for line in component["CMakeLists.txt"].splitlines() if line[:1] != "#"]
+        assert [line.partition("(")[0] for line in calls] == [
+            "idf_component_register",
+            "target_compile_options",
+        ]
 
 
 def test_modules_of_zephyr_are_built_whatever_names_they_have(models, tmp_path, find_tool):
@@ -87,8 +104,8 @@ def test_modules_of_zephyr_are_built_whatever_names_they_have(models, tmp_path, 
         files = package_c(model, export_c(model, name=f"m{place}"), "zephyr")
         write_all(tmp_path / f"{place}", files)
         lines += [f"set(CONFIG_SOLAH_M{place} y)", f"include({place}/CMakeLists.txt)"]
-        option, prompt, *_ = kconfig_lines = files["Kconfig"].splitlines()
-        assert (option, len(kconfig_lines)) == (f"config SOLAH_M{place}", 4)
+        _, option, prompt, *_ = kconfig_lines = files["Kconfig"].splitlines()
+        assert (option, len(kconfig_lines)) == (f"config SOLAH_M{place}", 9)
         assert re.fullmatch(r'\tbool "[^"$\\]*"', prompt)
         module = {"name": f"solah_m{place}", "build": {"cmake": ".", "kconfig": "Kconfig"}}
         assert yaml.safe_load(files["zephyr/module.yml"]) == module

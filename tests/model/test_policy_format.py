@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from itertools import pairwise
 
 import jsonschema
 import numpy as np
@@ -10,48 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy_cases import POLICY, random_domain, room
 from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_number_model
-from small_models import room_model
 from solah.difference import diff
 from solah.editing import Editor
 from solah.exceptions import ModelFormatError, ParameterError
 from solah.export.shrinking import shrink
-from solah.model.domain import cells_of, is_out_of_range, n_cells, unseen_pairs
+from solah.model.domain import cells_of, is_out_of_range, unseen_pairs
 from solah.model.format import from_json, to_json
 from solah.model.parting import part_of
-from solah.model.policy import Cells, Domain, Policy, SeenTogether
+from solah.model.policy import Cells, Domain, Policy
 from solah.model.schema import model_schema
 from solah.rulefile import write_rules
-
-POLICY = Policy((0.7, 0.55), 0.5, True, 1, smoothing=4, margin=0.1, votes=2, window=3, dwell=5)
-
-
-def room():
-    """A model with a domain and a policy."""
-    cells = (Cells("CO2", 390.0, 1500.0, (600.0, 900.0)), Cells("door"))
-    seen = ((True, False), (True, True), (False, True))
-    domain = Domain(cells, (SeenTogether("CO2", "door", seen),))
-    return replace(room_model(), domain=domain, policy=POLICY)
-
-
-def random_domain(rng, model):
-    """Make a domain of any cells for a model."""
-    cells = []
-    for one in model.attributes:
-        cuts = np.cumsum(rng.uniform(0.1, 1.0, rng.integers(0, 16))) - 3.0
-        ends = (one.low, one.high, tuple(cuts.tolist())) if one.is_continuous else ()
-        cells.append(Cells(one.name, *ends))
-    sizes = [n_cells(one, of) for one, of in zip(model.attributes, cells, strict=True)]
-    places = rng.permutation(len(cells)).tolist()
-    pairs = [
-        SeenTogether(
-            cells[a].name,
-            cells[b].name,
-            tuple(map(tuple, (rng.random((sizes[a], sizes[b])) < 0.5).tolist())),
-        )
-        for a, b in pairwise(places)
-    ]
-    return Domain(tuple(cells), tuple(pairs))
 
 
 @settings(max_examples=40)

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from mutations import with_noise, with_strange
 
 from random_models import ADDITIVE_SHAPES, SHAPES, random_model
-from solah.exceptions import ParameterError, SolahError
+from solah.exceptions import KeyFileError, ParameterError, SolahError
+from solah.keys import load_public_key, make_keys
 from solah.network.bundle import (
     Bundle,
     BundleError,
     load_bundle,
-    load_public_key,
-    make_keys,
     part_signature,
     read_bundle,
     save_bundle,
@@ -235,7 +234,7 @@ def test_what_is_signed_later_has_a_larger_counter(keys, monkeypatch):
 def test_a_private_key_that_others_may_read_is_refused(tmp_path, mode):
     private, _ = make_keys(tmp_path / "site")
     private.chmod(mode)
-    with pytest.raises(BundleError, match=r"can be read by others.*chmod 600 .*site\.pem"):
+    with pytest.raises(KeyFileError, match=r"can be read by others.*chmod 600 .*site\.pem"):
         bundle_of().signed(private)
     private.chmod(0o600)
     assert bundle_of().signed(private).signature
@@ -261,9 +260,9 @@ def test_a_file_without_a_fitting_key_is_refused(keys, tmp_path):
     from cryptography.hazmat.primitives.asymmetric import ec
 
     private, public = keys
-    with pytest.raises(BundleError, match=r"site\.pub\.pem has no key that can be read"):
+    with pytest.raises(KeyFileError, match=r"site\.pub\.pem has no key that can be read"):
         bundle_of().signed(public)
-    with pytest.raises(BundleError, match=r"site\.pem has no key that can be read"):
+    with pytest.raises(KeyFileError, match=r"site\.pem has no key that can be read"):
         load_public_key(private)
     other = tmp_path / "other.pem"
     other.write_bytes(
@@ -273,7 +272,7 @@ def test_a_file_without_a_fitting_key_is_refused(keys, tmp_path):
             serialization.NoEncryption(),
         )
     )
-    with pytest.raises(BundleError, match="an Ed25519 key is needed"):
+    with pytest.raises(KeyFileError, match="an Ed25519 key is needed"):
         bundle_of().signed(other)
 
 

@@ -10,7 +10,8 @@ from simulated import readings_of
 from test_core import expected, network
 
 from random_models import random_rows
-from solah.network.bundle import Bundle, make_keys
+from solah.keys import make_keys
+from solah.network.bundle import Bundle
 from solah.network.client import Client, find_broker
 from solah.network.core import NodeCore, Settings
 from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode

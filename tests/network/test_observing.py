@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from watched_site import START, Site, feed, make_bundle
 
 from random_models import ADDITIVE_SHAPES, coded, random_model, random_number_model, random_rows
+from solah.keys import make_keys
 from solah.model import Goal
 from solah.model.beliefs import beliefs_of, signals_of
-from solah.network.bundle import Bundle, make_keys
+from solah.network.bundle import Bundle
 from solah.network.messages import (
     Beliefs,
     Decided,
@@ -307,7 +308,7 @@ def test_names_can_be_shown_on_a_terminal():
     status = Status("a", "online", nasty, {nasty: 3})
     observer.take("solah/house/a/status", encode(status), START)
     text = json.dumps(observer.snapshot(START), ensure_ascii=False)
-    assert text.count("\N{REPLACEMENT CHARACTER}[2Jgone") == 5
+    assert text.count("\N{REPLACEMENT CHARACTER}[2Jgone") == 7
     assert text.isprintable()
     assert len(text) < 3000
 

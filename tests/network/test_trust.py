@@ -9,7 +9,8 @@ from test_bundle import bundle_of, mutated
 from test_core import network
 
 from solah.exceptions import ParameterError, SolahError
-from solah.network.bundle import BundleError, load_bundle, make_keys, read_bundle
+from solah.keys import make_keys
+from solah.network.bundle import BundleError, load_bundle, read_bundle
 from solah.network.client import find_broker
 from solah.network.core import NodeCore
 from solah.network.node import Node, NodeOptions
@@ -306,5 +307,5 @@ def test_more_plans_than_there_is_room_for_survive_a_restart(site):
         site.hear(node, site.plan(counter, starts=first))
     again = site.node(site.plan(1))
     known = [one.starts for one in again.core.bundles]
-    waiting = [read_bundle(one).starts for one in again._postponed]
+    waiting = [read_bundle(one).starts for one in again._adoption.postponed]
     assert [one for one in (*known, *waiting) if one] == starts

@@ -5,23 +5,7 @@ import pytest
 
 from solah.report import render_page
 
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
 PATIENCE = 180_000  # milliseconds
-
-
-@pytest.fixture(scope="module")
-def browser(find_tool):
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = find_tool("chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=FLAGS.split(), timeout=PATIENCE
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -94,7 +94,7 @@ def test_rules_come_from_the_document_alone(evaluator, tree):
     assert list(map(str, evaluator.rules())) == list(map(str, tree.rules()))
 
 
-NOT_OF_ESTIMATORS = {"beliefs", "n_threads", "stream", "stress"}
+NOT_OF_ESTIMATORS = {"beliefs", "judge", "n_threads", "stream", "stress"}
 
 
 def test_what_a_loaded_model_has_is_called_the_same_on_an_estimator(evaluator, tree, wine):

@@ -12,7 +12,9 @@ import numpy as np
 from solah.cli.problems import split_names
 from solah.data import to_text
 from solah.data.spreadsheets import guarded, table_writer
+from solah.explain.novelty import name_doubts
 from solah.model import Task
+from solah.runtime.judging import Judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 PREDICTION = "prediction"
 EVIDENCE = "evidence"
+SETTLED = "settled"
+DOUBTS = "doubts"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,10 @@ class Decisions:
     classes : the classes; none for numbers
     beliefs : (n_rows, n_classes) the belief in each class
     evidence : the share of the model's knowledge behind each decision, if it is wanted
+    settled : the decision that stands after each row, where the model has a policy
+    doubts : why each decision is held back, or might be
+
+    Where the model has a policy, a decision that is not known is None.
     """
 
     kept: dict[str, list[str | None]]
@@ -44,6 +52,8 @@ class Decisions:
     classes: tuple[Any, ...]
     beliefs: Float
     evidence: list[float] | None = None
+    settled: list[Any] | None = None
+    doubts: list[list[str]] | None = None
 
 
 Writer = Callable[[Decisions], None]
@@ -58,6 +68,7 @@ class Decider:
     keep : the columns to copy; names may be joined by commas
     note : called with what the user should know
     with_evidence : whether to say how much evidence is behind a decision
+    recordings : the column that tells which recording a row belongs to; None if all are one
     """
 
     def __init__(
@@ -67,10 +78,15 @@ class Decider:
         note: Callable[[str], None],
         *,
         with_evidence: bool = False,
+        recordings: str | None = None,
     ) -> None:
         self._evaluator = evaluator
         self._with_evidence = with_evidence
         self._goal = evaluator.model_.goal
+        self._recordings = recordings
+        model = evaluator.model_
+        is_judged = model.policy is not None or (model.domain is not None and model.goal.states)
+        self._judge = Judge(model, evaluator.n_threads) if is_judged else None
         self._keep = list(keep)
         self._note = note
         self._output_names: dict[str, str] | None = None
@@ -87,14 +103,36 @@ class Decider:
         if self._goal.task is Task.REGRESSION:
             numbers = self._evaluator.predict(table)
             return Decisions(kept, numbers.tolist(), (), np.empty((len(numbers), 0)), evidence)
+        if self._judge is not None:
+            return self._judged(self._judge, table, kept, evidence)
         beliefs = self._evaluator.beliefs(table)
         states = self._goal.states
         chosen = [states[place] for place in self._goal.decide(beliefs).tolist()]
         return Decisions(kept, chosen, states, beliefs, evidence)
 
+    def _judged(
+        self,
+        judge: Judge,
+        table: Table,
+        kept: dict[str, list[str | None]],
+        evidence: list[float] | None,
+    ) -> Decisions:
+        """Decide as the policy of the model says, in the order of the rows."""
+        groups = self._recordings and table.column(self._recordings).values.tolist()
+        judged = judge.take(table, groups)
+        return Decisions(
+            kept,
+            judged.decisions,
+            judged.states,
+            judged.beliefs,
+            evidence,
+            judged.settled if self._evaluator.model_.policy is not None else None,
+            [*map(name_doubts, judged.doubts.tolist())],
+        )
+
     def _choose_names(self, keep: Iterable[str]) -> dict[str, str]:
         """Say what the kept columns are called in the output, where some names are taken."""
-        taken = {PREDICTION, EVIDENCE, *map(belief_name, self._goal.states)}
+        taken = {PREDICTION, EVIDENCE, SETTLED, DOUBTS, *map(belief_name, self._goal.states)}
         chosen: dict[str, str] = {}
         for name in dict.fromkeys(keep):
             output = name
@@ -123,6 +161,10 @@ def csv_writer(file: IO[str]) -> Writer:
     def write(decisions: Decisions) -> None:
         nonlocal is_first
         texts = dict(decisions.kept) | {PREDICTION: decisions.prediction}
+        if decisions.settled is not None:
+            texts[SETTLED] = decisions.settled
+        if decisions.doubts is not None:
+            texts[DOUBTS] = [", ".join(one) for one in decisions.doubts]
         columns = {guarded(name): [*map(guarded, cells)] for name, cells in texts.items()}
         columns |= zip(
             map(belief_name, decisions.classes), decisions.beliefs.T.tolist(), strict=True
@@ -146,6 +188,10 @@ def json_writer(file: IO[str]) -> Writer:
         rows = zip(decisions.prediction, decisions.beliefs.tolist(), strict=True)
         for i, (decision, beliefs) in enumerate(rows):
             line: dict[str, Any] = {PREDICTION: decision}
+            if decisions.settled is not None:
+                line[SETTLED] = decisions.settled[i]
+            if decisions.doubts is not None:
+                line[DOUBTS] = decisions.doubts[i]
             if names:
                 line["probabilities"] = dict(zip(names, beliefs, strict=True))
             if decisions.evidence is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from solah.cli.sources import read_source
 from solah.explain.adding import numbers_of
 from solah.export.agreement import require_agreement
 from solah.model import Task
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from solah.data import ReadOptions, Table
+    from solah.data import Table
     from solah.export import Agreement, Blob, Export, Program
     from solah.model import Model
 
@@ -26,15 +25,13 @@ def check_device(
     full: Model,
     model: Model,
     exported: Export | Blob | Program,
-    data: str | None,
-    options: ReadOptions,
+    table: Table | None,
     min_agreement: float,
 ) -> dict[str, Any]:
     """Compare the device with the model, and the model with what it was before it was shrunk.
 
-    Without DATA rows are drawn. An export that decides too few rows as the model is refused.
+    Without a table rows are drawn. An export that decides too few rows as the model is refused.
     """
-    table = None if data is None else read_source(data, options, model).table
     found = require_agreement(model, exported, table, min_agreement)
     about = {"rows": found.n_rows, "drawn": table is None}
     given_up = {} if full is model or table is None else _given_up(full, model, table)

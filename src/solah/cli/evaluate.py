@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from solah.cli.model_options import ModelOptions, SeveralModels
-from solah.cli.options import By, ColumnOptions, Data, Jobs, ReadingOptions
+from solah.cli.options import By, ColumnOptions, Data, Groups, Jobs, ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.signals import SignalOptions, refuse_idle_signals
 from solah.cli.verb import many_options, options_in
@@ -25,19 +25,12 @@ Folds = Annotated[
 ]
 Repeats = Annotated[int, _split_option(min=1, metavar="N", help="How often to shuffle and split.")]
 Seed = Annotated[int, _split_option(min=0, metavar="N", help="What the shuffling starts from.")]
-Groups = Annotated[
-    str | None,
-    _split_option(
-        metavar="COL",
-        help="Rows with the same value here, such as a user, stay together. Windows of one "
-        "recording always do.",
-    ),
-]
 
 
 @many_options(
     *("target", "drop", "leave_out", "by", "model", "max_rules", "max_attributes", "interactions"),
     *("class_weight", "folds", "repeats", "seed", "groups", "settings", "jobs", "json"),
+    settings=True,
 )
 def evaluate(
     data: Data,

@@ -10,15 +10,17 @@ from solah.cli.adapt import Forgetting, PaceOption
 from solah.cli.options import ModelFile, ReadingOptions
 from solah.cli.overwriting import READ, refuse_overwriting
 from solah.cli.screen import Screen, output_option
-from solah.cli.verb import options_in
+from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
+    from solah.data import Table
     from solah.export import Blob, Export, Program
     from solah.export.exporting import Numbers
     from solah.learn.online import Pace
     from solah.model import Model
 
 _export_option = options_in("The device's code")
+_trust_option = options_in("Trust")
 _PROGRAMS = {"javascript": "module", "sql": "query", "onnx": "graph"}
 """The forms beyond devices, and what decides there."""
 
@@ -33,12 +35,23 @@ CheckData = Annotated[
     READ,
 ]
 Form = Annotated[
-    Literal["c", "arduino", "zephyr", "micropython", "blob", "javascript", "sql", "onnx"],
+    Literal[
+        "c",
+        "arduino",
+        "platformio",
+        "zephyr",
+        "esp-idf",
+        "micropython",
+        "blob",
+        "javascript",
+        "sql",
+        "onnx",
+    ],
     _export_option(
         "--to",
-        help="C99 alone, as an Arduino library or a Zephyr module; MicroPython; a blob, which a "
-        "device swaps without a new build; or, beyond devices, a JavaScript module, a SELECT in "
-        "SQL, or an ONNX graph.",
+        help="C99 alone, as a library of Arduino or PlatformIO, a Zephyr module or an ESP-IDF "
+        "component; MicroPython; a blob, which a device swaps without a new build; or, beyond "
+        "devices, a JavaScript module, a SELECT in SQL, or an ONNX graph.",
     ),
 ]
 NumberKind = Annotated[
@@ -92,6 +105,47 @@ Learn = Annotated[
     bool,
     _export_option("--learn", help="Let the device learn from readings whose class it is told."),
 ]
+TestRows = Annotated[
+    int | None,
+    _export_option(
+        "--test-rows",
+        metavar="N",
+        min=0,
+        max=10_000,
+        help="How many rows the test has that the device runs; by default one of each class and "
+        "five more. 0 writes no test.",
+    ),
+]
+Sign = Annotated[
+    Path | None,
+    _trust_option(
+        "--sign",
+        metavar="FILE",
+        help="Sign the blob with this Ed25519 private key (PEM).",
+        exists=True,
+        dir_okay=False,
+    ),
+    READ,
+]
+NewKey = Annotated[
+    Path | None,
+    _trust_option(
+        "--new-key",
+        metavar="NAME",
+        help="Make a key and sign the blob with it: NAME.pem, to be kept secret, and NAME.pub.pem.",
+    ),
+]
+Counter = Annotated[
+    int | None,
+    _trust_option(
+        "--counter",
+        metavar="N",
+        min=0,
+        max=2**64 - 1,
+        help="What a device compares, to refuse an older blob; by default the milliseconds since "
+        "1970.",
+    ),
+]
 TableName = Annotated[
     str | None,
     _export_option(
@@ -117,6 +171,10 @@ Folder = Annotated[
 ]
 
 
+@many_options(
+    *("to", "numbers", "max_flash", "min_agreement", "learn", "test_rows", "part", "sign", "table"),
+    *("name", "json", "output"),
+)
 def export(
     model: ModelFile,
     reading: ReadingOptions,
@@ -130,6 +188,10 @@ def export(
     learn: Learn = False,
     pace: PaceOption = 1.0,
     forgetting: Forgetting = 0.0,
+    test_rows: TestRows = None,
+    sign: Sign = None,
+    new_key: NewKey = None,
+    counter: Counter = None,
     table: TableName = None,
     key: Keys = None,
     name: Name = None,
@@ -138,23 +200,26 @@ def export(
     """Write a model as C99, or for MicroPython, that decides as it does here, bit for bit.
 
     The files need no library: a header and a source of the model, and the runtime that the source
-    includes; for MicroPython a module; as a blob, bytes that a runtime checks and runs. Beyond
-    devices, a JavaScript module, a SELECT in SQL or an ONNX graph computes in doubles as the model
-    does. Decisions are compared with the model's before anything is written, on DATA or on drawn
-    rows.
+    includes; for MicroPython a module; as a blob, bytes that a runtime checks and runs. Beside them
+    stands a test, which the device runs to see that it decides alike. Beyond devices, a JavaScript
+    module, a SELECT in SQL or an ONNX graph computes in doubles as the model does. Decisions are
+    compared with the model's before anything is written, on DATA or on drawn rows.
 
     Example: solah export model.json test.csv --numbers q15 -o firmware/model
     """
     from solah.atomic import write_all
     from solah.cli.device_check import check_device
-    from solah.export import Export, package_c
+    from solah.cli.sources import read_source
+    from solah.export import Blob
     from solah.export.names import identifier
+    from solah.keys import key_files
     from solah.learn.online import Pace
     from solah.model import load_document
     from solah.model.parting import part_of
 
     learning = Pace(pace, forgetting) if learn else None
-    _check_options(to, numbers, max_flash, learning)
+    _check_options(to, numbers, max_flash, learning, test_rows)
+    _check_trust(to, sign, new_key, counter)
     _check_table(to, table, key)
     full = load_document(model)
     if part is not None:
@@ -166,37 +231,43 @@ def export(
         if to in _PROGRAMS
         else _exported(document, to, numbers, called, learning)
     )
-    options = reading.read_options()
+    rows = None if data is None else read_source(data, reading.read_options(), document).table
     found = None
     if exported.twin is None:
         screen.note("node is not installed, so the module was not compared with the model")
     else:
-        found = check_device(full, document, exported, data, options, min_agreement)
+        found = check_device(full, document, exported, rows, min_agreement)
     for warning in exported.warnings:
         screen.note(warning)
-    if document.signals is not None and to in ("micropython", "blob", *_PROGRAMS):
-        screen.note("this decides on readings; what makes them of samples is written in C only")
+    if document.signals is not None and to in _PROGRAMS:
+        screen.note("this decides on readings; samples become readings in exports for devices")
     if document.policy is not None and to in _PROGRAMS:
         screen.note("this decides each row by itself; the model's policy is not part of it")
-    files = dict(exported.files)
-    if isinstance(exported, Export) and (to == "arduino" or to == "zephyr"):
-        files = dict(package_c(document, exported, to))
-    refuse_overwriting((output / file for file in files), filter(None, (model, data)))
+    keys = () if new_key is None else key_files(new_key)
+    refuse_overwriting(keys, ())
+    if isinstance(exported, Blob):
+        exported = _signed(exported, sign, new_key, counter)
+    files = _files(document, to, exported, rows, test_rows)
+    refuse_overwriting((output / file for file in files), filter(None, (model, data, sign)))
     written = write_all(output, files)
     if screen.json:
         about = {"name": exported.name, "to": to, "numbers": exported.numbers}
-        paths = [str(file) for file in written]
+        paths = [str(file) for file in (*written, *keys)]
         screen.document({**about, "files": paths, "shrunk": shrunk, "check": found})
-    _show(screen, written, shrunk, found, _PROGRAMS.get(to, "device"))
+    _show(screen, [*written, *keys], shrunk, found, _PROGRAMS.get(to, "device"))
 
 
 def _check_options(
-    to: Form, numbers: OptionalNumbers, max_flash: str | None, learning: "Pace | None"
+    to: Form,
+    numbers: OptionalNumbers,
+    max_flash: str | None,
+    learning: "Pace | None",
+    test_rows: int | None,
 ) -> None:
     from solah.exceptions import ParameterError
 
     if to in _PROGRAMS:
-        _check_program_options(to, numbers, max_flash, learning)
+        _check_program_options(to, numbers, max_flash, learning, test_rows)
     what = {"micropython": "a module for MicroPython", "blob": "a blob"}.get(to)
     if what is not None and numbers == "float":
         raise ParameterError(f"{what} computes in integers; leave --numbers out")
@@ -205,7 +276,7 @@ def _check_options(
             f"--max-flash counts the bytes of generated C, and {what} has none; leave it out"
         )
     if what is not None and learning is not None:
-        raise ParameterError(f"{what} does not learn; --learn is for C, Arduino and Zephyr")
+        raise ParameterError(f"{what} does not learn; --learn is for C and its libraries")
     if learning is not None and max_flash is not None:
         raise ParameterError(
             "--max-flash does not know what learning costs; use 'solah fit --max-rules' instead"
@@ -214,13 +285,60 @@ def _check_options(
         raise ParameterError("a device learns in integers; leave --numbers out")
 
 
+def _check_trust(to: Form, sign: Path | None, new_key: Path | None, counter: int | None) -> None:
+    from solah.exceptions import ParameterError
+
+    if sign is not None and new_key is not None:
+        raise ParameterError("--new-key makes a key and signs with it; leave --sign out")
+    if to != "blob" and (sign is not None or new_key is not None):
+        raise ParameterError("a blob is what is signed: --sign and --new-key need --to blob")
+    if counter is not None and sign is None and new_key is None:
+        raise ParameterError("--counter is of a signed blob; give --sign or --new-key, too")
+
+
+def _signed(blob: "Blob", sign: Path | None, new_key: Path | None, counter: int | None) -> "Blob":
+    from solah.export import sign_blob
+    from solah.keys import make_keys
+
+    key = sign if new_key is None else make_keys(new_key)[0]
+    return blob if key is None else sign_blob(blob, key, counter)
+
+
+def _files(
+    model: "Model",
+    to: Form,
+    exported: "Export | Blob | Program",
+    rows: "Table | None",
+    test_rows: int | None,
+) -> "dict[str, str | bytes]":
+    """Lay out all that is written; for a device with its test."""
+    from solah.export import Export, Program, package_c, self_test
+
+    if isinstance(exported, Program):
+        return dict(exported.files)
+    test = self_test(model, exported, rows, test_rows)
+    if to == "arduino" or to == "platformio" or to == "zephyr" or to == "esp-idf":
+        assert isinstance(exported, Export)
+        return dict(package_c(model, exported, to, test))
+    return {**exported.files, **test}
+
+
 def _check_program_options(
-    to: Form, numbers: OptionalNumbers, max_flash: str | None, learning: "Pace | None"
+    to: Form,
+    numbers: OptionalNumbers,
+    max_flash: str | None,
+    learning: "Pace | None",
+    test_rows: int | None,
 ) -> None:
     """Refuse what only devices have."""
     from solah.exceptions import ParameterError
 
-    given = {"--numbers": numbers, "--max-flash": max_flash, "--learn": learning}
+    given = {
+        "--numbers": numbers,
+        "--max-flash": max_flash,
+        "--learn": learning,
+        "--test-rows": test_rows,
+    }
     for option, value in given.items():
         if value is not None:
             raise ParameterError(

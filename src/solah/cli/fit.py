@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from solah.cli.follow import FollowOptions, follow
 from solah.cli.model_options import AUTO, ModelOptions, OneModel
-from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOptions
+from solah.cli.options import ColumnOptions, Data, Groups, Jobs, OutputFile, ReadingOptions
 from solah.cli.overwriting import refuse_overwriting
+from solah.cli.policy_options import (
+    PolicyOptions,
+    describe_policy,
+    fitted_policy,
+    refuse_number,
+    refuse_policy,
+    show_policy,
+)
 from solah.cli.scale import ScaleOptions, scanned
 from solah.cli.screen import Screen
 from solah.cli.signals import SignalOptions, refuse_idle_signals
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     from solah.cli.models import Estimator
     from solah.cli.problems import Problem
     from solah.cli.scale import ScanProblem
-    from solah.data import Column, Table
+    from solah.evaluation import ChosenPolicy
     from solah.model import Attribute, Model
     from solah.scale import Scan
 
@@ -42,6 +50,7 @@ class _Learnt:
     estimator: "Estimator"
     seconds: float
     output: Path
+    chosen: "ChosenPolicy | None" = None
 
     @property
     def model(self) -> "Model":
@@ -78,7 +87,8 @@ class _Learnt:
 
 @many_options(
     *("target", "drop", "leave_out", "model", "max_rules", "max_attributes", "interactions"),
-    *("class_weight", "memory", "follow", "settings", "json", "output"),
+    *("class_weight", "groups", "memory", "follow", "settings", "json", "output"),
+    settings=True,
 )
 def fit(
     data: Data,
@@ -88,9 +98,11 @@ def fit(
     scale: ScaleOptions,
     following: FollowOptions,
     signals: SignalOptions,
+    wanted: PolicyOptions,
     reading: ReadingOptions,
     screen: Screen,
     output: OutputFile = Path("model.json"),
+    groups: Groups = None,
     jobs: Jobs = None,
 ) -> None:
     """Learn rules in words, and write them as a model document.
@@ -106,30 +118,35 @@ def fit(
     from solah.cli.provenance import provenance_of
     from solah.model import save_document
 
-    _refuse_idle(scale, following, signals)
+    _refuse_idle(scale, following, signals, groups)
     refuse_overwriting([output, *scale.files(), *following.files()], [data])
     if following.follow:
+        refuse_policy(wanted, "is for rows that are all there, and --follow has none yet")
         follow(data, columns, choice, options, following, reading, screen, output, jobs)
         return
     is_scan = scale.is_for(data) and not signals.are_wanted
     if is_scan:
-        with scanned(data, columns, reading, scale, screen) as (rows, passed):
+        refuse_policy(wanted, "is for rows in memory, and these are passed over")
+        with scanned(data, columns, reading, scale, screen, groups) as (rows, passed):
             learnt = _fit_scan(rows, passed, choice, options, screen, output, jobs)
     else:
         with screen.working("reading"):
-            problem = _posed(data, columns, signals, reading)
+            problem = _posed(data, columns, signals, reading, groups)
         for note in problem.notes:
             screen.note(note)
-        learnt = _fit_table(problem, choice, options, screen, output, jobs)
+        learnt = _fit_table(problem, choice, options, wanted, screen, output, jobs)
     origin = provenance_of(data, learnt.problem, learnt.n_rows, learnt.estimator)
     save_document(replace(learnt.model, provenance=origin), output)
     if screen.json:
         screen.document(_document(learnt))
     _show(screen, learnt)
+    show_policy(screen, learnt.model, learnt.chosen)
     _show_next(screen, "ROWS" if is_scan else data, output)
 
 
-def _refuse_idle(scale: ScaleOptions, following: FollowOptions, signals: SignalOptions) -> None:
+def _refuse_idle(
+    scale: ScaleOptions, following: FollowOptions, signals: SignalOptions, groups: str | None
+) -> None:
     """Refuse options that nothing comes of: those of streams without one, others with one."""
     from solah.exceptions import ParameterError
 
@@ -137,6 +154,10 @@ def _refuse_idle(scale: ScaleOptions, following: FollowOptions, signals: SignalO
     for flag in ["--follow"] if following.follow else scale.given():
         if signals.are_wanted:
             raise ParameterError(f"{flag} is for rows, and --window makes them of recordings")
+    if following.follow and groups is not None:
+        raise ParameterError(
+            "--groups is for folds, and --follow draws none; leave one of them out"
+        )
     if following.given() and not following.follow:
         raise ParameterError(f"{following.given()[0]} is for --follow, which is not there")
     if following.follow and scale.given():
@@ -147,7 +168,11 @@ def _refuse_idle(scale: ScaleOptions, following: FollowOptions, signals: SignalO
 
 
 def _posed(
-    data: str, columns: ColumnOptions, signals: SignalOptions, reading: ReadingOptions
+    data: str,
+    columns: ColumnOptions,
+    signals: SignalOptions,
+    reading: ReadingOptions,
+    groups: str | None,
 ) -> "Problem":
     """Read all rows, or make them of recordings."""
     from solah.cli.problems import pose
@@ -155,15 +180,16 @@ def _posed(
     from solah.cli.sources import read_source
 
     if signals.are_wanted:
-        source = read_windows(data, columns, signals, reading)
+        source = read_windows(data, columns, signals, reading, groups)
         return pose(source, replace(columns, drop=None))
-    return pose(read_source(data, reading.read_options()), columns)
+    return pose(read_source(data, reading.read_options()), columns, groups)
 
 
 def _fit_table(
     problem: "Problem",
     choice: OneModel,
     options: ModelOptions,
+    wanted: PolicyOptions,
     screen: Screen,
     output: Path,
     jobs: int | None,
@@ -172,19 +198,24 @@ def _fit_table(
     from solah.cli.models import make_models
     from solah.signals import with_signals
 
+    refuse_number(wanted, problem)
     ((name, estimator),) = make_models(problem, choice.wishes, options, jobs).items()
     start = perf_counter()
-    _learn(estimator, problem.attributes, problem.goal, screen)
+    _learn(estimator, problem, screen)
     if problem.signals is not None:
         estimator.model_ = with_signals(estimator.model_, problem.signals)
+    seconds, chosen = perf_counter() - start, None
+    if wanted.given():
+        estimator.model_, chosen = fitted_policy(wanted, estimator, problem, screen)
     return _Learnt(
         problem,
         problem.attributes.n_rows,
         {name: kind.value for name, kind in problem.kinds.items()},
         name,
         estimator,
-        perf_counter() - start,
+        seconds,
         output,
+        chosen,
     )
 
 
@@ -199,22 +230,26 @@ def _fit_scan(
 ) -> _Learnt:
     """Learn from rows that are passed over."""
     from solah.cli.models import make_models
+    from solah.evaluation import groups_for
 
     ((name, estimator),) = make_models(problem, choice.wishes, options, jobs).items()
     start = perf_counter()
-    estimator.fit(rows, problem.target)
+    estimator.fit(rows, problem.target, **groups_for(estimator, problem.groups))
     kinds = {one.name: one.kind.value for one in estimator.model_.attributes}
     seconds = perf_counter() - start
     return _Learnt(problem, problem.n_rows, kinds, name, estimator, seconds, output)
 
 
-def _learn(estimator: "Estimator", attributes: "Table", goal: "Column", screen: Screen) -> None:
+def _learn(estimator: "Estimator", problem: "Problem", screen: Screen) -> None:
     """Learn, and show that something is done; some estimators have a bar of their own."""
+    from solah.evaluation import groups_for
+
     has_bar = hasattr(estimator, "verbose") and getattr(estimator, "fusion", _ADD) == _ADD
     if has_bar:
         estimator.set_params(verbose=screen.is_watched)
     with nullcontext() if has_bar else screen.working("learning"):
-        estimator.fit(attributes, goal)
+        given = groups_for(estimator, problem.groups)
+        estimator.fit(problem.attributes, problem.goal, **given)
     if getattr(estimator, "stop_reason_", "") == "interrupted":
         screen.note("interrupted: this is the best hierarchy that was found until then")
 
@@ -242,6 +277,7 @@ def _document(learnt: _Learnt) -> dict[str, Any]:
         "rules": model.n_rules,
         "branches": model.n_branches,
         "depth": learnt.depth,
+        "policy": describe_policy(model, learnt.chosen),
         "seconds": learnt.seconds,
     }
 
@@ -318,7 +354,7 @@ def _spell_rules(learnt: _Learnt) -> dict[str, str | None]:
         "asks for": f"{n_asked} of {plural(len(learnt.problem.names), 'attribute')}{groups}",
         "words": _spell_words(learnt),
         "interactions": _some(" & ".join(pair) for pair in learnt.interactions) or "none",
-        "unseen rows": _spell_unseen(learnt.estimator),
+        "unseen rows": _spell_unseen(learnt),
     }
 
 
@@ -338,16 +374,18 @@ def _spell_words(learnt: _Learnt) -> str | None:
     return f"{each} for {of}, {where}"
 
 
-def _spell_unseen(estimator: "Estimator") -> str | None:
+def _spell_unseen(learnt: _Learnt) -> str | None:
     """Say what so many rules are worth on rows that they were not learnt from."""
     from solah.cli.provenance import out_of_fold
 
-    unseen = out_of_fold(estimator)
+    unseen = out_of_fold(learnt.estimator, learnt.problem)
     if unseen is None:
         return None
+    n_groups = learnt.problem.n_groups
+    how = f"out of fold, {n_groups} groups kept together" if n_groups > 1 else "out of fold"
     if unseen.r2 is not None:
-        return f"R² {unseen.r2:.3f} (out of fold)"
-    return f"accuracy {unseen.accuracy:.3f}, log-loss {unseen.log_loss:.3f} (out of fold)"
+        return f"R² {unseen.r2:.3f} ({how})"
+    return f"accuracy {unseen.accuracy:.3f}, log-loss {unseen.log_loss:.3f} ({how})"
 
 
 def _choice(estimator: "Estimator") -> dict[str, Any] | None:

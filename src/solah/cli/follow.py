@@ -299,6 +299,7 @@ class _Aim:
 
     task: "Task"
     kinds: "Mapping[str, str]"
+    names: tuple[str, ...] | None = None
 
 
 def _estimator(

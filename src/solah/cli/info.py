@@ -29,7 +29,8 @@ OptionalModel = Annotated[
 def info(screen: Screen, model: OptionalModel = None) -> None:
     """Print versions, the kernel in use, threads, and what can be added; or what a model is.
 
-    Of a model: its goal and size, the rules that are pinned, and what people edited.
+    Of a model: its goal and size, the rules that are pinned, when it decides, and what people
+    edited.
 
     Example: solah info --json
     """
@@ -55,6 +56,7 @@ def info(screen: Screen, model: OptionalModel = None) -> None:
 def _show_model(model: "Model", screen: Screen) -> None:
     from solah.cli.views import facts, heading
     from solah.explain import rules_of
+    from solah.explain.handwork import spell_policy
     from solah.model.edits import edit_record
 
     rules = rules_of(model)
@@ -66,6 +68,7 @@ def _show_model(model: "Model", screen: Screen) -> None:
         "rules": len(rules),
         "pinned rules": sum(rule.is_pinned for rule in rules),
         "moved words": ", ".join(moved) or None,
+        "policy": "; ".join(spell_policy(model)) or None,
         "made by": model.generator,
     }
     if screen.json:

@@ -76,6 +76,14 @@ Truth = Annotated[
         help="The column of DATA with the truth, if it is not called as the model's goal.",
     ),
 ]
+Groups = Annotated[
+    str | None,
+    _column_option(
+        metavar="COL",
+        help="What rows belong to, such as a user: rows with the same value are never learnt from "
+        "and tested on at once. Windows of one recording always stay together.",
+    ),
+]
 OutputFile = Annotated[
     Path,
     output_option("-o", "--output", metavar="FILE", help="The file to write.", callback=_writable),

@@ -48,6 +48,8 @@ def predict(
     are streamed, so the file may be larger than the memory. With --json a line is a row.
     With --evidence the column 'evidence' tells how much missing values matter: 1 if none does.
     Of recordings, a row is a window, and 'recording', 'start' and 'end' tell which.
+    With a policy, rows are taken in the order of time: a 'prediction' that is not known is empty,
+    'settled' is what stands after the row, and 'doubts' says why.
 
     Example: solah predict model.json new.csv --keep id -o decisions.csv
     """
@@ -63,7 +65,8 @@ def predict(
     windows = rows_of_recordings(evaluator.model_, data, options, samples)
     tables = iter_source(data, options) if windows is None else iter([windows])
     keep = [*(WHERE if windows is not None else ()), *(keep or [])]
-    decider = Decider(evaluator, keep, screen.note, with_evidence=evidence)
+    recordings = None if windows is None else WHERE[0]
+    decider = Decider(evaluator, keep, screen.note, with_evidence=evidence, recordings=recordings)
     with opened(output) as file, row_progress(screen, output) as advance:
         writer = (json_writer if screen.json else csv_writer)(file)
         n_rows = _stream(tables, decider, writer, advance)

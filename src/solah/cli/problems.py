@@ -68,6 +68,11 @@ class Problem:
         return tuple(self.attributes.names)
 
     @property
+    def n_groups(self) -> int:
+        """How many groups there are that are kept together; 0 where there are none."""
+        return 0 if self.groups is None else len(set(self.groups.tolist()))
+
+    @property
     def shape(self) -> str:
         """The data's size and kinds as text."""
         counts = Counter(self.kinds.values())

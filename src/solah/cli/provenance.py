@@ -32,7 +32,7 @@ def provenance_of(
         modified=_modified(file) if file.is_file() else "",
         rows=n_rows,
         left_out=problem.left_out,
-        out_of_fold=out_of_fold(estimator),
+        out_of_fold=out_of_fold(estimator, problem),
     )
     if not isinstance(problem, Problem):
         return known
@@ -41,13 +41,14 @@ def provenance_of(
     return replace(known, digest=digest, classes=_class_counts(problem, estimator))
 
 
-def out_of_fold(estimator: Estimator) -> OutOfFold | None:
+def out_of_fold(estimator: Estimator, problem: Problem | ScanProblem) -> OutOfFold | None:
     """Return what the number of rules that was chosen is worth on rows held out.
 
-    Of windows, nothing: the folds of training share their samples, and scores would be too good.
+    Of windows of one recording, nothing: they share samples, and scores would be too good.
     """
     chosen = next((step for step in getattr(estimator, "path_", ()) if step.is_chosen), None)
-    if chosen is None or estimator.model_.signals is not None:
+    is_window = isinstance(problem, Problem) and problem.signals is not None
+    if chosen is None or (is_window and problem.n_groups < 2):
         return None
     if hasattr(estimator, "classes_"):
         return OutOfFold(accuracy=chosen.accuracy, log_loss=chosen.loss)

@@ -90,6 +90,7 @@ class ScanProblem:
     task : classification
     identifiers : none; rows that are passed over are not compared with each other
     left_out : columns that the user keeps out of decisions
+    groups : the column of what rows belong to
     """
 
     source: str
@@ -100,6 +101,9 @@ class ScanProblem:
     task: Task
     identifiers: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    groups: str | None = None
+
+    n_groups = 0  # they are not counted
 
     @property
     def shape(self) -> str:
@@ -122,6 +126,7 @@ def scanned(
     reading: ReadingOptions,
     scale: ScaleOptions,
     screen: Screen,
+    groups: str | None = None,
 ) -> Iterator[tuple[Scan, ScanProblem]]:
     """Open rows, and settle what is to be learnt from them."""
     from solah.cli.problems import declared_kinds, refuse_overlap, split_names
@@ -152,12 +157,13 @@ def scanned(
                 f"which column is to be decided on? Say it with --target; there are: {shown}"
             )
         kinds = declared_kinds(columns, names)
-        refuse_overlap(kinds, [target])
+        apart = [target] if groups is None else [target, groups]
+        refuse_overlap(kinds, apart)
         gone = split_names(columns.gone, names)
-        for name in (target, *gone):
+        for name in (*apart, *gone):
             if name not in names:
                 raise ColumnError.unknown(name, names)
-        left = tuple(name for name in names if name not in gone and name != target)
+        left = tuple(name for name in names if name not in gone and name not in apart)
         if not left:
             raise DataError(f"no column is left to decide {target!r} with")
         _refuse_number(_first_of(rows, target), columns.task)
@@ -169,8 +175,9 @@ def scanned(
             target=target,
             task=Task.CLASSIFICATION,
             left_out=tuple(split_names(columns.leave_out, names)),
+            groups=groups,
         )
-        yield replace(rows, columns=(*left, target)), problem
+        yield replace(rows, columns=(*left, *apart)), problem
 
 
 def _first_of(rows: Scan, target: str) -> Column:

@@ -22,15 +22,18 @@ def options_in(panel: str) -> Callable[..., Any]:
     return partial(typer.Option, rich_help_panel=panel)
 
 
-def many_options(*shown: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def many_options(
+    *shown: str, settings: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Mark a verb that has many options.
 
-    Its ``--help`` shows the options named here, in this order, and ``--help-all`` shows all.
-    ``--settings`` reads them from a file.
+    Its ``--help`` shows the options named here, in this order, and ``--help-all`` shows all. With
+    ``settings``, ``--settings`` reads them from a file.
     """
 
     def mark(function: Callable[..., None]) -> Callable[..., None]:
         function.shown_options = shown  # type: ignore[attr-defined]
+        function.takes_settings = settings  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -54,7 +57,8 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
         )
     ]
     shown = getattr(function, "shown_options", None)
-    more = {} if shown is None else {"settings": _option("settings", SettingsFile, None)}
+    takes_settings = getattr(function, "takes_settings", False)
+    more = {"settings": _option("settings", SettingsFile, None)} if takes_settings else {}
     if shown is not None or any(map(_is_rare, spread)):
         more["help_all"] = _option("help_all", HelpAll, False)
     spread += more.values()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from solah.device.fixed_tables import FixedLost, FixedStage, FixedTables, FixedWalk
     from solah.device.lowering import TreeInput
     from solah.device.places import CurveRow
+    from solah.device.policy_tables import PolicyTables
     from solah.device.units import Integers
 
 _EXP = (22670, 7600, 1316)
@@ -31,6 +32,7 @@ class FixedTwin(Twin):
     Parameters
     ----------
     tables : what the device has in its flash
+    policy : when it decides; None if it always does
     """
 
     belief_unit = 1 / ONE
@@ -38,8 +40,8 @@ class FixedTwin(Twin):
     _certain = np.int64(ONE)
     _one = np.int64(1 << BELIEF_BITS)
 
-    def __init__(self, tables: FixedTables) -> None:
-        super().__init__(tables)
+    def __init__(self, tables: FixedTables, policy: PolicyTables | None = None) -> None:
+        super().__init__(tables, policy)
         self.unit = 2.0 ** -tables.stages[-1].value_bits
         self._knots, self._values, self._units = tables.knots, tables.values, tables.units
 
@@ -47,6 +49,20 @@ class FixedTwin(Twin):
         """Turn rows of readings into the integers that a device reads."""
         columns = [unit.quantise(column) for unit, column in zip(self._units, rows.T, strict=True)]
         return np.column_stack(columns).astype(np.int32)
+
+    def smooth(
+        self, scores: Integers, mean: tuple[Integers, Integers] | None, bits: int
+    ) -> tuple[Integers, tuple[Integers, Integers] | None]:
+        """Average scores, as ``solah_average`` does: what a division leaves waits for the next."""
+        smoothed = scores.copy()
+        for row in smoothed:
+            if mean is None:
+                rest = np.full_like(row, (1 << bits) >> 1)
+            else:
+                way = row - mean[0] + mean[1]
+                row[:], rest = mean[0] + (way >> bits), way & ((1 << bits) - 1)
+            mean = row, rest
+        return smoothed, mean
 
     def _read(self, rows: NDArray[np.floating]) -> Integers:
         return self.prepare(rows).astype(np.int64)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from solah.device.float_tables import Float32, FloatTables, LostTables, StageRow, WalkTables
     from solah.device.lowering import TreeInput
     from solah.device.places import CurveRow
+    from solah.device.policy_tables import PolicyTables
 
 _TERMS = [np.float32(term) for term in (1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1.0, 1.0)]
 
@@ -27,15 +28,27 @@ class FloatTwin(Twin):
     Parameters
     ----------
     tables : what the device has in its flash
+    policy : when it decides; None if it always does
     """
 
     _belief = np.float32
     _certain = np.float32(1)
     _one = np.float32(1)
 
-    def __init__(self, tables: FloatTables) -> None:
-        super().__init__(tables)
+    def __init__(self, tables: FloatTables, policy: PolicyTables | None = None) -> None:
+        super().__init__(tables, policy)
         self._knots, self._values = tables.knots, tables.values
+
+    def smooth(
+        self, scores: Float32, mean: Float32 | None, bits: int
+    ) -> tuple[Float32, Float32 | None]:
+        """Average scores, as ``solah_average`` does."""
+        share, smoothed = np.float32(2.0**-bits), scores.copy()
+        for row in smoothed:
+            if mean is not None:
+                row[:] = mean + (row - mean) * share
+            mean = row
+        return smoothed, mean
 
     def _read(self, rows: NDArray[np.floating]) -> Float32:
         with np.errstate(over="ignore"):  # what is too large becomes infinite, as on a device

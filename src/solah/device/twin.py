@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from solah.device.judging import Judge
 from solah.device.lowering import NO_RULE
+from solah.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
 
     from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
     from solah.device.float_tables import FloatTables, StageRow, WalkTables
+    from solah.device.judging import Verdicts
     from solah.device.lowering import TreeInput
     from solah.device.places import CurveRow, StateRow
+    from solah.device.policy_tables import PolicyTables
 
     Numbers = NDArray[Any]
 
@@ -39,6 +43,21 @@ class Reason(NamedTuple):
     amount: Any
 
 
+class Evidence(NamedTuple):
+    """What rows tell a device before it decides.
+
+    Attributes
+    ----------
+    readings : (n_rows, n_attributes) in the device's numbers
+    scores : (n_rows, n_values) what the last stage adds up
+    lost : (n_rows,) the share of its evidence that is unknown
+    """
+
+    readings: Numbers
+    scores: Numbers
+    lost: Numbers
+
+
 class RuleScores(NamedTuple):
     """The scores that one rule gives each row; where it is no reason, ``rules`` is -1."""
 
@@ -53,9 +72,11 @@ class Twin(ABC):
     Parameters
     ----------
     tables : what the device has in its flash
+    policy : when it decides, and when it does not know; None if it always decides
 
     Attributes
     ----------
+    policy : as given
     unit : what one unit of evidence or of an estimated number is worth
     belief_unit : what one unit of belief is worth
     is_number : whether a number is estimated, rather than a class decided on
@@ -68,7 +89,10 @@ class Twin(ABC):
     _certain: Any  # the weight of a branch that is taken for sure
     _one: Any  # all of a belief
 
-    def __init__(self, tables: FloatTables | FixedTables) -> None:
+    def __init__(
+        self, tables: FloatTables | FixedTables, policy: PolicyTables | None = None
+    ) -> None:
+        self.policy = policy
         self._n_values = tables.lowered.n_values
         self.is_number = tables.lowered.is_number
         self._tables = tables
@@ -86,6 +110,49 @@ class Twin(ABC):
         total, beliefs = self._believe(self._read(rows))
         places = np.argmax(self._scores(total, beliefs[-1]), axis=1)
         return places, beliefs[-1].astype(self._belief)
+
+    def judge(self, rows: NDArray[np.floating]) -> Verdicts:
+        """Decide on rows in the order of time, and say when nothing is known.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows, n_attributes)
+
+        Returns
+        -------
+        verdicts : Verdicts
+        """
+        return self.start_judging().take(rows)
+
+    def start_judging(self) -> Judge:
+        """Return what judges rows as they come."""
+        if self.policy is None:
+            raise ParameterError("the model has neither a policy nor a domain; use decide")
+        return Judge(self, self.policy)
+
+    def evidence(self, rows: NDArray[np.floating]) -> Evidence:
+        """Return what rows tell before anything is decided."""
+        x = self._read(rows)
+        *before, last = self._tables.stages
+        beliefs: list[Numbers] = []
+        for stage in before:
+            beliefs.append(self._to_belief(stage, self._add_up(stage, x, beliefs)))
+        return Evidence(x, self._add_up(last, x, beliefs), self._lost(last, x)[0])
+
+    def conclude(self, scores: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the beliefs and the preferences among classes that evidence leads to."""
+        beliefs = self._to_belief(self._tables.stages[-1], scores)
+        return beliefs, self._scores(scores, beliefs)
+
+    @property
+    def whole(self) -> Any:
+        """All of a belief, or of the evidence."""
+        return self._certain
+
+    @property
+    def belief_type(self) -> type[np.generic]:
+        """What the device keeps beliefs in."""
+        return self._belief
 
     def estimate(self, rows: NDArray[np.floating]) -> Numbers:
         """Estimate a number for each row of readings, in the device's unit."""
@@ -109,6 +176,15 @@ class Twin(ABC):
             for i in np.flatnonzero((leads > 0) & (rule.rules >= 0)).tolist():
                 _note(found[i], Reason(int(rule.rules[i]), leads[i]), n_most)
         return [[Reason(rule, amount.item()) for rule, amount in reasons] for reasons in found]
+
+    def states(self, x: Numbers, n_states: int) -> Numbers:
+        """Return the places of states; -1 for a reading that is none of them."""
+        places = self._state(x, n_states)
+        return np.where(places < n_states, places, -1)
+
+    def are_known(self, x: Numbers) -> Numbers:
+        """Find the readings that are known."""
+        return self._is_known(x)
 
     def _believe(self, x: Numbers) -> tuple[Numbers, list[Numbers]]:
         """Compute all beliefs, from bottom to top, and the scores of the last stage."""
@@ -272,6 +348,22 @@ class Twin(ABC):
                 first = first - of_class
         scores, rows = np.column_stack([first, rule.scores]), np.arange(len(best))
         return np.asarray(scores[rows, best] - scores[rows, following])
+
+    @abstractmethod
+    def smooth(self, scores: Numbers, mean: Any, bits: int) -> tuple[Numbers, Any]:
+        """Average scores exponentially, row after row.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows, n_values)
+        mean : what the last call returned; None to begin with the first row
+        bits : each row counts 2^-bits
+
+        Returns
+        -------
+        smoothed : ndarray of shape (n_rows, n_values)
+        mean : what the next call needs
+        """
 
     @abstractmethod
     def _read(self, rows: NDArray[np.floating]) -> Numbers:

@@ -4,6 +4,7 @@ from solah.estimators.genetic import GeneticHierarchyClassifier
 from solah.estimators.genetic_search import GeneticSearch
 from solah.estimators.hierarchy import LinguisticHierarchyClassifier
 from solah.estimators.labeller import LinguisticLabeller
+from solah.estimators.policies import fit_policy
 from solah.estimators.self_organised import SelfOrganisedHierarchyClassifier
 from solah.estimators.self_organised_regressor import SelfOrganisedHierarchyRegressor
 from solah.estimators.tree_classifier import LinguisticTreeClassifier
@@ -20,4 +21,5 @@ __all__ = [
     "SelfOrganisedHierarchyClassifier",
     "SelfOrganisedHierarchyRegressor",
     "TreeFusion",
+    "fit_policy",
 ]

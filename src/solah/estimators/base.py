@@ -16,7 +16,7 @@ from solah.estimators.goals import (
     refuse_absent_classes,
     settle_thresholds,
 )
-from solah.estimators.inputs import known_names, read_features, read_problem
+from solah.estimators.inputs import known_names, read_features, read_groups, read_problem
 from solah.estimators.labeller import tolerant_tags
 from solah.estimators.scoring import score_rows
 from solah.estimators.settings import NestedSettings
@@ -229,7 +229,6 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
     _rows: Callable[[Table, ClassGoal], MemoryRows]  # a method: describe rows in memory
     _learn_from: Callable[[Rows], None]  # a method: learn from rows, wherever they are
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows.
 
@@ -247,13 +246,19 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
         -------
         self
         """
+        self._fit(X, y, sample_weight)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> None:
+        """Learn from rows; where folds are drawn, the rows of a group stay together."""
         if is_scan(X):
-            fit_scan(self, X, y, sample_weight)
-            return self
+            fit_scan(self, X, y, sample_weight, groups)
+            return
         table = read_features(self, X, reset=True)
         goal = read_class_goal(self, y, sample_weight, table.n_rows)
-        self._learn_from(self._rows(table, goal))
-        return self
+        of_rows = read_groups(groups, table.n_rows)
+        self._learn_from(replace(self._rows(table, goal), groups=of_rows))
 
     def _fit_profile(self, profile: Profile) -> None:
         """Learn from rows that are passed over."""
@@ -321,7 +326,7 @@ class LinguisticClassifier(ClassifierMixin, LinguisticEstimator):  # type: ignor
             return self
         model = self._model()
         if is_path(X):
-            X, y, _ = read_problem(X, y, None)
+            X, y, *_ = read_problem(X, y, None)
         table = read_features(self, X, reset=False)
         places = read_known_classes(self, y, table.n_rows)
         warn_of_unseen(table, model.attributes)

@@ -12,6 +12,7 @@ import numpy as np
 from solah.data import Column, Table
 from solah.data.spelling import spell
 from solah.estimators.goals import class_goal
+from solah.estimators.inputs import refuse_one_group
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.kernels.choose import count_threads
 from solah.model.encode import encode_states
@@ -28,20 +29,20 @@ if TYPE_CHECKING:
 _IN_ORDER = ("hierarchy", "initial")
 
 
-def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any) -> None:
+def fit_scan(estimator: Any, data: Any, target: Any, sample_weight: Any, groups: Any) -> None:
     """Fit an estimator to rows in files, frames or a cluster.
 
     A few rows are read into memory, and fitted as if they had been there.
     """
     if isinstance(data, Scan):
-        _fit(estimator, data, target, sample_weight)
+        _fit(estimator, data, target, sample_weight, groups)
         return
     with scan(data, None if isinstance(target, str) else target) as rows:
-        _fit(estimator, rows, rows.target or target, sample_weight)
+        _fit(estimator, rows, rows.target or target, sample_weight, groups)
 
 
-def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
-    roles = _column_roles(rows.names, target, sample_weight, estimator.class_weight)
+def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any, groups: Any) -> None:
+    roles = _column_roles(rows.names, target, sample_weight, groups, estimator.class_weight)
     names = roles.attributes
     if estimator._sorts_columns:
         roles = replace(roles, attributes=tuple(sorted(names)))
@@ -51,16 +52,20 @@ def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
         "target": roles.target,
         "weight": repr(roles.weight),
     }
+    if roles.group is not None:
+        task["groups"] = roles.group
     engine = rows.engine(count_threads(estimator.n_jobs), task)
     limits = estimator._limits
     survey = Survey(roles, limits)
     facts = survey.facts(engine.run(survey), estimator.kinds)
     if facts.n_rows <= limits.many_rows:
-        table, column, weights = _gathered(rows, roles, facts)
-        estimator.fit(table.select(names), column, weights)
+        table, column, weights, of_rows = _gathered(rows, roles, facts)
+        estimator._fit(table.select(names), column, weights, of_rows)
     else:
         goal = class_goal(estimator, roles.target, np.array(list(facts.classes)))
         profile = Profile.open(engine, roles, facts, goal, estimator.class_weight, limits)
+        if profile.sample.rows.groups is not None:
+            refuse_one_group(profile.sample.rows.groups)
         estimator.feature_names_in_ = np.array(names, dtype=object)
         estimator.n_features_in_ = len(names)
         estimator._fit_profile(profile)
@@ -69,7 +74,7 @@ def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any) -> None:
 
 
 def _column_roles(
-    names: Sequence[str], target: object, sample_weight: object, class_weight: Any
+    names: Sequence[str], target: object, sample_weight: object, groups: object, class_weight: Any
 ) -> ColumnRoles:
     """Settle which columns of a source are meant for what."""
     if not isinstance(target, str):
@@ -77,21 +82,24 @@ def _column_roles(
             "rows that come from files, frames or a cluster are learnt from with y as the name of "
             f"the column of classes. Got {type(target).__name__}."
         )
-    if sample_weight is not None and not isinstance(sample_weight, str):
-        raise ParameterError(
-            "the weights of rows that come from files, frames or a cluster stand in one of their "
-            f"columns; give its name. Got {type(sample_weight).__name__}."
-        )
-    for name in filter(None, (target, sample_weight)):
+    for what, given in (("weights", sample_weight), ("groups", groups)):
+        if given is not None and not isinstance(given, str):
+            raise ParameterError(
+                f"the {what} of rows that come from files, frames or a cluster stand in one of "
+                f"their columns; give its name. Got {type(given).__name__}."
+            )
+    apart = [name for name in (target, sample_weight, groups) if isinstance(name, str)]
+    for name in apart:
         if name not in names:
             raise ColumnError.unknown(name, names)
-    attributes = tuple(name for name in names if name not in (target, sample_weight))
+    attributes = tuple(name for name in names if name not in apart)
     if not attributes:
         raise DataError(f"no column is left to decide {target!r} with")
     of_classes = {}
     if class_weight is not None and not isinstance(class_weight, str):
         of_classes = {spell(name): float(weight) for name, weight in class_weight.items()}
-    return ColumnRoles(attributes, target, sample_weight, of_classes)
+    weight, group = (one if isinstance(one, str) else None for one in (sample_weight, groups))
+    return ColumnRoles(attributes, target, weight, of_classes, group)
 
 
 def _of_result(estimator: Any) -> dict[str, Any]:
@@ -140,8 +148,8 @@ def _plain(value: Any) -> Any:
     return {"other": repr(value)}
 
 
-def _gathered(rows: Scan, roles: ColumnRoles, facts: Facts) -> tuple[Table, Column, Any]:
-    """Read all rows into memory: attributes, classes and weights."""
+def _gathered(rows: Scan, roles: ColumnRoles, facts: Facts) -> tuple[Table, Column, Any, Any]:
+    """Read all rows into memory: attributes, classes, weights and groups."""
     parts = rows.source.parts(facts.n_rows)
     tables = [table for part in parts for table in part.tables(roles.columns, facts.n_rows)]
     columns = {
@@ -158,4 +166,5 @@ def _gathered(rows: Scan, roles: ColumnRoles, facts: Facts) -> tuple[Table, Colu
     codes = encode_states(columns[roles.target], tuple(facts.classes)).astype(np.intp)
     table = Table(tuple(columns[name] for name in roles.attributes), n_rows)
     weights = None if roles.weight is None else columns[roles.weight].values
-    return table, Column(roles.target, states[codes]), weights
+    groups = None if roles.group is None else columns[roles.group]
+    return table, Column(roles.target, states[codes]), weights, groups

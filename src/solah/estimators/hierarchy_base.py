@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -63,6 +63,29 @@ class HierarchyClassifier(LinguisticClassifier):
 
     nodes_: tuple[NodeModel | Fusion, ...]
     hierarchy_: Hierarchy
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_columns)
+            NaN and None are missing values; strings are categories. Or rows that need not be in
+            memory: files, frames or a cluster.
+        y : array of shape (n_rows,)
+            The classes; the name of their column where X is not in memory.
+        sample_weight : array of shape (n_rows,), default=None
+            Or the name of a column where X is not in memory.
+        groups : array of shape (n_rows,), default=None
+            What rows belong to, such as a person or a recording: what is compared on rows not
+            learnt from is then compared on groups not learnt from. Or the name of a column.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight, groups)
+        return self
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -136,6 +159,7 @@ class HierarchyClassifier(LinguisticClassifier):
             score_beliefs=partial(score, scoring),
             n_folds=n_folds,
             cross_fit=self.cross_fit,
+            groups=data.groups,
         )
 
     @property

@@ -19,6 +19,7 @@ from solah.data import (
     is_frame,
     to_numbers,
 )
+from solah.data.digests import digest_column
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.runtime.reading import is_path, read_path
 from solah.scale import is_scan
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
+    from solah.data.digests import UInt64
     from solah.kernels.arrays import Float
 
 
@@ -61,14 +63,17 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
     return from_array(array, known_names(estimator))
 
 
-def read_problem(path: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, Any]:
-    """Read attributes, the goal and weights from a file whose columns they are.
+def read_problem(
+    path: Any, y: Any, sample_weight: Any, groups: Any = None
+) -> tuple[Table, Column, Any, Any]:
+    """Read attributes, the goal, weights and groups from a file whose columns they are.
 
     Parameters
     ----------
     path : the path of one file
     y : the name of the goal's column
     sample_weight : the name of a column, weights, or None
+    groups : the name of a column, a group per row, or None
     """
     if not isinstance(y, str):
         raise ParameterError(
@@ -76,7 +81,7 @@ def read_problem(path: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, 
             f"{type(y).__name__}."
         )
     table = read_path(path)
-    names = [y, sample_weight] if isinstance(sample_weight, str) else [y]
+    names = [name for name in (y, sample_weight, groups) if isinstance(name, str)]
     for name in names:
         if name not in table.names:
             raise ColumnError.unknown(name, table.names)
@@ -86,7 +91,9 @@ def read_problem(path: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, 
     attributes = [name for name in table.names if name not in names]
     if not attributes:
         raise DataError(f"no column is left to decide {y!r} with")
-    return table.select(attributes), table.column(y), weights
+    if isinstance(groups, str):
+        groups = table.column(groups)
+    return table.select(attributes), table.column(y), weights, groups
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Float:
@@ -94,6 +101,39 @@ def read_weights(sample_weight: Any, n_rows: int) -> Float:
     rows = np.empty((n_rows, 1))
     weights: Float = check_sample_weight(sample_weight, rows, dtype=np.float64)
     return weights
+
+
+def read_groups(groups: Any, n_rows: int) -> UInt64 | None:
+    """Digest the groups of rows: one value per row, or None for none.
+
+    Raises
+    ------
+    DataError
+        If a row has no group, or if there are fewer than two groups.
+    """
+    if groups is None:
+        return None
+    column = groups if isinstance(groups, Column) else as_column("groups", column_or_1d(groups))
+    if len(column.values) != n_rows:
+        raise DataError(f"X has {n_rows} rows, but 'groups' has {len(column.values)} values")
+    missing = column.missing()
+    if missing.any():
+        raise DataError(
+            f"'groups' has no value in {int(missing.sum())} rows (first: row "
+            f"{int(np.argmax(missing)) + 1}); leave these rows out, or give each a group"
+        )
+    digests = digest_column(column)
+    refuse_one_group(digests)
+    return digests
+
+
+def refuse_one_group(digests: UInt64) -> None:
+    """Refuse rows that all belong to one group."""
+    if len(np.unique(digests)) < 2:
+        raise DataError(
+            "'groups' has only one group, and what is learnt from some groups is tried on others; "
+            "give rows of two groups at least, or leave 'groups' out"
+        )
 
 
 def read_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, NDArray[Any]]:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import RegressorMixin
 
-from solah.estimators.inputs import read_features, read_numbers, read_problem, read_weights
+from solah.estimators.inputs import (
+    read_features,
+    read_groups,
+    read_numbers,
+    read_problem,
+    read_weights,
+)
 from solah.exceptions import DataError
 from solah.labels.placement import NumbersAtHand, check_span
 from solah.labels.weights import integer_weights
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from solah.data import Table
+    from solah.data.digests import UInt64
     from solah.kernels.arrays import Float, Int64
     from solah.runtime import Evaluator
 
@@ -35,12 +42,14 @@ class NumberColumn:
     values : (n_rows,) the numbers
     weights : (n_rows,) what the rows weigh, as integers
     weight_unit : how much one of them weighs
+    groups : (n_rows,) digests of what rows belong to, or None
     """
 
     name: str
     values: Float
     weights: Int64
     weight_unit: float
+    groups: UInt64 | None = None
 
     @property
     def counted(self) -> NumbersAtHand:
@@ -55,7 +64,6 @@ class NumberMixin(RegressorMixin):  # type: ignore[misc]
     _evaluator: Callable[[], Evaluator]  # a method of the estimators
     _learn_numbers: Callable[[Table, NumberColumn], None]  # a method: learn from rows in memory
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows.
 
@@ -73,17 +81,22 @@ class NumberMixin(RegressorMixin):  # type: ignore[misc]
         -------
         self
         """
+        self._fit(X, y, sample_weight)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> None:
+        """Learn from rows; where folds are drawn, the rows of a group stay together."""
         if is_path(X):
-            X, y, sample_weight = read_problem(X, y, sample_weight)
+            X, y, sample_weight, groups = read_problem(X, y, sample_weight, groups)
         elif is_scan(X):
             raise DataError("numbers are learnt from rows in memory; read the rows first")
         table = read_features(self, X, reset=True)
         name, numbers = read_numbers(self, y, table.n_rows)
         weights, unit = integer_weights(read_weights(sample_weight, table.n_rows))
-        goal = NumberColumn(name, numbers, weights, unit)
+        goal = NumberColumn(name, numbers, weights, unit, read_groups(groups, table.n_rows))
         check_span(f"the goal {name!r}", goal.counted)
         self._learn_numbers(table, goal)
-        return self
 
     def predict(self, X: ArrayLike) -> Float:
         """Return the expected numbers.
@@ -115,6 +128,6 @@ class NumberMixin(RegressorMixin):  # type: ignore[misc]
         r2 : float
         """
         if is_path(X) and isinstance(y, str):
-            X, goal, sample_weight = read_problem(X, y, sample_weight)
+            X, goal, sample_weight, _ = read_problem(X, y, sample_weight)
             y = read_numbers(self, goal, len(goal.values))[1]
         return float(super().score(X, y, sample_weight))

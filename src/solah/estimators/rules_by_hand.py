@@ -15,6 +15,8 @@ from solah.learn.pins import FixedRule
 from solah.rulefile import parse_rule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from solah.model import Attribute, Model, Tree
 
 
@@ -137,6 +139,7 @@ class RefitMixin:
     """Lets an estimator learn around rules by hand."""
 
     _by_hand = ByHand()
+    _fit: Callable[..., None]  # a method of the estimators
 
     def fit(
         self,
@@ -144,6 +147,8 @@ class RefitMixin:
         y: Any,
         sample_weight: Any = None,
         rules: Sequence[str | FixedRule] | None = None,
+        *,
+        groups: Any = None,
     ) -> Self:
         """Learn words, rules and groups.
 
@@ -159,20 +164,25 @@ class RefitMixin:
             Rules by hand, such as ``"if smoke is high then alarm +3"``, which stay as they are
             while the rest is learnt around them. Their columns have words by hand, or states, and
             no other rules: words that no rule names add nothing.
+        groups : array of shape (n_rows,), default=None
+            What rows belong to, such as a person or a recording: all that is settled on rows not
+            learnt from is then settled on groups not learnt from. Or the name of a column, where X
+            is not in memory. (The parameter ``groups`` of the class is about columns.)
 
         Returns
         -------
         self
         """
-        by_hand = self._by_hand if rules is None else ByHand(tuple(rules))
-        return self._fit_around(by_hand, X, y, sample_weight)
+        return self._fit_around(ByHand(tuple(rules or ())), X, y, sample_weight, groups)
 
-    def refit(self, X: Any, y: Any, keep: Model, sample_weight: Any = None) -> Self:
+    def refit(
+        self, X: Any, y: Any, keep: Model, sample_weight: Any = None, *, groups: Any = None
+    ) -> Self:
         """Learn again, and keep what is pinned in an edited model.
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, groups
             As in ``fit``.
         keep : Model
             Trees with pinned rules are kept whole, with their words; all else is learnt.
@@ -181,14 +191,12 @@ class RefitMixin:
         -------
         self
         """
-        return self._fit_around(ByHand.pinned_in(keep), X, y, sample_weight)
+        return self._fit_around(ByHand.pinned_in(keep), X, y, sample_weight, groups)
 
-    def _fit_around(self, by_hand: ByHand, X: Any, y: Any, sample_weight: Any) -> Self:
-        before, self._by_hand = self._by_hand, by_hand
+    def _fit_around(self, by_hand: ByHand, *rows: Any) -> Self:
+        self._by_hand = by_hand
         try:
-            fitted: Self = super().fit(X, y, sample_weight)  # type: ignore[misc]
+            self._fit(*rows)
         finally:
-            self._by_hand = before  # files that fit into memory come here twice
-            if before == ByHand():
-                del self._by_hand
-        return fitted
+            del self._by_hand
+        return self

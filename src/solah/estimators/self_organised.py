@@ -23,6 +23,7 @@ from solah.estimators.hierarchy_base import (
     OF_THE_MODEL,
     HierarchyClassifier,
 )
+from solah.estimators.rule_path import RulePath
 from solah.estimators.rules_by_hand import RefitMixin
 from solah.estimators.tree_classifier import LinguisticTreeClassifier
 from solah.estimators.tree_fusion import StackedTrees, TreeFusion
@@ -117,7 +118,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
     ----------
     model_ : Model
         The model document.
-    path_ : tuple of PathStep
+    path_ : RulePath
         The numbers of rules that were compared: ``max_rules``, ``n_rules``, ``n_attributes``,
         ``loss``, ``accuracy`` out of fold, and which was chosen. Empty where there was no choice.
     selection_reason_ : str
@@ -299,7 +300,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         self._take(with_attributes_as(learnt.model, names))
         self.hierarchy_, self.classes_ = self.model_.hierarchy, rows.facts.classes
         self.goal_ = self.model_.goal
-        self.path_, self.selection_reason_ = learnt.choice.path, learnt.choice.reason
+        self.path_, self.selection_reason_ = RulePath(learnt.choice.path), learnt.choice.reason
         self.word_kind_ = learnt.choice.word_kind
         self.clusters_ = learnt.clusters
 

@@ -18,6 +18,7 @@ from solah.estimators.additive import (
 )
 from solah.estimators.base import LinguisticEstimator
 from solah.estimators.regressing import NumberMixin
+from solah.estimators.rule_path import RulePath
 from solah.estimators.rules_by_hand import RefitMixin, in_unit
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from solah.estimators.constraints import InteractionConstraints, MonotonicConstraints
     from solah.estimators.regressing import NumberColumn
     from solah.labels.words import WordsByHand
-    from solah.learn.additive import PathStep
     from solah.learn.recipe import WordKind
 
 
@@ -59,7 +59,7 @@ class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimat
     ----------
     model_ : Model
         The model document.
-    path_ : tuple of PathStep
+    path_ : RulePath
         The numbers of rules that were compared; ``accuracy`` is the share of the variance that
         they explain out of fold.
     selection_reason_ : str
@@ -126,7 +126,7 @@ class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimat
         stand_in = Goal(numbers.name, states=tuple(levels.tolist()))
         ones = np.ones(len(levels))
         goal = ClassGoal(stand_in, levels, codes, weights, numbers.weight_unit, ones)
-        rows = MemoryRows(described, goal, limits=self._limits)
+        rows = MemoryRows(described, goal, groups=numbers.groups, limits=self._limits)
         self._learn_from(rows, Goal(numbers.name), names)
 
     def _learn_from(self, rows: MemoryRows, goal: Goal, names: Sequence[str]) -> None:
@@ -147,6 +147,6 @@ class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimat
         model = with_promises(model, recipe.monotonic)
         self.model_ = with_attributes_as(model, names)
         self.hierarchy_ = self.model_.hierarchy
-        self.path_: tuple[PathStep, ...] = structure.choice.path
+        self.path_ = RulePath(structure.choice.path)
         self.selection_reason_ = structure.choice.reason
         self.word_kind_ = structure.choice.word_kind

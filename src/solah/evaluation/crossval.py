@@ -18,7 +18,7 @@ from solah.evaluation.scores import (
     score_beliefs,
     score_numbers,
 )
-from solah.evaluation.splits import Plan, plan_splits
+from solah.evaluation.splits import Plan, groups_for, plan_splits
 from solah.exceptions import SolahError
 from solah.model import Task
 
@@ -153,7 +153,8 @@ def cross_validate(
     plan : Plan, default=Plan()
         Folds, repeats and seed.
     groups : ndarray of shape (n_rows,), default=None
-        Rows of one group are never split between learning and test.
+        Rows of one group are never split between learning and test, nor within learning where an
+        estimator compares settings on folds of its own.
     on_fold : callable, default=None
         Called with each :class:`Fold` as soon as it is known.
 
@@ -182,7 +183,7 @@ def cross_validate(
     folds = []
     for split in splits.splits:
         for name, estimator in estimators.items():
-            fold = _run_fold(name, clone(estimator), X, y, split, classes)
+            fold = _run_fold(name, clone(estimator), X, y, split, classes, groups)
             folds.append(fold)
             if on_fold is not None:
                 on_fold(fold)
@@ -196,10 +197,12 @@ def _run_fold(
     y: NDArray[Any],
     split: Split,
     classes: NDArray[Any] | None,
+    groups: NDArray[Any] | None,
 ) -> Fold:
     learnt_rows, learnt_goal = _rows(X, split.train), y[split.train]
+    given = groups_for(estimator, None if groups is None else np.asarray(groups)[split.train])
     start = perf_counter()
-    estimator.fit(learnt_rows, learnt_goal)
+    estimator.fit(learnt_rows, learnt_goal, **given)
     seconds = perf_counter() - start
     refuse_cut_short(estimator)
     tested = _test(estimator, _rows(X, split.test), split.test, classes)

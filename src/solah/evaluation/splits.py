@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils.validation import has_fit_parameter
 
 from solah.data.spelling import count
 from solah.exceptions import DataError
@@ -80,6 +81,25 @@ def plan_splits(
     folds, notes = _possible_folds(goal, task, plan.folds, groups)
     kept = replace(plan, folds=folds)
     return Splits(kept, _method(task, groups), tuple(_split(goal, task, kept, groups)), notes)
+
+
+def groups_for(estimator: Any, groups: NDArray[Any] | str | None) -> dict[str, Any]:
+    """Return the argument of ``fit`` by which an estimator keeps groups together in its own folds.
+
+    Parameters
+    ----------
+    estimator : estimator
+    groups : ndarray of shape (n_rows,), the name of a column, or None
+
+    Returns
+    -------
+    given : dict
+        Empty without groups, with one group alone, and where ``fit`` takes none.
+    """
+    if groups is None or not has_fit_parameter(estimator, "groups"):
+        return {}
+    is_one = not isinstance(groups, str) and len(np.unique(groups)) < 2
+    return {} if is_one else {"groups": groups}
 
 
 def _possible_folds(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from solah.data.spelling import spell
+from solah.data.spelling import count, spell
 
 if TYPE_CHECKING:
     from solah.model.document import Model
@@ -36,7 +36,7 @@ def spell_policy(model: Model) -> list[str]:
     told = {
         f"at least {policy.min_known:.4g} of the evidence must be known": policy.min_known > 0,
         "known readings must lie within the range of the training rows": policy.stays_in_range,
-        f"at most {policy.max_unseen} pairs of readings may be ones that never occurred together": (
+        f"{_most_pairs(policy.max_unseen)} of readings must have occurred together in training": (
             policy.max_unseen is not None
         ),
         f"evidence is averaged over {policy.smoothing} decisions": policy.smoothing > 1,
@@ -47,6 +47,10 @@ def spell_policy(model: Model) -> list[str]:
         f"a settled decision stays for at least {policy.dwell}": policy.dwell > 1,
     }
     return [*beliefs, *(text for text, holds in told.items() if holds)]
+
+
+def _most_pairs(n_new: int | None) -> str:
+    return f"all but {count(n_new, 'pair')}" if n_new else "each pair"
 
 
 def spell_edits(model: Model) -> list[str]:

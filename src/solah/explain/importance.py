@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.model.beliefs import fusion_inputs
-from solah.model.document import Tree
+from solah.model.beliefs import fusion_inputs, measured_by, unknown_of
+from solah.model.document import Fusion, Tree
+from solah.model.encode import code, encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from solah.data import Table
     from solah.kernels.arrays import Float
     from solah.model.document import Model, Node
 
@@ -88,6 +90,18 @@ def known_shares(rows: Float, importances: Float) -> Float:
     if not importances.any():  # nothing was learnt that a reading could tell
         return np.ones(len(rows))
     return np.asarray(np.minimum((~np.isnan(rows) * importances).sum(axis=1), 1.0))
+
+
+def known_of(model: Model, table: Table) -> Float:
+    """Return the share of a model's knowledge that the known readings of each row can reach.
+
+    Where a fusion decides, it is that of the trees that are known in the spread of all evidence;
+    else that of the attributes whose reading is known in the importances.
+    """
+    if isinstance(model.root, Fusion) and any(tree.variance for tree in model.trees):
+        unknown = unknown_of(model, code(table, measured_by(model.nodes)))
+        return np.asarray(np.maximum(1.0 - unknown[model.root.name].share, 0.0))
+    return known_shares(encode(table, model.attributes), attribute_importances(model))
 
 
 def _spread(node: Node, spreads: Mapping[str, float]) -> float:

@@ -7,11 +7,13 @@ c_writer.py      tables  -> C99 (templates/), beside the hand-written runtime (c
 exporting.py     a model -> all of it
 agreement.py     a model and its export -> how far they decide alike, on rows
 blob.py          a model -> bytes that a runtime checks and runs, so that models can be swapped
+self_test.py     a model and its export -> rows and what comes out, for a test on the board
+signing.py       a blob  -> one that a device opens only if the right key signed it
 javascript.py    a model -> a module (arithmetic.py, js_runtime/, which report pages share)
 sql.py           a model -> one SELECT (sql_parts.py)
 onnx.py          a model -> an ONNX graph
 programs.py      what these three have in common: they are run to be compared with the model
-packaging.py     C       -> a library for Arduino, a module for Zephyr
+packaging.py     C       -> a library for Arduino or PlatformIO, a module for Zephyr or ESP-IDF
 costs.py         tables  -> about what they cost a Cortex-M0+ (prices.py), without compiling
 shrinking.py     a model -> one that fits into less flash (reassembly.py puts it together)
 targets/         C       -> built, run and measured on a target
@@ -24,6 +26,8 @@ from solah.export.javascript import export_javascript
 from solah.export.onnx import export_onnx
 from solah.export.packaging import package_c
 from solah.export.programs import Program
+from solah.export.self_test import self_test
+from solah.export.signing import SignatureError, open_signed, sign_blob
 from solah.export.sql import export_sql
 
 __all__ = [
@@ -31,6 +35,7 @@ __all__ = [
     "Blob",
     "Export",
     "Program",
+    "SignatureError",
     "agreement",
     "export_blob",
     "export_c",
@@ -38,6 +43,9 @@ __all__ = [
     "export_micropython",
     "export_onnx",
     "export_sql",
+    "open_signed",
     "package_c",
     "require_agreement",
+    "self_test",
+    "sign_blob",
 ]

@@ -139,11 +139,11 @@ def require_agreement(
     if not found.share >= least:  # nor is it above one that is no number
         rows = f"{found.n_rows:,} {'drawn ' if table is None else ''}rows"
         way_out = ("export it as C with --numbers float",) if export.numbers == "q15" else ()
+        reasons = "; ".join((*export.warnings, *way_out))
         what = "program" if isinstance(export, Program) else "device"
         raise AgreementError(
             f"the {what} decides as the model does on {_percent(found.share)} of {rows}, and "
-            f"{_percent(least)} are asked for (--min-agreement): "
-            + "; ".join((*export.warnings, *way_out))
+            f"{_percent(least)} are asked for (--min-agreement)" + (reasons and f": {reasons}")
         )
     return found
 

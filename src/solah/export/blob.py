@@ -9,7 +9,6 @@ import re
 import struct
 import zlib
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -19,9 +18,24 @@ from solah.device.fixed_tables import fixed_tables
 from solah.device.fixed_twin import FixedTwin
 from solah.device.lowering import lower
 from solah.exceptions import ParameterError, shorten
-from solah.export.c_writer import KINDS, asked, rule_numbers, rules_of, runtime_text
+from solah.export.blob_parts import (
+    POLICY_LAYOUT,
+    SIGNAL_LAYOUT,
+    policy_sections,
+    signal_sections,
+)
+from solah.export.c_writer import (
+    KINDS,
+    asked,
+    python_text,
+    rule_numbers,
+    rules_of,
+    runtime_text,
+)
+from solah.export.judging import lower_policy
 from solah.export.names import check_identifier
 from solah.export.quoting import one_line
+from solah.export.signal_tables import signal_tables
 from solah.model.format import model_hash
 
 if TYPE_CHECKING:
@@ -30,10 +44,12 @@ if TYPE_CHECKING:
     from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
     from solah.device.units import Unit
     from solah.explain.rules import Rule
+    from solah.export.signal_tables import SignalTables
     from solah.model.document import Model
+    from solah.model.signals import Signals
 
 MAGIC = b"SLHB"
-VERSION = 2
+VERSION = 3
 NO_BITS = -(2**15)
 _BYTE_MARK = 0xFEFF
 _HEAD = struct.Struct("<4sHHII")  # what the checksum is not of
@@ -43,13 +59,13 @@ _WORD = 4
 _MOST = 2**16 - 1
 _MOST_SETS = 255
 _HEADERS = (
-    *("solah_blob.h", "solah_blob_check.h", "solah_blob_format.h", "solah_crc.h"),
-    *("solah_decide.h", "solah_fixed.h", "solah_flash.h", "solah_reading.h"),
-    "solah_tables.h",
+    *("solah_blob.h", "solah_blob_check.h", "solah_blob_format.h", "solah_blob_parts.h"),
+    *("solah_crc.h", "solah_decide.h", "solah_fixed.h", "solah_flash.h", "solah_judge.h"),
+    *("solah_reading.h", "solah_signals.h", "solah_tables.h"),
 )
 _SIMPLER = "fit it with fewer rules, words or inputs, or export it as C"
 
-Rows = list[tuple[int, ...]]
+Rows = list[tuple[float, ...]]
 
 LAYOUT = {
     "zeros": "i",
@@ -78,6 +94,8 @@ LAYOUT = {
     "of_nodes": "H",
     "first_node": "H",
     "names": "B",
+    **POLICY_LAYOUT,
+    **SIGNAL_LAYOUT,
 }
 """The sections, in the order of the header's list of them, with what a line of each holds."""
 
@@ -96,6 +114,9 @@ class Blob:
     rules : those that a device may name as reasons, by their numbers
     unit : what one unit of evidence or of an estimated number is worth
     warnings : what does not fit well into integers, or needs a runtime with more room
+    signals : how readings are made of samples; None if they are not
+    public_key : of whoever signed it; empty for one that is not signed
+    counter : grows from one signed blob to the next
     """
 
     name: str
@@ -105,6 +126,9 @@ class Blob:
     rules: tuple[Rule, ...]
     unit: float
     warnings: tuple[str, ...]
+    signals: Signals | None = None
+    public_key: bytes = b""
+    counter: int = 0
     numbers: ClassVar[Literal["q15"]] = "q15"
 
 
@@ -143,14 +167,16 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     tables = fixed_tables(lower(model))
     tables = replace(tables, walks=tuple(breadth_first(walk) for walk in tables.walks))
     _check(tables)
-    data = _bytes(model, tables)
+    policy, signals = lower_policy(model, tables), signal_tables(model)
+    parts = {**policy_sections(policy), **signal_sections(signals)}
+    data = _bytes(model, {**_sections(model, tables), **parts}, tables)
     rules = rules_of(tables.lowered)
     texts = {
         f"{name}_rules.txt": "".join(f"{one_line(rule.sentence)}\n" for rule in rules),
         **{header: runtime_text(header) for header in _HEADERS},
         "solah_blob.py": _python_runtime(),
     }
-    twin = FixedTwin(tables)
+    twin = FixedTwin(tables, policy)
     return Blob(
         name=name,
         data=data,
@@ -158,7 +184,8 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
         twin=twin,
         rules=rules,
         unit=twin.unit,
-        warnings=(*tables.warnings, *_wants(tables)),
+        warnings=(*tables.warnings, *_wants(tables, signals)),
+        signals=None if signals is None else signals.signals,
     )
 
 
@@ -199,7 +226,7 @@ def _refuse_more(what: str, number: int, most: int) -> None:
         )
 
 
-def _wants(tables: FixedTables) -> Iterator[str]:
+def _wants(tables: FixedTables, signals: SignalTables | None) -> Iterator[str]:
     """Name what the runtime must be compiled with, where its usual room is too small."""
     needs = {
         "CLASSES": tables.lowered.n_values + 1,
@@ -209,10 +236,12 @@ def _wants(tables: FixedTables) -> Iterator[str]:
         "DEPTH": max((walk.depth for walk in tables.walks), default=0),
     }
     usual = dict(re.findall(r"#define SOLAH_BLOB_MAX_(\w+) (\d+)", runtime_text("solah_blob.h")))
-    for limit, need in needs.items():
+    of_samples = {} if signals is None else signals.limits
+    for limit, need in {**needs, **of_samples}.items():
         if need > int(usual[limit]):
+            to_take = "to take samples, " if limit in of_samples else ""
             yield (
-                f"the device must be compiled with -DSOLAH_BLOB_MAX_{limit}={need}: "
+                f"{to_take}the device must be compiled with -DSOLAH_BLOB_MAX_{limit}={need}: "
                 f"solah_blob.h has room for {usual[limit]} by itself"
             )
 
@@ -220,11 +249,11 @@ def _wants(tables: FixedTables) -> Iterator[str]:
 # --- bytes -----------------------------------------------------------------------------------
 
 
-def _bytes(model: Model, tables: FixedTables) -> bytes:
+def _bytes(model: Model, sections: dict[str, Rows], tables: FixedTables) -> bytes:
     n_classes = 1 if tables.lowered.is_number else len(model.goal.states)
     counts = (n_classes, 0, len(tables.lowered.rules))
     about = _ABOUT.pack(bytes.fromhex(model_hash(model)), *counts)
-    summed = about + _laid_out(_sections(model, tables))
+    summed = about + _laid_out(sections)
     size = _HEAD.size + len(summed)
     return _HEAD.pack(MAGIC, VERSION, _BYTE_MARK, size, zlib.crc32(summed)) + summed
 
@@ -340,9 +369,6 @@ def _name(text: str) -> bytes:
 
 def _python_runtime() -> str:
     """Join what opens blobs in MicroPython with what decides."""
-    folder = files("solah.export").joinpath("py_runtime")
-    opens, decides, weakens = (
-        folder.joinpath(file).read_text(encoding="utf-8")
-        for file in ("blob.py.txt", "fixed.py.txt", "lost.py.txt")
-    )
-    return opens.replace("# The runtime stands here.\n", f"{decides}\n\n{weakens}")
+    parts = ("fixed", "lost", "judge", "signals")
+    runtime = "\n\n\n".join(python_text(part) for part in parts)
+    return f"{python_text('blob')}\n".replace("# The runtime stands here.\n", f"{runtime}\n")

@@ -15,8 +15,9 @@ from solah.exceptions import ParameterError
 from solah.explain.rules import tree_rules
 from solah.export.c_types import table_types
 from solah.export.costs import estimate_costs
-from solah.export.names import distinct
-from solah.export.quoting import c_string, comment, kconfig, one_line
+from solah.export.judging import state_bytes
+from solah.export.names import distinct, distinct_states
+from solah.export.quoting import c_string, comment, json_string, kconfig, one_line
 from solah.export.signal_tables import signal_tables
 from solah.model.format import model_hash
 
@@ -26,17 +27,29 @@ if TYPE_CHECKING:
     from solah.device.fixed_tables import FixedWalk
     from solah.device.float_tables import FloatTables, WalkTables
     from solah.device.lowering import Lowered, TreeInput
+    from solah.device.policy_tables import PolicyTables
     from solah.explain.rules import Rule
     from solah.learn.online import Pace
     from solah.model.attributes import Attribute
     from solah.model.document import Model
 
 _A_LINE = 92
+SHARE_BITS = 14
+"""What a rule's share of an estimate is multiplied by, as a power of two."""
+_RUNTIME_NOTICE = """\
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers. Compile with -ffp-contract=off, for the same bits of
+ * floats everywhere, and -ffunction-sections -fdata-sections; link with -Wl,--gc-sections. */
+"""
 KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
 
 
 def write_c(
-    model: Model, tables: FloatTables | FixedTables, name: str, pace: Pace | None = None
+    model: Model,
+    tables: FloatTables | FixedTables,
+    name: str,
+    pace: Pace | None = None,
+    policy: PolicyTables | None = None,
 ) -> dict[str, str]:
     """Write a model as C.
 
@@ -46,6 +59,7 @@ def write_c(
     tables : its tables, in float32 or in integers
     name : what files and functions are called
     pace : how fast the device learns, if its tables are such
+    policy : when the device decides, and when it does not know; None if it always decides
 
     Returns
     -------
@@ -60,8 +74,10 @@ def write_c(
     own = ("solah_fixed.h", "solah_reading.h") if is_fixed else ("solah_float.h", "solah_core.h")
     learning = ("solah_learn.h", "solah_crc.h") if pace else ()
     signals = ("solah_signals.h",) if model.signals else ()
-    headers = ("solah_decide.h", "solah_flash.h", "solah_tables.h", *own, *learning, *signals)
-    values = {**_values(model, tables, name, pace), **_learning(tables, name, pace)}
+    judging = ("solah_judge.h",) if policy else ()
+    shared = ("solah_decide.h", "solah_flash.h", "solah_tables.h")
+    headers = (*shared, *own, *learning, *signals, *judging)
+    values = {**_values(model, tables, name, pace, policy), **_learning(tables, name, pace)}
     environment = source_environment()
     return {
         f"{name}.h": environment.get_template("model.h.j2").render(**values),
@@ -70,21 +86,26 @@ def write_c(
     }
 
 
-def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]:
+def write_python(
+    model: Model, tables: FixedTables, name: str, policy: PolicyTables | None = None
+) -> dict[str, str]:
     """Write a model as a module for MicroPython, in integers, and its rules as another.
 
     Returns
     -------
     files : dict of file name to text
     """
-    values = {**_values(model, tables, name), **_learning(tables, name, None)}
-    folder = files("solah.export").joinpath("py_runtime")
-    parts = ("fixed.py.txt", "lost.py.txt") if tables.loses else ("fixed.py.txt",)
+    values = {**_values(model, tables, name, policy=policy), **_learning(tables, name, None)}
+    needed = {
+        "fixed": True,
+        "lost": tables.loses,
+        "judge": policy is not None,
+        "signals": model.signals is not None,
+    }
     environment = source_environment()
     kinds = {kind: place for place, kind in enumerate(KINDS)}
     example = f"{model.attributes[0].peaks[0]:.4g}"
-    texts = (folder.joinpath(part).read_text(encoding="utf-8").rstrip() for part in parts)
-    own = "\n\n\n".join(texts)
+    own = "\n\n\n".join(python_text(part) for part, is_needed in needed.items() if is_needed)
     model_text = environment.get_template("model.py.j2")
     return {
         f"{name}.py": model_text.render(**values, kinds=kinds, example=example, runtime=own),
@@ -93,8 +114,15 @@ def write_python(model: Model, tables: FixedTables, name: str) -> dict[str, str]
 
 
 def runtime_text(name: str) -> str:
-    """Return a header of the runtime."""
-    return files("solah.export").joinpath("c_runtime", name).read_text(encoding="utf-8")
+    """Return a header of the runtime, behind its licence."""
+    text = files("solah.export").joinpath("c_runtime", name).read_text(encoding="utf-8")
+    return f"{_RUNTIME_NOTICE}{text}"
+
+
+def python_text(name: str) -> str:
+    """Return a part of the runtime for MicroPython."""
+    part = files("solah.export").joinpath("py_runtime", f"{name}.py.txt")
+    return part.read_text(encoding="utf-8").rstrip()
 
 
 def _refuse_more(what: str, number: int, most: int) -> None:
@@ -105,7 +133,11 @@ def _refuse_more(what: str, number: int, most: int) -> None:
 
 
 def _values(
-    model: Model, tables: FloatTables | FixedTables, name: str, pace: Pace | None = None
+    model: Model,
+    tables: FloatTables | FixedTables,
+    name: str,
+    pace: Pace | None = None,
+    policy: PolicyTables | None = None,
 ) -> dict[str, Any]:
     """Gather what the templates show."""
     rules = rules_of(tables.lowered)
@@ -119,6 +151,7 @@ def _values(
         "n_classes": max(len(model.goal.states), 1),
         "n_values": tables.lowered.n_values,
         "class_names": [str(state) for state in model.goal.states],
+        "class_enumerators": class_enumerators(model),
         "rules": rules,
         "sizes_of_texts": {
             "class_name": _text_size(str(state) for state in model.goal.states),
@@ -126,13 +159,23 @@ def _values(
         },
         "rule_numbers": rule_numbers(tables),
         "amount": _amount(tables),
+        "amount_bits": _amount_bits(tables),
         "tables": tables,
         **_attributes(model, tables),
         **_signals(model),
         **_kinds_of_numbers(tables),
         "types": table_types(tables),
-        "costs": None if pace else estimate_costs(tables),
+        "costs": None if pace else estimate_costs(tables, policy),
+        **_policy(tables, policy),
     }
+
+
+def _policy(tables: FloatTables | FixedTables, policy: PolicyTables | None) -> dict[str, Any]:
+    if policy is None:
+        return {"policy": None}
+    is_fixed = isinstance(tables, FixedTables)
+    n_bytes = state_bytes(policy, tables.lowered.n_values, is_fixed=is_fixed)
+    return {"policy": policy, "state_bytes": n_bytes}
 
 
 def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -> dict[str, Any]:
@@ -177,31 +220,65 @@ def _text_size(texts: Iterable[str]) -> int:
 def _amount(tables: FloatTables | FixedTables) -> str:
     """Describe the amount of a reason."""
     if tables.lowered.goal.is_additive_number:
-        bits = getattr(tables.stages[-1], "value_bits", None)
-        unit = "" if bits is None else f", times two to the power of {bits}"
-        return f"how far it moves the estimate{unit}"
+        return "how far it moves the estimate"
     if tables.lowered.is_number:
-        return "its share, times 16384" if isinstance(tables, FixedTables) else "its share"
+        return "its share"
+    kind = "evidence" if tables.stages[-1].is_weighed else "belief"
+    return f"what it adds to the lead over the next best class, in {kind}"
+
+
+def _amount_bits(tables: FloatTables | FixedTables) -> int | None:
+    """Return the power of two that amounts of reasons are multiplied by; None with floats."""
     last = tables.stages[-1]
-    kind = "evidence" if last.is_weighed else "belief"
-    unit = f", times {1 << last.value_bits}" if isinstance(last, FixedStage) else ""
-    return f"what it adds to the lead over the next best class, in {kind}{unit}"
+    if not isinstance(last, FixedStage):
+        return None
+    is_share = tables.lowered.is_number and not tables.lowered.goal.is_additive_number
+    return SHARE_BITS if is_share else last.value_bits
 
 
 def _attributes(model: Model, tables: FloatTables | FixedTables) -> dict[str, Any]:
-    names = distinct((one.name for one in model.attributes), "attribute")
+    names = attribute_enumerators(model)
+    states = state_enumerators(model)
     units = tables.units if isinstance(tables, FixedTables) else [None] * len(names)
     return {
         "attributes": [
             {
-                "enumerator": enumerator.upper(),
+                "enumerator": enumerator,
                 "name": one.name,
                 "about": _about(one),
+                "states": states.get(one.name, ()),
                 "bits": None if unit is None or unit.is_code else unit.bits,
             }
             for enumerator, one, unit in zip(names, model.attributes, units, strict=True)
         ]
     }
+
+
+def attribute_enumerators(model: Model) -> list[str]:
+    """Name the attributes as the header does, behind ``READING_`` and ``BITS_``."""
+    return [name.upper() for name in distinct((a.name for a in model.attributes), "attribute")]
+
+
+def class_enumerators(model: Model) -> list[str]:
+    """Name the classes as the header does, behind ``CLASS_``; there, NAME_SIZE is another macro."""
+    texts = (str(state) for state in model.goal.states)
+    return [name.upper() for name in distinct(texts, "class", ["name_size"])]
+
+
+def state_enumerators(model: Model) -> dict[str, list[tuple[str, str]]]:
+    """Name the states of attributes as the header does, behind ``STATE_``, with their texts.
+
+    All of them are told apart together: the state "c" of "a b" and "b c" of "a" would be one.
+    """
+    owners = zip(model.attributes, attribute_enumerators(model), strict=True)
+    states = [
+        (one.name, name, str(state)) for one, name in owners if one.is_coded for state in one.states
+    ]
+    found: dict[str, list[tuple[str, str]]] = {}
+    names = distinct_states((name, state) for _, name, state in states)
+    for (owner, _, text), name in zip(states, names, strict=True):
+        found.setdefault(owner, []).append((name.upper(), text))
+    return found
 
 
 def _signals(model: Model) -> dict[str, Any]:
@@ -263,10 +340,14 @@ def source_environment() -> Environment:
     }
     environment.filters |= {
         "comment": comment,
+        "float_bytes": float_bytes,
+        "float_literal": float_literal,
         "floats": floats,
         "integers": integers,
+        "json": json_string,
         "kconfig": kconfig,
         "line": one_line,
+        "lines": _lines,
         "python": ascii,
         "text": c_string,
         "tuple_of": tuple_of,
@@ -289,6 +370,11 @@ def float_literal(value: float) -> str:
 def floats(values: Iterable[float]) -> str:
     """Write the lines of a table of floats."""
     return _lines([float_literal(value) for value in values])
+
+
+def float_bytes(values: Iterable[float]) -> str:
+    """Write the bits of float32 as bytes of Python, which no board rounds."""
+    return ascii(np.array(list(values), dtype="<f4").tobytes())
 
 
 def integers(values: Iterable[int]) -> str:

@@ -16,6 +16,13 @@ from solah.device.float_tables import FloatTables, float_tables
 from solah.device.lowering import lower
 from solah.exceptions import ParameterError
 from solah.export.c_types import table_types
+from solah.export.judging import (
+    judging_code,
+    judging_instructions,
+    judging_stack,
+    judging_tables,
+    lower_policy,
+)
 from solah.export.prices import FLOAT, Q15
 
 if TYPE_CHECKING:
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
 
     from solah.device.float_tables import LostTables, WalkTables
     from solah.device.lowering import TreeInput
+    from solah.device.policy_tables import PolicyTables
     from solah.export.exporting import Numbers
     from solah.export.prices import CodePrices, StackPrices, TimePrices
     from solah.kernels.arrays import Float
@@ -42,7 +50,7 @@ _SHORT = 3  # so many numbers the compiler rather puts into the code than into a
 
 @dataclass(frozen=True)
 class Costs:
-    """About what a model costs on a Cortex-M0+.
+    """About what a model costs on a Cortex-M0+, with its policy if it has one.
 
     Attributes
     ----------
@@ -84,15 +92,18 @@ def model_costs(model: Model, numbers: Numbers = "float") -> Costs:
     if numbers not in ("float", "q15"):
         raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
     lay_out = float_tables if numbers == "float" else fixed_tables
-    return estimate_costs(lay_out(lower(model)))
+    tables = lay_out(lower(model))
+    return estimate_costs(tables, lower_policy(model, tables))
 
 
-def estimate_costs(tables: Tables) -> Costs:
+def estimate_costs(tables: Tables, policy: PolicyTables | None = None) -> Costs:
     """Estimate what tables and the code that reads them cost.
 
     Parameters
     ----------
     tables : FloatTables or FixedTables
+    policy : PolicyTables, default=None
+        By which decisions are judged; None if they are not.
 
     Returns
     -------
@@ -100,11 +111,23 @@ def estimate_costs(tables: Tables) -> Costs:
     """
     prices = Q15 if isinstance(tables, FixedTables) else FLOAT
     table_bytes = _table_bytes(tables)
-    return Costs(
+    decided = Costs(
         table_bytes=table_bytes,
         flash=table_bytes + round(_code_bytes(tables, prices.code)),
         stack=_array_bytes(tables) + _frame_bytes(tables, prices.stack),
         instructions=round(_instructions(tables, prices.time)),
+    )
+    return decided if policy is None else _judged(decided, policy, tables)
+
+
+def _judged(decided: Costs, policy: PolicyTables, tables: Tables) -> Costs:
+    """Add what judging takes to what deciding costs."""
+    own = judging_tables(policy, tables)
+    return Costs(
+        table_bytes=decided.table_bytes + own,
+        flash=decided.flash + own + judging_code(policy, tables),
+        stack=decided.stack + judging_stack(policy),
+        instructions=decided.instructions + round(judging_instructions(policy, tables)),
     )
 
 

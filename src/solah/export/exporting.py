@@ -14,19 +14,24 @@ from solah.device.float_twin import FloatTwin
 from solah.device.lowering import lower
 from solah.exceptions import ParameterError
 from solah.export.c_writer import rules_of, write_c, write_python
+from solah.export.judging import lower_policy
 from solah.export.names import check_identifier, check_module
 from solah.learn.online import Learner, LearningTwin, Pace
+from solah.model.policy import Doubt
 from solah.signals.stream import SignalStream
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     from solah.device.fixed_tables import FixedTables
+    from solah.device.judging import Judge
+    from solah.device.policy_tables import PolicyTables
     from solah.explain.rules import Rule
     from solah.model.document import Model
     from solah.model.signals import Signals
+    from solah.signals.stream import Judged
 
 Numbers = Literal["float", "q15"]
 
@@ -61,6 +66,9 @@ class Export:
         if self.signals is None:
             raise ParameterError("the model has no signals; it decides on readings")
 
+        if self.twin.policy is not None:
+            return SignalStream(self.signals, _judging(self.twin.start_judging()))
+
         def decide(readings: NDArray[np.float64]) -> tuple[Any, NDArray[Any]]:
             if self.twin.is_number:
                 return self.twin.estimate(readings)[0], np.empty(0)
@@ -73,6 +81,15 @@ class Export:
     def learns(self) -> bool:
         """Whether the device learns."""
         return isinstance(self.twin, LearningTwin)
+
+
+def _judging(judge: Judge) -> Callable[[NDArray[np.float64]], Judged]:
+    def decide(readings: NDArray[np.float64]) -> Judged:
+        found = judge.take(readings)
+        doubts = Doubt(int(found.doubts[0]))
+        return int(found.decisions[0]), found.beliefs[0], int(found.settled[0]), doubts
+
+    return decide
 
 
 def export_c(
@@ -107,8 +124,12 @@ def export_c(
     """
     check_identifier(name)
     export = _exported(model, name, numbers, learning)
-    signals = model.signals and model.signals.only([one.name for one in model.attributes])
-    return replace(export, signals=signals)
+    return replace(export, signals=_asked_signals(model))
+
+
+def _asked_signals(model: Model) -> Signals | None:
+    """Return how the readings are made that the model asks for; None if samples make none."""
+    return model.signals and model.signals.only([one.name for one in model.attributes])
 
 
 def _exported(model: Model, name: str, numbers: Numbers, learning: Pace | None) -> Export:
@@ -117,12 +138,14 @@ def _exported(model: Model, name: str, numbers: Numbers, learning: Pace | None) 
     lowered = lower(model)
     if numbers == "float":
         floats = float_tables(lowered)
-        files = write_c(model, floats, name)
-        return Export(name, numbers, files, FloatTwin(floats), rules_of(lowered))
+        policy = lower_policy(model, floats)
+        files = write_c(model, floats, name, policy=policy)
+        return Export(name, numbers, files, FloatTwin(floats, policy), rules_of(lowered))
     if numbers == "q15":
         integers = fixed_tables(lowered)
-        files = write_c(model, integers, name)
-        return _in_integers(name, files, integers)
+        policy = lower_policy(model, integers)
+        files = write_c(model, integers, name, policy=policy)
+        return _in_integers(name, files, integers, policy)
     raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
 
 
@@ -151,7 +174,9 @@ def export_micropython(model: Model, *, name: str = "model") -> Export:
     """
     check_module(name)
     tables = fixed_tables(lower(model))
-    return _in_integers(name, write_python(model, tables, name), tables)
+    policy = lower_policy(model, tables)
+    export = _in_integers(name, write_python(model, tables, name, policy), tables, policy)
+    return replace(export, signals=_asked_signals(model))
 
 
 def _learning(model: Model, name: str, numbers: Numbers, pace: Pace) -> Export:
@@ -160,10 +185,14 @@ def _learning(model: Model, name: str, numbers: Numbers, pace: Pace) -> Export:
             f"a device learns in integers: numbers='q15'. Got {numbers!r} instead."
         )
     learner = Learner(model, pace=pace.pace, forgetting=pace.forgetting)
-    export = _in_integers(name, write_c(model, learner.tables, name, pace), learner.tables)
-    return replace(export, twin=learner.twin)
+    policy = lower_policy(model, learner.tables)
+    files = write_c(model, learner.tables, name, pace, policy)
+    learner.twin.policy = policy
+    return replace(_in_integers(name, files, learner.tables), twin=learner.twin)
 
 
-def _in_integers(name: str, files: Mapping[str, str], tables: FixedTables) -> Export:
-    twin = FixedTwin(tables)
+def _in_integers(
+    name: str, files: Mapping[str, str], tables: FixedTables, policy: PolicyTables | None = None
+) -> Export:
+    twin = FixedTwin(tables, policy)
     return Export(name, "q15", files, twin, rules_of(tables.lowered), twin.unit, tables.warnings)

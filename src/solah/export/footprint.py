@@ -30,6 +30,14 @@ void solah_probe(const void *row, void *answer)
 }}
 """
 _DECIDE = "(void){name}_decide({row}, ({belief} *)answer);"
+_JUDGE = """static {name}_state state;
+    static int is_begun;
+    {name}_verdict verdict;
+    if (!is_begun) {{
+        {name}_settle_start(&state);
+        is_begun = 1;
+    }}
+    (void){name}_judge(&state, {row}, ({belief} *)answer, &verdict);"""
 _LEARN = """static {name}_memory memory;
     *(int *)answer = {name}_learn(&memory, {row}, 0);"""
 _ESTIMATE = "*({reading} *)answer = {name}_estimate({row});"
@@ -80,6 +88,8 @@ class SignalFootprint:
 
 def footprint(export: Export, target: Target, rows: Float) -> Footprint:
     """Measure an exported model on a target: its decisions or, if it learns, its learning.
+
+    Of a model with a policy, decisions are judged, and what is remembered of them is in the RAM.
 
     Parameters
     ----------
@@ -173,9 +183,13 @@ def _sample(rng: np.random.Generator, attribute: Attribute, n_rows: int) -> Floa
 
 def _call(export: Export, row: str = "(const {reading} *)row") -> str:
     """Return what makes one decision, from a row to an answer."""
-    is_number = export.twin.is_number
-    call = _LEARN if export.learns else (_ESTIMATE if is_number else _DECIDE)
     types = _types(export)
+    if export.learns:
+        call = _LEARN
+    elif export.twin.is_number:
+        call = _ESTIMATE
+    else:
+        call = _DECIDE if export.twin.policy is None else _JUDGE
     return call.format(name=export.name, row=row.format(**types), **types)
 
 

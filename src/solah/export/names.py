@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
 _MOST = 40
 _NOT_IN_NAMES = re.compile(r"[^0-9A-Za-z]+")
+# What tells states such as "-1" and "1", or "<=50K" and ">50K", apart.
+_SIGNS = (
+    (re.compile("<=|≤"), " at most "),
+    (re.compile(">=|≥"), " at least "),
+    (re.compile("<"), " below "),
+    (re.compile(">"), " above "),
+    (re.compile(r"(?<![0-9A-Za-z])[-\u2212](?=[.0-9])"), " minus "),
+)
 _IDENTIFIER = re.compile(r"[A-Za-z][0-9A-Za-z_]*\Z")
 _OF_THE_LANGUAGES = frozenset(
     re.findall(
@@ -35,6 +43,13 @@ _HEADERS = frozenset(
         stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath
         threads time uchar wchar wctype
         """,
+    )
+)
+# With what is generated behind them, they would be macros of headers: DT_UNKNOWN, KEY_H.
+_MACROS = frozenset(
+    (
+        *("dt", "get_extended_fuse", "get_high_fuse", "get_lock", "get_low_fuse", "key"),
+        *("spi_ioc_rd", "spi_ioc_wr", "spidev", "sreg"),
     )
 )
 _DEVICES = frozenset(
@@ -83,28 +98,50 @@ def identifier(text: str, fallback: str) -> str:
     return words[:_MOST]
 
 
-def distinct(texts: Iterable[str], fallback: str) -> list[str]:
+def distinct(texts: Iterable[str], fallback: str, reserved: Iterable[str] = ()) -> list[str]:
     """Make parts of identifiers of texts, all different: a repeated one gets a number.
+
+    So does one that is reserved for something else.
 
     Examples
     --------
     >>> distinct(["Größe (cm)", "Größe cm", "色", "2nd"], "attribute")
     ['groe_cm', 'groe_cm_2', 'attribute', '2nd']
+    >>> distinct(["-1", "1", "<=50K", ">50K", "name size"], "class", ["name_size"])
+    ['minus_1', '1', 'at_most_50k', 'above_50k', 'name_size_2']
     """
-    taken: set[str] = set()
+    return _numbered((_words(text) or fallback for text in texts), reserved)
+
+
+def distinct_states(states: Iterable[tuple[str, str]]) -> list[str]:
+    """Make parts of identifiers of states, each behind the name of its attribute, all different.
+
+    Examples
+    --------
+    >>> distinct_states([("a_b", "c"), ("a", "b c"), ("a", "色")])
+    ['a_b_c', 'a_b_c_2', 'a_state']
+    """
+    return _numbered((f"{_words(owner)}_{_words(state) or 'state'}" for owner, state in states), ())
+
+
+def _numbered(names: Iterable[str], reserved: Iterable[str]) -> list[str]:
+    """Put a number behind each name that is taken, so that all differ."""
+    taken = set(reserved)
     last_number: dict[str, int] = {}
-    names = []
-    for text in texts:
-        name = plain = _words(text) or fallback
+    found = []
+    for plain in names:
+        name = plain
         while name in taken:
             last_number[plain] = last_number.get(plain, 1) + 1
             name = f"{plain}_{last_number[plain]}"
         taken.add(name)
-        names.append(name)
-    return names
+        found.append(name)
+    return found
 
 
 def _words(text: str) -> str:
+    for sign, word in _SIGNS:
+        text = sign.sub(word, text)
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return _NOT_IN_NAMES.sub("_", plain).strip("_").lower()[:_MOST]
 
@@ -116,6 +153,8 @@ def _taken_by(name: str) -> str | None:
         return "the names of the runtime's files and functions begin with 'solah'"
     if plain in _HEADERS:
         return f"there is a header {plain}.h that programs include"
+    if plain in _MACROS:
+        return f"headers of systems and boards have macros that begin with {plain.upper()}_"
     if plain in _DEVICES:
         return "on Windows no file can have this name"
     return None

@@ -67,6 +67,26 @@ class TimePrices:
 
 
 @dataclass(frozen=True)
+class JudgingPrices:
+    """What judging by a policy takes beside deciding: bytes of code, then instructions."""
+
+    base: int  # to hold back and to settle
+    votes: int  # to count votes and time
+    margin: int  # to keep the settled class
+    limits: int  # to compare the belief
+    known: int  # to compare the share that is known
+    shares: int  # to add that up of readings
+    smoothing: int  # to average evidence
+    cells: int  # to find the cells of readings, and those out of range
+    pairs: int  # to count pairs of cells that were never seen
+    judged: float  # each decision
+    smoothed: float  # each value that is averaged
+    cell: float  # each reading whose cell is found
+    cut: float  # each cut that it is compared with
+    pair: float  # each pair of cells
+
+
+@dataclass(frozen=True)
 class Prices:
     """What one kind of numbers costs."""
 
@@ -166,4 +186,36 @@ FLOAT = Prices(
         weighed=188,
         losing=2700,
     ),
+)
+JUDGING_Q15 = JudgingPrices(
+    base=150,
+    votes=60,
+    margin=42,
+    limits=46,
+    known=40,
+    shares=60,
+    smoothing=90,
+    cells=160,
+    pairs=128,
+    judged=120,
+    smoothed=45,
+    cell=45,
+    cut=8,
+    pair=44,
+)
+JUDGING_FLOAT = JudgingPrices(
+    base=156,
+    votes=55,
+    margin=44,
+    limits=50,
+    known=40,
+    shares=60,
+    smoothing=80,
+    cells=195,
+    pairs=120,
+    judged=330,
+    smoothed=390,
+    cell=170,
+    cut=30,
+    pair=40,
 )

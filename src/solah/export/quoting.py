@@ -57,6 +57,19 @@ def kconfig(text: str) -> str:
     return comment(text).replace('"', "'").replace("$", "<U+0024>")
 
 
+def json_string(text: str, most: int = 200) -> str:
+    r"""Write a text on one line as a string of JSON or YAML; a long one is cut.
+
+    Examples
+    --------
+    >>> print(json_string('say "so"'), json_string("süß" * 9, 6))
+    "say \"so\"" "süßsü…"
+    """
+    line = one_line(text)
+    line = line if len(line) <= most else f"{line[: most - 1]}…"
+    return json.dumps(line, ensure_ascii=False)
+
+
 def c_string(text: str) -> str:
     r"""Write a text as a string of C, byte by byte where it is not plain; a very long one is cut.
 

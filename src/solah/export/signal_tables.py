@@ -81,6 +81,11 @@ class FeatureRow:
         """The kind as the runtime calls it."""
         return f"SOLAH_{self.kind.name}"
 
+    @property
+    def kind_number(self) -> int:
+        """The kind as its number in the runtime."""
+        return list(FeatureKind).index(self.kind)
+
 
 @dataclass(frozen=True)
 class SignalTables:
@@ -118,6 +123,12 @@ class SignalTables:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of features that there are, as the runtime calls them."""
         return tuple(sorted({row.constant for row in self.features}))
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """What a runtime must have room for that learns all this when it opens a blob."""
+        n_channels = max(len(self.measured), len(self.stored))
+        return {"SAMPLES": self.ring_size, "WINDOW": self.longest, "CHANNELS": n_channels}
 
     @property
     def n_bytes(self) -> int:

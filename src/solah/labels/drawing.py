@@ -36,6 +36,11 @@ def digest_values(of_columns: Iterable[UInt64], of_goal: UInt64) -> UInt64:
     return chain(of_columns, mix(of_goal))
 
 
+def digest_within(digests: UInt64, groups: UInt64 | None) -> UInt64:
+    """Tell equal rows apart where they belong to different groups, if there are any."""
+    return digests if groups is None else mix(digests ^ groups)
+
+
 def sample_bound(digests: UInt64, limits: Limits = LIMITS) -> int:
     """Return the digest up to which rows are taken into a sample of the wanted size.
 

@@ -28,5 +28,6 @@ grouping.py      attributes that depend on each other (Algorithm 1)
 wiring.py        levels of clusters (Algorithm 2), and organising.py for both
 fitness.py       hierarchies compared, genetic/ searched
 
+domain.py        what the rows held: ranges, and cells that occurred together
 online.py        one row more: a model moves towards labelled rows, as a device does
 """

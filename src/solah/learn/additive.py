@@ -218,7 +218,7 @@ def choose(sample: Sample, recipe: AdditiveRecipe, tell: Tell) -> Choice:
     is_open = len(recipe.strengths) > 1 or interactions.tried or budget.max_rules is None
     compared = sample.first(recipe.compared_rows)
     is_many = compared.n_rows >= recipe.many_rows
-    n_folds = recipe.n_folds_of_many if is_many else recipe.n_folds
+    n_folds = recipe.n_folds_of_many if is_many and sample.groups is None else recipe.n_folds
     folds = compared.folds(n_folds) if is_open else []
     if len(folds) < 2:
         reason = "there are too few rows to compare numbers of rules" if is_open else ""
@@ -420,8 +420,10 @@ def _choose_rules(
     ]
     chosen = max(as_good)  # the steps go from many rules to few
     path[chosen] = replace(path[chosen], is_chosen=True)
+    unseen = "rows" if trials[0].fold.tested.groups is None else "groups"
     reason = (
-        f"{steps[chosen]} rules at most: on rows not learnt from, their loss ({means[chosen]:.4f}) "
+        f"{steps[chosen]} rules at most: on {unseen} not learnt from, their loss "
+        f"({means[chosen]:.4f}) "
         f"is not told from the least ({means[best]:.4f}, with up to {steps[best]} rules)"
     )
     return Choice(words, strength, n_products, steps[chosen], tuple(path), reason)
@@ -451,10 +453,20 @@ def _mean(values: Float, trials: Sequence[_Trial]) -> float:
 
 
 def _difference(first: Float, second: Float, trials: Sequence[_Trial]) -> tuple[float, float]:
-    """Return the mean of a difference, and its standard error."""
+    """Return the mean of a difference, and its standard error.
+
+    The rows of a group err alike, so that groups count where there are some.
+    """
     weights = _weights(trials)
     difference = first - second
     mean = float(weights @ difference / weights.sum())
+    groups = [trial.fold.tested.groups for trial in trials if trial.fold.tested.groups is not None]
+    if groups:
+        _, numbers = np.unique(np.concatenate(groups), return_inverse=True)
+        sums = np.bincount(numbers, weights * (difference - mean))
+        n_groups = len(sums)
+        spread = float(sums @ sums) * n_groups / max(n_groups - 1, 1)
+        return mean, math.sqrt(spread) / float(weights.sum())
     spread = float(weights @ (difference - mean) ** 2 / weights.sum())
     n_rows = weights.sum() / trials[0].fold.learnt.one_row
     return mean, math.sqrt(spread / n_rows)

@@ -318,6 +318,7 @@ def _kept(
     if gains is None or n_attributes <= most:
         return np.arange(n_attributes)
     is_required = np.array([one.name in required for one in sample.attributes])
+    most = max(most, int(is_required.sum()))
     return np.sort(np.lexsort((-gains.of_attributes, ~is_required))[:most])
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from solah.learn.folds import stratified_folds
+from solah.learn.folds import group_folds, stratified_folds
 from solah.learn.levels import share_rules, train_level
 from solah.learn.memory import MemoryRows
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import Table
+    from solah.data.digests import UInt64
     from solah.kernels.arrays import Float
     from solah.labels.describe import Description
     from solah.labels.goals import ClassGoal
@@ -67,15 +68,21 @@ class Fitness:
         score_beliefs: Score,
         n_folds: int,
         cross_fit: int | None,
+        groups: UInt64 | None = None,
     ) -> Fitness | None:
         """Split the rows that have weight into stratified folds, and describe each fold's rows.
 
         Folds follow from what rows say, so that neither their order nor whether a row is there
-        twice or weighs two matters. None where the rows are too few to be split at all.
+        twice or weighs two matters; the rows of a group are in one. None where the rows are too
+        few to be split at all.
         """
         used = np.flatnonzero(goal.weights)
-        of_rows = stratified_folds(described.labels[used], goal.codes[used], n_folds)
-        if of_rows is None:
+        codes = goal.codes[used]
+        if groups is None:
+            of_rows = stratified_folds(described.labels[used], codes, n_folds)
+        else:
+            of_rows = group_folds(groups[used], codes, goal.weights[used], n_folds)
+        if of_rows is None or not of_rows.any():
             return None
         folds = []
         for number in np.unique(of_rows):
@@ -83,7 +90,7 @@ class Fitness:
             weights = goal.weights.copy()
             weights[tested] = 0
             known = replace(goal, weights=weights)
-            data = MemoryRows(describe(described.table, weights), known)
+            data = MemoryRows(describe(described.table, weights), known, groups=groups)
             if cross_fit is not None:
                 data = data.with_folds(cross_fit)
             memory = Memory(_MEMORY_BYTES // n_folds)

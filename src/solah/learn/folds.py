@@ -57,50 +57,31 @@ def stratified_folds(labels: Labels, codes: Int64, n_folds: int) -> Int64 | None
     return folds if most > 1 else None
 
 
-def piecewise_folds(
-    labels: Labels, codes: Int64, weights: Int64, plain: Float, n_folds: int
-) -> Int64 | None:
-    """Deal the weight of rows out to folds, the classes spread evenly.
+def group_folds(groups: UInt64, codes: Int64, weights: Int64 | Float, n_folds: int) -> Int64:
+    """Deal groups of rows out to folds, so that no group is learnt from and tested on.
 
-    Rows that say the same are dealt out one after another, as if they differed, and a row that
-    weighs as much as several is dealt out in as many pieces: so two rows are a row of weight two,
-    the order of the rows does not matter, and a table with few different rows has every kind of
-    row on both sides.
+    Groups are dealt out in turn: by the class that most of a group is of, so that classes are
+    spread where each group has one, and by their digests, so that neither the order of the rows
+    nor the names' order matters.
 
     Parameters
     ----------
-    labels, codes, n_folds
-        As in :func:`content_folds`.
-    weights : (n_rows,) positive integers
-    plain : (n_classes,) what one row of each class weighs, in the same unit
+    groups : (n_rows,) the digests of the groups' names
+    codes : (n_rows,) the classes
+    weights : (n_rows,) what the rows weigh
+    n_folds : int
 
     Returns
     -------
-    dealt : (n_folds, n_rows) integers, or None
-        How much of each row's weight is in each fold; None where no class has two pieces.
+    folds : (n_rows,) numbers from 0; there are as many as groups, if these are fewer than folds
     """
-    digests = row_digests(labels, codes)
-    dealt = np.zeros((n_folds, len(codes)), dtype=np.int64)
-    start = most = 0
-    for code in np.unique(codes):
-        rows = np.flatnonzero(codes == code)
-        _, kind = np.unique(digests[rows], return_inverse=True)
-        totals = np.bincount(kind, weights[rows].astype(np.float64))
-        pieces = np.maximum(1, np.rint(totals / plain[code])).astype(np.int64)
-        before = start + np.cumsum(pieces) - pieces
-        shares = np.cumsum(_counts(before, pieces, n_folds), axis=0)[:, kind]
-        until = shares * weights[rows] // pieces[kind]
-        dealt[:, rows] = np.diff(until, axis=0, prepend=0)
-        start += int(pieces.sum())
-        most = max(most, int(pieces.sum()))
-    return dealt if most > 1 else None
-
-
-def _counts(before: Int64, pieces: Int64, n_folds: int) -> Int64:
-    """Count the pieces that each fold gets of each kind, dealt out in turn from ``before`` on."""
-    place = (np.arange(n_folds)[:, None] - before[None, :]) % n_folds
-    counts: Int64 = np.maximum(0, (pieces[None, :] - place + n_folds - 1) // n_folds)
-    return counts
+    names, numbers = np.unique(groups, return_inverse=True)
+    of_classes = np.zeros((len(names), int(codes.max()) + 1))
+    np.add.at(of_classes, (numbers, codes), weights)
+    order = np.lexsort((names, of_classes.argmax(axis=1)))
+    folds = np.empty(len(names), dtype=np.int64)
+    folds[order] = np.arange(len(names)) % n_folds
+    return folds[numbers]
 
 
 def row_digests(labels: Labels, codes: Int64) -> UInt64:

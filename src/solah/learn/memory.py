@@ -14,13 +14,14 @@ from solah.kernels.choose import map_slices
 from solah.labels.describe import Description, describe_by, describe_table
 from solah.labels.drawing import (
     digest_rows,
+    digest_within,
     draw_rows,
     keep_smallest,
     sample_bound,
 )
 from solah.labels.limits import LIMITS
 from solah.learn.blocks import RowBlock
-from solah.learn.folds import content_folds
+from solah.learn.folds import content_folds, group_folds
 from solah.learn.rows import Rows
 from solah.scale.passes import add_up
 
@@ -54,6 +55,7 @@ class MemoryRows(Rows):
     digests : (n_rows,) numbers by which rows are drawn, where they speak of columns that were
         left out, too
     folds : (n_rows,) with cross-fitting, the fold of each row
+    groups : (n_rows,) digests of what rows belong to, where folds are to keep that together
     outputs : the beliefs of the nodes below, by name
     limits : how many rows are many
     """
@@ -63,6 +65,7 @@ class MemoryRows(Rows):
     n_threads: int = 1
     digests: UInt64 | None = None
     folds: Int64 | None = None
+    groups: UInt64 | None = None
     outputs: Mapping[str, Float] = field(default_factory=dict)
     limits: Limits = LIMITS
 
@@ -140,6 +143,7 @@ class MemoryRows(Rows):
             goal=self.goal.take(rows, weights),
             digests=drawn,
             folds=None,
+            groups=None if self.groups is None else self.groups[rows],
             outputs={},
         )
 
@@ -155,6 +159,7 @@ class MemoryRows(Rows):
             goal=goal,
             digests=None,
             folds=None,
+            groups=None if self.groups is None else self.groups[used],
             outputs={},
         )
 
@@ -189,7 +194,10 @@ class MemoryRows(Rows):
 
     def with_folds(self, n_folds: int) -> MemoryRows:
         """Let the nodes above learn from beliefs about rows that were not learnt from."""
-        return replace(self, folds=content_folds(self.labels, self.goal.codes, n_folds))
+        codes, weights = self.goal.codes, self.goal.weights
+        if self.groups is None:
+            return replace(self, folds=content_folds(self.labels, codes, n_folds))
+        return replace(self, folds=group_folds(self.groups, codes, weights, n_folds))
 
     def above(
         self, models: Sequence[NodeModel], train: Callable[[MemoryRows], Sequence[NodeModel]]
@@ -223,7 +231,7 @@ class MemoryRows(Rows):
     def _digests(self) -> UInt64:
         if self.digests is not None:
             return self.digests
-        return digest_rows(self.table, self.goal.digests)
+        return digest_within(digest_rows(self.table, self.goal.digests), self.groups)
 
     def _columns(self) -> TableColumns:
         """Return the columns and the goal, with weights where rows have some."""

@@ -126,6 +126,7 @@ class PassedRows(Rows):
             ClassGoal(goal.goal, goal.classes, sample.codes, integers, unit, goal.plain_weights),
             self.n_threads,
             digests=self.profile.sample.digests,
+            groups=sample.groups,
             limits=self.limits,
         )
         return drawn if n_rows is None or n_rows >= table.n_rows else drawn.draw(n_rows)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.labels.drawing import digest_rows
+from solah.learn.folds import group_folds
 from solah.learn.objective import ClassObjective
 from solah.model.encode import encode
 
@@ -35,6 +36,7 @@ class Sample:
     digests : (n_rows,) a number that looks random, from what a row says
     one_row : what a row without a weight of its own weighs
     is_part : whether there are more rows than these
+    groups : (n_rows,) digests of the groups that are kept together; None where there are none
     """
 
     attributes: tuple[Attribute, ...]
@@ -44,6 +46,7 @@ class Sample:
     digests: UInt64
     one_row: float
     is_part: bool = False
+    groups: UInt64 | None = None
 
     @classmethod
     def draw(cls, rows: Rows, max_rows: int) -> Sample:
@@ -65,7 +68,15 @@ class Sample:
             digests = digest_rows(drawn.table, drawn.goal.digests)
         readings = encode(drawn.table, drawn.attributes)
         one_row = float(np.median(drawn.goal.plain_weights))
-        return cls(drawn.attributes, readings, objective, weights, digests, one_row)
+        return cls(
+            drawn.attributes,
+            readings,
+            objective,
+            weights,
+            digests,
+            one_row,
+            groups=drawn.groups,
+        )
 
     @property
     def n_rows(self) -> int:
@@ -80,6 +91,7 @@ class Sample:
             objective=self.objective.take(rows),
             weights=weights,
             digests=self.digests[rows],
+            groups=None if self.groups is None else self.groups[rows],
         )
 
     def first(self, n_rows: int) -> Sample:
@@ -90,18 +102,30 @@ class Sample:
         return self.take(np.sort(rows), self.weights[np.sort(rows)])
 
     def folds(self, n_folds: int) -> list[Fold]:
-        """Deal the weight of each row out to folds, as its digest says.
+        """Deal the weight of each row out to folds, as its group or its digest says.
 
-        A row stays in its fold whatever rows come or go. One that stands for many is dealt out in
-        pieces, so that a table of few different rows has every kind of row on both sides.
+        Without groups, a row stays in its fold whatever rows come or go. One that stands for many
+        is dealt out in pieces, so that a table of few different rows has every kind of row on both
+        sides.
         """
+        dealt = self._dealt(n_folds) if self.groups is None else self._dealt_by_group(n_folds)
+        folds = [self._fold(tested) for tested in dealt]
+        return [fold for fold in folds if fold.is_usable]
+
+    def _dealt(self, n_folds: int) -> Float:
+        """Return how much of each row's weight is in each fold: ``(n_folds, n_rows)``."""
         pieces = np.maximum(1, np.rint(self.weights / self.one_row)).astype(np.int64)
         first = (self.digests >> np.uint64(7)) % np.uint64(n_folds)
         place = (np.arange(n_folds)[:, None] - first.astype(np.int64)[None, :]) % n_folds
         counts = np.maximum(0, (pieces[None, :] - place + n_folds - 1) // n_folds)
-        dealt = counts * (self.weights / pieces)[None, :]
-        folds = [self._fold(tested) for tested in dealt]
-        return [fold for fold in folds if fold.is_usable]
+        return np.asarray(counts * (self.weights / pieces)[None, :])
+
+    def _dealt_by_group(self, n_folds: int) -> Float:
+        """Return the same with each group in one fold."""
+        assert self.groups is not None
+        classes = getattr(self.objective, "codes", np.zeros(self.n_rows, dtype=np.int64))
+        folds = group_folds(self.groups, classes, self.weights, n_folds)
+        return np.where(np.arange(n_folds)[:, None] == folds[None, :], self.weights, 0.0)
 
     def _fold(self, tested: Float) -> Fold:
         left = self.weights - tested

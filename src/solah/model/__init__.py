@@ -3,10 +3,14 @@
 from solah.model.attributes import Attribute, WordRange
 from solah.model.document import Fusion, Goal, MissingRule, Model, Monotonic, Node, Task, Tree
 from solah.model.files import load_document, save_document
+from solah.model.policy import Cells, Domain, Doubt, Policy, SeenTogether
 from solah.model.provenance import OutOfFold, Provenance
 
 __all__ = [
     "Attribute",
+    "Cells",
+    "Domain",
+    "Doubt",
     "Fusion",
     "Goal",
     "MissingRule",
@@ -14,7 +18,9 @@ __all__ = [
     "Monotonic",
     "Node",
     "OutOfFold",
+    "Policy",
     "Provenance",
+    "SeenTogether",
     "Task",
     "Tree",
     "WordRange",

@@ -35,6 +35,9 @@ class Doubt(IntFlag):
     UNSEEN = 8
 
 
+NO_DOUBT: Final = Doubt(0)
+
+
 @dataclass(frozen=True)
 class Cells:
     """Parts of an attribute: what lies below the first cut, between two cuts, above the last.

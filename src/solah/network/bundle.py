@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import os
 import re
 import time
 from dataclasses import dataclass, replace
@@ -21,25 +20,32 @@ from typing import TYPE_CHECKING, Any
 
 from solah.atomic import write_whole
 from solah.data.json_reader import JsonParser, Reader
-from solah.exceptions import ModelFormatError, ParameterError, SolahError, require, shorten
+from solah.exceptions import ModelFormatError, SolahError, shorten
+from solah.keys import load_private_key
 from solah.model.format import MAX_BYTES, read_model, to_json
 from solah.network.messages import MAX_SEQUENCE
-from solah.network.plan import Plan, check_name, plan_of_homes
+from solah.network.plan import Plan, check_name, plan_of_homes, with_sending
+from solah.network.sending import Sending
 
 if TYPE_CHECKING:
+    import os
+
     from solah.model.document import Model
     from solah.network.trust import Trust
 
 FORMAT = "solah-plan"
 VERSION = 1
 _KEYS = ("format", "version", "site", "from", "nodes", "model")
-_OF_SIGNED = ("counter", "signature")
+_OF_SIGNED = ("counter", "role", "signature")
+_SHADOW = "shadow"
+_OF_CHANGE = ("sending",)
+_KEYS_OF_SENDING = ("slack", "unit", "keep_alive")
 _KEYS_OF_NODE = ("name", "runs", "reads", "hears", "sends")
 _SIGNATURE_BYTES = 64
+_MOST_SECONDS = 1e9
 _END = b"}\n"
 _SIGNED_END = re.compile(rb', "signature": "([A-Za-z0-9+/]{86}==)"\}\n\Z')
 _SIGNED_END_BYTES = 110  # and a little more
-_OF_OTHERS = 0o077  # the rights of group and world in a file's mode
 
 
 class BundleError(SolahError, ValueError):
@@ -60,6 +66,7 @@ class Bundle:
     starts : the first sequence number that is decided with it
     signature : over all that, by the maker; empty where there is none
     counter : grows from one signed plan to the next, so that an older one is known; 0 for none
+    is_shadow : whether its decisions are only compared with those of the plan in use
     """
 
     plan: Plan
@@ -67,12 +74,13 @@ class Bundle:
     starts: int = 0
     signature: bytes = b""
     counter: int = 0
+    is_shadow: bool = False
 
     @cached_property
     def hash(self) -> str:
-        """Names plan and model, no matter when they start and who signed them."""
-        plain = self._plain() | {"from": 0}
-        plain.pop("counter", None)
+        """Names plan and model, no matter for which rows, what for, and who signed them."""
+        plain = {key: part for key, part in self._plain().items() if key not in _OF_SIGNED}
+        plain["from"] = 0
         return sha256(_canonical(plain)).hexdigest()[:16]
 
     def to_bytes(self) -> bytes:
@@ -86,6 +94,14 @@ class Bundle:
         """Return the same for rows from a sequence number on, without a signature."""
         return replace(self, starts=sequence, signature=b"", counter=0)
 
+    def as_shadow(self) -> Bundle:
+        """Return the same to be compared and not acted on, without a signature."""
+        return replace(self, is_shadow=True, signature=b"", counter=0)
+
+    def to_use(self) -> Bundle:
+        """Return the same to be acted on, without a signature."""
+        return replace(self, is_shadow=False, signature=b"", counter=0)
+
     def signed(self, key_file: str | os.PathLike[str], counter: int | None = None) -> Bundle:
         """Sign with an Ed25519 private key in a PEM file.
 
@@ -97,7 +113,7 @@ class Bundle:
             Larger than those of all plans that were signed before; by default the milliseconds
             since 1970.
         """
-        key = _load_key(key_file, private=True)
+        key = load_private_key(key_file)
         counter = time.time_ns() // 1_000_000 if counter is None else counter
         unsigned = replace(self, signature=b"", counter=counter)
         return replace(unsigned, signature=key.sign(unsigned.to_bytes()))
@@ -109,7 +125,9 @@ class Bundle:
             "site": self.plan.site,
             "from": self.starts,
             **({"counter": self.counter} if self.counter else {}),
+            **({"role": _SHADOW} if self.is_shadow else {}),
             "nodes": _plain_nodes(self.plan),
+            **({"sending": vars(self.plan.sending)} if self.plan.sending else {}),
             "model": json.loads(to_json(self.model)),
         }
 
@@ -125,44 +143,6 @@ def _plain_nodes(plan: Plan) -> list[dict[str, Any]]:
         }
         for node in plan.nodes
     ]
-
-
-def key_files(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Return where :func:`make_keys` writes the private and the public key."""
-    return Path(f"{stem}.pem"), Path(f"{stem}.pub.pem")
-
-
-def make_keys(stem: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Make an Ed25519 key pair for signing plans.
-
-    Parameters
-    ----------
-    stem : str or path
-        What the files are called: ``stem.pem`` gets the private key, which only its owner may read,
-        and ``stem.pub.pem`` the public one, for the nodes. Neither may be there.
-
-    Returns
-    -------
-    private, public : Path
-    """
-    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signing plans")
-    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signing plans")
-    private, public = key_files(stem)
-    for path in (private, public):
-        if path.exists():
-            raise ParameterError(f"{path} is there already, and a key is not replaced")
-    key = ed25519.Ed25519PrivateKey.generate()
-    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    private.touch(mode=0o600, exist_ok=False)  # what replaces it keeps the mode
-    write_whole(private, key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
-    spki = serialization.PublicFormat.SubjectPublicKeyInfo
-    write_whole(public, key.public_key().public_bytes(pem, spki))
-    return private, public
-
-
-def load_public_key(path: str | os.PathLike[str]) -> Any:
-    """Read an Ed25519 public key from a PEM file."""
-    return _load_key(path, private=False)
 
 
 def save_bundle(bundle: Bundle, path: str | os.PathLike[str]) -> None:
@@ -219,18 +199,27 @@ def part_signature(data: bytes) -> tuple[bytes, bytes]:
 def _read_document(document: Reader) -> Bundle:
     if document.part("format").value != FORMAT or document.part("version").value != VERSION:
         raise BundleError(f"the document is not a plan of version {VERSION}")
-    fields = document.record(_KEYS, _OF_SIGNED)
+    fields = document.record(_KEYS, (*_OF_SIGNED, *_OF_CHANGE))
     model = read_model(Reader(fields["model"].value, "the plan.model", ModelFormatError))
+    sending = _read_sending(fields["sending"]) if "sending" in fields else None
+    plan = _read_plan(fields["nodes"], model, check_name(fields["site"].value))
     bundle = Bundle(
-        plan=_read_plan(fields["nodes"], model, check_name(fields["site"].value)),
+        plan=with_sending(plan, model, sending),
         model=model,
         starts=fields["from"].integer(0, MAX_SEQUENCE),
         signature=_read_signature(fields["signature"]) if "signature" in fields else b"",
         counter=fields["counter"].integer(0, MAX_SEQUENCE) if "counter" in fields else 0,
+        is_shadow=_is_shadow(fields["role"]) if "role" in fields else False,
     )
     if _plain_nodes(bundle.plan) != fields["nodes"].value:
         raise BundleError("'nodes' do not fit the model; make the plan again")
     return bundle
+
+
+def _is_shadow(role: Reader) -> bool:
+    if role.value != _SHADOW:
+        raise role.fail(f"{_SHADOW!r}")
+    return True
 
 
 def _read_plan(nodes: Reader, model: Model, site: str) -> Plan:
@@ -253,6 +242,11 @@ def _read_plan(nodes: Reader, model: Model, site: str) -> Plan:
     return plan_of_homes(model, home, site, measured)
 
 
+def _read_sending(reader: Reader) -> Sending:
+    fields = reader.record(_KEYS_OF_SENDING)
+    return Sending(**{name: one.number(0.0, _MOST_SECONDS) for name, one in fields.items()})
+
+
 def _read_signature(reader: Reader) -> bytes:
     try:
         signature = base64.b64decode(reader.value, validate=True)
@@ -267,31 +261,3 @@ def _canonical(plain: dict[str, Any]) -> bytes:
     """Write what is hashed and signed: keys in order, nothing between."""
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return text.encode()
-
-
-def _load_key(path: str | os.PathLike[str], *, private: bool) -> Any:
-    serialization = require("cryptography.hazmat.primitives.serialization", "mqtt", "signing plans")
-    ed25519 = require("cryptography.hazmat.primitives.asymmetric.ed25519", "mqtt", "signing plans")
-    pem = Path(path).read_bytes()
-    try:
-        if private:
-            key = serialization.load_pem_private_key(pem, password=None)
-        else:
-            key = serialization.load_pem_public_key(pem)
-    except (ValueError, TypeError) as error:
-        raise BundleError(f"{path} has no key that can be read: {error}") from None
-    kind = ed25519.Ed25519PrivateKey if private else ed25519.Ed25519PublicKey
-    if not isinstance(key, kind):
-        raise BundleError(f"{path} has a key of another kind; an Ed25519 key is needed")
-    if private:
-        _refuse_readable(path)
-    return key
-
-
-def _refuse_readable(path: str | os.PathLike[str]) -> None:
-    """Refuse a private key that others may read; where there are no such rights, all is well."""
-    if os.name == "posix" and Path(path).stat().st_mode & _OF_OTHERS:
-        raise BundleError(
-            f"{path} can be read by others, and who has a private key can sign; make it yours "
-            f"alone: chmod 600 {path}"
-        )

@@ -144,6 +144,26 @@ def calibration_picture(bins: Iterable[Mapping[str, Any]]) -> Markup:
     )
 
 
+def risk_picture(trust: Mapping[str, Any]) -> Markup:
+    """Draw the share of wrong decisions against the share that is decided, with the limit."""
+    curve, chosen = trust["curve"], trust["chosen"]
+    most = max([risk for _, risk in curve["points"]] + [0.01])
+    line = _unit_square((coverage, risk / most) for coverage, risk in curve["points"])
+    shapes = [tag("path", d=path(line), class_="curve")]
+    if chosen and chosen["risk"] is not None:
+        ((x, y),) = _unit_square([(chosen["coverage"], chosen["risk"] / most)])
+        note = f"the limit of the policy: {chosen['coverage']:.0%} decided"
+        shapes.append(tag("circle", tag("title", note), cx=x, cy=y, r=7, class_="dot"))
+    return _square(
+        "The share of wrong decisions against the share of rows decided",
+        *shapes,
+        x="decided",
+        y="wrong",
+        heights=("0", f"{most:.2g}"),
+        has_diagonal=False,
+    )
+
+
 def scatter_picture(points: Sequence[Sequence[float]], low: float, high: float) -> Markup:
     """Draw estimates against the truth."""
     span = (high - low) or 1.0

@@ -148,7 +148,7 @@ def summarise_card(
     """
     rows = None if X is None else DecidedRows(model, read_named(X), y)
     told = summarise(model, max_rules=len(model.trees))
-    shown = ("goal", "size", "start", "generator")
+    shown = ("goal", "size", "start", "when", "generator")
     return {**{key: told[key] for key in shown}, **_on_rows(model, rows, source, by)}
 
 
@@ -159,6 +159,7 @@ def _on_rows(
     return {
         "data": rows and {"source": source, "rows": rows.n_rows, "with_truth": rows.n_known},
         "measured": rows and rows.measured(),
+        "trust": rows and rows.trusted(),
         "by": [rows.measured_by(name) for name in by] if rows else [],
         "card": describe_card(model, rows),
     }
@@ -177,7 +178,7 @@ class DecidedRows:
     def __init__(self, model: Model, table: Table, y: Any) -> None:
         if table.n_rows == 0:
             raise DataError("the data have no rows; a report needs one at least")
-        self._goal = model.goal
+        self._model, self._goal = model, model.goal
         self.truth = goal_column(model.goal, table, y)
         self.table = table
         self.n_rows = table.n_rows
@@ -219,6 +220,15 @@ class DecidedRows:
         names = [spell(state) for state in self._goal.states]
         beliefs = self._beliefs[self._is_known]
         return measure_classes(truth.astype(np.intp), beliefs, decided.astype(np.intp), names)
+
+    def trusted(self) -> dict[str, Any] | None:
+        """Measure decisions that may be held back, and settled in the order of the rows."""
+        from solah.report.trust import measure_trust
+
+        if not self.n_known or self._is_number:
+            return None
+        truth = np.where(self._is_known, self._truth, -1).astype(np.intp)
+        return measure_trust(self._model, self.table, truth, self._beliefs)
 
     def measured_by(self, name: str) -> dict[str, Any]:
         """Measure the decisions on the rows with each value of a column."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from solah.data.spelling import count
 from solah.explain import attribute_importances, rules_of
+from solah.explain.handwork import spell_policy
 from solah.explain.ranges import spell_ranges
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def summarise(
         "start": rules.start or None,
         "rules": [rule.to_dict() for rule in strongest(rules, -(-max_rules // len(model.trees)))],
         "scores": None if scores is None else describe_scores(scores),
+        "when": spell_policy(model),
         "edits": [dict(vars(edit)) for edit in model.edits],
         "generator": model.generator,
     }

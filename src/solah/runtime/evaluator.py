@@ -9,11 +9,12 @@ import numpy as np
 from solah.data import Table, as_array, as_column, from_array, from_frame, is_frame
 from solah.data.frames import frame_names
 from solah.exceptions import DataError, ParameterError
-from solah.model.beliefs import all_beliefs, measured_by, root_beliefs, unknown_of
-from solah.model.document import Fusion, Task
-from solah.model.encode import MISSING, code, encode, encode_goal, warn_of_unseen
+from solah.model.beliefs import all_beliefs, root_beliefs
+from solah.model.document import Task
+from solah.model.encode import MISSING, encode, encode_goal, warn_of_unseen
 from solah.model.files import load_document
 from solah.model.format import MAX_BYTES
+from solah.model.policy import Doubt
 from solah.runtime.reading import is_path, read_path
 
 if TYPE_CHECKING:
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from datetime import datetime
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from solah.editing import Editor
     from solah.explain import Explanation, Rules, Semantics, Stress
     from solah.kernels.arrays import Float
     from solah.model.document import Model
+    from solah.runtime.judging import Judgement
     from solah.signals.stream import SignalStream
 
 
@@ -44,6 +46,15 @@ class Evaluator:
     def __init__(self, model: Model, n_threads: int = 1) -> None:
         self.model_ = model
         self.n_threads = n_threads
+
+    def __repr__(self) -> str:
+        model = self.model_
+        return f"<Evaluator: {model.goal.name}, {model.n_rules} rules>"
+
+    def _repr_html_(self) -> str:
+        from solah.explain.notebook import model_summary
+
+        return model_summary(self.model_)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -93,24 +104,35 @@ class Evaluator:
         Returns
         -------
         stream : SignalStream
-            ``push(sample)`` returns None or a decision, with beliefs and readings.
+            ``push(sample)`` returns None or a decision, with beliefs and readings, and what is
+            settled and doubted if the model has a policy.
 
         Raises
         ------
         ParameterError
             If the model has no signals.
         """
+        from solah.runtime.judging import Judge
         from solah.signals.stream import SignalStream
 
         if self.model_.signals is None:
             raise ParameterError("the model has no signals; it decides on readings")
         names = [attribute.name for attribute in self.model_.attributes]
 
-        def decide(readings: Float) -> tuple[Any, Float]:
-            beliefs = self.beliefs(readings)
-            return self._decided(beliefs)[0], beliefs[0]
+        if self.model_.policy is None and self.model_.domain is None:
+            return SignalStream(self.model_.signals.only(names), self._decide_window)
+        judge = Judge(self.model_, self.n_threads)
+
+        def decide(readings: Float) -> tuple[Any, Float, Any, Doubt]:
+            judged = judge.take(from_array(readings, names))
+            doubts = Doubt(int(judged.doubts[0]))
+            return judged.decisions[0], judged.beliefs[0], judged.settled[0], doubts
 
         return SignalStream(self.model_.signals.only(names), decide)
+
+    def _decide_window(self, readings: Float) -> tuple[Any, Float]:
+        beliefs = self.beliefs(readings)
+        return self._decided(beliefs)[0], beliefs[0]
 
     def rules(self) -> Rules:
         """List the rules that carry weight, the strongest first."""
@@ -144,13 +166,47 @@ class Evaluator:
         -------
         shares : ndarray of shape (n_rows,)
         """
-        from solah.explain.importance import attribute_importances, known_shares
+        from solah.explain.importance import known_of
 
-        model, table = self.model_, self._table(X)
-        if isinstance(model.root, Fusion) and any(tree.variance for tree in model.trees):
-            unknown = unknown_of(model, code(table, measured_by(model.nodes)))
-            return np.asarray(np.maximum(1.0 - unknown[model.root.name].share, 0.0))
-        return known_shares(encode(table, model.attributes), attribute_importances(model))
+        return known_of(self.model_, self._table(X))
+
+    def judge(self, X: Any, groups: ArrayLike | None = None) -> Judgement:
+        """Decide as the model's policy says: hold decisions back, and settle them.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+            In the order of time.
+        groups : array of shape (n_rows,), default=None
+            The recording that each row belongs to; nothing is remembered from one to another. By
+            default all rows are one.
+
+        Returns
+        -------
+        judgement : Judgement
+            ``decisions`` and ``settled`` have None for "don't know"; ``doubts`` says why. Without
+            a policy, each row is decided by itself.
+
+        Raises
+        ------
+        ParameterError
+            If the model estimates a number.
+
+        Examples
+        --------
+        >>> from solah import LinguisticTreeClassifier, datasets
+        >>> from solah.evaluation import with_policy
+        >>> from solah.model import Policy
+        >>> iris = datasets.load("iris")
+        >>> model = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.goal).model_
+        >>> evaluator = Evaluator(with_policy(model, Policy(min_belief=(0.9, 0.9, 0.9))))
+        >>> evaluator.judge([[6.0, 3.0, 4.8, 1.7], [5.0, 3.4, 1.5, 0.2]]).decisions
+        [None, 'setosa']
+        """
+        from solah.runtime.judging import Judge
+
+        names = None if groups is None else as_array(groups).tolist()
+        return Judge(self.model_, self.n_threads).take(self._table(X), names)
 
     def semantics(self, X: Any) -> list[Semantics]:
         """Return, for each row, the rules that fired in each tree, from bottom to top.

@@ -17,7 +17,7 @@ from solah.data import Column, Kind, Table, settle, states_of
 from solah.data.digests import digest_column
 from solah.data.spelling import is_number, not_numbers, parse_numbers, spell, to_numbers, to_text
 from solah.exceptions import ColumnError, DataError
-from solah.labels.drawing import digest_values, keep_smallest
+from solah.labels.drawing import digest_values, digest_within, keep_smallest
 from solah.labels.limits import LIMITS
 from solah.labels.sketches import Sketch, SketchState
 from solah.scale.passes import Pass, Statistics
@@ -48,18 +48,19 @@ class ColumnRoles:
     target : the column of classes
     weight : the column of rows' weights; None where all weigh the same
     of_classes : what rows of a class weigh, by the class's spelling; 1 for others
+    group : the column of what rows belong to; None where that does not matter
     """
 
     attributes: tuple[str, ...]
     target: str
     weight: str | None = None
     of_classes: Mapping[str, float] = field(default_factory=dict)
+    group: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that must be read."""
-        last = () if self.weight is None else (self.weight,)
-        return (*self.attributes, self.target, *last)
+        return (*self.attributes, self.target, *filter(None, (self.weight, self.group)))
 
     def weights(self, table: Table) -> Float:
         """Return what each row weighs by itself, whatever its class; see that it can."""
@@ -74,6 +75,19 @@ class ColumnRoles:
                 f"Got {weights[row]} in row {table.first_row + row}."
             )
         return weights
+
+    def groups(self, table: Table) -> UInt64 | None:
+        """Digest what each row belongs to, if that matters; see that each belongs to something."""
+        if self.group is None:
+            return None
+        column = table.column(self.group)
+        missing = column.missing()
+        if missing.any():
+            raise DataError(
+                f"the groups' column {self.group!r} has no value in row "
+                f"{table.first_row + int(np.argmax(missing))}; leave such rows out of the data"
+            )
+        return digest_column(column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,15 +203,16 @@ class _Seen:
         if roles.of_classes:
             light = {spelt for spelt, weight in roles.of_classes.items() if weight == 0}
             used = used[[spell(value) not in light for value in goal.values[used].tolist()]]
-        rows = table.first_row + used
+        rows, groups = table.first_row + used, roles.groups(table)
         if len(used) < table.n_rows:
             table, goal = table.take(used), replace(goal, values=goal.values[used])
+            groups = None if groups is None else groups[used]
         self.n_rows += table.n_rows
         digests = [
             seen.add(table.column(name), rows)
             for name, seen in zip(roles.attributes, self.columns, strict=True)
         ]
-        of_rows = digest_values(digests, digest_column(goal))
+        of_rows = digest_within(digest_values(digests, digest_column(goal)), groups)
         if len(self.digests) == self.limits.gauge_rows:
             of_rows = of_rows[of_rows <= self.digests[-1]]
         self.digests = keep_smallest(np.concatenate([self.digests, of_rows]), self.limits)

@@ -7,7 +7,7 @@ pass looks at the numbers in that bin alone. Bins that hold very many numbers ar
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,8 @@ from solah.scale.reading import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from solah.data import Table
     from solah.data.digests import UInt64
@@ -57,7 +59,8 @@ class Spread(Pass["_Spread"]):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that must be read."""
-        return self.reader.columns
+        group = self.reader.roles.group
+        return self.reader.columns if group is None else (*self.reader.columns, group)
 
     def begin(self) -> _Spread:
         """Return what is gathered of no rows."""
@@ -76,9 +79,9 @@ class Spread(Pass["_Spread"]):
                 gathered.counts[attribute.name].add(
                     rows.readings[:, place], rows.weights, self.sketches[attribute.name]
                 )
-        digests = self.reader.digests(table, self.of_classes)
+        digests, groups = self.reader.digests(table, self.of_classes)
         few = np.flatnonzero(digests <= self.bound)
-        gathered.drawn.add(_take(rows, few), digests[few])
+        gathered.drawn.add(_take(replace(rows, groups=groups), few), digests[few])
 
     def finish(self, gathered: _Spread) -> Statistics:
         """Turn what was gathered into statistics."""
@@ -130,22 +133,19 @@ class _Drawn:
         """Take rows in; of those that say the same, one is kept."""
         if not len(digests):
             return
-        both = Rows(
-            np.concatenate([self.rows.readings, rows.readings]),
-            np.concatenate([self.rows.codes, rows.codes]),
-            np.concatenate([self.rows.weights, rows.weights]),
-        )
+        both = rows if not len(self.digests) else _joined(self.rows, rows)
         all_digests = np.concatenate([self.digests, digests])
         kept, weights, self.digests = draw_rows(all_digests, both.weights, len(all_digests))
-        self.rows = Rows(both.readings[kept], both.codes[kept], weights)
+        self.rows = replace(_take(both, kept), weights=weights)
 
     def statistics(self) -> Statistics:
-        return {
+        found = {
             "sample/readings": self.rows.readings,
             "sample/codes": self.rows.codes,
             "sample/weights": self.rows.weights,
             "sample/digests": self.digests,
         }
+        return found if self.rows.groups is None else found | {"sample/groups": self.rows.groups}
 
     @classmethod
     def of(cls, statistics: Statistics) -> _Drawn:
@@ -157,11 +157,25 @@ class _Drawn:
 
 def _drawn_rows(statistics: Statistics) -> tuple[Rows, UInt64]:
     names = ("readings", "codes", "weights")
-    return Rows(*(statistics[f"sample/{name}"] for name in names)), statistics["sample/digests"]
+    rows = Rows(*(statistics[f"sample/{name}"] for name in names))
+    return replace(rows, groups=statistics.get("sample/groups")), statistics["sample/digests"]
 
 
-def _take(rows: Rows, places: Int64) -> Rows:
-    return Rows(rows.readings[places], rows.codes[places], rows.weights[places])
+def _joined(one: Rows, other: Rows) -> Rows:
+    groups = None
+    if one.groups is not None and other.groups is not None:
+        groups = np.concatenate([one.groups, other.groups])
+    return Rows(
+        np.concatenate([one.readings, other.readings]),
+        np.concatenate([one.codes, other.codes]),
+        np.concatenate([one.weights, other.weights]),
+        groups,
+    )
+
+
+def _take(rows: Rows, places: Int64 | NDArray[np.intp]) -> Rows:
+    groups = None if rows.groups is None else rows.groups[places]
+    return Rows(rows.readings[places], rows.codes[places], rows.weights[places], groups)
 
 
 @dataclass(frozen=True)

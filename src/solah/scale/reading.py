@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data import Kind
-from solah.labels.drawing import digest_rows
+from solah.labels.drawing import digest_rows, digest_within
 from solah.model.attributes import Attribute, discrete_attribute
 from solah.model.encode import encode, encode_states
 
@@ -33,11 +33,13 @@ class Rows:
     readings : (n_rows, n_attributes) numbers as they are, states as their place; NaN is unknown
     codes : (n_rows,) the places of the classes
     weights : (n_rows,) positive integers of at most ``WEIGHT_ONE``
+    groups : (n_rows,) digests of what the rows belong to, where that was asked for
     """
 
     readings: Float
     codes: Int64
     weights: Int64
+    groups: UInt64 | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +86,14 @@ class Reader:
             return Rows(readings, codes, weights)
         return Rows(readings[used], codes[used], weights[used])
 
-    def digests(self, table: Table, of_classes: UInt64) -> UInt64:
-        """Digest the rows that ``read`` returns; all attributes must be there."""
+    def digests(self, table: Table, of_classes: UInt64) -> tuple[UInt64, UInt64 | None]:
+        """Digest the rows that ``read`` returns, and their groups; all attributes must be there."""
         codes = self._codes(table)
         used = self._weights(table, codes) > 0
         attributes = table.select([one.name for one in self.attributes])
-        return digest_rows(attributes, of_classes[codes])[used]
+        groups = self.roles.groups(table)
+        digests = digest_within(digest_rows(attributes, of_classes[codes]), groups)[used]
+        return digests, None if groups is None else groups[used]
 
     def _codes(self, table: Table) -> Int64:
         places = encode_states(table.column(self.roles.target), self.classes)

@@ -151,8 +151,9 @@ def with_signals(model: Model, signals: Signals) -> Model:
             f"the model takes {shorten(coded[0].name)} for {coded[0].kind.value}, as few of its "
             "values occur; features are measurements: learn with kinds=windows.kinds"
         )
-    pruned = signals.only([one.name for one in attributes])
-    return replace(model, attributes=attributes, signals=pruned)
+    names = [one.name for one in attributes]
+    domain = model.domain and model.domain.only(names)
+    return replace(model, attributes=attributes, signals=signals.only(names), domain=domain)
 
 
 def spell_seconds(seconds: float) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.exceptions import DataError
+from solah.model.policy import NO_DOUBT, Doubt
 from solah.signals.arithmetic import as_samples, compute_features, magnitude
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     from solah.model.signals import Channel, Signals
 
-    Decide = Callable[[NDArray[np.float64]], tuple[Any, NDArray[Any]]]
+    Judged = tuple[Any, NDArray[Any], Any, Doubt]
+    Decide = Callable[[NDArray[np.float64]], tuple[Any, NDArray[Any]] | Judged]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +32,17 @@ class WindowDecision:
     decision : the class or the number; from the twin of a device, the place of the class
     beliefs : (n_classes,) the belief in each class
     readings : (n_features,) what was decided on; NaN where unknown
+    settled : the decision that stands after this window, if the model has a policy; else the same
+    doubts : why the decision is held back, or might be
+
+    With a policy, a decision that is held back is None; from the twin of a device, -1.
     """
 
     decision: Any
     beliefs: NDArray[Any]
     readings: NDArray[np.float64]
+    settled: Any
+    doubts: Doubt = NO_DOUBT
 
 
 class SignalStream:
@@ -44,7 +52,8 @@ class SignalStream:
     ----------
     signals : Signals
     decide : callable
-        Turns a row of readings ``(1, n_features)`` into a decision and the beliefs behind it.
+        Turns a row of readings ``(1, n_features)`` into a decision and the beliefs behind it and,
+        where there is a policy, what is settled and the doubts.
 
     Examples
     --------
@@ -113,8 +122,8 @@ class SignalStream:
             for channel, ring in self._stored.items()
         }
         readings = compute_features(self.signals, windows).astype(np.float64)
-        decision, beliefs = self._decide(readings)
-        return WindowDecision(decision, beliefs, readings[0])
+        decision, beliefs, *judged = self._decide(readings)
+        return WindowDecision(decision, beliefs, readings[0], *(judged or [decision]))
 
 
 class _Held:

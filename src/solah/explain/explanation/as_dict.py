@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from solah.explain.novelty import name_doubts
 from solah.explain.semantics import FusionStep
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ def as_dict(explanation: Explanation, top: int | None) -> dict[str, Any]:
         "before": explanation.before,
         "after": explanation.after,
         "known": explanation.known,
+        "held_back": explanation.doubts.is_held_back,
+        "doubts": name_doubts(explanation.doubts.doubts),
+        "reasons_to_doubt": list(explanation.doubts.reasons),
         "damping": explanation.damping,
         "readings": explanation.reading_dicts(),
         "steps": _steps(explanation.telling_steps(top)),

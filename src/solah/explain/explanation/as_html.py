@@ -42,6 +42,7 @@ def _view(explanation: Explanation, top: int | None) -> dict[str, Any]:
     is_number = explanation.goal.task is Task.REGRESSION
     return {
         "conclusion": explanation.conclusion,
+        "doubts": explanation.doubts.sentence,
         "threshold": threshold_of(explanation),
         "start": start_of(explanation),
         "missing": missing_of(explanation),

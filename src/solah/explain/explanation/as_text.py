@@ -54,6 +54,8 @@ def lines_of(explanation: Explanation, top: int | None = TOP) -> Iterator[Line]:
         How many attributes, trees and changes to write at the most; None writes all.
     """
     yield Line(explanation.conclusion, Role.RESULT)
+    if explanation.doubts.sentence:
+        yield Line(explanation.doubts.sentence)
     if threshold := threshold_of(explanation):
         yield Line(threshold, Role.ASIDE)
     yield Line(start_of(explanation), Role.ASIDE)

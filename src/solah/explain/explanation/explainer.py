@@ -15,6 +15,7 @@ from solah.explain.changing.ways import Ways
 from solah.explain.explanation.values import Contribution, Explanation, Reading
 from solah.explain.firing import SemanticsFinder
 from solah.explain.importance import attribute_importances, known_shares
+from solah.explain.novelty import RowDoubts, novelty_of, row_doubts
 from solah.explain.rules import spell_set
 from solah.explain.semantics import Semantics
 from solah.explain.walking import rows_at_once, walk
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from solah.explain.attribution import Attribution
     from solah.explain.changing import Changes
     from solah.explain.firing import Steps
+    from solah.explain.novelty import Novelty
     from solah.explain.semantics import Step
     from solah.explain.walking import Walk
     from solah.kernels.arrays import Float
@@ -270,6 +272,17 @@ class ExplainedRows:
             if home in added:
                 added[home] += abs(towards)
         return added
+
+    def doubts(self, place: int) -> RowDoubts:
+        """Say why the decision on a row is held back, or might be."""
+        if self._model.policy is None and self._model.domain is None:
+            return RowDoubts()
+        readings = [values[place] for values in self._values]
+        return row_doubts(self._model, self._novelty, place, self.beliefs[place], readings)
+
+    @cached_property
+    def _novelty(self) -> Novelty:
+        return novelty_of(self._model, self._table)
 
     def reading_dicts(self, place: int) -> list[dict[str, Any]]:
         """Return each attribute's reading and what it added to a row as plain values."""

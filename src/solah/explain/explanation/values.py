@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from solah.data import State
     from solah.explain.changing import Changes
     from solah.explain.explanation.explainer import ExplainedRows
+    from solah.explain.novelty import RowDoubts
     from solah.explain.semantics import Semantics, Step
     from solah.model.document import Goal
 
@@ -146,6 +147,11 @@ class Explanation:
             How many trees to choose at the most, of those with no tree below; None takes all.
         """
         return self._rows.telling_steps(self._place, top)
+
+    @cached_property
+    def doubts(self) -> RowDoubts:
+        """Why the decision is held back or might be, the row taken by itself."""
+        return self._rows.doubts(self._place)
 
     def reading_dicts(self) -> list[dict[str, Any]]:
         """Return each attribute's reading and what it added as plain values."""

@@ -5,11 +5,13 @@
  *       decision = solah_blob_decide(&blob, readings, belief);
  *   }
  *
+ * Below stand solah_blob_judge, by the policy of the model, and solah_blob_push for samples.
+ *
  * The bytes stay where they are, in flash or RAM, at an address that is a multiple of 4; a buffer
  * of uint8_t in a union with a uint32_t has one. All of them are checked when they are opened, so
  * that no bytes, damaged or hostile, and no readings lead out of bounds, to an overflow or to an
  * endless loop afterwards. They must not change while they are in use. No malloc, no recursion, no
- * division, no floating point. Solah's documentation describes the format ("Swapping models").
+ * division and, unless samples are taken, no floating point. Solah's documentation describes the format ("Swapping models").
  */
 #ifndef SOLAH_BLOB_H
 #define SOLAH_BLOB_H
@@ -18,10 +20,10 @@
 #include <stdint.h>
 
 /* The most that is accepted; define others before this file is included. A walk is a tree over
- * several inputs. On 32-bit processors a solah_blob takes 68 bytes, 32 a stage and 40 a walk: 964
+ * several inputs. On 32-bit processors a solah_blob takes 108 bytes, 32 a stage and 40 a walk: 1,004
  * as it stands. A decision takes about 200 bytes of stack, 2 a class of each stage, 12 a class, 12
  * an input and 8 a condition: 1,000; its reasons take 400 more. Without walks (0 of them) a
- * solah_blob takes 364 bytes, and a third less code. */
+ * solah_blob takes 404 bytes, and a third less code. */
 #ifndef SOLAH_BLOB_MAX_CLASSES
 #define SOLAH_BLOB_MAX_CLASSES 16
 #endif
@@ -37,6 +39,23 @@
 #ifndef SOLAH_BLOB_MAX_DEPTH
 #define SOLAH_BLOB_MAX_DEPTH 16
 #endif
+/* To take samples, too: the samples of all channels in a window together, those of one, and the
+ * channels. A solah_blob_signals takes 4 bytes a sample and 10 a channel, measuring a window 8 bytes
+ * of stack a sample of one channel. Compile with -ffp-contract=off then. With 0 samples, a blob
+ * decides on readings alone. */
+#ifndef SOLAH_BLOB_MAX_SAMPLES
+#define SOLAH_BLOB_MAX_SAMPLES 0
+#endif
+#ifndef SOLAH_BLOB_MAX_WINDOW
+#define SOLAH_BLOB_MAX_WINDOW 128
+#endif
+#ifndef SOLAH_BLOB_MAX_CHANNELS
+#define SOLAH_BLOB_MAX_CHANNELS 8
+#endif
+#if SOLAH_BLOB_MAX_SAMPLES > 65535 || SOLAH_BLOB_MAX_CHANNELS < 1 || \
+    SOLAH_BLOB_MAX_CHANNELS > 255 || SOLAH_BLOB_MAX_WINDOW < 2
+#error "a solah_blob takes up to 65535 samples of 1 to 255 channels, two and more in a window"
+#endif
 #if SOLAH_BLOB_MAX_CLASSES < 2 || SOLAH_BLOB_MAX_STAGES < 1 || SOLAH_BLOB_MAX_INPUTS < 1 || \
     SOLAH_BLOB_MAX_STAGES > 255
 #error "a solah_blob has room for two classes and an input at the least, and for 1 to 255 stages"
@@ -47,6 +66,39 @@ typedef struct {
     uint16_t rule;
     int32_t amount;
 } solah_blob_reason;
+
+#define SOLAH_BLOB_MOST_VOTES 32
+
+/* What is remembered of decisions: 112 bytes as it stands. */
+typedef struct {
+    int32_t evidence[SOLAH_BLOB_MAX_CLASSES - 1];
+    uint16_t age;
+    uint8_t rest[SOLAH_BLOB_MAX_CLASSES - 1];
+    uint8_t last[SOLAH_BLOB_MOST_VOTES];
+    uint8_t next;
+    uint8_t settled;
+    uint8_t is_begun;
+} solah_blob_state;
+
+/* What is said of readings; classes are places, and -1 is "don't know". */
+typedef struct {
+    int decision;     /* of these readings; -1 where it is held back */
+    int settled;      /* the decision that stands */
+    uint8_t doubts;   /* SOLAH_LOW_BELIEF, SOLAH_FEW_READINGS, SOLAH_OUT_OF_RANGE, SOLAH_UNSEEN */
+    uint8_t n_unseen; /* how many pairs of readings never occurred together so */
+} solah_blob_verdict;
+
+#if SOLAH_BLOB_MAX_SAMPLES > 0
+/* The last samples. */
+typedef struct {
+    float ring[SOLAH_BLOB_MAX_SAMPLES];
+    float last[SOLAH_BLOB_MAX_CHANNELS];
+    uint32_t left;
+    uint16_t gap[SOLAH_BLOB_MAX_CHANNELS];
+    uint16_t wait[SOLAH_BLOB_MAX_CHANNELS];
+    uint16_t next[SOLAH_BLOB_MAX_CHANNELS];
+} solah_blob_signals;
+#endif
 
 #define SOLAH_SIZES_IN_MODEL
 #define SOLAH_N_CLASSES SOLAH_BLOB_MAX_CLASSES
@@ -65,6 +117,19 @@ typedef struct {
 #define SOLAH_LOSES
 #include "solah_crc.h"
 #include "solah_fixed.h"
+
+#define SOLAH_N_READINGS 255
+#define SOLAH_SETTLING solah_blob_state
+#define SOLAH_VERDICT solah_blob_verdict
+#define SOLAH_SMOOTHS
+#include "solah_judge.h"
+#if SOLAH_BLOB_MAX_SAMPLES > 0
+#define SOLAH_N_MEASURED SOLAH_BLOB_MAX_CHANNELS
+#define SOLAH_LONGEST SOLAH_BLOB_MAX_WINDOW
+#define SOLAH_SIGNALS solah_blob_signals
+#define SOLAH_USES(kind) 1
+#include "solah_signals.h"
+#endif
 
 /* What solah_blob_open returns. */
 enum {
@@ -118,7 +183,7 @@ static inline const char *solah_blob_fault(int code)
         "the blob and this processor order bytes in different ways",
         "the blob has a version that this runtime does not know",
         "the blob is damaged: its checksum is another",
-        "the blob needs more classes, stages, trees, inputs or depth than SOLAH_BLOB_MAX_... allow",
+        "the blob needs more of something than SOLAH_BLOB_MAX_... allow",
         "the blob names a place that it does not have",
         "the blob has a tree that is none",
         "the blob has numbers out of order, or too large to compute with"};
@@ -223,6 +288,65 @@ static inline int solah_blob_decide(const solah_blob *blob, const int32_t *readi
 {
     return blob->header == NULL ? -1 : solah_decide(&blob->tables, readings, belief);
 }
+
+/* Begin with no decision: after each blob that is opened. */
+static inline void solah_blob_settle_start(const solah_blob *blob, solah_blob_state *state)
+{
+    if (blob->header != NULL) {
+        solah_settle_start(&blob->policy, state);
+    }
+}
+
+/* Judge readings in the order of time, by the policy of the blob: return the settled decision, and
+ * write the belief in each class, times 32768. Without a policy, decisions are as of
+ * solah_blob_decide. Returns -1, and writes nothing, where no model of classes is open. */
+static inline int solah_blob_judge(const solah_blob *blob, solah_blob_state *state,
+                                   const int32_t *readings, uint16_t *belief,
+                                   solah_blob_verdict *verdict)
+{
+    return solah_blob_n_classes(blob) < 2
+               ? -1
+               : solah_judge(&blob->tables, &blob->policy, state, readings,
+                             (int32_t)blob->n_readings, belief, verdict);
+}
+
+#if SOLAH_BLOB_MAX_SAMPLES > 0
+/* How many numbers a sample has; 0 where the blob decides on readings alone. */
+static inline int solah_blob_n_samples(const solah_blob *blob)
+{
+    return blob->header == NULL ? 0 : (int)blob->way.n_measured;
+}
+
+/* Begin with no samples: after each blob that is opened. Returns 0 if the blob takes none. */
+static inline int solah_blob_start(const solah_blob *blob, solah_blob_signals *signals)
+{
+    if (solah_blob_n_samples(blob) == 0) {
+        return 0;
+    }
+    solah_start(signals, &blob->way);
+    return 1;
+}
+
+/* Take a sample, a number for each channel and NaN for a missing one: return 1 if it completes a
+ * window, else 0. */
+static inline int solah_blob_push(const solah_blob *blob, solah_blob_signals *signals,
+                                  const float *sample)
+{
+    return solah_blob_n_samples(blob) > 0 ? solah_push(signals, &blob->way, sample) : 0;
+}
+
+/* Compute the readings of the window that is complete; those that no feature makes are unknown. */
+static inline void solah_blob_measure(const solah_blob *blob, const solah_blob_signals *signals,
+                                      int32_t *readings)
+{
+    for (int a = 0; a < solah_blob_n_readings(blob); a++) {
+        readings[a] = SOLAH_UNKNOWN;
+    }
+    if (solah_blob_n_samples(blob) > 0) {
+        solah_measure(signals, &blob->way, readings);
+    }
+}
+#endif
 
 /* Estimate a number from readings; 0 where no model of a number is open. */
 static inline int32_t solah_blob_estimate(const solah_blob *blob, const int32_t *readings)

@@ -39,7 +39,8 @@ static inline int solah_blob_check_sections(const solah_blob_header *header)
 {
     static const uint8_t bytes_each[SOLAH_BLOB_N_SECTIONS] = {4, 2, 2, 2, 6, 4, 8,  3, 2, 2, 2, 1,
                                                               2, 1, 2, 2, 18, 4, 2, 4, 4, 2, 2,
-                                                              2, 2, 1};
+                                                              2, 2, 1, 12, 12, 4, 4, 1, 2, 4,
+                                                              8, 4, 6, 1, 12, 4};
     for (int s = 0; s < SOLAH_BLOB_N_SECTIONS; s++) {
         const uint32_t first = 4u * (uint32_t)header->sections[s].place;
         if (first + bytes_each[s] * solah_blob_count(header, s) > header->size) {
@@ -73,7 +74,7 @@ static inline int solah_blob_check_counts(const solah_blob_header *header)
     return SOLAH_BLOB_OK;
 }
 
-/* Point to everything but trees and stages. */
+/* Point to everything but trees, stages, the policy and signals. */
 static inline void solah_blob_point(solah_blob *blob, const solah_blob_header *header)
 {
     struct solah_tables *tables = &blob->tables;
@@ -568,6 +569,8 @@ static inline int solah_blob_check_rules(const solah_blob *blob, const solah_blo
     return SOLAH_BLOB_OK;
 }
 
+#include "solah_blob_parts.h"
+
 static inline int solah_blob_check_contents(solah_blob *blob, const solah_blob_header *header)
 {
     int fault = solah_blob_check_names(blob, header);
@@ -589,6 +592,12 @@ static inline int solah_blob_check_contents(solah_blob *blob, const solah_blob_h
     if (fault == SOLAH_BLOB_OK) {
         fault = solah_blob_check_numbers(
             blob, blob->stages[blob->tables.n_stages - 1u].is_weighed != 0u);
+    }
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_policy(blob, header);
+    }
+    if (fault == SOLAH_BLOB_OK) {
+        fault = solah_blob_check_signals(blob, header);
     }
     return fault;
 }

@@ -30,10 +30,23 @@ enum {
     SOLAH_BLOB_OF_NODES,
     SOLAH_BLOB_FIRST_NODE,
     SOLAH_BLOB_NAMES,
+    SOLAH_BLOB_POLICY,
+    SOLAH_BLOB_CELLS,
+    SOLAH_BLOB_CUTS,
+    SOLAH_BLOB_PAIRS,
+    SOLAH_BLOB_SEEN,
+    SOLAH_BLOB_MIN_BELIEF,
+    SOLAH_BLOB_SHARES,
+    SOLAH_BLOB_WINDOWS,
+    SOLAH_BLOB_MEASURED,
+    SOLAH_BLOB_STORED,
+    SOLAH_BLOB_AXES,
+    SOLAH_BLOB_FEATURES,
+    SOLAH_BLOB_WAVES,
     SOLAH_BLOB_N_SECTIONS
 };
 
-#define SOLAH_BLOB_VERSION 2
+#define SOLAH_BLOB_VERSION 3
 #define SOLAH_BLOB_BYTE_MARK 0xFEFF
 #define SOLAH_BLOB_NO_BITS INT16_MIN /* the bits of a code, which is taken as it is */
 #define SOLAH_BLOB_MOST_SCORE 65536  /* the largest score of a part of a stage for a class */
@@ -74,11 +87,23 @@ typedef struct {
     uint16_t first_walk, n_walks;
 } solah_blob_stage;
 
+typedef struct {
+    uint16_t min_known, margin, dwell;
+    uint8_t holds_back, most_unseen, smoothing_bits, votes, window, nothing;
+} solah_blob_policy;
+
+typedef struct {
+    uint32_t window, step;
+} solah_blob_windows;
+
 /* A compiler that lays records out in another way does not get past here. */
-typedef char solah_blob_layout_is_known[(sizeof(solah_blob_header) == 132 &&
+typedef char solah_blob_layout_is_known[(sizeof(solah_blob_header) == 184 &&
                                          sizeof(solah_curve) == 6 && sizeof(solah_table) == 4 &&
                                          sizeof(solah_asked) == 3 && sizeof(solah_blob_tree) == 8 &&
-                                         sizeof(solah_blob_stage) == 18)
+                                         sizeof(solah_blob_stage) == 18 &&
+                                         sizeof(solah_blob_policy) == 12 &&
+                                         sizeof(solah_cells) == 12 && sizeof(solah_seen) == 4 &&
+                                         sizeof(solah_known) == 4)
                                             ? 1
                                             : -1];
 
@@ -90,6 +115,10 @@ typedef struct {
     const int16_t *bits;
     const uint8_t *names;
     uint8_t n_readings;
+    solah_policy policy;
+#if SOLAH_BLOB_MAX_SAMPLES > 0
+    solah_way way;
+#endif
     solah_stage stages[SOLAH_BLOB_MAX_STAGES];
     solah_walk walks[SOLAH_BLOB_MAX_WALKS > 0 ? SOLAH_BLOB_MAX_WALKS : 1];
 } solah_blob;

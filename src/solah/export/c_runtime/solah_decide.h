@@ -17,7 +17,7 @@ SOLAH_INLINE void solah_add_walk(solah_model *model,
                                  const SOLAH_FLASH solah_walk *walk, const solah_reading *x,
                                  solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
 {
-    solah_way way;
+    solah_path way;
     solah_number scores[SOLAH_N_VALUES] = {0};
     int32_t node;
 
@@ -49,13 +49,13 @@ static inline int solah_is_read(const SOLAH_FLASH solah_walk *walk, int32_t a,
 }
 #endif
 
-#ifdef SOLAH_LOSES
 /* What is lost of the evidence of a stage: the shares of its unknown parts, and their squares. */
 typedef struct {
     solah_weight shares;
     solah_weight squares;
 } solah_loss;
 
+#ifdef SOLAH_LOSES
 /* Lose a part of a stage, by its place behind all curves, tables and walks before it. */
 static inline void solah_lose(const SOLAH_FLASH solah_stage *stage, int32_t part, solah_loss *loss)
 {
@@ -94,14 +94,13 @@ SOLAH_INLINE void solah_weaken(solah_model *model, const SOLAH_FLASH solah_stage
 }
 #endif
 
-/* Add up the scores of all parts of a stage. */
-SOLAH_INLINE void solah_add_up(solah_model *model,
-                               const SOLAH_FLASH solah_stage *stage, const solah_reading *x,
-                               solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
+/* Add up the scores of all parts of a stage: return what is lost of them. */
+SOLAH_INLINE solah_loss solah_add_up(solah_model *model,
+                                     const SOLAH_FLASH solah_stage *stage, const solah_reading *x,
+                                     solah_belief beliefs[][SOLAH_N_CLASSES], solah_number *total)
 {
-#ifdef SOLAH_LOSES
     solah_loss loss = {(solah_weight)0, (solah_weight)0};
-#endif
+
     for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
         total[v] = stage->start[v];
     }
@@ -139,6 +138,18 @@ SOLAH_INLINE void solah_add_up(solah_model *model,
 #ifdef SOLAH_LOSES
     solah_weaken(model, stage, &loss, total);
 #endif
+    return loss;
+}
+
+/* Turn what a stage adds up into beliefs. */
+SOLAH_INLINE void solah_conclude(solah_model *model, const SOLAH_FLASH solah_stage *stage,
+                                 const solah_number *total, solah_belief *belief)
+{
+    if (stage->is_weighed && SOLAH_CLASSES(model) > 1) {
+        solah_share(model, stage, total, belief);
+    } else {
+        solah_complete(model, total, belief);
+    }
 }
 
 /* Compute all beliefs, from bottom to top; `total` keeps the scores of the last stage. */
@@ -147,12 +158,8 @@ SOLAH_INLINE void solah_believe(solah_model *model, const solah_reading *x,
 {
     for (int32_t s = 0; s < SOLAH_STAGES(model); s++) {
         const SOLAH_FLASH solah_stage *stage = &model->stages[s];
-        solah_add_up(model, stage, x, beliefs, total);
-        if (stage->is_weighed && SOLAH_CLASSES(model) > 1) {
-            solah_share(model, stage, total, beliefs[s]);
-        } else {
-            solah_complete(model, total, beliefs[s]);
-        }
+        (void)solah_add_up(model, stage, x, beliefs, total);
+        solah_conclude(model, stage, total, beliefs[s]);
     }
 }
 
@@ -286,7 +293,7 @@ static inline solah_number solah_lead(solah_model *model, const solah_number *sc
  * the way, but not what the last node asks if it has all leaves of that node. */
 static inline solah_weight solah_weight_of_rule(const SOLAH_FLASH solah_walk *walk,
                                                 const SOLAH_FLASH uint16_t *rules,
-                                                const solah_reading *x, const solah_way *way)
+                                                const solah_reading *x, const solah_path *way)
 {
     solah_weight sum = (solah_weight)0;
     int32_t d = 0;
@@ -325,7 +332,7 @@ static inline void solah_note_walk(solah_model *model, const SOLAH_FLASH solah_w
                                    solah_belief beliefs[][SOLAH_N_CLASSES], solah_pair classes,
                                    solah_reasons *reasons)
 {
-    solah_way way;
+    solah_path way;
     solah_number scores[SOLAH_N_VALUES];
     int32_t node;
 
@@ -412,7 +419,7 @@ static inline solah_number solah_estimate(solah_model *model,
 {
     solah_belief beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{(solah_belief)0}};
     solah_number total[SOLAH_N_VALUES];
-    solah_add_up(model, &model->stages[0], x, beliefs, total);
+    (void)solah_add_up(model, &model->stages[0], x, beliefs, total);
     return total[0];
 }
 

@@ -141,7 +141,7 @@ typedef struct {
     solah_run runs[SOLAH_MAX_INPUTS];
     solah_step steps[SOLAH_MAX_DEPTH + 1];
     int32_t depth;
-} solah_way;
+} solah_path;
 
 static inline void solah_describe(const SOLAH_FLASH solah_sets *sets, int32_t a, int32_t x, solah_run *run)
 {
@@ -215,7 +215,7 @@ static inline void solah_ask(solah_model *model,
 /* Stand at the root of a tree, before the first branch. */
 SOLAH_INLINE void solah_begin_walk(solah_model *model,
                                    const SOLAH_FLASH solah_walk *walk, const int32_t *x,
-                                   uint16_t beliefs[][SOLAH_N_CLASSES], solah_way *way)
+                                   uint16_t beliefs[][SOLAH_N_CLASSES], solah_path *way)
 {
     for (int32_t a = 0; a < (int32_t)walk->n_asked; a++) {
         solah_ask(model, walk, x, beliefs, a, &way->runs[a]);
@@ -245,7 +245,7 @@ static inline uint32_t solah_weight_below(const solah_step *step, const solah_ru
 }
 
 /* Go on to the next branch that the readings take: return its leaf; -1 behind the last one. */
-SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *way)
+SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_path *way)
 {
     while (way->depth >= 0) {
         solah_step *step = &way->steps[way->depth];

@@ -87,10 +87,10 @@ typedef struct {
     solah_run runs[SOLAH_MAX_INPUTS];
     solah_step steps[SOLAH_MAX_DEPTH + 1];
     int32_t depth;
-} solah_way;
+} solah_path;
 
 /* A quiet NaN, which stands for an unknown reading. */
-static inline float solah_unknown(void)
+static inline float solah_unread(void)
 {
     const uint32_t bits = 0x7fc00000u;
     float x;
@@ -101,7 +101,7 @@ static inline float solah_unknown(void)
 /* Stand at the root of a tree, before the first branch. */
 SOLAH_INLINE void solah_begin_walk(solah_model *model,
                                    const SOLAH_FLASH solah_walk *walk, const float *x,
-                                   float beliefs[][SOLAH_N_CLASSES], solah_way *way)
+                                   float beliefs[][SOLAH_N_CLASSES], solah_path *way)
 {
     for (int32_t a = 0; a < (int32_t)walk->n_asked; a++) {
         const SOLAH_FLASH solah_asked *asked = &walk->asked[a];
@@ -114,7 +114,7 @@ SOLAH_INLINE void solah_begin_walk(solah_model *model,
             break;
         case SOLAH_STATE:
             way->reading[a] =
-                solah_state(x[asked->from], count) == count ? solah_unknown() : x[asked->from];
+                solah_state(x[asked->from], count) == count ? solah_unread() : x[asked->from];
             break;
 #if SOLAH_N_STAGES > 1
         case SOLAH_BELIEF:
@@ -139,7 +139,7 @@ SOLAH_INLINE void solah_begin_walk(solah_model *model,
 }
 
 /* Go on to the next branch that the readings take: return its leaf; -1 behind the last one. */
-SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_way *way)
+SOLAH_INLINE int32_t solah_next(const SOLAH_FLASH solah_walk *walk, solah_path *way)
 {
     const solah_sets sets = walk->sets;
     const solah_tree tree = walk->tree;

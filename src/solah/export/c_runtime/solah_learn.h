@@ -123,7 +123,7 @@ static inline int solah_learn(solah_model *model, const SOLAH_FLASH solah_learni
     uint16_t beliefs[SOLAH_N_STAGES][SOLAH_N_CLASSES] = {{0}};
     int32_t total[SOLAH_N_VALUES] = {0};
     int32_t error[SOLAH_N_VALUES];
-    solah_way way;
+    solah_path way;
     int32_t node;
 
     solah_believe(model, x, beliefs, total);

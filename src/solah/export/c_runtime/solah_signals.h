@@ -9,6 +9,9 @@
  *   SOLAH_SIGNALS      the type of the memory, whose fields are described at solah_push
  *   SOLAH_USES(kind)   whether there is a feature of a kind; the compiler drops the others
  *
+ * Where a way says itself how much there is of everything (SOLAH_SIZES_IN_MODEL), these are the most
+ * that there may be, readings become integers, and no memory leads out of bounds, whatever it holds.
+ *
  * Float32 with + - * / and square roots, each sum from the first sample of a window to the last:
  * every target computes the same bits as solah's Python twin. Compile without contraction
  * (-ffp-contract=off).
@@ -71,7 +74,25 @@ typedef struct {
     const SOLAH_FLASH float *waves;            /* coefficients of Goertzel's filters */
     uint32_t window;
     uint32_t step;
+#ifdef SOLAH_SIZES_IN_MODEL
+    const int16_t *bits; /* those of readings, which become integers */
+    uint8_t n_measured, n_stored, n_features;
+#endif
 } solah_way;
+
+#ifdef SOLAH_SIZES_IN_MODEL
+#define SOLAH_MEASURED(way) ((way)->n_measured)
+#define SOLAH_STORED(way) ((way)->n_stored)
+#define SOLAH_FEATURES(way) ((way)->n_features)
+typedef int32_t solah_found;
+#define SOLAH_FOUND(way, place, value) solah_reading_of((SOLAH_REAL)(value), (way)->bits[place])
+#else
+#define SOLAH_MEASURED(way) ((void)(way), SOLAH_N_MEASURED)
+#define SOLAH_STORED(way) ((void)(way), SOLAH_N_STORED)
+#define SOLAH_FEATURES(way) ((void)(way), SOLAH_N_FEATURES)
+typedef float solah_found;
+#define SOLAH_FOUND(way, place, value) (value)
+#endif
 
 /* NaN, without math.h. */
 static inline float solah_unknown(void)
@@ -137,7 +158,7 @@ static inline void solah_start(SOLAH_SIGNALS *signals, const solah_way *way)
 {
     memset(signals, 0, sizeof *signals);
     signals->left = way->window;
-    for (uint8_t c = 0; c < SOLAH_N_MEASURED; c++) {
+    for (uint8_t c = 0; c < SOLAH_MEASURED(way); c++) {
         signals->last[c] = solah_unknown();
     }
 }
@@ -156,8 +177,8 @@ static inline float solah_hold(SOLAH_SIGNALS *signals, const solah_way *way, uin
 }
 
 /* The sample of a stored channel: its own, or the magnitude of its axes. */
-static inline float solah_combine(const solah_way *way, const SOLAH_FLASH solah_stored *stored,
-                                  const float *held)
+static inline float solah_combine(const solah_way *way,
+                                  const SOLAH_FLASH solah_stored *stored, const float *held)
 {
     const SOLAH_FLASH uint8_t *axis = way->axes + stored->first_axis;
     float total = 0.0f;
@@ -173,26 +194,26 @@ static inline float solah_combine(const solah_way *way, const SOLAH_FLASH solah_
 /* Take a sample of every measured channel: return 1 if it completes a window.
  *
  * The memory has `ring` with the last samples of all stored channels, `next` with where the oldest
- * of each stands, `last` and `gap` with the last known sample of each measured channel and for how
- * many it has stood, `wait` with the ticks until its next one, and `left` with the ticks until a
- * window is complete. */
+ * of each stands (behind the last place, that is the first one), `last` and `gap` with the last known
+ * sample of each measured channel and for how many it has stood, `wait` with the ticks until its next
+ * one, and `left` with the ticks until a window is complete. */
 static inline int solah_push(SOLAH_SIGNALS *signals, const solah_way *way, const float *sample)
 {
     float held[SOLAH_N_MEASURED];
-    for (uint8_t c = 0; c < SOLAH_N_MEASURED; c++) {
+    for (uint8_t c = 0; c < SOLAH_MEASURED(way); c++) {
         held[c] = signals->wait[c] == 0 ? solah_hold(signals, way, c, sample[c]) : 0.0f;
     }
-    for (uint8_t s = 0; s < SOLAH_N_STORED; s++) {
+    for (uint8_t s = 0; s < SOLAH_STORED(way); s++) {
         const SOLAH_FLASH solah_stored *stored = &way->stored[s];
         if (signals->wait[way->axes[stored->first_axis]] == 0) {
-            signals->ring[stored->first + signals->next[s]] = solah_combine(way, stored, held);
-            signals->next[s]++;
-            if (signals->next[s] == stored->length) {
+            if (signals->next[s] >= stored->length) {
                 signals->next[s] = 0;
             }
+            signals->ring[stored->first + signals->next[s]] = solah_combine(way, stored, held);
+            signals->next[s]++;
         }
     }
-    for (uint8_t c = 0; c < SOLAH_N_MEASURED; c++) {
+    for (uint8_t c = 0; c < SOLAH_MEASURED(way); c++) {
         signals->wait[c] = (uint16_t)((signals->wait[c] == 0 ? way->measured[c].every
                                                               : signals->wait[c]) - 1u);
     }
@@ -221,12 +242,12 @@ static inline int solah_unroll(const SOLAH_SIGNALS *signals, const solah_way *wa
     uint16_t at = signals->next[s];
     int is_whole = 1;
     for (uint16_t i = 0; i < n; i++) {
+        if (at >= n) {
+            at = 0;
+        }
         x[i] = ring[at];
         is_whole &= x[i] == x[i];
         at++;
-        if (at == n) {
-            at = 0;
-        }
     }
     return is_whole;
 }
@@ -445,12 +466,13 @@ static inline float solah_plain_feature(const solah_way *way,
 
 /* Compute the features of the window that is complete, in the places of their readings. */
 static inline void solah_measure(const SOLAH_SIGNALS *signals, const solah_way *way,
-                                 float *readings)
+                                 solah_found *readings)
 {
     float x[SOLAH_LONGEST];
     solah_series series = {x, 0, 0.0f, 0.0f};
     int is_whole = 0, is_sorted = 0;
-    for (uint16_t f = 0; f < SOLAH_N_FEATURES; f++) {
+    for (uint16_t f = 0; f < SOLAH_FEATURES(way); f++) {
+        float found = solah_unknown();
         const SOLAH_FLASH solah_feature *feature = &way->features[f];
         if (f == 0 || feature->channel != way->features[f - 1].channel) {
             series.n = way->stored[feature->channel].length;
@@ -462,13 +484,12 @@ static inline void solah_measure(const SOLAH_SIGNALS *signals, const solah_way *
             solah_sort(x, series.n);
             is_sorted = 1;
         }
-        if (!is_whole) {
-            readings[feature->reading] = solah_unknown();
-        } else if (SOLAH_USES(SOLAH_CORRELATION) && feature->kind == SOLAH_CORRELATION) {
-            readings[feature->reading] = solah_correlation(signals, way, &series, feature->other);
-        } else {
-            readings[feature->reading] = solah_plain_feature(way, feature, &series);
+        if (SOLAH_USES(SOLAH_CORRELATION) && feature->kind == SOLAH_CORRELATION && is_whole) {
+            found = solah_correlation(signals, way, &series, feature->other);
+        } else if (is_whole) {
+            found = solah_plain_feature(way, feature, &series);
         }
+        readings[feature->reading] = SOLAH_FOUND(way, feature->reading, found);
     }
 }
 

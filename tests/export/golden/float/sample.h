@@ -1,5 +1,8 @@
 /* y: a solah model for devices.
  *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
+ *
  * Model e9e419620c0c4c3b, written by solah 0.1.0. Do not edit; write it again from the model.
  * Compile sample.c with -ffp-contract=off: then every target decides alike, bit for bit.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
@@ -29,6 +32,19 @@ enum {
     SAMPLE_N_READINGS
 };
 
+/* The states of x2. */
+enum {
+    SAMPLE_STATE_X2_A, /* a */
+    SAMPLE_STATE_X2_B, /* b */
+    SAMPLE_STATE_X2_C /* c */
+};
+
+/* The classes, in this order. */
+enum {
+    SAMPLE_CLASS_C0, /* c0 */
+    SAMPLE_CLASS_C1, /* c1 */
+    SAMPLE_CLASS_C2 /* c2 */
+};
 #define SAMPLE_N_CLASSES 3
 
 /* Decide on readings: return the class, and write the belief in each class. */

@@ -1,4 +1,7 @@
-/* state: the tables of a solah model; see shaken.h. */
+/* state: the tables of a solah model; see shaken.h, also for what to compile it with.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code. */
 #include "shaken.h"
 
 #define SOLAH_N_CLASSES 3

@@ -1,5 +1,8 @@
 /* state: a solah model for devices.
  *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
+ *
  * Model f536469489e83b86, written by solah 0.1.0. Do not edit; write it again from the model.
  * Compile shaken.c with -ffp-contract=off: then every target decides alike, bit for bit.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
@@ -27,6 +30,12 @@ enum {
     SHAKEN_N_READINGS
 };
 
+/* The classes, in this order. */
+enum {
+    SHAKEN_CLASS_A, /* a */
+    SHAKEN_CLASS_B, /* b */
+    SHAKEN_CLASS_C /* c */
+};
 #define SHAKEN_N_CLASSES 3
 
 /* Decide on readings: return the class, and write the belief in each class. */
@@ -70,9 +79,9 @@ const char *shaken_rule_text(int rule);
  *
  * A sample is a number of every channel, NaN for a missing one; 20 samples come per second. */
 enum {
-    SHAKEN_SAMPLE_X, /* xin g */
-    SHAKEN_SAMPLE_Y, /* yin g */
-    SHAKEN_SAMPLE_TEMPERATURE, /* temperaturein °C, with every 4 samples */
+    SHAKEN_SAMPLE_X, /* x in g */
+    SHAKEN_SAMPLE_Y, /* y in g */
+    SHAKEN_SAMPLE_TEMPERATURE, /* temperature in °C, with every 4 samples */
     SHAKEN_N_SAMPLES
 };
 #define SHAKEN_WINDOW 20 /* samples in a window */

@@ -1,4 +1,7 @@
-/* y: the tables of a solah model in integers; see sample.h. */
+/* y: the tables of a solah model in integers; see sample.h, also for what to compile it with.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code. */
 #include "sample.h"
 
 #define SOLAH_N_CLASSES 3

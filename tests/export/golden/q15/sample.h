@@ -1,5 +1,8 @@
 /* y: a solah model for devices.
  *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
+ *
  * Model e9e419620c0c4c3b, written by solah 0.1.0. Do not edit; write it again from the model.
  * Integers only: every target decides alike.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
@@ -31,6 +34,13 @@ enum {
     SAMPLE_N_READINGS
 };
 
+/* The states of x2. */
+enum {
+    SAMPLE_STATE_X2_A, /* a */
+    SAMPLE_STATE_X2_B, /* b */
+    SAMPLE_STATE_X2_C /* c */
+};
+
 /* A reading is an integer: solah_reading_of(value, bits), which multiplies a value by two to the power
  * of these bits, and rounds it; NaN is unknown. A code is taken as it is. */
 #define SAMPLE_BITS_X0 (14)
@@ -40,9 +50,17 @@ enum {
 #define SAMPLE_BITS_X5 (13)
 #define SAMPLE_UNKNOWN SOLAH_UNKNOWN
 
+/* The classes, in this order. */
+enum {
+    SAMPLE_CLASS_C0, /* c0 */
+    SAMPLE_CLASS_C1, /* c1 */
+    SAMPLE_CLASS_C2 /* c2 */
+};
 #define SAMPLE_N_CLASSES 3
 
-/* Decide on readings: return the class, and write the belief in each class, times 32768. */
+/* Decide on readings: return the class, and write the belief in each class, times 32768; as a number
+ * solah_value_of(belief, SAMPLE_BELIEF_BITS). */
+#define SAMPLE_BELIEF_BITS (15)
 int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAMPLE_N_CLASSES]);
 
 /* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
@@ -53,7 +71,9 @@ size_t sample_copy_class_name(int place, char *text, size_t size);
 const char *sample_class_name(int place);
 #endif
 
-/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times 2048. */
+/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times two
+ * to the power of SAMPLE_AMOUNT_BITS; see solah_value_of. */
+#define SAMPLE_AMOUNT_BITS (11)
 typedef struct {
     uint16_t rule;
     int32_t amount;

@@ -1,5 +1,8 @@
 /* state: a solah model for devices.
  *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
+ *
  * Model f536469489e83b86, written by solah 0.1.0. Do not edit; write it again from the model.
  * Readings of samples are floats, decisions are made in integers. Compile shaken.c with -ffp-contract=off:
  * then every target decides alike, bit for bit.
@@ -41,9 +44,17 @@ enum {
 #define SHAKEN_BITS_X_ENERGY_FROM_2_TO_4_HZ (15)
 #define SHAKEN_UNKNOWN SOLAH_UNKNOWN
 
+/* The classes, in this order. */
+enum {
+    SHAKEN_CLASS_A, /* a */
+    SHAKEN_CLASS_B, /* b */
+    SHAKEN_CLASS_C /* c */
+};
 #define SHAKEN_N_CLASSES 3
 
-/* Decide on readings: return the class, and write the belief in each class, times 32768. */
+/* Decide on readings: return the class, and write the belief in each class, times 32768; as a number
+ * solah_value_of(belief, SHAKEN_BELIEF_BITS). */
+#define SHAKEN_BELIEF_BITS (15)
 int shaken_decide(const int32_t readings[SHAKEN_N_READINGS], uint16_t belief[SHAKEN_N_CLASSES]);
 
 /* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
@@ -54,7 +65,9 @@ size_t shaken_copy_class_name(int place, char *text, size_t size);
 const char *shaken_class_name(int place);
 #endif
 
-/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times 8192. */
+/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times two
+ * to the power of SHAKEN_AMOUNT_BITS; see solah_value_of. */
+#define SHAKEN_AMOUNT_BITS (13)
 typedef struct {
     uint16_t rule;
     int32_t amount;
@@ -84,9 +97,9 @@ const char *shaken_rule_text(int rule);
  *
  * A sample is a number of every channel, NaN for a missing one; 20 samples come per second. */
 enum {
-    SHAKEN_SAMPLE_X, /* xin g */
-    SHAKEN_SAMPLE_Y, /* yin g */
-    SHAKEN_SAMPLE_TEMPERATURE, /* temperaturein °C, with every 4 samples */
+    SHAKEN_SAMPLE_X, /* x in g */
+    SHAKEN_SAMPLE_Y, /* y in g */
+    SHAKEN_SAMPLE_TEMPERATURE, /* temperature in °C, with every 4 samples */
     SHAKEN_N_SAMPLES
 };
 #define SHAKEN_WINDOW 20 /* samples in a window */

@@ -1,0 +1,146 @@
+"""What it costs a device to judge by a policy, and to open blobs that do.
+
+    python benchmarks/judging.py [--targets cortex-m0plus cortex-m4f atmega328p]
+
+The model is wine's with 20 rules, learnt from all rows, with a domain of quartiles and of all pairs
+of its attributes, and a policy that uses everything. Generated C is measured with and without the
+policy, on 50 drawn rows: flash, RAM, stack and instructions (cycles on AVR), the most over the
+rows. Of the runtime of blobs, the flash on Cortex-M0+ is printed, the bytes of the model taken off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah.export import export_blob, export_c
+from solah.export.costs import model_costs
+from solah.export.footprint import footprint, sample_rows
+from solah.export.judging import state_bytes
+from solah.export.targets import find_target, measure
+from solah.model.domain import cells_of
+from solah.model.encode import encode
+from solah.model.policy import Cells, Domain, Policy, SeenTogether
+
+if TYPE_CHECKING:
+    from solah.kernels.arrays import Float
+    from solah.model import Model
+
+TARGETS = ("cortex-m0plus", "cortex-m4f", "atmega328p")
+POLICY = Policy((0.6,) * 3, 0.5, True, 1, smoothing=4, margin=0.1, votes=2, window=3, dwell=2)
+FIRMWARE = """
+{options}
+#include "solah_blob.h"
+#include "solah_probe.h"
+static const union {{ uint32_t aligned; uint8_t bytes[{size}]; }} slot = {{.bytes = {{{data}}}}};
+static solah_blob blob;
+{memory}
+void solah_probe(const void *row, void *answer)
+{{
+    static int is_open;
+    if (!is_open) {{
+        is_open = solah_blob_open(&blob, slot.bytes, sizeof slot) == SOLAH_BLOB_OK;
+        {begin}
+    }}
+    {call}
+}}
+"""
+DECIDE = {
+    "options": "",
+    "memory": "",
+    "begin": "",
+    "call": "(void)solah_blob_decide(&blob, (const int32_t *)row, (uint16_t *)answer);",
+}
+JUDGE = {
+    "options": "",
+    "memory": "static solah_blob_state state;",
+    "begin": "solah_blob_settle_start(&blob, &state);",
+    "call": """solah_blob_verdict verdict;
+    (void)solah_blob_judge(&blob, &state, (const int32_t *)row, (uint16_t *)answer, &verdict);""",
+}
+SAMPLES = {
+    "options": "#define SOLAH_REAL float\n#define SOLAH_BLOB_MAX_SAMPLES 256",
+    "memory": f"{JUDGE['memory']}\n"
+    "static solah_blob_signals signals;\nstatic int32_t readings[255];",
+    "begin": f"{JUDGE['begin']}\n(void)solah_blob_start(&blob, &signals);",
+    "call": """solah_blob_verdict verdict;
+    if (solah_blob_push(&blob, &signals, (const float *)row)) {
+        solah_blob_measure(&blob, &signals, readings);
+        (void)solah_blob_judge(&blob, &state, readings, (uint16_t *)answer, &verdict);
+    }""",
+}
+
+
+def main(words: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--targets", nargs="*", default=TARGETS)
+    options = parser.parse_args(words)
+    wine = datasets.load("wine")
+    bare = SelfOrganisedHierarchyClassifier(max_rules=20).fit(wine.table, wine.goal).model_
+    domain = quartiles(bare, encode(wine.table, bare.attributes))
+    model = replace(bare, domain=domain, policy=POLICY)
+    print(f"{len(model.attributes)} readings, {len(domain.pairs)} pairs, {model.n_rules} rules")
+    for numbers in ("float", "q15"):
+        tables = [model_costs(one, numbers).table_bytes for one in (bare, model)]
+        policy = export_c(model, numbers=numbers).twin.policy
+        assert policy is not None
+        remembered = state_bytes(policy, len(model.goal.states) - 1, is_fixed=numbers == "q15")
+        print(f"{numbers}: {tables[1] - tables[0]} bytes of tables, {remembered} of RAM")
+    rows = sample_rows(model, 50)
+    for name in options.targets:
+        for numbers in ("float", "q15"):
+            for what, one in (("decides", bare), ("judges", model)):
+                found = footprint(export_c(one, numbers=numbers), find_target(name), rows)
+                print(
+                    f"{name:14} {numbers:6} {what:8} flash {found.flash:6,}  RAM {found.ram:4}  "
+                    f"stack {found.stack:4}  {found.unit} {found.instructions:,}"
+                )
+    for what, parts in (("decides", DECIDE), ("judges", JUDGE), ("takes samples", SAMPLES)):
+        print(
+            f"the runtime of blobs that {what}: {blob_flash(model, parts, rows):,} bytes of flash"
+        )
+
+
+def quartiles(model: Model, rows: Float) -> Domain:
+    """Describe rows by their ranges, their quartiles, and which of these occurred together."""
+    cells, places = [], []
+    for attribute, column in zip(model.attributes, rows.T, strict=True):
+        cuts = tuple(np.unique(np.nanquantile(column, [0.25, 0.5, 0.75])).tolist())
+        cells.append(
+            Cells(attribute.name, float(np.nanmin(column)), float(np.nanmax(column)), cuts)
+        )
+        places.append(cells_of(attribute, cells[-1], column))
+    pairs = []
+    for a, b in combinations(range(len(cells)), 2):
+        seen = np.zeros((len(cells[a].cuts) + 1, len(cells[b].cuts) + 1), dtype=bool)
+        seen[places[a], places[b]] = True
+        flags = tuple(tuple(row) for row in seen.tolist())
+        pairs.append(SeenTogether(cells[a].name, cells[b].name, flags))
+    return Domain(tuple(cells), tuple(pairs))
+
+
+def blob_flash(model: Model, parts: dict[str, str], rows: Float) -> int:
+    """Measure the code of firmware that opens a blob."""
+    blob = export_blob(model)
+    data = ", ".join(str(byte) for byte in blob.data)
+    text = FIRMWARE.format(size=len(blob.data), data=data, **parts)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, content in blob.files.items():
+            (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+        (folder / "probe.c").write_text(text, encoding="utf-8")
+        target = find_target("cortex-m0plus")
+        readings = blob.twin.prepare(rows)
+        found = measure(target, [folder / "probe.c"], readings, includes=[folder])
+    return found.flash - len(blob.data)
+
+
+if __name__ == "__main__":
+    main()

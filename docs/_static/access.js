@@ -1,0 +1,8 @@
+// What the theme leaves out for people who use a keyboard or a screen reader.
+document.addEventListener("DOMContentLoaded", () => {
+  const labels = { "sidebar-drawer": "Menu", "toc-drawer": "On this page" };
+  for (const [name, label] of Object.entries(labels)) {
+    document.querySelector(`aside.${name}`)?.setAttribute("aria-label", label);
+  }
+  for (const wide of document.querySelectorAll("pre, .table-wrapper")) wide.tabIndex = 0;
+});

@@ -1,0 +1,239 @@
+"""Lower the domain and the policy of a model into the numbers that a device compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.device.fixed_tables import ONE, FixedTables
+from solah.exceptions import ParameterError
+from solah.model.domain import cell_cuts
+from solah.model.policy import Doubt, Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from solah.device.float_tables import FloatTables
+    from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
+    from solah.model.document import Model
+    from solah.model.policy import Cells
+
+    Tables = FloatTables | FixedTables
+
+MOST_PLACES = 255
+"""So many classes, and states of an attribute, have a place; one more place is that of none."""
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """The cells of an attribute.
+
+    Attributes
+    ----------
+    low, high : beyond these, a reading is out of range; a low above the high is no range
+    first_cut, n_cuts : its cuts among those of all attributes
+    n_states : of an attribute with states, which are its cells; else 0
+    """
+
+    low: Any
+    high: Any
+    first_cut: int
+    n_cuts: int
+    n_states: int
+
+    @property
+    def has_range(self) -> bool:
+        """Whether readings can be out of range."""
+        return bool(self.low <= self.high)
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return self.n_states or self.n_cuts + 1
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """Two attributes by place, and the byte at which the bits of their cells begin."""
+
+    first: int
+    second: int
+    byte: int
+
+
+@dataclass(frozen=True)
+class ShareRow:
+    """What is lost with an attribute that is unknown: its place, its states, its share."""
+
+    attribute: int
+    n_states: int
+    share: Any
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyTables:
+    """A domain and a policy, as a device has them in its flash.
+
+    Attributes
+    ----------
+    cells : one row for each attribute; none without a domain
+    cuts : the cuts of all attributes
+    pairs : attributes whose cells may never have occurred together
+    seen : a bit for each two cells of each pair, the lowest bit of a byte first
+    min_belief : for each class; none for no limits
+    shares : of attributes, where no evidence is added up and ``min_known`` is asked for
+    min_known, margin : as in :class:`~solah.model.policy.Policy`
+    holds_back : the doubts for which a decision is held back
+    most_unseen : more pairs of cells than these are a doubt
+    smoothing_bits, votes, window, dwell : as in the policy; two to the power of the bits
+    """
+
+    cells: tuple[CellRow, ...]
+    cuts: NDArray[Any]
+    pairs: tuple[PairRow, ...]
+    seen: bytes
+    min_belief: NDArray[Any]
+    shares: tuple[ShareRow, ...]
+    min_known: Any
+    margin: Any
+    holds_back: Doubt
+    most_unseen: int
+    smoothing_bits: int
+    votes: int
+    window: int
+    dwell: int
+
+
+def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTables | None:
+    """Lower the policy and the domain of a model.
+
+    Parameters
+    ----------
+    model : Model
+    tables : FloatTables or FixedTables
+        Those of the model, whose units readings have.
+    importances : ndarray of shape (n_attributes,)
+        The attributes' shares in what the model knows.
+
+    Returns
+    -------
+    tables : PolicyTables or None
+        None if there is neither, or if the model estimates a number.
+
+    Raises
+    ------
+    ParameterError
+        There are too many classes, or states of an attribute.
+    """
+    if (model.policy is None and model.domain is None) or tables.lowered.is_number:
+        return None
+    _refuse_more("classes", len(model.goal.states))
+    policy = model.policy or Policy()
+    reading, share = _lowering(tables)
+    cells = _cells(model, reading)
+    pairs, seen = _pairs(model)
+    return PolicyTables(
+        cells=tuple(row for row, _ in cells),
+        cuts=np.array(list(chain.from_iterable(cuts for _, cuts in cells)), dtype=_kind(tables)),
+        pairs=pairs,
+        seen=seen,
+        min_belief=np.array([share(belief) for belief in policy.min_belief]),
+        shares=_shares(model, policy, tables, [share(one) for one in importances]),
+        min_known=share(policy.min_known),
+        margin=share(policy.margin),
+        holds_back=_holds_back(policy),
+        most_unseen=policy.max_unseen or 0,
+        smoothing_bits=policy.smoothing.bit_length() - 1,
+        votes=policy.votes,
+        window=policy.window,
+        dwell=policy.dwell,
+    )
+
+
+def _lowering(tables: Tables) -> tuple[Callable[[int, float], Any], Callable[[float], Any]]:
+    """Return what turns a reading of an attribute, and a share of one, into a device's numbers."""
+    if not isinstance(tables, FixedTables):
+        return lambda _, value: np.float32(value), np.float32
+    units = tables.units
+    return (
+        lambda place, value: int(units[place].quantise(np.array([value]))[0]),
+        lambda value: int(np.floor(value * ONE + 0.5)),
+    )
+
+
+def _kind(tables: Tables) -> type[np.generic]:
+    return np.int64 if isinstance(tables, FixedTables) else np.float32
+
+
+def _cells(
+    model: Model, reading: Callable[[int, float], Any]
+) -> list[tuple[CellRow, tuple[Any, ...]]]:
+    """Return the row of each attribute with its cuts."""
+    rows: list[tuple[CellRow, tuple[Any, ...]]] = []
+    first_cut = 0
+    described = () if model.domain is None else model.domain.cells
+    for place, (attribute, cells) in enumerate(zip(model.attributes, described, strict=False)):
+        cuts = tuple(reading(place, cut) for cut in cell_cuts(attribute, cells) or ())
+        _refuse_more(f"cells of {attribute.name!r}", len(cuts) + 1)
+        ends = _range(place, cells, reading)
+        rows.append((CellRow(*ends, first_cut, len(cuts), _n_states(attribute)), cuts))
+        first_cut += len(cuts)
+    return rows
+
+
+def _range(place: int, cells: Cells, reading: Callable[[int, float], Any]) -> tuple[Any, Any]:
+    if cells.low is None or cells.high is None:
+        return 1, 0
+    return reading(place, cells.low), reading(place, cells.high)
+
+
+def _n_states(attribute: Attribute) -> int:
+    """Return how many states readings are the places of; 0 where they are measured."""
+    n_states = attribute.n_focal_sets if attribute.is_coded else 0
+    _refuse_more(f"states of {attribute.name!r}", n_states)
+    return n_states
+
+
+def _pairs(model: Model) -> tuple[tuple[PairRow, ...], bytes]:
+    places = {attribute.name: place for place, attribute in enumerate(model.attributes)}
+    rows: list[PairRow] = []
+    seen = b""
+    for pair in () if model.domain is None else model.domain.pairs:
+        rows.append(PairRow(places[pair.first], places[pair.second], len(seen)))
+        seen += np.packbits(np.array(pair.seen).ravel(), bitorder="little").tobytes()
+    return tuple(rows), seen
+
+
+def _shares(
+    model: Model, policy: Policy, tables: Tables, importances: list[Any]
+) -> tuple[ShareRow, ...]:
+    if policy.min_known == 0 or tables.stages[-1].lost is not None:
+        return ()
+    return tuple(
+        ShareRow(place, _n_states(attribute), share)
+        for place, (attribute, share) in enumerate(zip(model.attributes, importances, strict=True))
+        if share > 0
+    )
+
+
+def _holds_back(policy: Policy) -> Doubt:
+    asked = {
+        Doubt.LOW_BELIEF: any(policy.min_belief),
+        Doubt.FEW_READINGS: policy.min_known > 0,
+        Doubt.OUT_OF_RANGE: policy.stays_in_range,
+        Doubt.UNSEEN: policy.max_unseen is not None,
+    }
+    return Doubt(sum(doubt for doubt, is_asked in asked.items() if is_asked))
+
+
+def _refuse_more(what: str, number: int) -> None:
+    if number > MOST_PLACES:
+        raise ParameterError(
+            f"a policy on a device knows {MOST_PLACES} {what} at the most; there are {number:,}"
+        )

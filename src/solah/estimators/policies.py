@@ -1,0 +1,136 @@
+"""Chooses when a fitted classifier is to decide, by rows out of fold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data import Column, as_array
+from solah.estimators.inputs import read_features
+from solah.evaluation.crossval import cross_validate
+from solah.evaluation.policies import ChosenPolicy, RowsApart, settle_policy, with_costs
+from solah.evaluation.splits import Plan
+from solah.exceptions import ParameterError
+from solah.explain.novelty import novelty_of
+from solah.learn.domain import learn_domain
+from solah.model.domain import check_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from solah.data import Table
+    from solah.evaluation.crossval import Fold
+    from solah.model.document import Model
+    from solah.model.policy import Policy
+
+
+def fit_policy(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    policy: Policy | None = None,
+    *,
+    max_error: float | None = None,
+    auto_unseen: bool = False,
+    costs: Mapping[Any, float] | None = None,
+    groups: ArrayLike | None = None,
+    folds: int = 5,
+    confidence: float | None = 0.95,
+    on_fold: Callable[[Fold], None] | None = None,
+) -> ChosenPolicy:
+    """Choose when a fitted classifier is to decide, by rows out of fold.
+
+    The rows that it was fitted to are learnt again, without each fold in turn. What they held
+    becomes the model's domain.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted to X and y; it stays as it is.
+    X : array, frame or table of shape (n_rows, n_columns)
+    y : array of shape (n_rows,)
+        The classes.
+    policy : Policy, default=Policy()
+        All that is not chosen.
+    max_error : float, default=None
+        The wanted error among decided rows, by which ``min_belief`` is chosen.
+    auto_unseen : bool, default=False
+        Whether ``max_unseen`` is chosen, so that at most 1 % of the rows are held back for it.
+    costs : mapping of class to number, default=None
+        What it costs to miss each class; 1 for those that are not named.
+    groups : array of shape (n_rows,), default=None
+        Rows of one group, such as a recording, are never split between learning and test.
+    folds : int, default=5
+    confidence : float, default=0.95
+        As for :func:`solah.evaluation.least_limit`.
+    on_fold : callable, default=None
+        Called when a fold is done.
+
+    Returns
+    -------
+    chosen : ChosenPolicy
+        Its ``model`` has the policy.
+
+    Raises
+    ------
+    ParameterError
+        If no limit of belief reaches the wanted error, or the estimator is no classifier.
+
+    Examples
+    --------
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> from solah.runtime import Evaluator
+    >>> iris = datasets.load("iris")
+    >>> tree = LinguisticTreeClassifier(max_depth=2).fit(iris.table, iris.goal)
+    >>> chosen = fit_policy(tree, iris.table, iris.goal, max_error=0.01, confidence=None)
+    >>> chosen.limit.risk <= 0.01
+    True
+    >>> Evaluator(chosen.model).judge([[6.0, 3.0, 4.9, 1.7]]).decisions
+    [None]
+    """
+    model: Model = estimator.model_
+    if not model.goal.states:
+        raise ParameterError("a policy is for classes, and this model estimates a number")
+    table = read_features(estimator, X, reset=False)
+    goal = as_array(y.values if isinstance(y, Column) else y)
+    known_groups = None if groups is None else as_array(groups)
+    model = with_costs(model, costs) if costs else model
+    model = replace(model, domain=learn_domain(model, table), policy=None)
+    if policy is not None:
+        check_policy(policy, model.domain, model.goal)
+    rows = _out_of_fold(estimator, model, table, goal, known_groups, folds, on_fold)
+    return settle_policy(model, rows, policy, max_error, auto_unseen, confidence)
+
+
+def _out_of_fold(
+    estimator: Any,
+    model: Model,
+    table: Table,
+    goal: NDArray[Any],
+    groups: NDArray[Any] | None,
+    folds: int,
+    on_fold: Callable[[Fold], None] | None,
+) -> RowsApart:
+    """Let each row be decided on by an estimator, and a domain, that was learnt without it."""
+    found = cross_validate(
+        {"": estimator}, table, goal, Plan(folds), groups=groups, on_fold=on_fold
+    )
+    classes = np.unique(goal)
+    beliefs = np.zeros((table.n_rows, len(classes)))
+    n_unseen = np.zeros(table.n_rows, dtype=np.intp)
+    out_of_range = np.zeros(table.n_rows, dtype=bool)
+    for fold in found.folds:
+        test = fold.tested.rows
+        beliefs[test] = fold.tested.beliefs
+        train = np.setdiff1d(np.arange(table.n_rows), test)
+        without = replace(model, domain=learn_domain(model, table.take(train)))
+        novelty = novelty_of(without, table.take(test))
+        n_unseen[test] = novelty.n_unseen
+        out_of_range[test] = novelty.is_out_of_range
+    truth = np.searchsorted(classes, goal)
+    method = f"out of fold: {found.plan.folds} folds, {found.method}"
+    return RowsApart(truth, beliefs, n_unseen, out_of_range, method)

@@ -1,0 +1,202 @@
+"""Risk and coverage: the errors that are left when decisions with little belief are held back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import beta
+
+from solah.exceptions import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float
+
+N_TRIED = 20
+"""How many coverages are tried for a wanted error: 100 %, 95 %, … 5 %."""
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCoverage:
+    """What share of the rows is decided, and how many of these wrongly, as the limit falls.
+
+    Attributes
+    ----------
+    limits : (n_points,) falling: rows with at least this confidence are decided
+    n_decided, n_wrong : (n_points,) how many rows are decided, and wrongly
+    n_rows : how many rows there are
+
+    Confidence is the belief in the decision. Where classes have thresholds, it is that over the
+    threshold, times what all would have if they were equal.
+    """
+
+    limits: Float
+    n_decided: NDArray[np.intp]
+    n_wrong: NDArray[np.intp]
+    n_rows: int
+
+    @property
+    def coverage(self) -> Float:
+        """(n_points,) the share of rows that are decided."""
+        return np.asarray(self.n_decided / self.n_rows)
+
+    @property
+    def risk(self) -> Float:
+        """(n_points,) the share of decided rows that are wrong."""
+        return np.asarray(self.n_wrong / self.n_decided)
+
+    @property
+    def area(self) -> float:
+        """The mean risk over all coverages (AURC): 0 is best."""
+        steps = np.diff(self.coverage, prepend=0.0)
+        return float((steps * self.risk).sum())
+
+    def at(self, limit: float) -> tuple[float, float | None]:
+        """Return coverage and risk at a limit; no risk where no row is decided."""
+        n_points = int((self.limits >= limit).sum())
+        if not n_points:
+            return 0.0, None
+        return float(self.coverage[n_points - 1]), float(self.risk[n_points - 1])
+
+
+@dataclass(frozen=True)
+class BeliefLimit:
+    """The least confidence at which decisions have a wanted error.
+
+    Attributes
+    ----------
+    limit : the confidence; 0 if nothing need be held back
+    coverage : the share of rows that are decided
+    risk : the share of these that are wrong
+    bound : what the error among decided rows exceeds only with the probability that was allowed;
+        the risk itself where no confidence was asked for
+    n_decided : how many rows are decided
+    """
+
+    limit: float
+    coverage: float
+    risk: float
+    bound: float
+    n_decided: int
+
+
+def confidences(beliefs: Float, decided: NDArray[np.intp], thresholds: Sequence[float]) -> Float:
+    """Return the confidence in decisions: beliefs, over thresholds where there are any."""
+    chosen = np.take_along_axis(beliefs, decided[:, None], axis=1)[:, 0]
+    if not thresholds:
+        return np.asarray(chosen)
+    return np.asarray(chosen / (np.array(thresholds)[decided] * len(thresholds)))
+
+
+def risk_coverage(
+    truth: NDArray[np.intp],
+    beliefs: Float,
+    decided: NDArray[np.intp] | None = None,
+    thresholds: Sequence[float] = (),
+) -> RiskCoverage:
+    """Trace the risk of decisions against their coverage.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_rows,)
+        The places of the true classes.
+    beliefs : ndarray of shape (n_rows, n_classes)
+        On rows that nothing was learnt from.
+    decided : ndarray of shape (n_rows,), default=None
+        The places of the classes decided for; by default those believed most.
+    thresholds : sequence of float, default=()
+        Those of the goal, if decisions have any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> beliefs = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
+    >>> curve = risk_coverage(np.array([0, 0, 0, 1]), beliefs)
+    >>> curve.coverage.tolist(), curve.risk.round(2).tolist()
+    ([0.25, 0.5, 0.75, 1.0], [0.0, 0.0, 0.33, 0.5])
+    """
+    if not len(truth):
+        raise DataError("there are no rows with a known class, so there is nothing to measure")
+    places = np.argmax(beliefs, axis=1) if decided is None else decided
+    confidence = confidences(beliefs, places, thresholds)
+    order = np.argsort(-confidence, kind="stable")
+    falling = confidence[order]
+    wrong = np.cumsum((places != truth)[order])
+    ends = np.flatnonzero(np.append(falling[1:] < falling[:-1], True))
+    return RiskCoverage(falling[ends], ends + 1, wrong[ends], len(truth))
+
+
+def least_limit(
+    curve: RiskCoverage, max_error: float, confidence: float | None = 0.95
+) -> BeliefLimit:
+    """Find the least limit at which the error among decided rows is as wanted.
+
+    Parameters
+    ----------
+    curve : RiskCoverage
+    max_error : float
+        The wanted error, above 0 and below 1.
+    confidence : float, default=0.95
+        How sure it is to be that the error of decided rows to come is at most as wanted, if they
+        are drawn like these. Twenty coverages are tried, and the bound (Clopper and Pearson's)
+        accounts for them all. None takes the measured error for the true one.
+
+    Returns
+    -------
+    found : BeliefLimit
+
+    Raises
+    ------
+    ParameterError
+        If no limit will do; the error tells the least that can be had.
+    """
+    if not 0 < max_error < 1:
+        raise ParameterError(f"'max_error' must be above 0 and below 1. Got {max_error!r} instead.")
+    if confidence is not None and not 0 < confidence < 1:
+        raise ParameterError(
+            f"'confidence' must be above 0 and below 1, or None. Got {confidence!r} instead."
+        )
+    points = _tried(curve) if confidence is not None else np.arange(len(curve.limits))
+    bounds = curve.risk[points] if confidence is None else _bounds(curve, points, confidence)
+    good = np.flatnonzero(bounds <= max_error)
+    if not len(good):
+        best = int(np.argmin(bounds))
+        sure = "" if confidence is None else f" (with {confidence:.0%} confidence)"
+        raise ParameterError(
+            f"no limit keeps the error of decided rows at {max_error:.4g}{sure}: the least that "
+            f"{curve.n_rows} rows can vouch for is {bounds[best]:.4g}, deciding "
+            f"{curve.coverage[points[best]]:.0%} of them"
+        )
+    point, bound = int(points[good[-1]]), float(bounds[good[-1]])
+    return BeliefLimit(
+        limit=_between(curve.limits, point),
+        coverage=float(curve.coverage[point]),
+        risk=float(curve.risk[point]),
+        bound=bound,
+        n_decided=int(curve.n_decided[point]),
+    )
+
+
+def _tried(curve: RiskCoverage) -> NDArray[np.intp]:
+    """Return the points that come closest from below to the coverages that are tried."""
+    wanted = np.arange(1, N_TRIED + 1) / N_TRIED * curve.n_rows
+    points = np.searchsorted(curve.n_decided, wanted + 1e-9, side="right") - 1
+    return np.unique(points[points >= 0])
+
+
+def _bounds(curve: RiskCoverage, points: NDArray[np.intp], confidence: float) -> Float:
+    wrong, decided = curve.n_wrong[points], curve.n_decided[points]
+    upper = beta.ppf(1 - (1 - confidence) / N_TRIED, wrong + 1, np.maximum(decided - wrong, 1e-9))
+    return np.where(wrong == decided, 1.0, upper)
+
+
+def _between(limits: Float, point: int) -> float:
+    """Return a limit between a point and the next, so that rounding changes no decision."""
+    if point + 1 == len(limits):
+        return 0.0
+    return float((limits[point] + limits[point + 1]) / 2)

@@ -1,0 +1,249 @@
+"""Chooses when a model is to decide, by how it did on rows that it was not learnt from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data.spelling import spell
+from solah.evaluation.abstaining import BeliefLimit, RiskCoverage, least_limit, risk_coverage
+from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
+from solah.explain.novelty import novelty_of
+from solah.model.domain import check_domain, check_policy
+from solah.model.limits import LEAST_THRESHOLD
+from solah.model.policy import Policy
+from solah.runtime.evaluator import Evaluator
+from solah.runtime.reading import read_named, read_truth
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float
+    from solah.model.document import Goal, Model
+    from solah.model.policy import Domain
+
+MOST_FLAGGED = 0.01
+"""The share of rows not learnt from that may be taken for unseen, where the limit is chosen."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowsApart:
+    """What is known of rows that a model was not learnt from.
+
+    Attributes
+    ----------
+    truth : (n_rows,) the places of the true classes
+    beliefs : (n_rows, n_classes)
+    n_unseen : (n_rows,) how many pairs of cells never occurred together
+    out_of_range : (n_rows,) whether a reading lies beyond those of the training rows
+    method : how the rows were kept apart, in words
+    """
+
+    truth: NDArray[np.intp]
+    beliefs: Float
+    n_unseen: NDArray[np.intp]
+    out_of_range: NDArray[np.bool_]
+    method: str
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenPolicy:
+    """A model with a policy, and what the policy was chosen by.
+
+    Attributes
+    ----------
+    model : the model with its policy
+    curve : risk against coverage, on rows not learnt from
+    limit : the limit of belief for the wanted error; None if none was wanted
+    rows : those rows
+    """
+
+    model: Model
+    curve: RiskCoverage
+    limit: BeliefLimit | None
+    rows: RowsApart
+
+    @property
+    def policy(self) -> Policy:
+        """When the model decides."""
+        return self.model.policy or Policy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        from solah.model.policy_format import policy_record
+
+        return {
+            "policy": policy_record(self.policy),
+            "rows": self.curve.n_rows,
+            "method": self.rows.method,
+            "error": float(self.curve.risk[-1]),
+            "limit": self.limit and dict(vars(self.limit)),
+            "flagged_out_of_range": float(self.rows.out_of_range.mean()),
+            "flagged_unseen": self.flagged_unseen,
+        }
+
+    @property
+    def flagged_unseen(self) -> float:
+        """The share of those rows with more pairs that never occurred together than allowed."""
+        return float((self.rows.n_unseen > (self.policy.max_unseen or 0)).mean())
+
+
+def with_policy(model: Model, policy: Policy, domain: Domain | None = None) -> Model:
+    """Give a model a policy.
+
+    Parameters
+    ----------
+    model : Model
+    policy : Policy
+    domain : Domain, default=None
+        What the training rows held; by default that of the model, if it has one.
+
+    Raises
+    ------
+    ParameterError
+        If they are not for such a model.
+    """
+    known = model.domain if domain is None else domain
+    if known is not None:
+        check_domain(known, model.attributes)
+    check_policy(policy, known, model.goal)
+    return replace(model, domain=known, policy=policy)
+
+
+def with_costs(model: Model, costs: Mapping[Any, float]) -> Model:
+    """Let a model decide by what it costs to miss each class.
+
+    Parameters
+    ----------
+    model : Model
+    costs : mapping of class to number
+        The cost of missing a class; 1 for those that are not named. The class whose belief times
+        its cost is largest is decided for.
+
+    Examples
+    --------
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> model = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.goal).model_
+    >>> with_costs(model, {"virginica": 2}).goal.thresholds
+    (0.4, 0.4, 0.2)
+    """
+    names = [spell(state) for state in model.goal.states]
+    if not names:
+        raise ParameterError("costs are for classes, and this model estimates a number")
+    by_place = [1.0] * len(names)
+    for name, cost in costs.items():
+        if spell(name) not in names:
+            near = did_you_mean(spell(name), names)
+            raise ParameterError(f"there is no class {shorten(name)} to have a cost{near}")
+        if not (math.isfinite(cost) and cost > 0):
+            raise ParameterError(f"the cost of {shorten(name)} must be above 0. Got {cost!r}.")
+        by_place[names.index(spell(name))] = float(cost)
+    shares = np.array([1 / cost for cost in by_place])
+    thresholds = shares / shares.sum()
+    if thresholds.min() < LEAST_THRESHOLD:
+        raise ParameterError(f"costs may differ by a factor of up to {1 / LEAST_THRESHOLD:g}")
+    equal = len(set(by_place)) == 1
+    goal = replace(model.goal, thresholds=() if equal else tuple(thresholds.tolist()))
+    return replace(model, goal=goal)
+
+
+def choose_policy(
+    model: Model,
+    X: Any,
+    y: Any = None,
+    policy: Policy | None = None,
+    *,
+    max_error: float | None = None,
+    auto_unseen: bool = False,
+    confidence: float | None = 0.95,
+) -> ChosenPolicy:
+    """Choose limits by rows that a model was not learnt from.
+
+    Parameters
+    ----------
+    model : Model
+    X : data frame, Table or path
+        Rows that the model was not learnt from.
+    y : array-like of shape (n_rows,), default=None
+        Their classes; by default the column of X with the goal's name. Rows without one are left
+        out.
+    policy : Policy, default=Policy()
+        All that is not chosen.
+    max_error : float, default=None
+        The wanted error among decided rows, by which ``min_belief`` is chosen.
+    auto_unseen : bool, default=False
+        Whether ``max_unseen`` is chosen, so that at most 1 % of the rows are held back for it.
+    confidence : float, default=0.95
+        As for :func:`least_limit`.
+
+    Returns
+    -------
+    chosen : ChosenPolicy
+
+    Raises
+    ------
+    ParameterError
+        If no limit of belief reaches the wanted error, or the model estimates a number.
+    DataError
+        If no row has a known class.
+    """
+    check_policy(policy or Policy(), model.domain, model.goal)
+    table = read_named(X)
+    truth = read_truth(model.goal, table, y)
+    known = np.flatnonzero(~np.isnan(truth))
+    if not len(known):
+        raise DataError(
+            f"no row has a class of {model.goal.name!r} that the model knows; a policy is chosen "
+            "by rows whose class is known"
+        )
+    rows = table.take(known)
+    novelty = novelty_of(model, rows)
+    apart = RowsApart(
+        truth=truth[known].astype(np.intp),
+        beliefs=Evaluator(model).beliefs(rows),
+        n_unseen=novelty.n_unseen,
+        out_of_range=novelty.is_out_of_range,
+        method="rows held out",
+    )
+    return settle_policy(model, apart, policy, max_error, auto_unseen, confidence)
+
+
+def settle_policy(
+    model: Model,
+    rows: RowsApart,
+    policy: Policy | None = None,
+    max_error: float | None = None,
+    auto_unseen: bool = False,
+    confidence: float | None = 0.95,
+) -> ChosenPolicy:
+    """Choose limits by what is known of rows that a model was not learnt from."""
+    goal, found = model.goal, policy or Policy()
+    curve = risk_coverage(rows.truth, rows.beliefs, goal.decide(rows.beliefs), goal.thresholds)
+    limit = None
+    if max_error is not None:
+        limit = least_limit(curve, max_error, confidence)
+        found = replace(found, min_belief=_min_belief(goal, limit.limit))
+    if auto_unseen:
+        found = replace(found, max_unseen=_least_unseen(rows.n_unseen))
+    return ChosenPolicy(with_policy(model, found), curve, limit, rows)
+
+
+def _min_belief(goal: Goal, limit: float) -> tuple[float, ...]:
+    """Return the least belief in each class for a confidence; none if all will do."""
+    if limit <= 0:
+        return ()
+    shares = goal.thresholds or (1 / goal.size,) * goal.size
+    return tuple(min(limit * share * goal.size, 1.0) for share in shares)
+
+
+def _least_unseen(n_unseen: NDArray[np.intp]) -> int:
+    """Return how many pairs may never have occurred together so that few rows have more."""
+    rising = np.sort(n_unseen)
+    n_flagged = int(MOST_FLAGGED * len(rising))
+    return min(int(rising[len(rising) - 1 - n_flagged]), 255)

@@ -1,0 +1,181 @@
+"""Compares rows with what a model's training rows held, and says why a decision is held back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.data.spelling import spell
+from solah.explain.changing.rounding import spell_reading
+from solah.explain.importance import known_of
+from solah.model.domain import is_out_of_range, unseen_pairs
+from solah.model.encode import encode
+from solah.model.policy import NO_DOUBT, Doubt, Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.data import State, Table
+    from solah.kernels.arrays import Float
+    from solah.model.document import Model
+
+_NO_POLICY = Policy()
+
+
+@dataclass(frozen=True, eq=False)
+class Novelty:
+    """How far rows are from those that a model was learnt from.
+
+    Attributes
+    ----------
+    known : (n_rows,) the share of all evidence that is known
+    out_of_range : (n_rows, n_attributes) whether a known reading lies beyond the training rows'
+    unseen : (n_rows, n_pairs) whether two cells never occurred together
+
+    A model without a domain has no pairs, and no reading is out of range.
+    """
+
+    known: Float
+    out_of_range: NDArray[np.bool_]
+    unseen: NDArray[np.bool_]
+
+    @property
+    def is_out_of_range(self) -> NDArray[np.bool_]:
+        """(n_rows,) whether any known reading lies beyond the training rows'."""
+        return np.asarray(self.out_of_range.any(axis=1))
+
+    @property
+    def n_unseen(self) -> NDArray[np.intp]:
+        """(n_rows,) how many pairs of cells never occurred together."""
+        return np.asarray(self.unseen.sum(axis=1))
+
+    def doubts(self, policy: Policy | None) -> NDArray[np.intp]:
+        """Return the flags of :class:`~solah.model.policy.Doubt` that readings raise.
+
+        Without a limit in the policy, a single pair of cells that never occurred together counts.
+        """
+        policy = policy or _NO_POLICY
+        doubts = np.zeros(len(self.known), dtype=np.intp)
+        doubts[self.known < policy.min_known] |= Doubt.FEW_READINGS
+        doubts[self.is_out_of_range] |= Doubt.OUT_OF_RANGE
+        doubts[self.n_unseen > (policy.max_unseen or 0)] |= Doubt.UNSEEN
+        return doubts
+
+
+def novelty_of(model: Model, table: Table) -> Novelty:
+    """Compare the rows of a table with what a model's training rows held."""
+    readings = encode(table, model.attributes)
+    known = known_of(model, table)
+    if model.domain is None:
+        n_rows, n_attributes = readings.shape
+        return Novelty(known, np.zeros((n_rows, n_attributes), bool), np.zeros((n_rows, 0), bool))
+    columns = dict(zip((one.name for one in model.attributes), readings.T, strict=True))
+    beyond = [is_out_of_range(cells, columns[cells.name]) for cells in model.domain.cells]
+    unseen = unseen_pairs(model.domain, model.attributes, columns)
+    return Novelty(known, np.column_stack(beyond), unseen)
+
+
+def holding_doubts(policy: Policy | None) -> Doubt:
+    """Return the doubts for which a policy holds a decision back."""
+    doubts = NO_DOUBT
+    if policy is None:
+        return doubts
+    doubts |= Doubt.LOW_BELIEF if policy.min_belief else NO_DOUBT
+    doubts |= Doubt.FEW_READINGS if policy.min_known > 0 else NO_DOUBT
+    doubts |= Doubt.OUT_OF_RANGE if policy.stays_in_range else NO_DOUBT
+    return doubts | (Doubt.UNSEEN if policy.max_unseen is not None else NO_DOUBT)
+
+
+def name_doubts(doubts: int) -> list[str]:
+    """Name doubts as outputs have them.
+
+    Examples
+    --------
+    >>> name_doubts(Doubt.LOW_BELIEF | Doubt.UNSEEN)
+    ['low belief', 'unseen']
+    """
+    return [(one.name or "").lower().replace("_", " ") for one in Doubt if one & doubts]
+
+
+@dataclass(frozen=True)
+class RowDoubts:
+    """Why the decision on one row is held back, or might be.
+
+    Attributes
+    ----------
+    doubts : all that hold
+    is_held_back : whether one of them is a reason for the model to decide nothing
+    reasons : a phrase for each
+    """
+
+    doubts: Doubt = NO_DOUBT
+    is_held_back: bool = False
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The reasons as a sentence; empty if there are none."""
+        if not self.doubts:
+            return ""
+        what = "Held back (don't know)" if self.is_held_back else "Unlike the training rows"
+        return f"{what}: {'; '.join(self.reasons)}."
+
+
+def row_doubts(
+    model: Model,
+    novelty: Novelty,
+    row: int,
+    belief: Sequence[float],
+    readings: Sequence[State | None],
+) -> RowDoubts:
+    """Say why the decision on a row is held back, the row taken by itself.
+
+    Parameters
+    ----------
+    model : Model
+    novelty : Novelty
+    row : int
+        Its place among those of ``novelty``.
+    belief : sequence of float
+        The belief in each class.
+    readings : sequence of values
+        What was read of each attribute.
+    """
+    policy = model.policy or _NO_POLICY
+    if not model.goal.states:  # a number has no policy
+        return RowDoubts()
+    place = int(model.goal.decide(np.array([belief]))[0])
+    doubts = Doubt(int(novelty.doubts(policy)[row]))
+    reasons: list[str] = []
+    if policy.min_belief and belief[place] < policy.min_belief[place]:
+        doubts |= Doubt.LOW_BELIEF
+        least = policy.min_belief[place]
+        name = spell(model.goal.states[place])
+        reasons.append(f"the belief in {name} is {belief[place]:.3g}, and {least:.3g} is needed")
+    if Doubt.FEW_READINGS in doubts:
+        known, least = novelty.known[row], policy.min_known
+        reasons.append(f"{known:.3g} of the evidence is known, and {least:.3g} is needed")
+    if model.domain is not None:
+        reasons += _beyond(model, novelty.out_of_range[row], readings)
+        reasons += [
+            f"this combination of {pair.first} and {pair.second} never occurred in training"
+            for pair, is_unseen in zip(model.domain.pairs, novelty.unseen[row], strict=True)
+            if is_unseen and Doubt.UNSEEN in doubts
+        ]
+    return RowDoubts(doubts, bool(doubts & holding_doubts(policy)), tuple(reasons))
+
+
+def _beyond(
+    model: Model, out_of_range: NDArray[np.bool_], readings: Sequence[State | None]
+) -> list[str]:
+    assert model.domain is not None
+    return [
+        f"{cells.name} {spell_reading(readings[place])} lies beyond {cells.low:.4g} to "
+        f"{cells.high:.4g}"
+        for place, cells in enumerate(model.domain.cells)
+        if out_of_range[place]
+    ]

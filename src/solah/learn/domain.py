@@ -1,0 +1,181 @@
+"""Learns what training rows held: ranges of readings, and which cells occurred together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.model.domain import MOST_PAIRS, cells_of, n_cells
+from solah.model.encode import code
+from solah.model.limits import LEAST_GAP, MOST_NUMBER
+from solah.model.policy import MOST_CUTS, Cells, Domain, SeenTogether
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.data import Table
+    from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
+    from solah.model.document import Model
+
+SLACK = 0.05
+"""How far readings may lie beyond those of the training rows, as a share of their range."""
+
+_MOST_SAMPLED = 2_000
+_MOST_CELLS = MOST_CUTS + 1
+
+
+def learn_domain(model: Model, table: Table) -> Domain:
+    """Learn what the rows held that a model was learnt from.
+
+    Parameters
+    ----------
+    model : Model
+    table : Table
+        The training rows, with the model's attributes by name.
+
+    Returns
+    -------
+    domain : Domain
+        The range of each reading, with 5 % of it added at both ends. Cells are cut where one word
+        goes over into the next. Pairs are those of a tree over the attributes with the greatest
+        mutual information (Chow and Liu's), so each attribute is compared with those it depends
+        on most. What no rule asks for is never out of range, and in no pair.
+    """
+    asked = {one.name for tree in model.trees for one in tree.inputs if one.tree is None}
+    readings = code(table, model.attributes).columns
+    cells = tuple(_cells(one, readings[one.name], asked) for one in model.attributes)
+    places = {
+        one.name: cells_of(one, of_one, readings[one.name])
+        for one, of_one in zip(model.attributes, cells, strict=True)
+        if one.name in asked and 2 <= n_cells(one, of_one) <= _MOST_CELLS
+    }
+    sizes = {
+        one.name: n_cells(one, of_one)
+        for one, of_one in zip(model.attributes, cells, strict=True)
+        if one.name in places
+    }
+    return Domain(cells, _pairs(places, sizes))
+
+
+def _cells(attribute: Attribute, readings: Float, asked: set[str]) -> Cells:
+    if not attribute.is_continuous:
+        return Cells(attribute.name)
+    if attribute.name not in asked:
+        return Cells(attribute.name, -MOST_NUMBER, MOST_NUMBER)
+    known = readings[np.isfinite(readings)]
+    ends = (known.min(), known.max()) if len(known) else (attribute.low, attribute.high)
+    low, high = np.clip(np.array(ends, dtype=np.float64), -MOST_NUMBER, MOST_NUMBER).tolist()
+    slack = SLACK * (high - low)
+    return Cells(
+        attribute.name,
+        max(low - slack, -MOST_NUMBER),
+        min(high + slack, MOST_NUMBER),
+        _cuts(attribute),
+    )
+
+
+def _cuts(attribute: Attribute) -> tuple[float, ...]:
+    """Return where one word goes over into the next; of very many, some."""
+    if attribute.cores:
+        ends = zip(attribute.cores, attribute.cores[1:], strict=False)
+        between = [low_core[1] / 2 + high_core[0] / 2 for low_core, high_core in ends]
+    else:
+        between = list(attribute.peaks[1::2])
+    kept = np.unique(np.linspace(0, len(between) - 1, MOST_CUTS).round().astype(int))
+    cuts: list[float] = []
+    for cut in [between[place] for place in kept] if len(between) > MOST_CUTS else between:
+        if not cuts or cut - cuts[-1] >= LEAST_GAP:
+            cuts.append(float(cut))
+    return tuple(cuts)
+
+
+def _pairs(
+    places: Mapping[str, NDArray[np.intp]], sizes: Mapping[str, int]
+) -> tuple[SeenTogether, ...]:
+    """Pair attributes along a tree of greatest mutual information, and count what occurred."""
+    names = _most_varied(places, sizes)
+    if len(names) < 2:
+        return ()
+    edges = _spanning_tree(
+        _mutual_information([places[name] for name in names], [sizes[name] for name in names])
+    )
+    return tuple(_seen(names[a], names[b], places, sizes) for a, b in edges)
+
+
+def _most_varied(places: Mapping[str, NDArray[np.intp]], sizes: Mapping[str, int]) -> list[str]:
+    """Name the attributes whose cells tell most, as many as there may be pairs for."""
+    entropies = {
+        name: _entropy(np.bincount(of[of >= 0], minlength=sizes[name]))
+        for name, of in places.items()
+    }
+    varied = [name for name in places if entropies[name] > 0]
+    chosen = set(sorted(varied, key=lambda name: -entropies[name])[: MOST_PAIRS + 1])
+    return [name for name in varied if name in chosen]
+
+
+def _entropy(counts: NDArray[np.intp]) -> float:
+    total = counts.sum()
+    shares = counts[counts > 0] / total if total else np.empty(0)
+    return float(-(shares * np.log(shares)).sum())
+
+
+def _mutual_information(places: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> Float:
+    """Return how much the cells of two attributes tell of each other, on a sample of the rows."""
+    n_rows = len(places[0])
+    sample = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _MOST_SAMPLED)).round().astype(int))
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    marks = np.zeros((len(sample), starts[-1]), dtype=np.float32)
+    for start, of_one in zip(starts, places, strict=False):
+        drawn = of_one[sample]
+        is_known = np.flatnonzero(drawn >= 0)
+        marks[is_known, start + drawn[is_known]] = 1.0
+    together = (marks.T @ marks).astype(np.float64)
+    information = np.zeros((len(sizes), len(sizes)))
+    for a in range(len(sizes)):
+        for b in range(a):
+            joint = together[starts[a] : starts[a + 1], starts[b] : starts[b + 1]]
+            information[a, b] = information[b, a] = _information(joint)
+    return information
+
+
+def _information(joint: Float) -> float:
+    total = joint.sum()
+    if not total:
+        return 0.0
+    shares = joint / total
+    alone = np.outer(shares.sum(axis=1), shares.sum(axis=0))
+    is_there = shares > 0
+    return float((shares[is_there] * np.log(shares[is_there] / alone[is_there])).sum())
+
+
+def _spanning_tree(weights: Float) -> list[tuple[int, int]]:
+    """Return the edges of a tree of the greatest weight (Prim), each with the lower end first."""
+    n = len(weights)
+    best, parent = weights[0].copy(), np.zeros(n, dtype=np.intp)
+    is_in = np.arange(n) == 0
+    edges = []
+    for _ in range(n - 1):
+        place = int(np.argmax(np.where(is_in, -np.inf, best)))
+        edges.append((min(place, int(parent[place])), max(place, int(parent[place]))))
+        is_in[place] = True
+        closer = ~is_in & (weights[place] > best)
+        best[closer], parent[closer] = weights[place][closer], place
+    return sorted(edges)
+
+
+def _seen(
+    first: str,
+    second: str,
+    places: Mapping[str, NDArray[np.intp]],
+    sizes: Mapping[str, int],
+) -> SeenTogether:
+    a, b = places[first], places[second]
+    are_known = (a >= 0) & (b >= 0)
+    n_first, n_second = sizes[first], sizes[second]
+    counts = np.bincount(a[are_known] * n_second + b[are_known], minlength=n_first * n_second)
+    flags = (counts > 0).reshape(n_first, n_second).tolist()
+    return SeenTogether(first, second, tuple(map(tuple, flags)))

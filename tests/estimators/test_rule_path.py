@@ -1,0 +1,31 @@
+"""The compared numbers of rules, as text and in a notebook."""
+
+import pytest
+
+from solah import SelfOrganisedHierarchyClassifier, datasets, load_model
+
+
+@pytest.fixture(scope="module")
+def model():
+    wine = datasets.load("wine")
+    return SelfOrganisedHierarchyClassifier(interactions=0).fit(wine.table, wine.goal)
+
+
+def test_the_path_is_a_table_with_the_chosen_number(model):
+    head, *lines = str(model.path_).splitlines()
+    assert head.split() == ["at", "most", "rules", "attributes", "accuracy", "loss"]
+    assert len(lines) == len(model.path_)
+    assert [line.endswith("chosen") for line in lines] == [step.is_chosen for step in model.path_]
+
+
+def test_a_notebook_shows_it(model):
+    page = model.path_._repr_html_()
+    assert page.count("<tr>") == len(model.path_) + 1
+    assert page.count("chosen") == 1
+
+
+def test_a_loaded_model_shows_what_it_is(model, tmp_path):
+    model.save(tmp_path / "wine.json")
+    loaded = load_model(tmp_path / "wine.json")
+    assert repr(loaded) == f"<Evaluator: class, {model.n_rules_} rules>"
+    assert "What matters most" in loaded._repr_html_()

@@ -1,0 +1,59 @@
+"""Why a decision is held back, in words."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from policy_cases import POLICY, room
+from small_models import room_model, room_rows
+from solah.explain.novelty import holding_doubts, novelty_of
+from solah.model.policy import Doubt, Policy
+from solah.runtime import Evaluator
+
+
+def explained(model, row):
+    return Evaluator(model).explain(room_rows().take(np.array([row])))[0]
+
+
+def test_each_reason_is_a_phrase():
+    model = replace(room(), policy=replace(POLICY, min_known=0.6, max_unseen=0))
+    assert explained(model, 0).doubts.reasons == ("the belief in no is 0.622, and 0.7 is needed",)
+    assert explained(model, 10).doubts.reasons == (
+        "CO2 1800 lies beyond 390 to 1500",
+        "this combination of CO2 and door never occurred in training",
+    )
+    lost = explained(model, 11)
+    assert "0.5 of the evidence is known, and 0.6 is needed" in lost.doubts.reasons
+    assert lost.doubts.is_held_back
+    assert str(lost).splitlines()[1].startswith("Held back (don't know): the belief in no is")
+    assert lost.to_dict()["doubts"] == ["low belief", "few readings"]
+
+
+def test_a_domain_without_a_policy_warns():
+    told = explained(replace(room(), policy=None), 10)
+    assert told.doubts.sentence == (
+        "Unlike the training rows: CO2 1800 lies beyond 390 to 1500; this combination of CO2 and "
+        "door never occurred in training."
+    )
+    assert not told.doubts.is_held_back
+    assert told.to_dict()["held_back"] is False
+
+
+def test_a_plain_model_has_no_doubts():
+    told = explained(room_model(), 10)
+    assert told.doubts.sentence == ""
+    assert "Held back" not in str(told)
+
+
+def test_a_policy_asks_for_some_doubts():
+    assert holding_doubts(None) == Doubt(0)
+    assert holding_doubts(Policy(dwell=5)) == Doubt(0)
+    assert holding_doubts(Policy(max_unseen=0)) == Doubt.UNSEEN
+    assert holding_doubts(POLICY) == sum(Doubt)
+
+
+def test_without_a_domain_nothing_is_new():
+    found = novelty_of(room_model(), room_rows())
+    assert not found.is_out_of_range.any()
+    assert not found.n_unseen.any()
+    assert found.known.tolist() == [1.0] * 11 + [0.5]

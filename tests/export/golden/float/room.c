@@ -1,0 +1,154 @@
+/* occupied: the tables of a solah model; see room.h, also for what to compile it with.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code. */
+#include "room.h"
+
+#define SOLAH_N_CLASSES 2
+#define SOLAH_N_VALUES 1
+#define SOLAH_N_STAGES 1
+#define SOLAH_MAX_INPUTS 0
+#define SOLAH_MAX_DEPTH 0
+#define SOLAH_AT uint8_t
+#define SOLAH_NODE uint8_t
+#define SOLAH_INPUT int8_t
+#define SOLAH_REASON room_reason
+#define SOLAH_LOSES
+#include "solah_float.h"
+
+/* Readings at which the scores of an attribute bend. */
+static const SOLAH_FLASH float knots[] = {
+    600.0f, 700.0f, 900.0f, 1000.0f
+};
+
+/* The scores of readings: piece by piece the values at the left knot and the slopes, then the unknown. */
+static const SOLAH_FLASH float values[] = {
+    -1.2f, 0.014f, 0.2f, 0.0f, 0.2f, 0.012f, 0.15f, 0.3f, -0.3f, -0.15f
+};
+
+static const SOLAH_FLASH solah_curve curves[] = {
+    {0, 4, 0, 0}, /* CO2 */
+};
+
+static const SOLAH_FLASH solah_table tables[] = {
+    {1, 2, 7}, /* door */
+};
+
+static const SOLAH_FLASH float start_1[] = {
+    0.4f
+};
+
+/* What is lost with each part of occupied that is unknown; the log shares of classes, and what the bias adds to them. */
+static const SOLAH_FLASH float lost_1[] = {
+    0.5f, 0.5f
+};
+static const SOLAH_FLASH float prior_1[] = {
+    -0.4054651f, 0.8054651f
+};
+
+static const SOLAH_FLASH solah_stage stages[] = {
+    {start_1, 1, 0, 0, 1, 0, 1, 0, 0, lost_1, prior_1, 1.2566371f, 0}, /* occupied */
+};
+
+static solah_model model = {knots, values, curves, tables, NULL, stages, NULL};
+
+/* The rules of knots, of states and of nodes of trees. */
+static const SOLAH_FLASH uint16_t of_knots[] = {
+    0, 1, 1, 2
+};
+static const SOLAH_FLASH uint16_t of_states[] = {
+    3, 4
+};
+static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, NULL, NULL};
+
+int room_decide(const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES])
+{
+    return solah_decide(&model, readings, belief);
+}
+
+int room_why(const float readings[ROOM_N_READINGS], room_reason *reasons, int n_most)
+{
+    return solah_why(&model, &rules, readings, reasons, n_most);
+}
+
+static const SOLAH_FLASH char *solah_find_class_name(int place)
+{
+    static const SOLAH_FLASH char text_0[] = "no";
+    static const SOLAH_FLASH char text_1[] = "yes";
+    static const SOLAH_FLASH char none[] = "";
+    static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
+        text_0,
+        text_1,
+        none,
+    };
+    return texts[(place >= 0 && place < 2) ? place : 2];
+}
+
+size_t room_copy_class_name(int place, char *text, size_t size)
+{
+    return solah_copy_text(solah_find_class_name(place), text, size);
+}
+
+#ifndef __AVR__
+const char *room_class_name(int place) { return solah_find_class_name(place); }
+#endif
+
+static const SOLAH_FLASH char *solah_find_rule_text(int place)
+{
+    static const SOLAH_FLASH char text_0[] = "if CO2 is low then occupied no 0.77 of 28 rows; adds +1.20 for no";
+    static const SOLAH_FLASH char text_1[] = "if CO2 is medium then occupied yes 0.55 of 60 rows; adds +0.20 for yes";
+    static const SOLAH_FLASH char text_2[] = "if CO2 is high then occupied yes 0.80 of 32 rows; adds +1.40 for yes";
+    static const SOLAH_FLASH char text_3[] = "if door is open then occupied yes 0.57 of 30 rows; adds +0.30 for yes";
+    static const SOLAH_FLASH char text_4[] = "if door is shut then occupied no 0.57 of 90 rows; adds +0.30 for no";
+    static const SOLAH_FLASH char none[] = "";
+    static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
+        text_0,
+        text_1,
+        text_2,
+        text_3,
+        text_4,
+        none,
+    };
+    return texts[(place >= 0 && place < 5) ? place : 5];
+}
+
+size_t room_copy_rule_text(int place, char *text, size_t size)
+{
+    return solah_copy_text(solah_find_rule_text(place), text, size);
+}
+
+#ifndef __AVR__
+const char *room_rule_text(int place) { return solah_find_rule_text(place); }
+#endif
+
+/* When a decision is held back, and when it changes. */
+#define SOLAH_N_READINGS ROOM_N_READINGS
+#define SOLAH_SETTLING room_state
+#define SOLAH_VERDICT room_verdict
+#define SOLAH_SMOOTHS
+#include "solah_judge.h"
+
+static const SOLAH_FLASH solah_cells policy_cells[] = {
+    {390.0f, 1500.0f, 0, 2, 0}, /* CO2 */
+    {1.0f, 0.0f, 2, 0, 2}, /* door */
+};
+static const SOLAH_FLASH float policy_cuts[] = {
+    600.0f, 900.0f
+};
+static const SOLAH_FLASH solah_seen policy_pairs[] = {
+    {0, 1, 0}, /* CO2 and door */
+};
+static const SOLAH_FLASH uint8_t policy_seen[] = {
+    45
+};
+static const SOLAH_FLASH float policy_min_belief[] = {
+    0.7f, 0.55f
+};
+static const SOLAH_FLASH solah_policy policy = {policy_cells, policy_cuts, policy_pairs, policy_seen, policy_min_belief, NULL, 0.5f, 0.1f, 0.25f, 5, 1, 0, ROOM_HOLDS_BACK, 1, 2, 2, 3};
+
+void room_settle_start(room_state *state) { solah_settle_start(&policy, state); }
+
+int room_judge(room_state *state, const float readings[ROOM_N_READINGS], float belief[ROOM_N_CLASSES], room_verdict *verdict)
+{
+    return solah_judge(&model, &policy, state, readings, ROOM_N_READINGS, belief, verdict);
+}

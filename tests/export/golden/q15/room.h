@@ -1,0 +1,136 @@
+/* occupied: a solah model for devices.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
+ *
+ * Model 1d6a86747b4b3861, written by solah 0.1.0. Do not edit; write it again from the model.
+ * Integers only: every target decides alike.
+ * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
+ * what it calls. On AVR compile room.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
+ * No malloc, no libm, no recursion, no static RAM.
+ * On a Cortex-M0+ (-Os) a judged decision takes about 1,520 bytes of flash, 82 of them tables, at the most
+ * 132 bytes of stack, and up to about 650 instructions, whichever readings are known.
+ */
+#ifndef ROOM_H
+#define ROOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "solah_reading.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The readings, in this order. INT32_MIN (or a code that is none) stands for an unknown one. */
+enum {
+    ROOM_READING_CO2, /* CO2: a number, learnt from 600 to 1000 */
+    ROOM_READING_DOOR, /* door: a code: 0 = open, 1 = shut */
+    ROOM_N_READINGS
+};
+
+/* The states of door. */
+enum {
+    ROOM_STATE_DOOR_OPEN, /* open */
+    ROOM_STATE_DOOR_SHUT /* shut */
+};
+
+/* A reading is an integer: solah_reading_of(value, bits), which multiplies a value by two to the power
+ * of these bits, and rounds it; NaN is unknown. A code is taken as it is. */
+#define ROOM_BITS_CO2 (5)
+#define ROOM_UNKNOWN SOLAH_UNKNOWN
+
+/* The classes, in this order. */
+enum {
+    ROOM_CLASS_NO, /* no */
+    ROOM_CLASS_YES /* yes */
+};
+#define ROOM_N_CLASSES 2
+
+/* Decide on readings: return the class, and write the belief in each class, times 32768; as a number
+ * solah_value_of(belief, ROOM_BELIEF_BITS). */
+#define ROOM_BELIEF_BITS (15)
+int room_decide(const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES]);
+
+/* Copy the name of a class, in UTF-8, to where there is room for so many bytes, cut if need be: return
+ * its whole length. The flash of AVR is a memory apart; elsewhere a pointer into it will do. */
+#define ROOM_CLASS_NAME_SIZE 4
+size_t room_copy_class_name(int place, char *text, size_t size);
+#ifndef __AVR__
+const char *room_class_name(int place);
+#endif
+
+/* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times two
+ * to the power of ROOM_AMOUNT_BITS; see solah_value_of. */
+#define ROOM_AMOUNT_BITS (14)
+typedef struct {
+    uint16_t rule;
+    int32_t amount;
+} room_reason;
+
+/* Name the rules that add most, the largest first: write up to n_most, return how many. */
+int room_why(const int32_t readings[ROOM_N_READINGS], room_reason *reasons, int n_most);
+
+/* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its
+ * whole length. The linker leaves sentences out of firmware that asks for none. */
+#define ROOM_N_RULES 5
+#define ROOM_RULE_TEXT_SIZE 71
+size_t room_copy_rule_text(int rule, char *text, size_t size);
+#ifndef __AVR__
+const char *room_rule_text(int rule);
+#endif
+
+/* Decisions in the order of time, and when nothing is known:
+ *
+ *   static room_state state;
+ *   room_settle_start(&state);
+ *   ...
+ *   room_verdict verdict;
+ *   settled = room_judge(&state, readings, belief, &verdict);
+ *
+ * Classes are places, and ROOM_UNDECIDED is "don't know". */
+#define ROOM_UNDECIDED (-1)
+
+/* Why a decision is in doubt; several may hold at once. */
+enum {
+    ROOM_DOUBT_LOW_BELIEF = 1, /* the belief in the class is below its limit */
+    ROOM_DOUBT_FEW_READINGS = 2, /* too little of the evidence is known */
+    ROOM_DOUBT_OUT_OF_RANGE = 4, /* a reading is beyond those of the training rows */
+    ROOM_DOUBT_UNSEEN = 8 /* readings that never occurred together */
+};
+/* The doubts for which a decision is held back; of others, the verdict tells. */
+#define ROOM_HOLDS_BACK 15
+
+typedef struct {
+    int decision;     /* of these readings; ROOM_UNDECIDED where it is held back */
+    int settled;      /* the decision that stands */
+    uint8_t doubts;   /* ROOM_DOUBT_... */
+    uint8_t n_unseen; /* how many pairs of readings never occurred together so */
+} room_verdict;
+
+/* What is remembered of decisions: 16 bytes of RAM, which are yours to keep. */
+typedef struct {
+    int32_t evidence[1];
+    uint16_t age;
+    uint8_t rest[1];
+    uint8_t last[3];
+    uint8_t next;
+    uint8_t settled;
+    uint8_t is_begun;
+} room_state;
+
+/* Begin with no decision: nothing is known. */
+void room_settle_start(room_state *state);
+
+/* Judge readings: return the settled decision, and write the belief in each class, times 32768, of evidence over about 4 decisions. */
+int room_judge(room_state *state, const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES], room_verdict *verdict);
+
+/* The hash of the model document. */
+#define ROOM_MODEL "1d6a86747b4b3861"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,301 @@
+"""Policies on devices: every target judges as the twin, and the twin as the policy says."""
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from c_programs import C99, CPP11, TYPES, readings
+from export_shapes import ALL_SHAPES
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judged_models import JUDGE, STEADY, check_verdicts, in_time, judge_on, judged_model
+from target_programs import with_tools
+
+from random_models import as_table, coded, random_model, random_number_model, random_rows
+from small_models import room_model
+from solah import LinguisticTreeClassifier, datasets
+from solah.exceptions import ParameterError
+from solah.export import export_c
+from solah.export.targets import TARGETS, build, run
+from solah.learn.online import Pace
+from solah.model.beliefs import signals_of
+from solah.model.domain import is_out_of_range, unseen_pairs
+from solah.model.policy import Cells, Domain, Doubt, Policy, SeenTogether, Settling
+from solah.runtime import Evaluator
+
+NUMBERS = ["float", "q15"]
+GOLDEN = Path(__file__).parent / "golden"
+
+
+# --- what the twin says ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
+def test_the_twin_judges_as_the_document_says(shape, numbers):
+    """Against the policy, step by step, with what the model itself believes."""
+    rng = np.random.default_rng(1)
+    model = judged_model(rng, shape)
+    policy = replace(model.policy, smoothing=1)
+    model = replace(model, policy=policy)
+    rows = np.repeat(random_rows(rng, model, 300), 3, axis=0)
+    verdicts = export_c(model, name="m", numbers=numbers).twin.judge(rows)
+    columns = coded(model, rows)
+    names = [one.name for one in model.attributes]
+    readings_by_name = dict(zip(names, rows.T, strict=True))
+    beliefs = signals_of(model, columns)[model.root.name]
+    beyond = [is_out_of_range(one, readings_by_name[one.name]) for one in model.domain.cells]
+    n_unseen = unseen_pairs(model.domain, model.attributes, readings_by_name).sum(axis=1)
+    is_beyond = np.any(beyond, axis=0)
+    is_told = (verdicts.doubts & Doubt.OUT_OF_RANGE) > 0
+    assert (is_told == is_beyond).mean() > 0.99  # integers have readings at the very end
+    assert (verdicts.n_unseen == n_unseen).mean() > 0.99
+    settling, agrees = Settling(policy), []
+    for i, best in enumerate(model.goal.decide(beliefs).tolist()):
+        settled = settling.settled
+        if policy.margin and settled not in (-1, best):
+            is_ahead = beliefs[i, best] - beliefs[i, settled] >= policy.margin
+            best = best if is_ahead else settled
+        doubts = Doubt(int(verdicts.doubts[i])) & ~Doubt.LOW_BELIEF
+        if policy.min_belief and beliefs[i, best] < policy.min_belief[best]:
+            doubts |= Doubt.LOW_BELIEF
+        settling.take(-1 if doubts & holding(policy) else best)
+        agrees.append(settling.settled == verdicts.settled[i])
+    assert np.mean(agrees) > 0.98
+
+
+def holding(policy):
+    asked = [
+        (Doubt.LOW_BELIEF, bool(policy.min_belief)),
+        (Doubt.FEW_READINGS, policy.min_known > 0),
+        (Doubt.OUT_OF_RANGE, policy.stays_in_range),
+        (Doubt.UNSEEN, policy.max_unseen is not None),
+    ]
+    return sum((doubt for doubt, is_asked in asked if is_asked), Doubt(0))
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+@pytest.mark.parametrize("shape", ["tree", "flat fusion", "groups"])
+def test_what_is_known_is_that_of_the_evaluator(shape, numbers):
+    rng = np.random.default_rng(3)
+    model = learnt_tree() if shape == "tree" else random_model(rng, shape, 3)
+    rows = random_rows(rng, model, 500, missing=0.3)
+    known = Evaluator(model).evidence(as_table(model, rows))
+    model = replace(model, policy=Policy(min_known=0.6))
+    verdicts = export_c(model, name="m", numbers=numbers).twin.judge(rows)
+    clear = np.abs(known - 0.6) > 1e-3
+    is_few = (verdicts.doubts & Doubt.FEW_READINGS) > 0
+    np.testing.assert_array_equal(is_few[clear], (known < 0.6)[clear])
+    assert 0 < is_few.mean() < 1
+    np.testing.assert_array_equal(verdicts.settled == -1, is_few)
+
+
+def learnt_tree():
+    wine = datasets.load("wine")
+    return LinguisticTreeClassifier(max_depth=3).fit(wine.table, wine.goal).model_
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    bits=st.integers(1, 8),
+    levels=st.lists(st.integers(-(2**29), 2**29), min_size=1, max_size=4),
+    n_each=st.integers(1, 4000),
+)
+def test_an_average_in_integers_keeps_no_offset(bits, levels, n_each):
+    """It is the exact average, rounded, and arrives at what stays."""
+    twin = export_c(random_model(np.random.default_rng(0), "tree"), name="m", numbers="q15").twin
+    scores = np.repeat(np.array(levels, dtype=np.int64), n_each)[:, None]
+    smoothed, _ = twin.smooth(scores, None, bits)
+    exact, finer = int(levels[0]) << bits, 1 << bits >> 1
+    for score, found in zip(scores[1:, 0].tolist(), smoothed[1:, 0].tolist(), strict=True):
+        # S' = S + x - [S / 2^bits], where the mean is [S / 2^bits], rounded
+        exact += score - ((exact + finer) >> bits)
+        assert found == (exact + finer) >> bits
+    if n_each > 40 << bits:
+        assert smoothed[-1, 0] == levels[-1]
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+def test_evidence_is_smoothed_from_the_first_row_on(numbers):
+    rng = np.random.default_rng(4)
+    model = replace(random_model(rng, "groups", 3), policy=Policy(smoothing=4))
+    twin = export_c(model, name="m", numbers=numbers).twin
+    rows = random_rows(rng, model, 50)
+    alone, smoothed = twin.decide(rows)[1], twin.judge(rows).beliefs
+    np.testing.assert_array_equal(smoothed[0], alone[0])
+    assert (smoothed[1:] != alone[1:]).any()
+    still = twin.judge(np.repeat(rows[:1], 5, axis=0)).beliefs
+    np.testing.assert_array_equal(still, np.repeat(alone[:1], 5, axis=0))
+
+
+def test_a_judge_goes_on_where_it_stopped():
+    rng = np.random.default_rng(5)
+    model = judged_model(rng, "groups")
+    twin = export_c(model, name="m", numbers="q15").twin
+    rows = in_time(rng, model, 60)
+    judge, whole = twin.start_judging(), twin.judge(rows)
+    parts = [judge.take(rows[start : start + 7]) for start in range(0, 60, 7)]
+    for field in ("decisions", "settled", "doubts", "n_unseen", "beliefs"):
+        found = np.concatenate([getattr(part, field) for part in parts])
+        np.testing.assert_array_equal(found, getattr(whole, field))
+
+
+# --- devices ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+@pytest.mark.parametrize("shape", ALL_SHAPES)
+def test_c_judges_as_the_twin(shape, numbers, find_tool, tmp_path):
+    target = with_tools("host", find_tool)
+    rng = np.random.default_rng(ALL_SHAPES.index(shape))
+    model = judged_model(rng, shape, 2 if numbers == "float" else 4)
+    rows = in_time(rng, model, 2_000)
+    judge_on(target, export_c(model, name="m", numbers=numbers), rows, tmp_path)
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+def test_a_hundred_thousand_rows_are_judged_alike(numbers, find_tool, tmp_path):
+    target = with_tools("host", find_tool)
+    rng = np.random.default_rng(6)
+    model = replace(judged_model(rng, "groups", 3), policy=STEADY)
+    export = export_c(model, name="m", numbers=numbers)
+    rows = in_time(rng, model, 100_000)
+    judge_on(target, export, rows, tmp_path)
+    assert set(export.twin.judge(rows[:5_000]).settled.tolist()) == {-1, 0, 1, 2}
+
+
+def test_the_longest_windows_and_dwells_are_kept(find_tool, tmp_path):
+    target = with_tools("host", find_tool)
+    rng = np.random.default_rng(13)
+    longest = Policy(votes=3, window=32, dwell=65_534)
+    model = replace(random_model(rng, "flat fusion", 3), policy=longest)
+    export = export_c(model, name="m", numbers="q15")
+    rows = in_time(rng, model, 140_000)
+    judge_on(target, export, rows, tmp_path)
+    settled = export.twin.judge(rows[:66_000]).settled
+    assert np.count_nonzero(np.diff(settled)) == 2  # from "don't know", and when the dwell is over
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("numbers", NUMBERS)
+@pytest.mark.parametrize("name", [name for name in TARGETS if name != "host"])
+def test_every_target_judges_alike(name, numbers, find_tool, tmp_path):
+    target = with_tools(name, find_tool)
+    rng = np.random.default_rng(7)
+    model = replace(judged_model(rng, "groups", 3), policy=STEADY)
+    judge_on(target, export_c(model, name="m", numbers=numbers), in_time(rng, model, 200), tmp_path)
+
+
+LEARN = JUDGE.replace("static m_state state;", "static m_state state;\nstatic m_memory memory;")
+LEARN = LEARN.replace("m_settle_start", "m_begin(&memory);\n    m_settle_start")
+LEARN = LEARN.replace("m_judge(", "m_judge(&memory, ").replace(
+    "    return 0;\n}}", "    return 0;\n}}\n"
+)
+LEARN = LEARN.replace(
+    "        solah_io_write(&decision, sizeof decision);",
+    "        (void)m_learn(&memory, readings, settled);\n"
+    "        solah_io_write(&decision, sizeof decision);",
+)
+
+
+def test_a_device_that_learns_judges_too(find_tool, tmp_path):
+    target = with_tools("host", find_tool)
+    rng = np.random.default_rng(8)
+    model = judged_model(rng, "groups", 3)
+    export = export_c(model, name="m", numbers="q15", learning=Pace())
+    rows = in_time(rng, model, 200)
+    for name, text in export.files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "main.c").write_text(LEARN.format(**TYPES["q15"]), encoding="utf-8")
+    sources = [tmp_path / "m.c", tmp_path / "main.c"]
+    program = build(target, sources, tmp_path, includes=[tmp_path])
+    printed = run(program, readings(export, rows).tobytes())
+    judge = export.twin.start_judging()
+    found = []
+    for row in rows[:, None]:
+        found.append(judge.take(row))
+        export.twin.learn(row, found[-1].settled)
+    fields = ("decisions", "settled", "doubts", "n_unseen", "beliefs")
+    whole = {field: np.concatenate([getattr(one, field) for one in found]) for field in fields}
+    check_verdicts(printed, type(found[0])(**whole))
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+@pytest.mark.parametrize("changes", [{"domain": None}, {"policy": None}, {"smoothing": 1}])
+def test_parts_of_a_policy_stand_alone(changes, numbers, find_tool, tmp_path):
+    target = with_tools("host", find_tool)
+    rng = np.random.default_rng(9)
+    model = judged_model(rng, "tree")
+    policy = replace(model.policy, stays_in_range=False, max_unseen=None, smoothing=4)
+    if "smoothing" in changes:
+        model = replace(model, policy=replace(policy, **changes))
+    else:
+        model = replace(model, **{"policy": policy, **changes})
+    export = export_c(model, name="m", numbers=numbers)
+    judge_on(target, export, in_time(rng, model, 300), tmp_path)
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+def test_it_is_also_c_plus_plus(numbers, find_tool, tmp_path):
+    model = judged_model(np.random.default_rng(6), "groups")
+    for name, text in export_c(model, name="m", numbers=numbers).files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    subprocess.run([find_tool("c++"), *CPP11, "-c", "m.c", "-o", "m.o"], cwd=tmp_path, check=True)
+    subprocess.run([find_tool("cc"), *C99, "-c", "m.c", "-o", "m.o"], cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+@pytest.mark.parametrize("smoothing", [1, 8])
+def test_a_device_says_how_many_bytes_it_remembers(smoothing, numbers, find_tool, tmp_path):
+    target = with_tools("cortex-m4", find_tool)
+    model = judged_model(np.random.default_rng(10), "groups", 4)
+    model = replace(model, policy=replace(model.policy, smoothing=smoothing))
+    export = export_c(model, name="m", numbers=numbers)
+    stated = next(line for line in export.files["m.h"].splitlines() if "bytes of RAM" in line)
+    n_bytes = int(stated.partition("decisions: ")[2].partition(" bytes")[0])
+    for name, text in export.files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    program = f'#include "m.h"\nint main(void) {{ return sizeof(m_state) != {n_bytes}; }}\n'
+    (tmp_path / "main.c").write_text(program, encoding="utf-8")
+    sources = [tmp_path / "m.c", tmp_path / "main.c"]
+    assert run(build(target, sources, tmp_path, includes=[tmp_path])) == b""
+
+
+def golden_model():
+    """A small model with everything that a policy and a domain may have."""
+    cells = (Cells("CO2", 390.0, 1500.0, (600.0, 900.0)), Cells("door"))
+    pair = SeenTogether("CO2", "door", ((True, False), (True, True), (False, True)))
+    policy = Policy((0.7, 0.55), 0.5, True, 1, smoothing=4, margin=0.1, votes=2, window=3, dwell=5)
+    return replace(room_model(), domain=Domain(cells, (pair,)), policy=policy)
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+def test_generated_c_is_as_it_was_read(numbers):
+    files = export_c(golden_model(), name="room", numbers=numbers).files
+    for name in ("room.h", "room.c"):
+        golden = GOLDEN / numbers / name
+        assert files[name] == golden.read_text(encoding="utf-8"), f"{golden} is another"
+
+
+# --- what has none ---------------------------------------------------------------------------
+
+
+def test_what_has_no_policy_judges_nothing():
+    rng = np.random.default_rng(11)
+    for model in (random_model(rng, "groups"), random_number_model(rng)):
+        export = export_c(model, name="m")
+        assert "judge" not in "".join([export.files["m.h"], export.files["m.c"], *export.files])
+        with pytest.raises(ParameterError, match="neither a policy nor a domain"):
+            export.twin.judge(random_rows(rng, model, 3))
+
+
+def test_too_many_states_are_refused():
+    rng = np.random.default_rng(12)
+    model = judged_model(rng, "tree", 2)
+    states = tuple(f"s{i}" for i in range(256))
+    goal = replace(model.goal, states=states, thresholds=())
+    wide = replace(model, goal=goal, policy=Policy())
+    with pytest.raises(ParameterError, match="255 classes at the most; there are 256"):
+        export_c(wide, name="m")

@@ -1,0 +1,308 @@
+"""The test that every export carries: it passes on the board, and fails if anything is altered."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from c_programs import C99, CPP11
+from export_shapes import ALL_SHAPES
+from signal_programs import describe_everything, model_of, noise
+from sklearn.datasets import load_diabetes, load_wine
+from target_programs import with_tools
+
+from random_models import random_model, random_number_model
+from solah import LinguisticTreeRegressor, SelfOrganisedHierarchyClassifier
+from solah.atomic import write_all
+from solah.data import from_frame
+from solah.exceptions import ParameterError
+from solah.export import export_blob, export_c, export_micropython, self_test
+from solah.export.self_test import choose_rows, vectors_of
+from solah.export.targets import build, run
+from solah.learn.online import Pace
+from solah.model.encode import encode
+
+GOLDEN = Path(__file__).parent / "golden"
+KINDS = ({"numbers": "float"}, {"numbers": "q15"}, {"numbers": "q15", "learning": Pace()})
+
+# What prints the outcome on boards that have no printf.
+ON_BOARD = """
+#include "m_test.h"
+#include "solah_io.h"
+
+int main(void)
+{
+    m_difference first = {"", -1, -1, 0, 0};
+    const int32_t outcome = m_self_test(&first);
+    const int32_t row = first.row;
+    solah_io_write(&outcome, sizeof outcome);
+    solah_io_write(&row, sizeof row);
+    return 0;
+}
+"""
+
+
+def signals_model():
+    rng = np.random.default_rng(0)
+    return model_of(rng, describe_everything(), noise(rng, 3000))
+
+
+def models():
+    rng = np.random.default_rng(3)
+    number = LinguisticTreeRegressor(max_depth=2).fit(*load_diabetes(return_X_y=True)).model_
+    return {
+        **{shape: random_model(rng, shape, 3) for shape in ALL_SHAPES},
+        "number of a tree": number,
+        "number of groups": random_number_model(rng),
+        "signals": signals_model(),
+    }
+
+
+MODELS = models()
+
+
+def kinds_of(model):
+    return KINDS if model.goal.states else KINDS[:2]
+
+
+def written(folder, export, model, **options):
+    files = {**export.files, **self_test(model, export, **options)}
+    write_all(folder, files)
+    return files
+
+
+def run_test(folder, compiler, *, flags=(), sources=("m.c", "m_test.c")):
+    """Compile the test with its main, and run it; return its exit code and what it printed."""
+    command = [compiler, *C99, *flags, "-DSOLAH_TEST_MAIN", *sources, "-o", "test"]
+    subprocess.run(command, cwd=folder, check=True)
+    done = subprocess.run([folder / "test"], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("name", ["tree", "words", "groups", *list(MODELS)[-3:]])
+def test_a_test_passes_and_compiles_as_all_the_rest(name, tmp_path, find_tool):
+    model = MODELS[name]
+    for place, kind in enumerate(kinds_of(model)):
+        folder = tmp_path / str(place)
+        written(folder, export_c(model, name="m", **kind), model)
+        sanitizers = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+        code, printed = run_test(folder, find_tool("cc"), flags=sanitizers if place == 1 else ())
+        assert code == 0, printed
+        assert re.fullmatch(r"m: all of \d+ rows.* are decided as in Python\n", printed)
+        assert ("windows" in printed) == (name == "signals")
+    subprocess.run(
+        [find_tool("c++"), *CPP11, "-fsyntax-only", "m_test.c", "m_test.h"], cwd=folder, check=True
+    )
+
+
+@pytest.mark.parametrize("name", ["tree", "number of groups", "groups"])
+def test_a_blob_is_tested_in_c_and_in_python(name, tmp_path, find_tool):
+    model = MODELS[name]
+    written(tmp_path, export_blob(model, name="m"), model)
+    code, printed = run_test(tmp_path, find_tool("cc"), sources=("m_test.c",))
+    assert (code, printed) == (0, f"m: all of {n_rows(model)} rows are decided as in Python\n")
+    assert run_python(tmp_path) == (
+        0,
+        f"m: all of {n_rows(model)} rows are decided as they should be\n",
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "signals"])
+def test_a_module_for_micropython_is_tested(name, tmp_path):
+    model = MODELS[name]
+    written(tmp_path, export_micropython(model, name="m"), model)
+    assert run_python(tmp_path) == (
+        0,
+        f"m: all of {n_rows(model)} rows are decided as they should be\n",
+    )
+
+
+def n_rows(model):
+    return len(model.goal.states) + 5
+
+
+def run_python(folder):
+    """Run the module, as a board does."""
+    done = subprocess.run(
+        [sys.executable, "m_test.py"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert not done.stderr
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_a_generated_test_is_as_it_was_read(numbers):
+    model = random_model(np.random.default_rng(1), "flat fusion", 3)
+    files = self_test(model, export_c(model, name="sample", numbers=numbers))
+    for name, text in files.items():
+        golden = GOLDEN / numbers / name
+        assert text == golden.read_text(encoding="utf-8"), f"{golden} is another"
+
+
+# --- what is altered is noticed --------------------------------------------------------------
+
+
+def altered(text, table, add):
+    """Change the middle number of a table of C by so much."""
+    found = re.search(rf"\b{table}\[\] = \{{\n(.*?)\n\}};", text, re.DOTALL)
+    numbers = re.findall(r"-?[\d.]+(?:e-?\d+)?f?", found[1])
+    place = len(numbers) // 2
+    is_float = numbers[place].endswith("f")
+    value = float(numbers[place].rstrip("f")) + add
+    numbers[place] = f"{value!r}f" if is_float else str(int(value))
+    return text[: found.start(1)] + ", ".join(numbers) + text[found.end(1) :]
+
+
+@pytest.mark.parametrize(("numbers", "add"), [("float", 0.01), ("q15", 20)])
+@pytest.mark.parametrize("table", ["start_1", "of_knots"])
+def test_an_altered_table_is_noticed(numbers, add, table, tmp_path, find_tool):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = SelfOrganisedHierarchyClassifier(max_rules=20).fit(X, y).model_
+    export = export_c(model, name="m", numbers=numbers)
+    files = written(tmp_path, export, model, table=from_frame(X))
+    source = altered(files["m.c"], table, 1 if table == "of_knots" else add)
+    assert source != files["m.c"]
+    (tmp_path / "m.c").write_text(source, encoding="utf-8")
+    code, printed = run_test(tmp_path, find_tool("cc"))
+    assert code == 1
+    what = "the rule of a reason" if table == "of_knots" else "a belief"
+    assert re.fullmatch(rf"m: {what} differs: row \d+, place \d, expected .+, found .+\n", printed)
+
+
+def test_every_score_of_a_model_is_seen_by_some_row(tmp_path, find_tool):
+    """Alter the values of a small model one after the other: the test fails each time."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = SelfOrganisedHierarchyClassifier(max_rules=6).fit(X, y).model_
+    export = export_c(model, name="m", numbers="q15")
+    files = written(tmp_path, export, model, table=from_frame(X), n_rows=40)
+    table = re.search(r"\bvalues\[\] = \{\n(.*?)\n\};", files["m.c"], re.DOTALL)
+    numbers = re.findall(r"-?\d+", table[1])
+    places = range(1, len(numbers), max(len(numbers) // 8, 1))
+    noticed = 0
+    for place in places:
+        other = [*numbers[:place], str(int(numbers[place]) // 2 + 99), *numbers[place + 1 :]]
+        text = files["m.c"][: table.start(1)] + ", ".join(other) + files["m.c"][table.end(1) :]
+        (tmp_path / "m.c").write_text(text, encoding="utf-8")
+        noticed += run_test(tmp_path, find_tool("cc"))[0]
+    assert noticed == len(places)
+
+
+def test_an_altered_module_and_an_altered_blob_are_noticed(tmp_path):
+    model = MODELS["flat fusion"]
+    files = written(tmp_path, export_micropython(model, name="m"), model)
+    start = re.search(r"_STAGES = \(\n    \(\((-?\d+)", files["m.py"])
+    text = files["m.py"][: start.start(1)] + str(int(start[1]) + 9) + files["m.py"][start.end(1) :]
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    code, printed = run_python(tmp_path)
+    assert code == 1
+    assert re.match(r"m: row \d: the beliefs should be \[", printed)
+    other = export_blob(MODELS["groups"], name="m")
+    written(tmp_path, export_blob(model, name="m"), model)
+    (tmp_path / "m.bin").write_bytes(other.data)
+    code, printed = run_python(tmp_path)
+    assert code == 1
+    assert "this is the test of model" in printed
+
+
+def test_altered_samples_are_noticed(tmp_path, find_tool):
+    model = MODELS["signals"]
+    files = written(tmp_path, export_c(model, name="m", numbers="float"), model)
+    text = files["m_test.c"].replace("uint32_t state = 1u", "uint32_t state = 2u")
+    assert text != files["m_test.c"]
+    (tmp_path / "m_test.c").write_text(text, encoding="utf-8")
+    code, printed = run_test(tmp_path, find_tool("cc"))
+    assert code == 1
+    assert printed.startswith("m: a reading of a window differs: row 0")
+
+
+# --- on the targets --------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cortex-m4f", "rv32", "atmega328p"])
+def test_a_board_passes_its_test_and_fails_an_altered_one(target, tmp_path, find_tool):
+    target = with_tools(target, find_tool)
+    names = ["words"] if target.name == "atmega328p" else ["words", "signals"]
+    for name in names:
+        for kind in KINDS[:2]:
+            files = written(tmp_path, export_c(MODELS[name], name="m", **kind), MODELS[name])
+            (tmp_path / "main.c").write_text(ON_BOARD, encoding="utf-8")
+            assert outcome_on(target, tmp_path) == (0, -1)
+            text = re.sub(
+                r"(rows_decisions\[N_ROWS\] = \{\n    )(\d+)", r"\g<1>9", files["m_test.c"]
+            )
+            assert text != files["m_test.c"]
+            (tmp_path / "m_test.c").write_text(text, encoding="utf-8")
+            assert outcome_on(target, tmp_path) == (1, 0)
+
+
+def outcome_on(target, folder):
+    parts = [folder / name for name in ("m.c", "m_test.c", "main.c")]
+    program = build(target, parts, folder, includes=[folder])
+    return tuple(np.frombuffer(run(program, b""), "<i4").tolist())
+
+
+# --- which rows ------------------------------------------------------------------------------
+
+
+def test_rows_show_each_class_unknown_readings_and_both_ends():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = SelfOrganisedHierarchyClassifier(max_rules=20).fit(X, y).model_
+    twin = export_c(model).twin
+    given = encode(from_frame(X), model.attributes)
+    rows = choose_rows(model, twin, given)
+    assert len(rows) == 8
+    assert set(twin.decide(rows)[0]) == {0, 1, 2}
+    assert np.isnan(rows).all(axis=1).sum() == 1
+    lows, highs = np.array([(a.peaks[0], a.peaks[-1]) for a in model.attributes]).T
+    assert (rows < lows).all(axis=1).any()
+    assert (rows > highs).all(axis=1).any()
+    assert sum((given == row).all(axis=1).any() for row in rows) >= 4
+    some = np.isnan(rows).any(axis=1) & ~np.isnan(rows).all(axis=1)
+    assert some.any()
+    assert len(choose_rows(model, twin, given, 100)) == 100
+    assert len(choose_rows(model, twin, given, 2)) == 2
+
+
+def test_readings_that_c_cannot_write_are_brought_into_reach(tmp_path, find_tool):
+    model = MODELS["groups"]
+    rows = np.full((3, len(model.attributes)), np.inf)
+    rows[1] = -1e300
+    export = export_c(model, name="m")
+    chosen = choose_rows(model, export.twin, rows, 9)
+    assert np.nanmax(np.abs(chosen)) == 3e38
+    columns = {
+        one.name: ["a", "b", "c"] if one.is_coded else [1e300, -1e300, 0.5]
+        for one in model.attributes
+    }
+    table = from_frame(pd.DataFrame(columns))
+    written(tmp_path, export, model, table=table)
+    assert run_test(tmp_path, find_tool("cc"))[0] == 0
+
+
+@pytest.mark.parametrize("n_rows", [-1, 10_001])
+def test_a_number_of_rows_that_makes_no_sense_is_refused(n_rows):
+    model = MODELS["tree"]
+    with pytest.raises(ParameterError, match=r"from 0 to 10,000 rows \(--test-rows\). Got"):
+        self_test(model, export_c(model), n_rows=n_rows)
+    assert self_test(model, export_c(model), n_rows=0) == {}
+
+
+def test_the_bytes_of_rows_are_counted(tmp_path, find_tool):
+    model = MODELS["flat fusion"]
+    for kind in KINDS[:2]:
+        export = export_c(model, name="m", **kind)
+        files = written(tmp_path, export, model)
+        command = [find_tool("cc"), "-std=c99", "-Os", "-c", "m_test.c", "-o", "t.o"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        symbols = subprocess.run(
+            [find_tool("nm"), "-S", "t.o"], cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stdout
+        sizes = re.findall(r"^\w+ (\w+) r rows_", symbols, re.MULTILINE)
+        total = sum(int(size, 16) for size in sizes)
+        rows = choose_rows(model, export.twin, None)
+        assert vectors_of(export.twin, rows).n_bytes == total
+        assert f"The rows take {total:,} bytes of flash" in files["m_test.h"]
