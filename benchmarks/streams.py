@@ -19,8 +19,7 @@ installed, its Hoeffding adaptive tree and its adaptive random forest, with thei
 hierarchies have the same settings.
 
 ``--paces`` compares paces of the stream learner on *abrupt* and *gradual*, and ``--as-before`` the
-constants of ``solah.stream.persistence`` on generated streams; seeds from 100 on: the usual ones
-were chosen by them. ``--speed`` measures rows per CPU second on ten attributes.
+constants of ``solah.stream.persistence`` on generated streams; seeds from 100 on. ``--speed`` measures rows per CPU second on ten attributes.
 
 ``--detectors`` measures how often a detector raises a false alarm over 10,000 rows with an error of
 0.1 and of 0.4, and how many rows it takes to tell a step of the error from 0.1 to 0.3.
@@ -264,7 +263,9 @@ def paces() -> dict[str, Callable[[Rows, Rows], int]]:
 
 
 def at_pace(pace: float) -> Callable[[Rows, Rows], int]:
-    return lambda first, rest: of_stream(StreamLearner(hierarchy(), pace=pace), first, rest)
+    return lambda first, rest: of_stream(
+        StreamLearner(hierarchy(), pace=pace, label_delay=None), first, rest
+    )
 
 
 def hierarchy() -> SelfOrganisedHierarchyClassifier:
