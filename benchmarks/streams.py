@@ -8,8 +8,8 @@ a row without a decision is wrong. Rows a second are of CPU time, the first 500 
 Streams, at most ``--rows`` of each, from the first on:
 
 *abrupt*, seeded: a plane in five attributes that jumps at one and two thirds, with a tenth of the
-classes wrong; *gradual*: the same with two planes that mix in the middle third; *agrawal*: river's
-generator, whose function of nine attributes changes from 0 to 4 to 8 at one and two thirds.
+classes wrong; *gradual*: the same with two planes that mix in the middle third; *agrawal*, with
+river: its generator, whose function of nine attributes changes from 0 to 4 to 8 at one and two thirds.
 *occupancy*, *skab*, *gas*: sensors, in the order of their files, in which most rows have the class
 of the row before; with *_shuffled*, the rows that were taken in random order.
 
@@ -19,7 +19,8 @@ installed, its Hoeffding adaptive tree and its adaptive random forest, with thei
 hierarchies have the same settings.
 
 ``--paces`` compares paces of the stream learner on *abrupt* and *gradual*, and ``--as-before`` the
-constants of ``solah.stream.persistence`` on generated streams; seeds from 100 on. ``--speed`` measures rows per CPU second on ten attributes.
+constants of ``solah.stream.persistence`` on generated streams; seeds from 100 on. ``--speed``
+measures rows per CPU second on ten attributes.
 
 ``--detectors`` measures how often a detector raises a false alarm over 10,000 rows with an error of
 0.1 and of 0.4, and how many rows it takes to tell a step of the error from 0.1 to 0.3.
@@ -28,6 +29,7 @@ constants of ``solah.stream.persistence`` on generated streams; seeds from 100 o
 from __future__ import annotations
 
 import argparse
+from importlib.util import find_spec
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
     Rows = tuple[NDArray[Any], NDArray[Any]]
 
+HAS_RIVER = find_spec("river") is not None
 FIRST = 500
 BATCH = 100
 N_STREAMS = 200
@@ -177,10 +180,10 @@ def of_generator(make: Callable[[int], Any]) -> Callable[[int, int], Rows]:
 
 
 def river_generators() -> dict[str, Callable[[int, int], Rows]]:
-    try:
-        from river.datasets import synth
-    except ImportError:
+    if not HAS_RIVER:
         return {}
+    from river.datasets import synth
+
     return {
         "SEA": of_generator(lambda seed: synth.SEA(variant=1, noise=0.1, seed=seed)),
         "RBF, drifting": of_generator(
@@ -209,7 +212,7 @@ SENSORS = {"occupancy": "occupancy", "skab": "skab", "gas": "gas_drift"}
 STREAMS: dict[str, Callable[[int, int], Rows]] = {
     "abrupt": abrupt,
     "gradual": gradual,
-    "agrawal": agrawal,
+    **({"agrawal": agrawal} if HAS_RIVER else {}),
     **{short: in_file_order(name) for short, name in SENSORS.items()},
     **{f"{short}_shuffled": shuffled(name) for short, name in SENSORS.items()},
 }
@@ -223,10 +226,10 @@ GENERATED = {
 
 
 def peers() -> dict[str, Callable[[Rows, Rows], int]]:
-    try:
-        from river import forest, tree
-    except ImportError:
+    if not HAS_RIVER:
         return {}
+    from river import forest, tree
+
     return {
         "river-hat": of_river(lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=0)),
         "river-arf": of_river(lambda: forest.ARFClassifier(seed=0)),
