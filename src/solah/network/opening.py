@@ -249,7 +249,8 @@ class OpenRows:
     @staticmethod
     def _forget_signals(case: Case) -> None:
         """Forget all but the readings of a row."""
-        case.signals, case.unknown, case.missing, case.unsent = {}, {}, [], []
+        case.signals, case.unknown, case.unsent = {}, {}, []
+        case.missing = list(case.unmeasured)
         case.doubts = {}
         if case.unread:
             case.readings, case.unread = None, []
