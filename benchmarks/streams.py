@@ -9,7 +9,7 @@ Streams, at most ``--rows`` of each, from the first on:
 
 *abrupt*, seeded: a plane in five attributes that jumps at one and two thirds, with a tenth of the
 classes wrong; *gradual*: the same with two planes that mix in the middle third; *agrawal*, with
-river: its generator, whose function of nine attributes changes from 0 to 4 to 8 at one and two thirds.
+river: its generator, whose function changes from 0 to 4 to 8 at one and two thirds.
 *occupancy*, *skab*, *gas*: sensors, in the order of their files, in which most rows have the class
 of the row before; with *_shuffled*, the rows that were taken in random order.
 
