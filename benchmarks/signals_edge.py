@@ -5,10 +5,10 @@
     python benchmarks/signals_edge.py --target cortex-m0plus --peers
 
 Models learn from all people of the smartwatch's recordings (see signals.py, which has their
-accuracy), are exported, compiled for a Cortex-M4F or M0+ (-Os) and run under QEMU on 12 s of a recording.
-The peers are a tree and a forest of 10 trees that emlearn writes as C; their features are computed
-by our C, all that they ask for and no others, and our own decisions are not linked. Instructions
-are the most of a sample and of a window; a decision comes once a second.
+accuracy), are exported, compiled for a Cortex-M4F or M0+ (-Os) and run under QEMU on 12 s of a
+recording. The peers are a tree and a forest of 10 trees that emlearn writes as C; their features
+are computed by our C, all that they ask for and no others, and our own decisions are not linked.
+Instructions are the most of a sample and of a window; a decision comes once a second.
 
 Energy is what computing takes, without sensors and sleep: instructions x cycles per instruction x
 charge per cycle x volts. Cycles per instruction and the boards below are inputs, not measured:
@@ -109,7 +109,7 @@ class Measured:
         """Return a line of the table."""
         found = self.cost
         sizes = f"{self.n_features:>9}{found.flash:>9,}{found.ram:>7,}{found.stack:>7,}"
-        counts = f"{found.sample:>8,}{found.window:>9,}{found.second:>10,.0f}"
+        counts = f"{found.sample:>8,}{found.window:>11,}{found.second:>12,.0f}"
         share = f"{found.second / 80e6:>11.2%}"
         return f"  {self.name:<15}{self.numbers:<8}{sizes}{counts}{share}"
 
@@ -131,7 +131,7 @@ def main(words: list[str] | None = None) -> None:
     options = parser.parse_args(words)
     windows, target = watch_windows(), find_target(options.target)
     print(f"  {'model':<15}{'numbers':<8}{'features':>9}{'flash':>9}{'RAM':>7}", end="")
-    print(f"{'stack':>7}{'sample':>8}{'window':>9}{'second':>10}{'of 80 MHz':>11}")
+    print(f"{'stack':>7}{'sample':>8}{'window':>11}{'second':>12}{'of 80 MHz':>11}")
     seconds: dict[str, float] = {}
     for one in chain(ours(options.models, windows, target), peers(options.peers, windows, target)):
         print(one.line(), flush=True)
