@@ -149,7 +149,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start_mosquitto(folder: Path, port: int) -> subprocess.Popen[bytes]:
+def start_mosquitto(folder: Path, port: int, *more: str) -> subprocess.Popen[bytes]:
     config = folder / "mosquitto.conf"
     lines = (
         f"listener {port} 127.0.0.1",
@@ -157,6 +157,7 @@ def start_mosquitto(folder: Path, port: int) -> subprocess.Popen[bytes]:
         "set_tcp_nodelay true",
         "persistence true",
         f"persistence_location {folder}/",
+        *more,
     )
     config.write_text("\n".join(lines) + "\n", encoding="utf-8")
     program = shutil.which("mosquitto") or "/usr/sbin/mosquitto"

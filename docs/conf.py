@@ -50,7 +50,7 @@ CONTENTS = {
         "diff-and-card",
         "gallery",
     ],
-    "Devices and nodes": ["export", "blob-format", "network"],
+    "Devices and nodes": ["export", "blob-format", "network", "site", "operations"],
     "Many rows": ["scale", "streams"],
     "Reference": ["api", "reference/estimators", "reference/others", "model-format"],
     "Evidence": ["measured", "accuracy", "reproduction", "decisions"],

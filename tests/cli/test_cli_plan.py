@@ -3,6 +3,7 @@
 import json
 import stat
 
+import numpy as np
 import pytest
 
 from solah.network.bundle import load_bundle
@@ -146,7 +147,10 @@ def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, w
     apart = write("apart.yaml", "a: [alcohol]", "b: [ash, hue, color_intensity, proline]")
     fail("--placement", apart).check_error("'taste' asks 'alcohol' of 'a' and 'ash' of 'b'")
     unknown = write("unknown.yaml", "a: [alcohl]")
-    fail("--placement", unknown).check_error("did you mean 'alcohol'?")
+    fail("--placement", unknown).check_error("where 'alcohol' is", "did you mean 'alcohl'?")
+    fail("--slack", 0.5).check_error("--slack is about sending on change; add --on-change")
+    fail("--on-change").check_error("'slack' and 'unit' are for models that add up evidence")
+    fail("--on-change", "--slack", 2).check_error("'slack' must be from 0 to 0.9. Got 2.0")
     twice = write("twice.json", '{"a": ["ash"], "a": ["hue"]}')
     fail("--placement", twice).check_error("twice.json", "twice in one object")
     fail("--placement", tmp_path / "none.yaml").check_error("none.yaml")
@@ -167,3 +171,62 @@ def test_the_plan_is_json_that_begins_with_what_it_is(run, wine_model, tmp_path)
     assert run("plan", wine_model, "-o", output, "-q").code == 0
     plain = json.loads(output.read_bytes())
     assert list(plain) == ["format", "version", "site", "from", "nodes", "model"]
+
+
+# --- groups that follow the devices --------------------------------------------------------------
+
+DEVICES = (
+    "cellar: [alcohol, ash, malic_acid, alcalinity_of_ash, magnesium]",
+    "shop: [hue, color_intensity, total_phenols, flavanoids, nonflavanoid_phenols]",
+    "office: [proline, proanthocyanins, od280/od315_of_diluted_wines]",
+)
+
+
+@pytest.fixture
+def devices(write):
+    return write("devices.yaml", *DEVICES)
+
+
+def test_groups_follow_the_devices_and_each_node_sends_one_vector(run, devices, tmp_path):
+    model, output = tmp_path / "model.json", tmp_path / "plan.json"
+    outcome = run("fit", "wine", "--placement", devices, "-o", model, "-q")
+    assert outcome.code == 0, outcome.err
+    outcome = run("plan", model, "--placement", devices, "--on-change", "-o", output)
+    assert outcome.code == 0, outcome.err
+    assert "measured, but not asked by the model" in outcome.err
+    assert "Nodes send on change" in outcome.out
+    plan = load_bundle(output).plan
+    sends = {node.name: node.sends for node in plan.nodes}
+    assert sends == {name: (name,) for name in ("cellar", "shop", "office")} | {"gateway": ()}
+    assert (plan.sending.slack, plan.sending.unit, plan.sending.keep_alive) == (0.5, 2**-5, 60.0)
+
+
+def test_rules_of_two_conditions_stay_on_one_device(run, write, tmp_path):
+    drawn = np.random.default_rng(0).random((300, 2))
+    rows = [f"{a:.3f},{b:.3f},{'yes' if (a > 0.5) != (b > 0.5) else 'no'}" for a, b in drawn]
+    table = write("xor.csv", "a,b,goal", *rows)
+    apart, together = write("apart.yaml", "n: [a]", "m: [b]"), write("one.yaml", "n: [a, b]")
+    pairs = {}
+    for placement in (apart, together):
+        output = tmp_path / "model.json"
+        words = ("fit", table, "-t", "goal", "--placement", placement, "-o", output, "--json")
+        pairs[placement] = json.loads(run(*words, "--interactions", 3).out)["interactions"]
+    assert pairs[apart] == []
+    assert pairs[together] == [["a", "b"]]
+
+
+def test_a_placement_that_does_not_fit_the_columns_is_refused(run, write, devices, tmp_path):
+    common = ("fit", "wine", "-o", tmp_path / "m.json")
+    some = write("some.yaml", "a: [alcohol]")
+    run(*common, "--placement", some).check_error("some.yaml does not say where", "--drop")
+    more = write("more.yaml", *DEVICES, "b: [wood]")
+    run(*common, "--placement", more).check_error("more.yaml places 'wood', which is no column")
+    run(*common, "--placement", tmp_path / "no.yaml").check_error("there is no file")
+    run(*common, "--placement", devices, "--group", "a=ash").check_error("leave --group out")
+    run(*common, "--placement", devices, "--interaction-set", "ash,hue").check_error(
+        "leave --interaction-set out"
+    )
+    run(*common, "--placement", devices, "--model", "tree").check_error(
+        "devices.yaml is for --model solah, not for tree"
+    )
+    assert not (tmp_path / "m.json").exists()

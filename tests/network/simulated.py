@@ -5,14 +5,9 @@ from itertools import count
 
 import numpy as np
 
+from solah.network.compact import decode_rows, decode_terms, encode_rows, encode_terms
 from solah.network.core import NodeCore, Settings
-from solah.network.messages import (
-    Measured,
-    decode_ask,
-    decode_beliefs,
-    decode_decisions,
-    encode,
-)
+from solah.network.messages import Measured, decode_ask, decode_decisions, encode
 
 
 def named(model, row):
@@ -46,6 +41,7 @@ class Simulation:
         self.decisions = []
         self.dead = set()
         self.sent_bytes = 0
+        self.ordered = {}  # when the last message of a topic arrives
 
     def measure(self, name, sequence, readings, at):
         row = Measured(readings, sequence, 1000.0 + at)
@@ -95,25 +91,49 @@ class Simulation:
 
     def _advance(self, name):
         outbox = self.nodes[name].advance(self.now)
+        bundles = self.nodes[name].bundles
+        by_hash = {bundle.hash: bundle for bundle in bundles}
         for said in outbox.beliefs:
-            self._publish(encode(said, self.wire), lambda payload: self._hear(payload))
+            payload = encode_rows(said, by_hash[said.model], self.wire)
+            if by_hash[said.model].plan.sending is not None:
+                self._in_order(name, lambda payload=payload: self._hear(name, payload))
+                continue
+            self._publish(payload, lambda payload: self._hear(name, payload))
+        for terms in outbox.terms:
+            payload = encode_terms(terms, by_hash[terms.model])
+            for other in self.nodes:
+                self._in_order(
+                    ("terms", other),
+                    lambda payload=payload, node=other: self._take_terms(node, payload),
+                )
         for node, ask in outbox.asks:
             payload = encode(ask, self.wire)
             self._publish(payload, lambda payload, node=node: self._repeat(node, payload))
         for decided in outbox.decisions:
             self.decisions += decode_decisions(encode(decided, self.wire)).rows
 
-    def _hear(self, payload):
-        said = decode_beliefs(payload)
+    def _hear(self, sender, payload):
         for name, node in self.nodes.items():
-            if name not in self.dead and said.node in dict(node.plan.hears).values():
-                node.hear(said, self.now)
+            if name not in self.dead and sender in dict(node.plan.hears).values():
+                node.hear(decode_rows(payload, sender, node.bundles), self.now)
                 self._advance(name)
+
+    def _take_terms(self, name, payload):
+        node = self.nodes[name]
+        if name not in self.dead and node.plan.sends:
+            node.take_terms(decode_terms(payload, node.bundles))
+            self._advance(name)
 
     def _repeat(self, name, payload):
         if name not in self.dead:
             self.nodes[name].repeat(decode_ask(payload))
             self._advance(name)
+
+    def _in_order(self, topic, event):
+        """Deliver late, but in the order in which it was sent, as brokers do for one topic."""
+        late = self.rng.exponential(self.delay) if self.delay else 0.0
+        self.ordered[topic] = max(self.ordered.get(topic, 0.0), self.now + late)
+        self._at(self.ordered[topic], event)
 
     def _publish(self, payload, deliver):
         self.sent_bytes += len(payload)

@@ -11,6 +11,7 @@ from random_models import random_model
 from solah.exceptions import ParameterError
 from solah.network.access import acl_text
 from solah.network.plan import NodePlan, Plan, make_plan
+from solah.network.sending import Sending
 from solah.network.topics import Topics
 
 TOPICS = Topics("house")
@@ -26,33 +27,41 @@ def plan():
 
 def all_topics():
     of_nodes = [f"solah/house/{node}/{what}" for node in NODES for what in OF_A_NODE]
-    return {*of_nodes, "solah/house/decision", "solah/house/progress", "solah/house/model"}
+    return {HISTORY, *of_nodes, *(f"solah/house/{what}" for what in OF_THE_SITE)}
 
 
-OF_A_NODE = ("status", "in", "out", "ask", "influx")
-OF_HUB = {f"solah/house/hub/{what}" for what in ("status", "out", "influx")}
+OF_A_NODE = ("status", "in", "out", "ask", "influx", "shadow-out", "shadow-ask")
+OF_THE_SITE = (
+    *("decision", "progress", "model", "shadow-model", "shadow-decision"),
+    *("alert", "alerts"),
+)
+SAID = ("status", "out", "influx", "shadow-out")
+OF_HUB = {f"solah/house/hub/{what}" for what in SAID}
+ALERTS = {"solah/house/alert", "solah/house/alerts"}
+HISTORY = "solah-history/house/17"
 MAY_SAY = {
     "hub": {
         *OF_HUB,
-        *("solah/house/decision", "solah/house/progress"),
+        *("solah/house/decision", "solah/house/progress", "solah/house/shadow-decision"),
         *("solah/house/f/ask", "solah/house/z2/ask"),
+        *("solah/house/f/shadow-ask", "solah/house/z2/shadow-ask"),
     },
-    "f": {f"solah/house/f/{what}" for what in ("status", "out", "influx")},
-    "z2": {f"solah/house/z2/{what}" for what in ("status", "out", "influx")},
-    "operator": {"solah/house/model"},
-    "watcher": set(),
+    "f": {f"solah/house/f/{what}" for what in SAID},
+    "z2": {f"solah/house/z2/{what}" for what in SAID},
+    "operator": {"solah/house/model", "solah/house/shadow-model", HISTORY, *ALERTS},
+    "watcher": ALERTS,
 }
-FOR_ALL_NODES = {"solah/house/model", "solah/house/progress"}
+FOR_ALL_NODES = {"solah/house/model", "solah/house/progress", "solah/house/shadow-model"}
 MAY_HEAR = {
     "hub": {
         *FOR_ALL_NODES,
-        *("solah/house/hub/in", "solah/house/hub/ask"),
-        *("solah/house/f/out", "solah/house/z2/out"),
+        *(f"solah/house/hub/{what}" for what in ("in", "ask", "shadow-ask")),
+        *(f"solah/house/{node}/{what}" for node in ("f", "z2") for what in ("out", "shadow-out")),
     },
-    "f": {*FOR_ALL_NODES, "solah/house/f/in", "solah/house/f/ask"},
-    "z2": {*FOR_ALL_NODES, "solah/house/z2/in", "solah/house/z2/ask"},
+    "f": {*FOR_ALL_NODES, *(f"solah/house/f/{what}" for what in ("in", "ask", "shadow-ask"))},
+    "z2": {*FOR_ALL_NODES, *(f"solah/house/z2/{what}" for what in ("in", "ask", "shadow-ask"))},
     "operator": all_topics(),
-    "watcher": {topic for topic in all_topics() if not topic.endswith("/in")},
+    "watcher": {topic for topic in all_topics() - {HISTORY} if not topic.endswith("/in")},
 }
 
 
@@ -64,7 +73,7 @@ def test_the_file_says_just_that(plan):
             user = words[1]
         elif line.startswith("topic "):
             rights = {"write": said, "read": heard}[words[1]]
-            rights.setdefault(user, set()).add(words[2])
+            rights.setdefault(user, set()).add(words[2].replace("house/+", "house/17"))
         else:
             assert line == "" or line.startswith("#")
     assert {user: said.get(user, set()) for user in MAY_SAY} == MAY_SAY
@@ -200,3 +209,15 @@ def test_a_broker_lets_everyone_say_and_hear_just_that(people):
         person.wait_for("solah/house/model")
         assert {topic for topic, _ in person.heard} == MAY_HEAR[name]
     people["tester"] = tester
+
+
+def test_those_who_send_on_change_know_the_terms():
+    model = random_model(np.random.default_rng(0), "groups", 3)
+    plan = make_plan(model, gateway="hub", site="house", sending=Sending())
+    users = acl_text(plan, Topics("house")).split("user ")[1:]
+    rights = {text.partition("\n")[0]: text for text in users}
+    assert "topic write solah/house/terms" in rights.pop("hub")
+    assert "operator" in rights
+    for text in rights.values():
+        assert "topic read solah/house/terms" in text
+        assert "topic write solah/house/terms" not in text

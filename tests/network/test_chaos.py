@@ -1,7 +1,8 @@
-"""Nodes on a real broker, whose messages are delayed, repeated and reordered on the way to it."""
+"""Nodes on a real broker, where messages are delayed and repeated, and everybody is killed."""
 
 import threading
 
+import chaos
 import numpy as np
 import pytest
 from processes import Listener
@@ -20,9 +21,9 @@ class Unreliable(Client):
 
     rng = np.random.default_rng(0)
 
-    def publish(self, topic, payload, *, retain=False):
+    def publish(self, topic, payload, **options):
         if not topic.endswith("/out"):
-            return super().publish(topic, payload, retain=retain)
+            return super().publish(topic, payload, **options)
         for _ in range(1 + int(self.rng.random() < 0.3)):
             late = float(self.rng.exponential(0.05))
             say = threading.Timer(late, super().publish, (topic, payload))
@@ -48,3 +49,11 @@ def test_no_decision_is_lost_or_changed(broker, monkeypatch, shape):
         assert row.missing == ()
     assert not listener.contradictions
     assert nodes.counters("gateway")["duplicates"] + nodes.counters("gateway")["late"] > 50
+
+
+def test_every_decision_is_explained_by_what_had_arrived(find_tool):
+    find_tool("mosquitto")
+    found = chaos.run(seconds=25.0, rate=10.0, seed=3)
+    assert not found.problems
+    assert found.n_decided > 50
+    assert sum(found.faults.values()) >= 4

@@ -3,7 +3,9 @@
 import datetime
 import gc
 import ipaddress
+import socket
 import subprocess
+import threading
 import warnings
 
 import pytest
@@ -152,3 +154,86 @@ def test_a_wrong_address_is_refused(url, said):
 def test_certificates_are_for_secret_connections():
     with pytest.raises(ParameterError, match="mqtts"):
         find_broker("mqtt://localhost", authority="ca.pem")
+
+
+# --- MQTT 5 ----------------------------------------------------------------------------------
+
+
+def connect(url, name, heard, **options):
+    client = Client(
+        find_broker(url, version="5"), name, lambda *said: heard.append(said), **options
+    )
+    client.subscribe(["there/#"])
+    client.start()
+    return client
+
+
+def test_messages_expire_and_say_what_they_are(broker):
+    from paho.mqtt.client import CallbackAPIVersion, MQTTv5
+    from paho.mqtt.client import Client as Paho
+
+    seen = []
+    paho = Paho(CallbackAPIVersion.VERSION2, protocol=MQTTv5)
+    paho.on_message = lambda _client, _data, message: seen.append(message)
+    paho.connect("127.0.0.1", broker.port)
+    paho.subscribe("there/#", 1)
+    paho.loop_start()
+    heard = []
+    client = connect(broker.url, "us", heard)
+    assert client.version == "5"
+    client.publish("there/kept", b"short", retain=True, expires=1, about={"model": "1f"})
+    client.publish("there/kept too", b"long", retain=True)
+    until(lambda: len(heard) == len(seen) == 2)
+    assert seen[0].properties.UserProperty == [("model", "1f")]
+    assert seen[0].properties.MessageExpiryInterval == 1
+    paho.disconnect()
+    paho.loop_stop()
+    client.stop()
+
+    def kept():
+        later = []
+        other = connect(broker.url, "other", later, is_kept=False)
+        until(lambda: ("there/kept too", b"long") in later)
+        other.stop()
+        return later
+
+    until(lambda: kept() == [("there/kept too", b"long")])
+
+
+def test_messages_wait_for_who_is_away(broker):
+    heard = []
+    connect(broker.url, "us", []).stop()
+    other = connect(broker.url, "other", [])
+    for number in range(100):
+        other.publish("there/it", str(number).encode())
+    until(lambda: not other.in_flight)
+    again = connect(broker.url, "us", heard)
+    until(lambda: len(heard) == 100)
+    again.stop()
+    other.stop()
+
+
+def test_a_broker_without_mqtt_5_is_asked_again():
+    """Serve what hangs up on MQTT 5 and takes 3.1.1, as older brokers do."""
+    versions = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            for _ in range(2):
+                connection, _ = server.accept()
+                greeting = connection.recv(100)
+                versions.append(greeting[8])
+                if greeting[8] == 4:
+                    connection.sendall(b"\x20\x02\x00\x00")
+                    connection.recv(100)
+                connection.close()
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        url = f"mqtt://127.0.0.1:{server.getsockname()[1]}"
+        client = Client(find_broker(url, version="5"), "us", lambda *_: None)
+        client.start()
+        assert client.version == "3.1.1"
+        client.stop()
+        thread.join(PATIENCE)
+    assert versions == [5, 4]

@@ -226,3 +226,11 @@ def test_a_number_has_no_certainty():
     assert known["name"] == "load known"
     assert sensor["state_class"] == "measurement"
     assert "options" not in sensor
+
+
+def test_home_assistant_lets_old_values_expire():
+    found = announced(make_bundle(), expire_after=90)
+    for topic, one in found.items():
+        is_node = "/binary_sensor/" in topic
+        assert one["expire_after"] == (20 if is_node else 90)
+        assert is_node or one["availability"]

@@ -77,10 +77,10 @@ def test_plans_are_taken_in_the_order_in_which_they_came():
     node._take(topic, bundle.starting_at(9_000).to_bytes())
     assert node.counters["refused_models"] == 1
     node._take(topic, bundle.starting_at(8_500).to_bytes())
-    assert [read_bundle(one).starts for one in node._postponed] == [9_000, 8_500]
+    assert [read_bundle(one).starts for one in node._adoption.postponed] == [9_000, 8_500]
     node.core._position.floor = node.core._position.reached = 6_000
-    node._adopt_postponed()
-    assert not node._postponed
+    node._adoption.retry()
+    assert not node._adoption.postponed
     assert node.core.bundle.starts == 8_500
 
 

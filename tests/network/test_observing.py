@@ -308,7 +308,7 @@ def test_names_can_be_shown_on_a_terminal():
     status = Status("a", "online", nasty, {nasty: 3})
     observer.take("solah/house/a/status", encode(status), START)
     text = json.dumps(observer.snapshot(START), ensure_ascii=False)
-    assert text.count("\N{REPLACEMENT CHARACTER}[2Jgone") == 5
+    assert text.count("\N{REPLACEMENT CHARACTER}[2Jgone") == 7
     assert text.isprintable()
     assert len(text) < 3000
 

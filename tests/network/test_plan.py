@@ -251,7 +251,11 @@ def test_any_name_of_a_tree_leads_to_a_node_of_its_own():
             {"a": NAMES[:4]},
             "does not say where 'x4' is measured; each attribute of the model needs",
         ),
-        ({"a": [*NAMES, "X9"]}, "the placement of 'a' names 'X9', which the model has not"),
+        (
+            {"a": [*NAMES[:5], "X5"]},
+            "does not say where 'x5' is measured; each attribute of the model needs a node; did "
+            "you mean 'X5'",
+        ),
         ({"a": NAMES, "b": ["x0"]}, "'x0' is placed at 'a' and at 'b'; it can be at one node only"),
         ({"a": NAMES, "b": ["z0"]}, "'z0' is placed at 'b', and what it asks is measured at 'a'"),
         ({"a": NAMES, "b": ["f"], "c": ["f"]}, "'f' is placed at 'b' and at 'c'"),

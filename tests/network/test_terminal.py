@@ -15,8 +15,8 @@ from solah.network.terminal import render
 from solah.network.topics import Topics
 
 GOLDEN = """\
-site house
-20 decisions, 5.0 a second, latency 1.0 s (p50), 2.9 s (p99)
+site house: degraded; attic is offline, the last decision lacked z0
+20 decisions, the last now, 5.0 a second, latency 1.0 s (p50), 2.9 s (p99)
 100.0 % of the last 20 decisions lacked evidence of z0 (20)
 messages not taken: 1 unreadable
 
@@ -102,7 +102,9 @@ def test_any_name_fits(name):
 
 def test_an_empty_site_has_a_page_too():
     text = printed(Observer(Topics("house")).snapshot(START))
-    assert text.startswith("site house\n0 decisions, 0.0 a second\nNo plan was received yet")
+    assert text.startswith(
+        "site house: waiting; no message yet\n0 decisions, 0.0 a second\nNo plan was received yet"
+    )
 
 
 def test_a_deep_hierarchy_stays_on_the_page():

@@ -307,5 +307,5 @@ def test_more_plans_than_there_is_room_for_survive_a_restart(site):
         site.hear(node, site.plan(counter, starts=first))
     again = site.node(site.plan(1))
     known = [one.starts for one in again.core.bundles]
-    waiting = [read_bundle(one).starts for one in again._postponed]
+    waiting = [read_bundle(one).starts for one in again._adoption.postponed]
     assert [one for one in (*known, *waiting) if one] == starts

@@ -16,6 +16,7 @@ from watched_site import START, Site, feed, make_bundle
 from random_models import random_model
 from solah.exceptions import MissingExtraError, ParameterError
 from solah.network import web
+from solah.network.alerting import Alert, encode_alerts
 from solah.network.bundle import Bundle
 from solah.network.messages import Decided, Decisions, Status, encode
 from solah.network.observing import Observer
@@ -125,6 +126,15 @@ def test_metrics_are_answered_for_prometheus():
     answer = ask(watch(make_bundle()), "/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert 'solah_decisions_total{site="house"} 10\n' in answer.text
+
+
+def test_the_server_tells_whether_it_is_ready():
+    observer = watch(make_bundle())
+    assert ask(observer, "/healthz").json() == {"status": "ok"}
+    assert ask(observer, "/readyz").status_code == 200
+    observer.note_link(False, START)
+    assert ask(observer, "/healthz").status_code == 200
+    assert ask(observer, "/readyz").status_code == 503
 
 
 def test_events_tell_only_what_is_new():
@@ -409,3 +419,42 @@ def test_what_is_missing_is_said_in_words_and_to_everyone(open_page):
             if one["impact"] in ("serious", "critical")
         }
         assert not serious, json.dumps({scheme: serious}, indent=1)
+
+
+# --- what is old, dead or tried out ----------------------------------------------------------
+
+
+def test_the_page_is_not_live_without_the_broker(open_page):
+    observer = watch(make_bundle())
+    page = open_page(observer)
+    state = page.locator("#link-state")
+    assert state.get_attribute("class") == "fine is-on"
+    observer.note_link(False, START + 2)
+    page.locator("#link-state", has_text="Not connected to the broker").wait_for()
+    assert state.get_attribute("class") == "fine is-off"
+    assert page.locator("#now-word").text_content() == "as last decided"
+    assert page.locator(".now.is-old").count() == 1
+    assert "The last decision came" in page.locator("#decision-age").text_content()
+
+
+def test_the_page_names_the_nodes_that_are_gone(open_page):
+    page = open_page(watch(make_bundle(), silent=("attic",)))
+    page.locator("#link-state", has_text="Degraded: attic is offline").wait_for()
+
+
+def test_the_page_shows_alerts_and_the_shadow(open_page):
+    observer = watch(make_bundle())
+    topics, shadow = Topics("house"), make_bundle(seed=1).as_shadow()
+    observer.take(topics.alerts, encode_alerts([Alert(NASTY[0], "wet is decided", START)]), START)
+    observer.take(topics.shadow.model, shadow.to_bytes(), START)
+    beliefs = {"c0": 0.5, "c1": 0.25, "c2": 0.25}
+    for hash_, topic, decision in (
+        (observer.bundle.hash, topics.decisions, "c1"),
+        (shadow.hash, topics.shadow.decisions, "c0"),
+    ):
+        row = Decided(99, START, decision, beliefs)
+        observer.take(topic, encode(Decisions("gateway", hash_, (row,))), START)
+    page = open_page(observer)
+    assert NASTY[0] in page.locator("#alerts li").text_content()
+    assert "agrees on 0 of 1 rows" in page.locator("#shadow-counts").text_content()
+    assert page.locator("#differing td").all_text_contents() == ["c1", "c0", "1"]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from solah.cli.overwriting import READ
 from solah.cli.verb import options_in
@@ -15,6 +15,17 @@ _broker_option = options_in("The broker")
 
 PlanFile = Annotated[
     Path,
+    options_in("The network")(
+        "--plan",
+        metavar="FILE",
+        help="A plan that 'solah plan' wrote.",
+        exists=True,
+        dir_okay=False,
+    ),
+    READ,
+]
+OptionalPlanFile = Annotated[
+    Path | None,
     options_in("The network")(
         "--plan",
         metavar="FILE",
@@ -96,6 +107,17 @@ class BrokerOptions:
         READ,
     ] = None
 
+    mqtt: Annotated[
+        Literal["3.1.1", "5"],
+        _broker_option(
+            "--mqtt", help="The version of MQTT; 5 falls back to 3.1.1 if the broker has only that."
+        ),
+    ] = "3.1.1"
+
+    def given(self) -> dict[str, bool]:
+        """Say which of them are not as they are by default."""
+        return {name: value != getattr(type(self), name) for name, value in vars(self).items()}
+
     def find(self) -> "Broker":
         """Check them, and hand them over."""
         from solah.network.client import find_broker
@@ -106,4 +128,5 @@ class BrokerOptions:
             authority=None if self.ca is None else str(self.ca),
             certificate=None if self.cert is None else str(self.cert),
             key=None if self.key is None else str(self.key),
+            version=self.mqtt,
         )

@@ -37,6 +37,7 @@ from solah.cli.report import report
 from solah.cli.rules import rules
 from solah.cli.screen import Quiet, Terminal, Verbose, harmless
 from solah.cli.serve import serve
+from solah.cli.site import check, learn, templates
 from solah.cli.start import start_text
 from solah.cli.stopping import sigterm_as_interrupt
 from solah.cli.stress import stress
@@ -69,6 +70,8 @@ _VERBS = {
     "Spread over sensor nodes": (plan, up, node, publish, watch),
     "About": (info,),
 }
+
+_OF_SITES = (check, learn, templates)
 
 app = typer.Typer(
     name="solah",
@@ -104,6 +107,16 @@ def _flags(
 for _panel, _functions in _VERBS.items():
     for _function in _functions:
         app.command(cls=VerbCommand, rich_help_panel=_panel)(verb(_function))
+
+_sites = typer.Typer(
+    help="Check a site file, or propose one.",
+    epilog="Example: solah site check site.yaml",
+    cls=VerbGroup,
+    rich_markup_mode=None,
+)
+for _function in _OF_SITES:
+    _sites.command(cls=VerbCommand)(verb(_function))
+app.add_typer(_sites, name="site", rich_help_panel="Spread over sensor nodes")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,12 +3,17 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
 from solah.cli.overwriting import READ
 from solah.cli.verb import options_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _model_option = options_in("The model")
 _adding_option = options_in("Rules that add up, --model solah")
@@ -19,6 +24,7 @@ _search_option = options_in("The search, --model genetic")
 AUTO, ALL = "auto", "all"
 ModelName = Literal["tree", "hierarchy", "solah", "genetic"]
 MODELS: tuple[str, ...] = get_args(ModelName)
+_PLACEMENTS = ("quantile", "uniform")
 
 
 def _several_models(given: list[str] | None) -> list[str]:
@@ -196,6 +202,20 @@ def _groups(given: list[str] | None) -> dict[str, list[str]] | None:
             raise typer.BadParameter(f"--group names the group {name.strip()!r} twice")
         found[name.strip()] = members
     return found
+
+
+def _placement(text: str) -> str | Path:
+    """Read where the words of trees stand, or the name of a file that says what is where."""
+    if text in _PLACEMENTS:
+        return text
+    if Path(text).suffix.lower() not in (".json", ".yaml", ".yml"):
+        raise typer.BadParameter(
+            f"{text!r} is neither 'quantile' nor 'uniform', nor a file (.yaml or .json) that says "
+            "what is measured where"
+        )
+    if not Path(text).is_file():
+        raise typer.BadParameter(f"there is no file {text}")
+    return Path(text)
 
 
 @dataclass(frozen=True)
@@ -377,8 +397,15 @@ class ModelOptions:
         _tree_option(metavar="N", help="Words for each measurement; 3 by default."),
     ] = None
     placement: Annotated[
-        Literal["quantile", "uniform"] | None,
-        _tree_option(help="Words at equal shares of the rows (default), or at equal distances."),
+        Any,
+        _tree_option(
+            metavar="FILE|quantile|uniform",
+            parser=_placement,
+            help="A file that says what is measured where, as 'solah plan' takes it: groups follow "
+            "the devices. For trees, words at equal shares of the rows (quantile, the default) or "
+            "at equal distances (uniform).",
+        ),
+        READ,
     ] = None
     criterion: Annotated[
         Literal["information_gain", "gain_ratio"] | None,
@@ -432,6 +459,21 @@ class ModelOptions:
         bool, _search_option("--cascade", help="Search among chains of trees only.")
     ] = False
 
+    @cached_property
+    def devices(self) -> "Mapping[str, tuple[str, ...]] | None":
+        """What is measured at each device, by the file of --placement; None without one."""
+        from solah.network.placement import load_placement
+
+        return load_placement(self.placement).nodes if isinstance(self.placement, Path) else None
+
+    def _by_device(self, devices: "Mapping[str, tuple[str, ...]]") -> dict[str, Any]:
+        """Return groups that follow the devices, with interactions only within each."""
+        for flag, value in (("--group", self.group), ("--interaction-set", self.interaction_set)):
+            if value is not None:
+                raise typer.BadParameter(f"--placement makes groups of devices; leave {flag} out")
+        groups = {node: list(names) for node, names in devices.items()}
+        return {"group": groups, "interaction_set": list(groups.values()), "placement": None}
+
     def given(self) -> dict[str, Any]:
         """Return what the user set, by the names of the options, in the types of the estimators."""
         read: dict[str, Any] = {
@@ -449,6 +491,8 @@ class ModelOptions:
             read["words"] = _words_by_hand(self.words_of)
         if self.screen is not None and self.screen >= 1:
             read["screen"] = int(self.screen)
-        values = vars(self) | read
+        if self.devices is not None:
+            read |= self._by_device(self.devices)
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__} | read
         del values["paper"]
         return {name: one for name, one in values.items() if one is not None and one is not False}

@@ -14,7 +14,7 @@ from solah.estimators import (
     SelfOrganisedHierarchyRegressor,
 )
 from solah.estimators.paper import PAPER
-from solah.exceptions import DataError, ParameterError
+from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
 from solah.kernels.choose import available_threads
 from solah.model import Task
 from solah.model.structure import Hierarchy
@@ -94,6 +94,10 @@ class Aim(Protocol):
     def kinds(self) -> Mapping[str, Any]:
         """What columns are, as far as it is known."""
 
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The columns to decide with; None where they are not known yet."""
+
 
 def make_models(
     problem: Aim, wishes: Sequence[str], options: ModelOptions, jobs: int | None
@@ -112,6 +116,8 @@ def make_models(
     if is_number:
         _refuse_classes_only(wishes, given)
     names = list(wishes) or [_default(options, is_number=is_number)]
+    if options.devices is not None:
+        _refuse_unplaced(names, problem.names, options)
     _refuse_strangers(names, given)
     stacks = _ORGANISED in names and _stacks_trees(names, options, is_number=is_number)
     common = {"kinds": dict(problem.kinds), "n_jobs": jobs or available_threads()}
@@ -165,6 +171,29 @@ def _refuse_classes_only(wishes: Sequence[str], given: Mapping[str, Any]) -> Non
     asked += [_flag(option) for option in given if option in _FOR_CLASSES_ONLY]
     if asked:
         raise DataError(f"{asked[0]} is for classes, and the target is taken as a number")
+
+
+def _refuse_unplaced(
+    models: Sequence[str], columns: Sequence[str] | None, options: ModelOptions
+) -> None:
+    """Refuse a placement that does not have all columns to decide with, or has others."""
+    if others := [name for name in models if name != _ORGANISED]:
+        raise ParameterError(
+            f"--placement {options.placement} is for --model {_ORGANISED}, not for {others[0]}"
+        )
+    if columns is None or options.devices is None:
+        return
+    placed = [name for names in options.devices.values() for name in names]
+    if nowhere := [name for name in columns if name not in placed]:
+        raise ParameterError(
+            f"{options.placement} does not say where {shorten(nowhere[0])} is measured; give it a "
+            "node, or leave the column out with --drop"
+        )
+    if strange := [name for name in placed if name not in columns]:
+        raise ParameterError(
+            f"{options.placement} places {shorten(strange[0])}, which is no column to decide with"
+            f"{did_you_mean(strange[0], columns)}"
+        )
 
 
 def _refuse_strangers(names: Sequence[str], given: Mapping[str, Any]) -> None:

@@ -6,14 +6,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from solah.cli.broker_options import BrokerOptions, PlanFile, Root, TrustFiles, trusted
+import typer
+
+from solah.cli.broker_options import BrokerOptions, OptionalPlanFile, Root, TrustFiles, trusted
+from solah.cli.log_options import HealthAddress, LogKind, health_at, log_of
 from solah.cli.options import ReadingOptions
 from solah.cli.overwriting import READ, WRITTEN
 from solah.cli.screen import Screen
-from solah.cli.verb import options_in
+from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from solah.network.bundle import Bundle
     from solah.network.messages import Measured
@@ -22,6 +25,16 @@ if TYPE_CHECKING:
 _network_option = options_in("The network")
 _source_option = options_in("Where readings come from, beside its topic")
 
+SiteFile = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="SITE",
+        help="A site file: model, broker, sensors and how often to decide.",
+        exists=True,
+        dir_okay=False,
+    ),
+    READ,
+]
 Name = Annotated[
     str, _network_option("--name", metavar="NAME", help="The node's name in the plan.")
 ]
@@ -62,6 +75,14 @@ State = Annotated[
 HomeAssistant = Annotated[
     bool, _network_option("--home-assistant", help="Announce the decision to Home Assistant.")
 ]
+ExpireAfter = Annotated[
+    int,
+    _network_option(
+        "--expire-after",
+        min=1,
+        help="Seconds without a decision after which Home Assistant shows it as unavailable.",
+    ),
+]
 Influx = Annotated[
     bool, _network_option("--influx", help="Say decisions as lines for InfluxDB, too.")
 ]
@@ -88,12 +109,17 @@ Call = Annotated[
 ]
 
 
+@many_options(
+    *("name", "plan", "state", "broker", "credentials", "deadline", "window", "trust"),
+    *("replay", "rate", "stdin", "call", "home_assistant", "influx"),
+)
 def node(
     reading: ReadingOptions,
     broker: BrokerOptions,
     screen: Screen,
-    plan: PlanFile,
     name: Name,
+    site: SiteFile = None,
+    plan: OptionalPlanFile = None,
     root: Root = "solah",
     deadline: Deadline = 2.0,
     window: Window = None,
@@ -102,7 +128,10 @@ def node(
     allow_rollback: AllowRollback = False,
     state: State = None,
     home_assistant: HomeAssistant = False,
+    expire_after: ExpireAfter = 300,
     influx: Influx = False,
+    health: HealthAddress = None,
+    log: LogKind = "text",
     replay: Replay = None,
     rate: Rate = None,
     stdin: Stdin = False,
@@ -110,11 +139,12 @@ def node(
 ) -> None:
     """Run one node of a network: measure, evaluate its trees, and say what they believe.
 
-    Readings come by the node's topic (ROOT/SITE/NAME/in), as JSON: {"readings": {"hum": 41.5},
-    "seq": 7}; and by --replay, --stdin or --call. What is missing when the deadline of a row passes
-    is taken for unknown, and named. Interrupt it, or send SIGTERM, to stop it.
+    With a site file, readings come from the sensors that it names, and it says all else, too.
+    With --plan they come by the node's topic (ROOT/SITE/NAME/in), as JSON: {"readings": {"hum":
+    41.5}, "seq": 7}; and by --replay, --stdin or --call. What is missing when the deadline of a row
+    passes is taken for unknown, and named. Interrupt it, or send SIGTERM, to stop it.
 
-    Example: solah node --plan plan.json --name kitchen --broker mqtt://hub --replay day.csv
+    Example: solah node site.yaml --name kitchen
     """
     from solah.exceptions import ParameterError
     from solah.network.bundle import load_bundle
@@ -122,10 +152,24 @@ def node(
     from solah.network.node import Node, NodeOptions
     from solah.network.topics import Topics
 
+    if (site is None) == (plan is None):
+        raise ParameterError("a node is told what to do by a site file, or by --plan")
     keys = trusted(trust)
     if allow_rollback and keys is None:
         raise ParameterError("--allow-rollback is about signed plans; say with --trust whose")
-    bundle = load_bundle(plan, keys)
+    if site is not None:
+        own = {"window": window, "replay": replay, "rate": rate, "stdin": stdin, "call": call}
+        changed = {"root": root != "solah", "deadline": deadline != 2.0, "wire": wire != "json"}
+        refuse_beside_site({**own, **changed, "trust": trust, **broker.given()})
+        announced = expire_after if home_assistant else None
+        tell = log_of(screen, log)
+        with (
+            _site_node(site, name, state, tell, announced, influx=influx) as (sensing, sensed),
+            health_at(health, lambda: sensing.health, tell),
+        ):
+            sensing.run(sensed)
+        return
+    bundle = load_bundle(plan, keys)  # type: ignore[arg-type]
     core = NodeCore(bundle, name, Settings(deadline=deadline, window=window))
     topics = Topics(bundle.plan.site, root)
     options = NodeOptions(
@@ -135,13 +179,74 @@ def node(
         state=state,
         root=root,
         extras=_influx_lines(topics, name) if influx else None,
-        announcements=_announcements(bundle, topics) if home_assistant and core.decides else (),
-        log=screen.note,
+        announcements=(
+            _announcements(bundle, topics, expire_after) if home_assistant and core.decides else ()
+        ),
+        log=log_of(screen, log),
     )
     running = Node(core, broker.find(), options)
     rows = _rows(running, options, replay, rate, stdin, call, reading, screen)
-    with _stopped_by_signals(running):
+    with (
+        _stopped_by_signals(running),
+        health_at(health, lambda: running.health, options.log),
+    ):
         running.run(rows)
+
+
+def refuse_beside_site(options: "Mapping[str, object]") -> None:
+    """Refuse options that were given, and whose place is the site file."""
+    from solah.exceptions import ParameterError
+
+    for name, is_given in options.items():
+        if is_given:
+            raise ParameterError(f"--{name} does not go with a site file, which says it itself")
+
+
+@contextmanager
+def _site_node(
+    file: Path,
+    name: str,
+    state: Path | None,
+    log: "Callable[[str], None]",
+    expire_after: int | None,
+    *,
+    influx: bool,
+) -> "Iterator[tuple[Node, Callable[[int], Iterable[Measured]] | None]]":
+    """Make a node as a site file says, with the rows of its sensors, and end both in order."""
+    from solah.network.core import NodeCore, Settings
+    from solah.network.node import Node, NodeOptions, client_id
+    from solah.network.site import load_site
+    from solah.network.site.feeding import Feed
+    from solah.network.topics import Topics
+
+    site = load_site(file)
+    keys = trusted(list(site.trust))
+    bundle = site.bundle(keys)
+    core = NodeCore(bundle, name, Settings(deadline=site.deciding.deadline))
+    topics = Topics(site.name, site.root)
+    site.state.mkdir(parents=True, exist_ok=True)
+    feed = Feed(site, bundle, name, log) if core.plan.reads else None
+    is_announced = expire_after is not None and core.decides
+    options = NodeOptions(
+        wire=site.wire,
+        trust=keys,
+        state=state or site.state / f"{name}.state",
+        root=site.root,
+        extras=_influx_lines(topics, name) if influx else None,
+        announcements=_announcements(bundle, topics, expire_after or 0) if is_announced else (),
+        log=log,
+        is_patient=True,
+        feed=feed,
+    )
+    running = Node(core, site.hub.find(), options)
+    with _stopped_by_signals(running):
+        if feed is not None:
+            feed.start(site.broker_of(name).find(), f"{client_id(topics, name)}:sensors")
+        try:
+            yield running, None if feed is None else feed.rows_from
+        finally:
+            if feed is not None:
+                feed.stop()
 
 
 @contextmanager
@@ -166,10 +271,12 @@ def _influx_lines(topics: Any, name: str) -> Any:
     return lines
 
 
-def _announcements(bundle: "Bundle", topics: Any) -> tuple[tuple[str, bytes], ...]:
+def _announcements(
+    bundle: "Bundle", topics: Any, expire_after: int
+) -> tuple[tuple[str, bytes], ...]:
     from solah.network.home_assistant import discovery
 
-    return tuple(discovery(topics, bundle))
+    return tuple(discovery(topics, bundle, expire_after=expire_after))
 
 
 def _rows(

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
     from solah.model import Model
     from solah.network.bundle import Bundle
+    from solah.network.placement import Placement
     from solah.network.plan import NodePlan, Plan
+    from solah.network.sending import Sending
     from solah.network.traffic import Traffic
 
 _network_option = options_in("The network")
+_change_option = options_in("Less traffic")
 _trust_option = options_in("Trust")
 
 PlacementFile = Annotated[
@@ -49,6 +52,39 @@ Site = Annotated[
         "--site",
         metavar="NAME",
         help="The name of the network; by default the placement's, or site.",
+    ),
+]
+OnChange = Annotated[
+    bool,
+    _change_option(
+        "--on-change",
+        help="Let nodes send only rows that could change the decision, in few bytes.",
+    ),
+]
+Slack = Annotated[
+    float | None,
+    _change_option(
+        "--slack",
+        metavar="SHARE",
+        help="The share of the decision's lead that silence may hide; 0.5 by default, 0 to send "
+        "every change.",
+    ),
+]
+Unit = Annotated[
+    float | None,
+    _change_option(
+        "--unit",
+        metavar="NATS",
+        help="The steps in which evidence is written; 0.03125 by default, 0 for exact numbers.",
+    ),
+]
+KeepAlive = Annotated[
+    float | None,
+    _change_option(
+        "--keep-alive",
+        metavar="SECONDS",
+        help="Send a row after so long though nothing changed, so that silence is not taken for "
+        "loss; 60 by default.",
     ),
 ]
 Acl = Annotated[
@@ -90,6 +126,10 @@ def plan(
     gateway: Gateway = None,
     site: Site = None,
     root: Root = "solah",
+    on_change: OnChange = False,
+    slack: Slack = None,
+    unit: Unit = None,
+    keep_alive: KeepAlive = None,
     sign: Sign = None,
     new_key: NewKey = None,
     acl: Acl = None,
@@ -118,7 +158,9 @@ def plan(
     if new_key is not None:
         refuse_overwriting(filter(None, (output, acl, *key_files(new_key))), ())
     document = load_document(model)
-    bundle = Bundle(_planned(document, placement, gateway, site), document)
+    given = _read_placement(placement)
+    sending = _sending(on_change, slack, unit, keep_alive)
+    bundle = Bundle(_planned(document, given, gateway, site, sending), document)
     traffic = measure_traffic(bundle, root)
     rights = None if acl is None else acl_text(bundle.plan, Topics(bundle.plan.site, root))
     keys = () if new_key is None else make_keys(new_key)
@@ -131,15 +173,56 @@ def plan(
     if screen.json:
         screen.document({"written": written, **_as_json(bundle, traffic)})
     _show(screen, written, bundle, traffic)
+    if unasked := _unasked(document, given):
+        screen.note(f"measured, but not asked by the model: {', '.join(unasked)}")
 
 
-def _planned(model: "Model", file: Path | None, gateway: str | None, site: str | None) -> "Plan":
-    from solah.network.placement import Placement, load_placement
+def _read_placement(file: Path | None) -> "Placement | None":
+    from solah.network.placement import load_placement
+
+    return None if file is None else load_placement(file)
+
+
+def _sending(
+    on_change: bool, slack: float | None, unit: float | None, keep_alive: float | None
+) -> "Sending | None":
+    from solah.exceptions import ParameterError
+    from solah.network.sending import Sending
+
+    options = {"slack": slack, "unit": unit, "keep_alive": keep_alive}
+    given = {name: value for name, value in options.items() if value is not None}
+    if given and not on_change:
+        flag = next(iter(given)).replace("_", "-")
+        raise ParameterError(f"--{flag} is about sending on change; add --on-change")
+    return Sending(**given) if on_change else None
+
+
+def _planned(
+    model: "Model",
+    placement: "Placement | None",
+    gateway: str | None,
+    site: str | None,
+    sending: "Sending | None",
+) -> "Plan":
+    from solah.network.placement import Placement
     from solah.network.plan import make_plan
 
-    given = Placement({}) if file is None else load_placement(file)
-    nodes = None if file is None else given.nodes
-    return make_plan(model, nodes, gateway=gateway or given.gateway, site=site or given.site)
+    given = placement or Placement({})
+    nodes = None if placement is None else given.nodes
+    return make_plan(
+        model,
+        nodes,
+        gateway=gateway or given.gateway,
+        site=site or given.site,
+        sending=sending,
+    )
+
+
+def _unasked(model: "Model", placement: "Placement | None") -> list[str]:
+    """Name what a placement has and the model does not ask."""
+    known = {one.name for one in (*model.attributes, *model.nodes)}
+    nodes = {} if placement is None else placement.nodes
+    return [name for names in nodes.values() for name in names if name not in known]
 
 
 def _as_json(bundle: "Bundle", traffic: "Traffic") -> dict[str, Any]:
@@ -150,6 +233,7 @@ def _as_json(bundle: "Bundle", traffic: "Traffic") -> dict[str, Any]:
         "site": bundle.plan.site,
         "hash": bundle.hash,
         "signed": bool(bundle.signature),
+        "sending": None if bundle.plan.sending is None else asdict(bundle.plan.sending),
         "nodes": [asdict(node) | {"hears": dict(node.hears)} for node in bundle.plan.nodes],
         "traffic": {
             **{name: asdict(getattr(traffic, name)) for name in totals},
@@ -219,6 +303,8 @@ def _verdict(plan: "Plan", traffic: "Traffic") -> list[str]:
         "MQTT packets, to the broker and on to each subscriber; acknowledgements, TCP and the",
         "decision itself are left out.",
     ]
+    if plan.sending is not None:
+        counted += ["Nodes send on change: this is for a row in which everything changed."]
     is_larger = {"JSON": beliefs.json > readings.json, "CBOR": beliefs.cbor > readings.cbor}
     if not any(is_larger.values()):
         return counted

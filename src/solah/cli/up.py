@@ -7,12 +7,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from solah.cli.broker_options import PlanFile, Root
-from solah.cli.node import Deadline, Rate, WireKind
+from solah.cli.broker_options import OptionalPlanFile, Root, trusted
+from solah.cli.node import Deadline, Rate, SiteFile, WireKind, refuse_beside_site
 from solah.cli.options import ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
-from solah.cli.watch import Web, page, show
+from solah.cli.watch import Seconds, Web, page, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ _network_option = options_in("The network")
 _WORTH_A_RATE = 0.5  # seconds; what takes less comes in one piece
 
 ReplayFile = Annotated[
-    Path,
+    Path | None,
     _network_option(
         "--replay",
         metavar="FILE",
@@ -46,25 +46,90 @@ BrokerUrl = Annotated[
 
 
 def up(
-    plan: PlanFile,
-    replay: ReplayFile,
     reading: ReadingOptions,
     screen: Screen,
+    site: SiteFile = None,
+    plan: OptionalPlanFile = None,
+    replay: ReplayFile = None,
     rate: Rate = None,
     broker: BrokerUrl = None,
     deadline: Deadline = 2.0,
     wire: WireKind = "json",
     root: Root = "solah",
     web: Web = None,
+    seconds: Seconds = None,
 ) -> None:
-    """Run a whole network on this machine: a broker, every node a process, and a live view.
+    """Run a whole network on this machine, every node a process, with a live view.
 
-    Every node measures its own columns of the rows. When all are decided, or when it is
-    interrupted, everything is stopped, and the number of decisions that are the model's own is
-    shown; with the goal's column, also how many are right, or how far numbers are off.
+    With a site file, nodes take what their sensors publish, until it is interrupted; a node that
+    ends is started again, and the broker may come later. With --plan and --replay, every node
+    measures its own columns of the rows, by default on a broker of its own. When all are decided,
+    everything is stopped, and the number of decisions that are the model's own is shown; with the
+    goal's column, also how many are right, or how far numbers are off.
 
-    Example: solah up --plan plan.json --replay day.csv --rate 50 --web 8765
+    Example: solah up site.yaml --web 8765
     """
+    from solah.exceptions import ParameterError
+
+    if (site is None) == (plan is None):
+        raise ParameterError("a network is described by a site file, or by --plan and --replay")
+    if site is not None:
+        own = {"replay": replay, "rate": rate, "broker": broker}
+        changed = {"root": root != "solah", "deadline": deadline != 2.0, "wire": wire != "json"}
+        refuse_beside_site({**own, **changed})
+        _run_site(site, screen, web, seconds)
+    elif replay is None:
+        raise ParameterError("--plan needs --replay, the rows to measure; or give a site file")
+    else:
+        words = ["--deadline", str(deadline), "--wire", wire, "--root", root, *reading.words()]
+        options = reading.read_options()
+        _replay(screen, plan, replay, options, rate, broker, words, root, web)  # type: ignore[arg-type]
+
+
+def _run_site(file: Path, screen: Screen, web: int | None, seconds: float | None) -> None:
+    """Run a site until it is interrupted, or for some seconds."""
+    from solah.network.launching import Launcher, Supervisor
+    from solah.network.observing import Observer
+    from solah.network.site import load_site
+    from solah.network.site.feeding import check_sensors
+    from solah.network.topics import Topics
+    from solah.network.watching import subscribed
+
+    site = load_site(file)
+    bundle = site.bundle(trusted(list(site.trust)))
+    check_sensors(site, bundle)
+    topics = Topics(site.name, site.root)
+    observer = Observer(topics)
+    observer.adopt(bundle)
+    site.state.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        stack.enter_context(subscribed(site.hub.find(), topics, observer, is_patient=True))
+        stack.enter_context(page(observer, web, screen))
+        nodes = Launcher.of_site(bundle, file, site.state)
+        stack.callback(nodes.stop)
+        nodes.start()
+        supervisor = Supervisor(nodes, time.monotonic(), screen.note)
+        end = None if seconds is None else time.monotonic() + seconds
+
+        def is_over() -> bool:
+            supervisor.look(time.monotonic())
+            return end is not None and time.monotonic() >= end
+
+        show(observer, screen, is_over, in_lines=True)
+
+
+def _replay(
+    screen: Screen,
+    plan: Path,
+    replay: Path,
+    options: "ReadOptions",
+    rate: float | None,
+    broker: str | None,
+    words: list[str],
+    root: str,
+    web: int | None,
+) -> None:
+    """Let a network decide the rows of a table, and compare it with its model."""
     from solah.network.bundle import load_bundle
     from solah.network.client import find_broker
     from solah.network.observing import Observer
@@ -72,12 +137,10 @@ def up(
     from solah.network.watching import subscribed
 
     bundle = load_bundle(plan)
-    options = reading.read_options()
     decided = _Decided(_count_rows(replay, options))
     topics = Topics(bundle.plan.site, root)
     observer = Observer(topics)
     observer.adopt(bundle)
-    words = ["--deadline", str(deadline), "--wire", wire, "--root", root, *reading.words()]
     with ExitStack() as stack:
         url = broker or stack.enter_context(_own_broker())
         also = decided.listener(topics.decisions)

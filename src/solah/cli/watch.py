@@ -4,25 +4,83 @@ import json
 import sys
 import time
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from solah.cli.broker_options import BrokerOptions, Root, TrustFiles, trusted
+from solah.cli.log_options import LogKind, log_of
+from solah.cli.overwriting import READ
 from solah.cli.screen import Screen, console
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from solah.network.bundle import Bundle
     from solah.network.observing import Observer
 
 _network_option = options_in("The network")
 _view_option = options_in("The view")
 _REFRESH = 0.25
+_WHEN_IDLE = 2.0
 _JSON_EVERY = 1.0
 _PAGE = 100  # columns, where there is no terminal
 
 Site = Annotated[
-    str, _network_option("--site", metavar="NAME", help="The name of the network in its plan.")
+    str | None,
+    _network_option(
+        "--site",
+        metavar="NAME",
+        help="The name of the network; by default that of --plan, or site.",
+    ),
+]
+LocalPlan = Annotated[
+    Path | None,
+    _network_option(
+        "--plan",
+        metavar="FILE",
+        help="Read messages by this plan, until the broker has a newer one.",
+        exists=True,
+        dir_okay=False,
+    ),
+    READ,
+]
+Bind = Annotated[
+    str,
+    _view_option(
+        "--bind",
+        metavar="ADDRESS",
+        help="Where the page listens. It asks for no password: put something before it that does.",
+    ),
+]
+Hosts = Annotated[
+    list[str] | None,
+    _view_option(
+        "--host",
+        metavar="NAME",
+        help="A name under which the page may be asked for, beside those of this machine; may be "
+        "given several times.",
+    ),
+]
+StaleAfter = Annotated[
+    float | None,
+    _view_option(
+        "--stale-after",
+        min=0.1,
+        help="Seconds without a decision after which the site is stale; by default five times the "
+        "usual time between decisions, and half a minute at least.",
+    ),
+]
+AlertsFile = Annotated[
+    Path | None,
+    _view_option(
+        "--alerts",
+        metavar="FILE",
+        help="Raise the alerts of this YAML or JSON file, on the broker and by webhook.",
+        exists=True,
+        dir_okay=False,
+    ),
+    READ,
 ]
 Web = Annotated[
     int | None,
@@ -43,27 +101,46 @@ Seconds = Annotated[
 def watch(
     broker: BrokerOptions,
     screen: Screen,
-    site: Site = "site",
+    site: Site = None,
+    plan: LocalPlan = None,
     root: Root = "solah",
     trust: TrustFiles = None,
     web: Web = None,
+    bind: Bind = "127.0.0.1",
+    hosts: Hosts = None,
+    stale_after: StaleAfter = None,
+    alerts: AlertsFile = None,
     seconds: Seconds = None,
+    log: LogKind = "text",
 ) -> None:
     """Watch a running network: nodes, beliefs, decisions, rates, and what is missing.
 
     In a terminal the view is live. With --web there is a page, too, with the same, server-sent
     events (/events), and figures for Prometheus (/metrics). With --json a line is printed a second.
+    With --alerts it raises alerts, once each, and clears them; else it publishes nothing.
 
     Example: solah watch --site house --broker mqtt://hub --web 8765
     """
+    from solah.network.alerting import load_alerting
+    from solah.network.bundle import load_bundle
     from solah.network.observing import Observer
-    from solah.network.plan import check_name
+    from solah.network.plan import SITE, check_name
     from solah.network.topics import Topics
-    from solah.network.watching import subscribed
+    from solah.network.watching import alerting, subscribed
 
-    topics = Topics(check_name(site), root)
-    observer = Observer(topics, trusted(trust))
-    with subscribed(broker.find(), topics, observer), page(observer, web, screen):
+    keys, write = trusted(trust), log_of(screen, log)
+    bundle = None if plan is None else load_bundle(plan, keys)
+    rules = None if alerts is None else load_alerting(alerts)
+    topics = Topics(check_name(site or (SITE if bundle is None else bundle.plan.site)), root)
+    observer = Observer(topics, keys, stale_after)
+    if bundle is not None:
+        _adopt(observer, bundle)
+    with ExitStack() as stack:
+        told = write if log == "json" else _ignore  # people see it in the view
+        client = stack.enter_context(subscribed(broker.find(), topics, observer, log=told))
+        stack.enter_context(page(observer, web, screen, write, bind, hosts))
+        if rules is not None:
+            stack.enter_context(alerting(observer, rules, client, topics, write))
         end = None if seconds is None else time.monotonic() + seconds
 
         def is_over() -> bool:
@@ -76,15 +153,36 @@ def watch(
         screen.result(render(observer.snapshot(time.time()), _PAGE))
 
 
-def page(observer: "Observer", port: int | None, screen: Screen) -> AbstractContextManager[object]:
+def _ignore(_: str) -> None:
+    """Log nothing."""
+
+
+def _adopt(observer: "Observer", bundle: "Bundle") -> None:
+    from solah.exceptions import ParameterError
+
+    if bundle.plan.site != observer.site:
+        raise ParameterError(f"the plan is of the site {bundle.plan.site!r}, not {observer.site!r}")
+    observer.adopt(bundle)
+
+
+def page(
+    observer: "Observer",
+    port: int | None,
+    screen: Screen,
+    log: "Callable[[str], None] | None" = None,
+    bind: str = "127.0.0.1",
+    hosts: list[str] | None = None,
+) -> AbstractContextManager[object]:
     """Serve the live page, if there is a port for it."""
     if port is None:
         return nullcontext()
+    from solah.network.logs import Event
     from solah.network.watching import serving
-    from solah.network.web import Server, make_app
+    from solah.network.web import LOOPBACK, Server, make_app
 
-    server = Server(make_app(observer), port=port)
-    screen.note(f"the page is at {server.url}")
+    server = Server(make_app(observer, [*LOOPBACK, *(hosts or ())]), bind, port)
+    text = f"the page is at {server.url}"
+    (log or screen.note)(Event(text, "page_served", url=server.url))
     return serving(server)
 
 
@@ -92,12 +190,18 @@ def show(
     observer: "Observer", screen: Screen, is_over: "Callable[[], bool]", *, in_lines: bool = False
 ) -> None:
     """Show what an observer sees until it is over, or the user interrupts; as JSON, in lines."""
+    is_steady = in_lines and screen.json
     with ExitStack() as stack:
         update = stack.enter_context(_view(screen, in_lines))
+        changes, shown_at = -1, 0.0
         try:
             while not is_over():
-                update(observer)
-                time.sleep(_JSON_EVERY if in_lines and screen.json else _REFRESH)
+                # Where nothing came only ages are new, which need no haste.
+                is_due = time.monotonic() - shown_at >= _WHEN_IDLE
+                if is_steady or is_due or changes != observer.changes:
+                    changes, shown_at = observer.changes, time.monotonic()
+                    update(observer)
+                time.sleep(_JSON_EVERY if is_steady else _REFRESH)
         except KeyboardInterrupt:
             screen.note("ended")
         update(observer)

@@ -4,6 +4,10 @@ plan.py      a model and where things are measured -> which node runs what
 bundle.py    a plan and its model <-> one document, which may be signed
 messages.py  the messages of nodes <-> bytes; everything that comes in is checked
 core.py      readings and messages -> messages and decisions, without a network or a clock
+opening.py   its rows: when they are opened, wait and are forgotten
+sending.py   when nodes that send on change may be silent; reporting.py chooses the rows they send,
+             holding.py keeps what they sent last, compact.py has their messages in few bytes
+judging.py   readings unlike the training rows; decisions -> held back and settled by a policy
 evaluating.py, versions.py  what of a bundle a node evaluates; which bundle is in force for a row
 rows.py, position.py  the rows that a node knows something of; which rows the site is at
 remembering.py, keeping.py  what a node must not forget <-> a file; when messages are acknowledged

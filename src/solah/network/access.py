@@ -12,7 +12,7 @@ from solah.exceptions import ParameterError, shorten
 from solah.network.plan import check_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from solah.network.plan import NodePlan, Plan
     from solah.network.topics import Topics
@@ -33,9 +33,9 @@ def acl_text(
     topics : Topics
         The topics of the plan's site.
     operator : str, default="operator"
-        The user who may swap the model, and subscribe to everything.
+        The user who may swap the model or try one out, and subscribe to everything.
     watcher : str, default="watcher"
-        The user who may subscribe to everything but readings, and publish nothing.
+        The user who may subscribe to everything but readings, and publish alerts.
 
     Returns
     -------
@@ -55,10 +55,14 @@ def acl_text(
     topic write solah/house/cellar/influx
     topic write solah/house/decision
     topic write solah/house/progress
+    topic write solah/house/shadow-decision
+    topic write solah/house/cellar/shadow-out
     topic read solah/house/cellar/in
     topic read solah/house/cellar/ask
     topic read solah/house/model
     topic read solah/house/progress
+    topic read solah/house/shadow-model
+    topic read solah/house/cellar/shadow-ask
     <BLANKLINE>
     """
     _check_root(topics.root)
@@ -66,6 +70,10 @@ def acl_text(
     _check_users(plan, operator, watcher)
     deciding = plan.nodes[0].name
     rights = {node.name: _node_rights(node, topics, node.name == deciding) for node in plan.nodes}
+    if plan.sending is not None:
+        for node in plan.nodes:
+            may = _write if node.name == deciding else _read
+            rights[node.name] = [*rights[node.name], may(topics.terms)]
     rights[operator] = _operator_rights(topics)
     rights[watcher] = _watcher_rights(topics)
     about = f"# Rights of the users at the site {plan.site!r}; for acl_file of mosquitto.conf."
@@ -100,7 +108,7 @@ def _check_users(plan: Plan, operator: str, watcher: str) -> None:
             )
 
 
-def _node_rights(node: NodePlan, topics: Topics, decides: bool) -> Iterator[str]:
+def _node_rights(node: NodePlan, topics: Topics, decides: bool) -> Iterable[str]:
     name = node.name
     sources = sorted({home for _, home in node.hears})
     yield _write(topics.status(name))
@@ -109,25 +117,40 @@ def _node_rights(node: NodePlan, topics: Topics, decides: bool) -> Iterator[str]
     if decides:
         yield _write(topics.decisions)
         yield _write(topics.progress)
-    yield from (_write(topics.asked(other)) for other in sources)
+        yield _write(topics.shadow.decisions)
+    yield _write(topics.shadow.said(name))
+    for lane in (topics, topics.shadow):
+        yield from (_write(lane.asked(other)) for other in sources)
     yield _read(topics.readings(name))
     yield _read(topics.asked(name))
     yield _read(topics.model)
     yield _read(topics.progress)
-    yield from (_read(topics.said(other)) for other in sources)
+    yield _read(topics.shadow.model)
+    yield _read(topics.shadow.asked(name))
+    for lane in (topics, topics.shadow):
+        yield from (_read(lane.said(other)) for other in sources)
 
 
-def _operator_rights(topics: Topics) -> Iterator[str]:
+def _operator_rights(topics: Topics) -> Iterable[str]:
     yield _write(topics.model)
+    yield _write(topics.shadow.model)
+    yield _write(f"{topics.history}/{_ANY}")
+    yield _read(f"{topics.history}/{_ANY}")
     yield from _watcher_rights(topics)
     yield _read(topics.readings(_ANY))
 
 
-def _watcher_rights(topics: Topics) -> Iterator[str]:
-    for topic in (topics.model, topics.decisions, topics.progress):
+def _watcher_rights(topics: Topics) -> Iterable[str]:
+    for topic in (topics.alert, topics.alerts):
+        yield _write(topic)
+        yield _read(topic)
+    for topic in (topics.model, topics.decisions, topics.progress, topics.terms):
         yield _read(topic)
     for of_node in (topics.status, topics.said, topics.asked, topics.influx):
         yield _read(of_node(_ANY))
+    shadow = topics.shadow
+    for topic in (shadow.model, shadow.decisions, shadow.said(_ANY), shadow.asked(_ANY)):
+        yield _read(topic)
 
 
 def _write(topic: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import cut
+from solah.network.logs import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +102,7 @@ class Complaints:
         known = self._kinds.get(kind)
         if known is None:
             self._kinds[kind] = _Kind(now)
-            self._log(f"{kind}: {cut(text, _MOST_LETTERS)}")
+            self._write(f"{kind}: {cut(text, _MOST_LETTERS)}", kind, 1)
         else:
             known.times += 1
             known.last = cut(text, _MOST_LETTERS)
@@ -115,8 +116,9 @@ class Complaints:
             if not known.times:
                 del self._kinds[kind]
                 continue
-            seconds = now - known.told
-            self._log(
-                f"{kind}: {known.times:,} more like that in {seconds:.0f} s, the last: {known.last}"
-            )
+            more = f"{known.times:,} more like that in {now - known.told:.0f} s"
+            self._write(f"{kind}: {more}, the last: {known.last}", kind, known.times)
             self._kinds[kind] = _Kind(now)
+
+    def _write(self, text: str, kind: str, times: int) -> None:
+        self._log(Event(text, "refused_message", "warning", topic=kind, times=times))

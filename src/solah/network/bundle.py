@@ -24,7 +24,8 @@ from solah.exceptions import ModelFormatError, SolahError, shorten
 from solah.keys import load_private_key
 from solah.model.format import MAX_BYTES, read_model, to_json
 from solah.network.messages import MAX_SEQUENCE
-from solah.network.plan import Plan, check_name, plan_of_homes
+from solah.network.plan import Plan, check_name, plan_of_homes, with_sending
+from solah.network.sending import Sending
 
 if TYPE_CHECKING:
     import os
@@ -35,9 +36,13 @@ if TYPE_CHECKING:
 FORMAT = "solah-plan"
 VERSION = 1
 _KEYS = ("format", "version", "site", "from", "nodes", "model")
-_OF_SIGNED = ("counter", "signature")
+_OF_SIGNED = ("counter", "role", "signature")
+_SHADOW = "shadow"
+_OF_CHANGE = ("sending",)
+_KEYS_OF_SENDING = ("slack", "unit", "keep_alive")
 _KEYS_OF_NODE = ("name", "runs", "reads", "hears", "sends")
 _SIGNATURE_BYTES = 64
+_MOST_SECONDS = 1e9
 _END = b"}\n"
 _SIGNED_END = re.compile(rb', "signature": "([A-Za-z0-9+/]{86}==)"\}\n\Z')
 _SIGNED_END_BYTES = 110  # and a little more
@@ -61,6 +66,7 @@ class Bundle:
     starts : the first sequence number that is decided with it
     signature : over all that, by the maker; empty where there is none
     counter : grows from one signed plan to the next, so that an older one is known; 0 for none
+    is_shadow : whether its decisions are only compared with those of the plan in use
     """
 
     plan: Plan
@@ -68,12 +74,13 @@ class Bundle:
     starts: int = 0
     signature: bytes = b""
     counter: int = 0
+    is_shadow: bool = False
 
     @cached_property
     def hash(self) -> str:
-        """Names plan and model, no matter when they start and who signed them."""
-        plain = self._plain() | {"from": 0}
-        plain.pop("counter", None)
+        """Names plan and model, no matter for which rows, what for, and who signed them."""
+        plain = {key: part for key, part in self._plain().items() if key not in _OF_SIGNED}
+        plain["from"] = 0
         return sha256(_canonical(plain)).hexdigest()[:16]
 
     def to_bytes(self) -> bytes:
@@ -86,6 +93,14 @@ class Bundle:
     def starting_at(self, sequence: int) -> Bundle:
         """Return the same for rows from a sequence number on, without a signature."""
         return replace(self, starts=sequence, signature=b"", counter=0)
+
+    def as_shadow(self) -> Bundle:
+        """Return the same to be compared and not acted on, without a signature."""
+        return replace(self, is_shadow=True, signature=b"", counter=0)
+
+    def to_use(self) -> Bundle:
+        """Return the same to be acted on, without a signature."""
+        return replace(self, is_shadow=False, signature=b"", counter=0)
 
     def signed(self, key_file: str | os.PathLike[str], counter: int | None = None) -> Bundle:
         """Sign with an Ed25519 private key in a PEM file.
@@ -110,7 +125,9 @@ class Bundle:
             "site": self.plan.site,
             "from": self.starts,
             **({"counter": self.counter} if self.counter else {}),
+            **({"role": _SHADOW} if self.is_shadow else {}),
             "nodes": _plain_nodes(self.plan),
+            **({"sending": vars(self.plan.sending)} if self.plan.sending else {}),
             "model": json.loads(to_json(self.model)),
         }
 
@@ -182,18 +199,27 @@ def part_signature(data: bytes) -> tuple[bytes, bytes]:
 def _read_document(document: Reader) -> Bundle:
     if document.part("format").value != FORMAT or document.part("version").value != VERSION:
         raise BundleError(f"the document is not a plan of version {VERSION}")
-    fields = document.record(_KEYS, _OF_SIGNED)
+    fields = document.record(_KEYS, (*_OF_SIGNED, *_OF_CHANGE))
     model = read_model(Reader(fields["model"].value, "the plan.model", ModelFormatError))
+    sending = _read_sending(fields["sending"]) if "sending" in fields else None
+    plan = _read_plan(fields["nodes"], model, check_name(fields["site"].value))
     bundle = Bundle(
-        plan=_read_plan(fields["nodes"], model, check_name(fields["site"].value)),
+        plan=with_sending(plan, model, sending),
         model=model,
         starts=fields["from"].integer(0, MAX_SEQUENCE),
         signature=_read_signature(fields["signature"]) if "signature" in fields else b"",
         counter=fields["counter"].integer(0, MAX_SEQUENCE) if "counter" in fields else 0,
+        is_shadow=_is_shadow(fields["role"]) if "role" in fields else False,
     )
     if _plain_nodes(bundle.plan) != fields["nodes"].value:
         raise BundleError("'nodes' do not fit the model; make the plan again")
     return bundle
+
+
+def _is_shadow(role: Reader) -> bool:
+    if role.value != _SHADOW:
+        raise role.fail(f"{_SHADOW!r}")
+    return True
 
 
 def _read_plan(nodes: Reader, model: Model, site: str) -> Plan:
@@ -214,6 +240,11 @@ def _read_plan(nodes: Reader, model: Model, site: str) -> Plan:
         strange = min(home.keys() ^ known)
         raise BundleError(f"{shorten(strange)} is in the plan or in the model, but not in both")
     return plan_of_homes(model, home, site, measured)
+
+
+def _read_sending(reader: Reader) -> Sending:
+    fields = reader.record(_KEYS_OF_SENDING)
+    return Sending(**{name: one.number(0.0, _MOST_SECONDS) for name, one in fields.items()})
 
 
 def _read_signature(reader: Reader) -> bytes:

@@ -7,21 +7,25 @@ import socket
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from solah.exceptions import ParameterError, SolahError, require, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 USERNAME, PASSWORD = "SOLAH_MQTT_USERNAME", "SOLAH_MQTT_PASSWORD"
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
 _AT_LEAST_ONCE = 1
 _KEEPALIVE = 30
 _MOST_IN_FLIGHT = 400
+_MOST_IN_FLIGHT_5 = 20  # what mosquitto takes by default; it hangs up on more
 _MOST_QUEUED = 20_000
 _MOST_QUEUED_BYTES = 32 * 1024 * 1024
+_SESSION_SECONDS = 7 * 86_400  # for which a broker of MQTT 5 keeps messages for who is away
+_MOST_SECONDS = 2**32 - 1
+Version = Literal["3.1.1", "5"]
 
 
 class BrokerError(SolahError, ConnectionError):
@@ -39,6 +43,8 @@ class Broker:
     authority : a file with the certificates to trust, instead of the system's
     certificate, key : files with a certificate of our own and its key
     username, password : what we are known by
+    version : of MQTT; with 5, messages can expire and say what they are, and a broker that does not
+        speak it is asked again with 3.1.1
     """
 
     host: str
@@ -49,6 +55,7 @@ class Broker:
     key: str | None = None
     username: str | None = None
     password: str | None = None
+    version: Version = "3.1.1"
 
     def __repr__(self) -> str:
         scheme = "mqtts" if self.is_secret else "mqtt"
@@ -62,6 +69,7 @@ def find_broker(
     authority: str | None = None,
     certificate: str | None = None,
     key: str | None = None,
+    version: Version = "3.1.1",
 ) -> Broker:
     """Read a broker's address, and who we are from the environment or a file.
 
@@ -74,6 +82,8 @@ def find_broker(
         ``SOLAH_MQTT_USERNAME`` and ``SOLAH_MQTT_PASSWORD``.
     authority, certificate, key : path, default=None
         Files of certificates, as :class:`Broker` has them.
+    version : {"3.1.1", "5"}, default="3.1.1"
+        Of MQTT.
 
     Examples
     --------
@@ -104,6 +114,7 @@ def find_broker(
         key=key,
         username=known.get(USERNAME),
         password=known.get(PASSWORD),
+        version=version,
     )
 
 
@@ -141,6 +152,10 @@ class Client:
         Called in a thread of its own.
     on_connect : callable, default=None
         Called in that thread whenever a connection stands.
+    on_lost : callable, default=None
+        Called in that thread whenever a connection is lost.
+    on_retained : callable of topic and payload, default=None
+        Called instead of ``on_message`` with what the broker had kept, which may be old.
     will : tuple of topic and payload, default=None
         What the broker publishes, and keeps, when we vanish.
     is_kept : bool, default=True
@@ -157,6 +172,8 @@ class Client:
         on_message: Callable[..., None],
         *,
         on_connect: Callable[[], None] | None = None,
+        on_lost: Callable[[], None] | None = None,
+        on_retained: Callable[..., None] | None = None,
         will: tuple[str, bytes] | None = None,
         is_kept: bool = True,
         is_careful: bool = False,
@@ -164,7 +181,8 @@ class Client:
         self._broker = broker
         self._is_careful = is_careful
         self._connection = 0
-        self._on_message, self._on_connect = on_message, on_connect
+        self._on_message, self._on_retained = on_message, on_retained or on_message
+        self._on_connect, self._on_lost = on_connect, on_lost
         self._topics: dict[str, None] = {}
         self._lock = threading.Lock()
         self._in_flight = 0
@@ -173,8 +191,10 @@ class Client:
         self._confirmed_early: set[int] = set()
         self._published = 0
         self._refusal = ""
-        self._connected = threading.Event()
-        self._paho = self._make(name, is_kept, will)
+        self._connected, self._answer = threading.Event(), threading.Event()
+        self._identity = (name, is_kept, will)
+        self._speaks_5 = broker.version == "5"
+        self._paho = self._make(*self._identity)
 
     @property
     def in_flight(self) -> int:
@@ -193,21 +213,58 @@ class Client:
             return self._published - self._in_flight
 
     @property
+    def version(self) -> Version:
+        """The version of MQTT that is spoken."""
+        return "5" if self._speaks_5 else "3.1.1"
+
+    @property
     def is_connected(self) -> bool:
         """Whether a connection stands."""
         return self._connected.is_set()
 
-    def start(self, timeout: float = 10.0) -> None:
-        """Connect, and stay so until :meth:`stop`."""
-        try:
-            self._paho.connect(self._broker.host, self._broker.port, keepalive=_KEEPALIVE)
-        except (OSError, ValueError) as error:
-            raise BrokerError(f"the broker {self._broker!r} cannot be reached: {error}") from None
+    @property
+    def refusal(self) -> str:
+        """Why the broker did not take us, when it last did not; empty where it did."""
+        return self._refusal
+
+    def start(self, timeout: float = 10.0, *, is_patient: bool = False) -> None:
+        """Connect, and stay so until :meth:`stop`; patiently also to a broker that starts later."""
+        if is_patient:
+            self._paho.connect_async(self._broker.host, self._broker.port, **self._session())
+            self._paho.loop_start()
+            return
+        self._connect()
         self._paho.loop_start()
+        if self._speaks_5 and not (self._answer.wait(timeout / 2) and self.is_connected):
+            self._fall_back()
         if not self._connected.wait(timeout):
             self.stop()
             reason = self._refusal or "it does not answer"
             raise BrokerError(f"the broker {self._broker!r} does not take us: {reason}")
+
+    def _connect(self) -> None:
+        try:
+            self._paho.connect(self._broker.host, self._broker.port, **self._session())
+        except (OSError, ValueError) as error:
+            raise BrokerError(f"the broker {self._broker!r} cannot be reached: {error}") from None
+
+    def _session(self) -> dict[str, Any]:
+        """Say for how long the broker keeps what is for us."""
+        if not self._speaks_5:
+            return {"keepalive": _KEEPALIVE}
+        properties = _properties("CONNECT")
+        is_kept = self._identity[1]
+        if is_kept:
+            properties.SessionExpiryInterval = _SESSION_SECONDS
+        return {"keepalive": _KEEPALIVE, "clean_start": not is_kept, "properties": properties}
+
+    def _fall_back(self) -> None:
+        """Ask a broker again that hung up on MQTT 5, or said that it does not speak it."""
+        self.stop()
+        self._speaks_5 = False
+        self._paho = self._make(*self._identity)
+        self._connect()
+        self._paho.loop_start()
 
     def stop(self) -> None:
         """Disconnect, without a last will."""
@@ -221,11 +278,26 @@ class Client:
         if new and self.is_connected:
             self._paho.subscribe([(topic, _AT_LEAST_ONCE) for topic in new])
 
-    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+    def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        retain: bool = False,
+        expires: float | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> bool:
         """Publish a message at least once; return whether there was room for it.
 
         What waits for the broker has bounds in messages and in bytes; what is larger than all that
         may wait is published only if nothing else does.
+
+        Parameters
+        ----------
+        topic, payload : what is published, and where
+        retain : whether the broker keeps it
+        expires : after how many seconds the broker forgets it; None for never. MQTT 5 alone
+        about : what the message is, as user properties. MQTT 5 alone
         """
         size = len(payload)
         with self._lock:
@@ -234,7 +306,8 @@ class Client:
             self._in_flight += 1
             self._waiting_bytes += size
             self._published += 1
-        info = self._paho.publish(topic, payload, qos=_AT_LEAST_ONCE, retain=retain)
+        said = {"properties": _said(expires, about)} if self._speaks_5 else {}
+        info = self._paho.publish(topic, payload, qos=_AT_LEAST_ONCE, retain=retain, **said)
         queued = info.rc in (0, 4)  # 4: not connected, and published later
         with self._lock:
             # The broker may have been quicker than we were to note the message's number.
@@ -259,7 +332,8 @@ class Client:
         paho = mqtt.Client(
             mqtt.CallbackAPIVersion.VERSION2,
             client_id=name,
-            clean_session=not is_kept,
+            clean_session=None if self._speaks_5 else not is_kept,
+            protocol=mqtt.MQTTv5 if self._speaks_5 else mqtt.MQTTv311,
             manual_ack=self._is_careful,
         )
         broker = self._broker
@@ -274,7 +348,7 @@ class Client:
                 raise BrokerError(f"{named} cannot be used for TLS: {error}") from None
         if will is not None:
             paho.will_set(*will, qos=_AT_LEAST_ONCE, retain=True)
-        paho.max_inflight_messages_set(_MOST_IN_FLIGHT)
+        paho.max_inflight_messages_set(_MOST_IN_FLIGHT_5 if self._speaks_5 else _MOST_IN_FLIGHT)
         paho.max_queued_messages_set(_MOST_QUEUED)
         paho.reconnect_delay_set(min_delay=1, max_delay=5)
         paho.on_socket_open = self._opened
@@ -292,9 +366,12 @@ class Client:
     def _answered(self, _client: Any, _data: Any, _flags: Any, reason: Any, _more: Any) -> None:
         if reason.is_failure:
             self._refusal = str(reason)
+            self._answer.set()
             return
         self._connection += 1
+        self._refusal = ""
         self._connected.set()
+        self._answer.set()
         if self._topics:
             self._paho.subscribe([(topic, _AT_LEAST_ONCE) for topic in self._topics])
         if self._on_connect is not None:
@@ -302,6 +379,9 @@ class Client:
 
     def _lost(self, *_: Any) -> None:
         self._connected.clear()
+        self._answer.set()
+        if self._on_lost is not None:
+            self._on_lost()
 
     def _confirmed(self, _client: Any, _data: Any, number: int, *_: Any) -> None:
         with self._lock:
@@ -312,8 +392,28 @@ class Client:
                 self._done_with(size)
 
     def _received(self, _client: Any, _data: Any, message: Any) -> None:
+        take = self._on_retained if message.retain else self._on_message
         if not self._is_careful:
-            self._on_message(message.topic, message.payload)
+            take(message.topic, message.payload)
             return
         receipt = Receipt(self._connection, message.mid) if message.qos else None
-        self._on_message(message.topic, message.payload, receipt)
+        take(message.topic, message.payload, receipt)
+
+
+def _properties(packet: str) -> Any:
+    """Begin the properties of a packet of MQTT 5."""
+    properties = require("paho.mqtt.properties", "mqtt", "running nodes")
+    packets = require("paho.mqtt.packettypes", "mqtt", "running nodes")
+    return properties.Properties(getattr(packets.PacketTypes, packet))
+
+
+def _said(expires: float | None, about: Mapping[str, str] | None) -> Any:
+    """Say when a message expires, and what it is."""
+    if expires is None and not about:
+        return None
+    properties = _properties("PUBLISH")
+    if expires is not None:
+        properties.MessageExpiryInterval = min(max(int(expires), 1), _MOST_SECONDS)
+    if about:
+        properties.UserProperty = [*about.items()]
+    return properties

@@ -9,47 +9,27 @@ counted and bounded, so that no message can do harm.
 
 from __future__ import annotations
 
-import heapq
-from collections import Counter, deque
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from solah.network.answering import Answers
-from solah.network.evaluating import ROWS_A_MESSAGE, Case, Version, as_signal
-from solah.network.messages import Ask, Beliefs, Decisions, Measured
-from solah.network.position import Position
-from solah.network.remembering import Memory, OpenRow, as_runs
-from solah.network.rows import Rows
-from solah.network.versions import Versions
+from solah.network.evaluating import ROWS_A_MESSAGE, as_signal
+from solah.network.messages import Ask, Beliefs, Decisions, Measured, Terms
+from solah.network.opening import MOST_GAP, OpenRows, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from solah.network.bundle import Bundle
+    from solah.network.evaluating import Case, Version
+    from solah.network.holding import Lead
     from solah.network.messages import Said
-    from solah.network.plan import NodePlan
 
-_MOST_GAP = 1_000
+__all__ = ["NodeCore", "Outbox", "Settings"]
+
+_MOST_TRIES = 4  # to decide a row in spite of what silence may hide
 _OWN = ""  # the source of what is measured here
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How long a node waits, and how much it keeps.
-
-    Attributes
-    ----------
-    deadline : seconds after which a row is decided with what is there; nodes below wait less
-    patience : seconds after which what is missing is asked for again
-    window : seconds of a row, where rows are told apart by time; None where they have numbers
-    keep : the rows that are kept, open or to be sent again
-    """
-
-    deadline: float = 2.0
-    patience: float = 0.25
-    window: float | None = None
-    keep: int = 4_096
 
 
 @dataclass
@@ -59,12 +39,13 @@ class Outbox:
     beliefs: list[Beliefs] = field(default_factory=list)
     decisions: list[Decisions] = field(default_factory=list)
     asks: list[tuple[str, Ask]] = field(default_factory=list)
+    terms: list[Terms] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.beliefs or self.decisions or self.asks)
+        return bool(self.beliefs or self.decisions or self.asks or self.terms)
 
 
-class NodeCore:
+class NodeCore(OpenRows):
     """A node of a network, without the network.
 
     Parameters
@@ -77,112 +58,16 @@ class NodeCore:
     """
 
     def __init__(self, bundle: Bundle, name: str, settings: Settings | None = None) -> None:
-        self.name = name
-        self.settings = settings or Settings()
-        self.counters: Counter[str] = Counter()
-        self._versions = Versions(bundle, name)
-        self._position = Position(self.settings.keep, self._versions.newest.n_sources)
+        super().__init__(bundle, name, settings or Settings())
         self._progress = -1
-        self._rows = Rows()
-        self._unreached: list[int] = []  # a heap
-        self._asking: deque[int] = deque()
-        self._changed: dict[int, None] = {}
         self._answers = Answers()
+        self._unsent: dict[str, list[Said]] = {}  # of a node that sends on change, by the plan
+        self._exact: dict[str, dict[int, None]] = {}  # the rows that nodes are asked for exactly
         self._now = 0.0  # when it last worked
-
-    @property
-    def bundle(self) -> Bundle:
-        """The newest plan and model."""
-        return self._versions.newest.bundle
-
-    @property
-    def bundles(self) -> list[Bundle]:
-        """All plans that rows may still need, from the first to the newest."""
-        return self._versions.bundles
-
-    @property
-    def plan(self) -> NodePlan:
-        """What this node does by the newest plan."""
-        return self._versions.newest.plan
-
-    @property
-    def decides(self) -> bool:
-        """Whether this node decides."""
-        return self._versions.newest.decides
-
-    @property
-    def n_open(self) -> int:
-        """How many rows wait for something."""
-        return sum(not case.is_over for case in self._rows)
-
-    @property
-    def n_changed(self) -> int:
-        """How many rows there are to evaluate."""
-        return len(self._changed)
-
-    @property
-    def settled(self) -> int:
-        """The last row up to which all are done, of those that the site has reached."""
-        reached = max(self._position.reached, self._position.floor)
-        first = self._rows.lowest_open()
-        return reached if first is None else min(reached, first - 1)
-
-    @property
-    def reached(self) -> int:
-        """The row that a majority of this node's sources has come to; -1 for none."""
-        return self._position.reached
-
-    def holds(self, sequence: int) -> bool:
-        """Whether a row is remembered, and can be sent again."""
-        return sequence in self._rows
 
     def note_progress(self, sequence: int) -> None:
         """Note up to which row the node that decides is done."""
         self._progress = sequence
-
-    def memory(self, brought: int = -1) -> Memory:
-        """Return what the node must not forget."""
-        settled = self.settled
-        over = [case.sequence for case in self._rows if case.is_over and case.sequence > settled]
-        return Memory(
-            settled=settled,
-            brought=brought,
-            over=as_runs(over) if self.decides else (),
-            rows=tuple(
-                self._open_row(case) for case in self._rows if case.has_input and not case.is_over
-            ),
-        )
-
-    def _open_row(self, case: Case) -> OpenRow:
-        version = self._versions.of(case.sequence)
-        received = {
-            part: signal for part, signal in case.signals.items() if part in version.sources
-        }
-        return OpenRow(
-            sequence=case.sequence,
-            time=case.time,
-            model=version.hash,
-            readings=case.readings,
-            signals=received,
-            missing=tuple(case.missing),
-            unknown={part: of for part, of in case.unknown.items() if part in received},
-        )
-
-    def resume(self, memory: Memory, now: float = 0.0) -> None:
-        """Go on where this node was before it was restarted."""
-        self._position.resume(memory.settled, now)
-        if self.decides:
-            self._position.floor = memory.settled
-        for first, last in memory.over:
-            for sequence in range(first, min(last, first + self.settings.keep) + 1):
-                self._open(sequence, now, 0.0).is_over = True
-        for row in memory.rows:
-            case = self._open(row.sequence, now, row.time)
-            case.readings, case.has_input = row.readings, True
-            if row.model == self._versions.of(row.sequence).hash:
-                case.signals, case.missing = dict(row.signals), list(row.missing)
-                case.unknown = dict(row.unknown)
-            self._changed[row.sequence] = None
 
     def adopt(self, bundle: Bundle, now: float = 0.0) -> bool:
         """Take another plan and model for the rows from its start on; return whether it is new.
@@ -206,7 +91,7 @@ class NodeCore:
     def _first_needed(self) -> int:
         """Return the first row that may still be evaluated, or sent again."""
         done = self.settled if self.decides else self._progress
-        return done + 1 - _MOST_GAP
+        return done + 1 - MOST_GAP
 
     def read(self, rows: Iterable[Measured], now: float, wall: float) -> list[int]:
         """Take readings in; return the sequence numbers of the rows that they belong to."""
@@ -224,8 +109,12 @@ class NodeCore:
                 continue
             fitting, n_unfit = self._versions.of(sequence).fitting(row.readings)
             self.counters["unfit_readings"] += n_unfit
+            self.counters["unknown_names"] += len(row.readings) - len(fitting)
             case.readings = {**(case.readings or {}), **fitting}
             case.has_input = True
+            case.note_age(row.oldest)
+            case.unmeasured = row.missing
+            case.missing += [name for name in row.missing if name not in case.missing]
             self._changed[sequence] = None
             self.counters["readings"] += 1
             taken.append(sequence)
@@ -233,23 +122,44 @@ class NodeCore:
 
     def hear(self, message: Beliefs, now: float) -> None:
         """Receive the beliefs of another node."""
+        if not message.rows and all(message.model != one.hash for one in self.bundles):
+            self.counters["other_model"] += 1
         for row in message.rows:
             version = self._versions.of(row.sequence)
             if message.model != version.hash:
                 self.counters["other_model"] += 1
             elif not version.is_expected(message.node, row):
                 self.counters["refused"] += 1
-            elif (case := self._case(message.node, row.sequence, now, row.time)) is not None:
-                self._receive_row(case, row)
+            else:
+                if version.holding is not None:
+                    for sequence in version.holding.take(message.node, row, now):
+                        self._exact.setdefault(message.node, {})[sequence] = None
+                if (case := self._case(message.node, row.sequence, now, row.time)) is not None:
+                    self._receive_row(version, case, message.node, row)
+
+    def take_terms(self, terms: Terms) -> None:
+        """Take how much silence may hide, by the node that decides."""
+        version = self._versions.of(terms.row)
+        if terms.model != version.hash or version.reporter is None:
+            self.counters["other_model"] += 1
+            return
+        self._unsent.setdefault(version.hash, []).extend(version.reporter.take_terms(terms))
 
     def repeat(self, ask: Ask) -> None:
         """Note which rows are to be sent again, as far as they are still known."""
         wanted = set(ask.sequences)
-        held = {one for one in wanted if self._rows.get(one) is not None}
+        held = {one for one in wanted if self._has(one)}
         self.counters["forgotten"] += len(wanted) - len(held)
         if ask.since is not None:
-            held.update(case.sequence for case in self._rows if case.sequence >= ask.since)
+            reporter = self._versions.of(ask.since).reporter
+            later = (case.sequence for case in self._rows if case.sequence >= ask.since)
+            held.update(later if reporter is None else reporter.since(ask.since))
         self.counters["unanswered"] += self._answers.want(held)
+
+    def _has(self, sequence: int) -> bool:
+        """Whether a row can be sent again."""
+        reporter = self._versions.of(sequence).reporter
+        return sequence in self._rows if reporter is None else reporter.holds(sequence)
 
     def advance(self, now: float) -> Outbox:
         """Evaluate what can be evaluated; return the messages to send."""
@@ -264,6 +174,9 @@ class NodeCore:
         for version, cases in self._versions.split(changed):
             version.run(cases, self.settings.window is not None)
             self._send(version, cases, outbox)
+        self._end_in_order(outbox)
+        self._settle(now, outbox)
+        self._report(outbox)
         self._ask(now, outbox)
         return outbox
 
@@ -273,6 +186,8 @@ class NodeCore:
         times = [] if answer is None else [answer]
         if (case := self._rows.first_waiting()) is not None and case.due is not None:
             times.append(case.due + self._deadline(self._versions.of(case.sequence)))
+        if (case := self._lowest_held()) is not None:
+            times.append(self._settled_at(case))
         if (case := self._first_asking()) is not None:
             times.append(max(case.seen, case.asked) + self.settings.patience)
         if self._unreached:
@@ -287,113 +202,19 @@ class NodeCore:
             return int((row.time if row.time is not None else wall) // self.settings.window)
         return row.sequence
 
-    @property
-    def _judges(self) -> bool:
-        """Whether this node brings several sources together, or decides."""
-        version = self._versions.newest
-        return bool(version.sources) or version.decides
-
-    def _case(self, source: str, sequence: int, now: float, time: float) -> Case | None:
-        """Find the case of a row, or open one; None for one that is refused or long gone."""
-        if self._judges and not self._is_here(source, sequence, now):
-            return None
-        case = self._rows.get(sequence)
-        if case is not None:
-            return case
-        if sequence < self._versions.first or (self._judges and sequence <= self._position.floor):
-            self.counters["late"] += 1
-            return None
-        return self._open(sequence, now, time)
-
-    def _is_here(self, source: str, sequence: int, now: float) -> bool:
-        """Whether the site is where this row is; note from which source it comes."""
-        position = self._position
-        if not position.is_elsewhere(sequence):
-            if position.note(source, sequence, now):
-                self._reach(now, since=now)
-            return True
-        if position.note_elsewhere(source, sequence, now):
-            position.go(sequence, now)
-            self.counters["moved"] += 1
-            self._reach(now, since=now)
-            return True
-        is_ahead = sequence > position.reached
-        self.counters["far_ahead" if is_ahead else "late"] += 1
-        if is_ahead:
-            self.counters[f"far_ahead_{source or self.name}"] += 1
-        return False
-
-    def _reach(self, now: float, since: float) -> None:
-        """Let the deadlines of the rows run that are reached by now, since some time."""
-        before = self._position.reached
-        reached = self._position.update(now, self._patience())
-        if before >= 0:
-            self._open_gaps(before, reached, now)
-        while self._unreached and self._unreached[0] <= reached:
-            case = self._rows.get(heapq.heappop(self._unreached))
-            if case is not None and case.due is None and not case.is_over:
-                self._rows.wait(case, max(case.seen, since))
-
-    def _open_gaps(self, before: int, reached: int, now: float) -> None:
-        """Open the rows that must have been there in between."""
-        sources = self._versions.newest.sources
-        if not sources or self.settings.window is not None or reached - before > _MOST_GAP:
-            return
-        for missed in range(before + 1, reached):
-            if missed not in self._rows and missed > self._position.floor:
-                self._open(missed, now, 0.0)
-
-    def _open(self, sequence: int, now: float, time: float) -> Case:
-        while len(self._rows) >= self.settings.keep:
-            self._drop_one()
-        case = Case(sequence, now, time)
-        self._rows.add(case)
-        self._asking.append(sequence)
-        self._await(case, now)
-        return case
-
-    def _drop_one(self) -> None:
-        """Forget a row: the one farthest from where the site is, or the first that was read."""
-        gone = self._rows.oldest()
-        if self._judges:
-            reached = self._position.reached
-            gone, highest = self._rows.ends()
-            if highest - reached > reached - gone:
-                gone = highest
-            else:
-                self._position.floor = max(self._position.floor, gone)
-        case = self._rows.drop(gone)
-        self.counters["dropped"] += not case.is_over and case.has_input
-
-    def _begin_again(self, case: Case, now: float) -> None:
-        case.signals, case.unknown, case.missing = {}, {}, []
-        case.unsent, case.asked = [], 0.0
-        case.seen = max(case.seen, now)
-        if case.unread:
-            case.readings, case.unread = None, []
-        case.is_filled = False
-        if case.is_over:
-            self._rows.reopen(case)
-            self._asking.append(case.sequence)
-        self._await(case, max(case.seen, now))
-        self._changed[case.sequence] = None
-
-    def _await(self, case: Case, now: float) -> None:
-        """Let the deadline of a row run from now on, or from when the site has reached it."""
-        case.due = None
-        if self._judges and case.sequence > self._position.reached:
-            heapq.heappush(self._unreached, case.sequence)
-        else:
-            self._rows.wait(case, now)
-
     # --- receiving -------------------------------------------------------------------------------
 
-    def _receive_row(self, case: Case, row: Said) -> None:
+    def _receive_row(self, version: Version, case: Case, node: str, row: Said) -> None:
         if case.is_over:
             self.counters["late"] += 1
             return
         case.has_input = True
         case.time = max(case.time, row.time)
+        case.note_age(row.oldest)
+        case.doubts[node] = row.doubts
+        if version.holding is not None:
+            self.counters["heard"] += 1
+            return
         readings = {name: as_signal(reading) for name, reading in row.readings.items()}
         for part, signal in (*row.signals.items(), *readings.items()):
             if part in case.signals:
@@ -409,12 +230,19 @@ class NodeCore:
     # --- sending ---------------------------------------------------------------------------------
 
     def _send(self, version: Version, cases: list[Case], outbox: Outbox) -> None:
+        if version.reporter is not None:
+            self._choose(version, cases)
         rows = [version.said(case) for case in cases if case.unsent]
         for case in cases:
             case.unsent = []
-        for part in _batched(rows, version.rows_a_message):
-            outbox.beliefs.append(Beliefs(self.name, version.hash, tuple(part)))
-        ending = [case for case in cases if not case.is_over and version.is_done(case)]
+        self._pack(version, rows, outbox)
+        if version.is_ordered and version.holding is None:
+            return  # in order, when all rows are evaluated that are there
+        self._end(version, [case for case in cases if version.is_done(case)], outbox)
+
+    def _end(self, version: Version, cases: Sequence[Case], outbox: Outbox) -> None:
+        """Decide rows, where this node does; all is done on them then."""
+        ending = [case for case in cases if not case.is_over]
         for case in ending:
             case.is_over = True
         if version.decides and ending:
@@ -423,17 +251,98 @@ class NodeCore:
             for part in _batched(version.decide(ending), version.rows_a_message):
                 outbox.decisions.append(Decisions(self.name, version.hash, tuple(part)))
 
+    def _end_in_order(self, outbox: Outbox) -> None:
+        """Decide rows for a policy that remembers: none before a lower one that is open."""
+        while (sequence := self._rows.lowest_open()) is not None:
+            version, case = self._versions.of(sequence), self._rows.get(sequence)
+            if not version.is_ordered or version.holding is not None or case is None:
+                return
+            if not version.is_done(case):
+                return
+            self._end(version, [case], outbox)
+
+    def _pack(self, version: Version, rows: Sequence[Said], outbox: Outbox) -> None:
+        for part in _batched(rows, version.rows_a_message):
+            outbox.beliefs.append(Beliefs(self.name, version.hash, tuple(part)))
+
+    # --- sending on change -----------------------------------------------------------------------
+
+    def _choose(self, version: Version, cases: list[Case]) -> None:
+        """Let only those rows be sent that matter, in order."""
+        assert version.reporter is not None
+        for case in sorted(cases, key=lambda case: case.sequence):
+            if case.unsent and version.is_done(case):
+                rows = [*version.reporter.take(version.said(case), self._now)]
+                self._unsent.setdefault(version.hash, []).extend(rows)
+                if not rows:
+                    self.counters["silent"] += 1
+                case.unsent = []
+
+    def _report(self, outbox: Outbox) -> None:
+        """Send the rows that were chosen."""
+        for bundle_hash, rows in self._unsent.items():
+            version = self._versions.named(bundle_hash)
+            if version is not None:
+                self._pack(version, rows, outbox)
+        self._unsent = {}
+
+    def _settle(self, now: float, outbox: Outbox) -> None:
+        """Decide, one after the other, the rows for which nothing more is to be waited for."""
+        while (case := self._next_settled(now)) is not None:
+            version = self._versions.of(case.sequence)
+            assert version.holding is not None
+            version.hold(case, self._patience())
+            self._fill_readings(version, case)
+            version.run([case], self.settings.window is not None)
+            lead = version.lead(case)
+            if not version.stands(case, lead) and self._put_off(version, case, lead, now, outbox):
+                continue
+            self._send(version, [case], outbox)
+            terms = version.holding.next_terms(version.hash, case.sequence, lead, now)
+            outbox.terms += [] if terms is None else [terms]
+
+    def _put_off(
+        self, version: Version, case: Case, lead: Lead, now: float, outbox: Outbox
+    ) -> bool:
+        """Wait for what silence may hide of a row; return whether that is any use."""
+        assert version.holding is not None
+        n_tried, case.n_tried = case.n_tried, case.n_tried + 1
+        terms = None
+        if n_tried <= _MOST_TRIES:
+            terms = version.holding.tighten(version.hash, case.sequence, lead, now, n_tried)
+        if terms is None:
+            self.counters["unsure"] += 1
+            return False
+        outbox.terms.append(terms)
+        self._forget_signals(case)
+        self._changed[case.sequence] = None
+        return True
+
+    def _next_settled(self, now: float) -> Case | None:
+        """Return the lowest open row, if nodes may be silent about it and it can be decided."""
+        case = self._lowest_held()
+        return case if case is not None and now >= self._settled_at(case) else None
+
+    def _lowest_held(self) -> Case | None:
+        """Return the lowest open row that is reached, if nodes may be silent about it."""
+        sequence = self._rows.lowest_open()
+        case = None if sequence is None else self._rows.get(sequence)
+        if case is None or case.due is None:
+            return None
+        return case if self._versions.of(case.sequence).holding is not None else None
+
+    def _settled_at(self, case: Case) -> float:
+        """Return when a row can be decided; silence tells nothing before messages can be there."""
+        version = self._versions.of(case.sequence)
+        assert version.holding is not None
+        if version.is_whole(case) and case.n_tried:
+            return case.due or 0.0
+        answered = version.holding.issued + self._deadline(version)  # by rows below it, too
+        if version.is_whole(case):
+            return max(case.due or 0.0, answered)
+        return max((case.due or 0.0) + self._deadline(version), answered)
+
     # --- waiting ---------------------------------------------------------------------------------
-
-    def _deadline(self, version: Version) -> float:
-        """Return how long this node waits; those below wait less, so that they are in time."""
-        share = version.level / version.height if version.height else 0.0
-        own = self.settings.window if self.settings.window and version.attributes else 0.0
-        return max(self.settings.deadline * share, own)
-
-    def _patience(self) -> float:
-        """Return how long a source that sends nothing new is waited for."""
-        return self._deadline(self._versions.newest)
 
     def _give_up(self, now: float) -> None:
         """Let ignorance take the place of what rows past their deadline still miss."""
@@ -449,28 +358,32 @@ class NodeCore:
                 self.counters["gaps"] += 1
 
     def _fill(self, version: Version, case: Case) -> None:
-        absent = [part for part in version.sources if part not in case.signals]
-        case.missing += absent
-        for part in absent:
-            case.signals[part] = version.ignorance[part]
-            if part in version.lost:
-                case.unknown[part] = version.lost[part]
+        version.lose(case, [part for part in version.sources if part not in case.signals])
+        self._fill_readings(version, case)
+        self._changed[case.sequence] = None
+
+    def _fill_readings(self, version: Version, case: Case) -> None:
+        """Let ignorance take the place of readings that did not come."""
         case.is_filled = True
         if case.readings is None:
             case.readings = {}
             case.unread = [name for name, inputs in version.inputs.items() if inputs.measured]
             case.missing += case.unread
-        self._changed[case.sequence] = None
 
     def _answer(self, now: float) -> None:
         """Let rows be sent again that were asked for."""
         for sequence in self._answers.due(now, lambda one: self._versions.of(one).rows_a_message):
+            version = self._versions.of(sequence)
+            if version.reporter is not None:
+                rows = version.reporter.answer(sequence)
+                self._unsent.setdefault(version.hash, []).extend(rows)
+                self.counters["repeated"] += 1
+                continue
             case = self._rows.get(sequence)
             if case is None:
                 self.counters["forgotten"] += 1
                 continue
-            sends = self._versions.of(sequence).plan.sends
-            case.unsent = [part for part in sends if part in case.signals]
+            case.unsent = [part for part in version.plan.sends if part in case.signals]
             self._changed[sequence] = None
             self.counters["repeated"] += 1
 
@@ -478,21 +391,24 @@ class NodeCore:
         """Return the row for which to ask next."""
         while self._asking:
             case = self._rows.get(self._asking[0])
-            if case is not None and not case.is_over and self._versions.of(case.sequence).sources:
-                return case
+            if case is not None and not case.is_over:
+                version = self._versions.of(case.sequence)
+                if version.sources and version.holding is None:
+                    return case
             self._asking.popleft()
         return None
 
     def _ask(self, now: float, outbox: Outbox) -> None:
         """Ask again for what has been missing for a while, of rows that others are near."""
-        wanted: dict[str, list[int]] = {}
+        wanted = {node: list(rows) for node, rows in self._exact.items() if rows}
+        self._exact = {}
         for _ in range(len(self._asking)):
             case = self._first_asking()
             if case is None or now < max(case.seen, case.asked) + self.settings.patience:
                 break
             case.asked = now
             self._asking.rotate(-1)
-            if case.sequence > self._position.reached + _MOST_GAP:
+            if case.sequence > self._position.reached + MOST_GAP:
                 continue
             sources = self._versions.of(case.sequence).sources
             for node in {home for part, home in sources.items() if part not in case.signals}:

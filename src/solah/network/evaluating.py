@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,11 +12,16 @@ import numpy as np
 from solah.data import Table, as_column
 from solah.data.spelling import is_number, spell
 from solah.explain.importance import attribute_importances
-from solah.model.beliefs import NodeEvaluator, Unknown, signals_of
+from solah.explain.novelty import name_doubts
+from solah.model.beliefs import NodeEvaluator, Unknown, added_up, damping, signals_of
 from solah.model.document import Fusion, Task
 from solah.model.encode import Coded, code
+from solah.model.policy import UNKNOWN_PLACE
 from solah.network.expecting import Expectation
+from solah.network.holding import Holding, Lead
+from solah.network.judging import DomainCheck, Judging, added_doubts
 from solah.network.messages import MAX_BYTES, Decided, Said
+from solah.network.reporting import Reporter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from solah.network.messages import Reading
     from solah.network.plan import NodePlan
 
+KEEP = 4_096
 ROWS_A_MESSAGE = 200
 _BYTES_A_MESSAGE = MAX_BYTES // 2
 
@@ -42,20 +48,29 @@ class Case:
     readings: Mapping[str, Reading] | None = None
     signals: dict[str, tuple[float, ...]] = field(default_factory=dict)  # and readings of others
     unknown: dict[str, tuple[float, float]] = field(default_factory=dict)  # in those signals
+    doubts: dict[str, tuple[int, int]] = field(default_factory=dict)  # of readings, by the node
     missing: list[str] = field(default_factory=list)
+    unmeasured: tuple[str, ...] = ()  # readings that are unknown here, and named as missing
+    oldest: float | None = None  # when the oldest of its readings was taken, on the wall
     unsent: list[str] = field(default_factory=list)
     due: float | None = None  # since when its deadline runs; None while it is not reached
     asked: float = 0.0
     has_input: bool = False  # whether anything came in
     is_filled: bool = False  # whether ignorance stands for what did not come
     unread: list[str] = field(default_factory=list)  # trees whose readings did not come
+    n_tried: int = 0  # how often it could not be decided for what silence may hide
     is_over: bool = False
+
+    def note_age(self, oldest: float | None) -> None:
+        """Note when the oldest of some readings was taken."""
+        times = [time for time in (self.oldest, oldest) if time is not None]
+        self.oldest = min(times, default=None)
 
 
 class Version:
     """A bundle as one node sees it."""
 
-    def __init__(self, bundle: Bundle, name: str) -> None:
+    def __init__(self, bundle: Bundle, name: str, keep: int = KEEP) -> None:
         self.bundle, self.hash, self.starts = bundle, bundle.hash, bundle.starts
         model = bundle.model
         self.plan: NodePlan = bundle.plan.node(name)
@@ -85,6 +100,16 @@ class Version:
         self._has_shares = isinstance(model.root, Fusion) and any(self._evaluator.shares.values())
         self.rows_a_message = _rows_a_message(bundle, self.plan)
         self.level, self.height = _levels(bundle, name)
+        self._domain = DomainCheck(model, self.plan.reads)
+        policy = model.policy if self.decides else None
+        self._judging = None if policy is None else Judging(policy, model.goal)
+        self.is_ordered = policy is not None and policy.remembers
+        self._last_judged: int | None = None
+        sending = bundle.plan.sending
+        self.reporter = Reporter(sending, keep) if sending and self.plan.sends else None
+        self.holding = (
+            Holding(sending, set(self.sources.values())) if sending and self.sources else None
+        )
 
     def _ignorance(self) -> dict[str, tuple[float, ...]]:
         """Return the signals of others for a row of which nothing is known."""
@@ -125,7 +150,7 @@ class Version:
         """Whether this node waits for exactly such signals of that one."""
         sent = (*row.signals, *row.readings)
         return (
-            bool(sent)
+            (bool(sent) or row.previous is not None)
             and all(self.sources.get(part) == node for part in sent)
             and self._expectation.fits(row)
         )
@@ -152,22 +177,109 @@ class Version:
                 for name in case.unsent
                 if name in self._own
             },
+            oldest=case.oldest,
+            doubts=added_doubts([*case.doubts.values()]),
         )
 
     def decide(self, cases: Sequence[Case]) -> list[Decided]:
         """Decide rows on which everything is evaluated."""
         beliefs = np.array([case.signals[self.root] for case in cases])
         return [
-            Decided(
-                sequence=case.sequence,
-                time=case.time,
-                decision=decision,
-                beliefs=belief,
-                missing=tuple(case.missing),
-                known=self.known_share(case),
+            self._judged(
+                case,
+                Decided(
+                    sequence=case.sequence,
+                    time=case.time,
+                    decision=decision,
+                    beliefs=belief,
+                    missing=tuple(case.missing),
+                    known=self.known_share(case),
+                    oldest=case.oldest,
+                ),
             )
             for case, (decision, belief) in zip(cases, self._spelt(beliefs), strict=True)
         ]
+
+    def _judged(self, case: Case, decided: Decided) -> Decided:
+        """Apply the policy of the model, where it has one."""
+        if self._judging is None:
+            return decided
+        if self.holding is not None and self._last_judged is not None:
+            self._judging.repeat(case.sequence - self._last_judged - 1)
+        self._last_judged = case.sequence
+        scores = self._scores(case)
+        is_evidence = scores is not None
+        judged = self._judging.take(
+            np.array(case.signals[self.root]) if scores is None else scores,
+            decided.known,
+            added_doubts([*case.doubts.values()]),
+            is_evidence=is_evidence,
+        )
+        names = [spell(state) for state in self.goal.states]
+        return replace(
+            decided,
+            decision=names[judged.place],
+            beliefs=dict(zip(names, judged.belief, strict=True)),
+            settled=None if judged.settled == UNKNOWN_PLACE else names[judged.settled],
+            doubts=tuple(name_doubts(judged.doubts)),
+        )
+
+    def hold(self, case: Case, patience: float) -> None:
+        """Let what nodes sent last stand for the rows about which they are silent."""
+        assert self.holding is not None
+        for node in sorted(set(self.sources.values())):
+            row = self.holding.row_of(node, case.sequence, case.seen - patience)
+            if row is None:
+                self.lose(case, [part for part, home in self.sources.items() if home == node])
+                continue
+            case.signals |= row.signals
+            case.signals |= {name: as_signal(one) for name, one in row.readings.items()}
+            case.unknown |= row.unknown
+            case.missing += [part for part in row.missing if part not in case.missing]
+            case.doubts[node] = row.doubts
+
+    def lose(self, case: Case, parts: Sequence[str]) -> None:
+        """Let ignorance take the place of parts that did not come."""
+        case.missing += parts
+        for part in parts:
+            case.signals[part] = self.ignorance[part]
+            if part in self.lost:
+                case.unknown[part] = self.lost[part]
+
+    def is_whole(self, case: Case) -> bool:
+        """Whether nobody is silent about a row, and all that was asked for is there."""
+        assert self.holding is not None
+        is_read = case.readings is not None or not self.attributes
+        return is_read and self.holding.is_whole(case.sequence, is_exact=case.n_tried > 0)
+
+    def stands(self, case: Case, lead: Lead) -> bool:
+        """Whether the decision on a row is the one that all evidence would give."""
+        assert self.holding is not None
+        lost = {self.sources[part] for part in case.missing if part in self.sources}
+        return self.holding.stands(case.sequence, lead, lost)
+
+    def lead(self, case: Case) -> Lead:
+        """Return how clear the decision on an evaluated row is, in evidence."""
+        scores = self._scores(case)
+        if scores is None:
+            return Lead(0, np.full(1, np.inf))
+        if self.goal.thresholds:
+            scores = scores - np.log(np.array(self.goal.thresholds))
+        winner = int(self.goal.decide(np.array([case.signals[self.root]]))[0])
+        _, variance = case.unknown.get(self.root, (0.0, 0.0))
+        over = (scores[winner] - scores) / float(damping(np.array(variance)))
+        over[winner] = np.inf
+        return Lead(winner, over)
+
+    def _scores(self, case: Case) -> Float | None:
+        """Return the scores of the classes on an evaluated row; None where none are added up."""
+        root = self.bundle.model.root
+        if not isinstance(root, Fusion) or self.goal.task is Task.REGRESSION:
+            return None
+        evidence = added_up(root, {name: np.array([case.signals[name]]) for name in root.origins})
+        share, variance = np.array([case.unknown.get(self.root, (0.0, 0.0))]).T
+        scores = self._evaluator.scores(root, evidence, Unknown(share, variance))
+        return np.asarray(scores[0])
 
     def _spelt(self, beliefs: Float) -> Iterator[tuple[str, dict[str, float]]]:
         goal = self.goal
@@ -192,6 +304,7 @@ class Version:
 
     def run(self, cases: Sequence[Case], is_windowed: bool) -> None:
         """Evaluate all parts, from bottom to top, on the rows that have their inputs."""
+        self._check(cases, is_windowed)
         self._code_sent(cases, is_windowed)
         for node in self.parts:
             inputs = self.inputs[node.name]
@@ -208,6 +321,18 @@ class Version:
             if node.name in self.plan.sends:
                 for case in ready:
                     case.unsent.append(node.name)
+
+    def _check(self, cases: Sequence[Case], is_windowed: bool) -> None:
+        """Compare readings with what the training rows held."""
+        ready = [
+            case
+            for case in cases
+            if self.plan.name not in case.doubts and self._has_readings(case, is_windowed)
+        ]
+        if ready and self._domain.attributes:
+            counts = self._domain.count(_coded(self._domain.attributes, ready))
+            for case, count in zip(ready, counts, strict=True):
+                case.doubts[self.plan.name] = count
 
     def _code_sent(self, cases: Sequence[Case], is_windowed: bool) -> None:
         """Code the readings that trees on other nodes ask."""
@@ -312,7 +437,8 @@ def _rows_a_message(bundle: Bundle, plan: NodePlan) -> int:
     """Return how many rows surely fit into one message."""
     goal = bundle.model.goal
     names = sum(len(spell(state).encode()) for state in goal.states)
-    everything = sum(len(node.name.encode()) + 8 for node in bundle.model.nodes)
+    model = bundle.model
+    everything = sum(len(one.name.encode()) + 8 for one in (*model.nodes, *model.attributes))
     # A signal, and the share and the variance of what is unknown in it.
     sent = sum(2 * len(part.encode()) + 30 * goal.size + 80 for part in plan.sends)
     row = 200 + everything + max(6 * names + 35 * goal.size, sent)

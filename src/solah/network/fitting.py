@@ -59,6 +59,7 @@ class Fitting:
         return (
             node == self.decider
             and is_known
+            and row.settled in (*self.labels, "", None)
             and row.beliefs.keys() == set(self.labels)
             and all(map(_is_share, row.beliefs.values()))
             and self._names >= set(row.missing)

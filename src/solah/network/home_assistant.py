@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from solah.data.spelling import spell
 from solah.model.document import Task
+from solah.network.watched import SILENT_AFTER
 
 if TYPE_CHECKING:
     from solah.network.bundle import Bundle
@@ -16,10 +17,15 @@ if TYPE_CHECKING:
 _LAST_ROW = "(value_json.rows | last)"
 _MOST_STATE = 255
 """The letters that Home Assistant takes for a state."""
+EXPIRE_AFTER = 300
+"""Seconds after which Home Assistant takes a decision for stale, if no other comes."""
 
 
 def discovery(
-    topics: Topics, bundle: Bundle, prefix: str = "homeassistant"
+    topics: Topics,
+    bundle: Bundle,
+    prefix: str = "homeassistant",
+    expire_after: int = EXPIRE_AFTER,
 ) -> list[tuple[str, bytes]]:
     """Describe a network, so that Home Assistant finds it by itself.
 
@@ -35,12 +41,14 @@ def discovery(
     bundle : Bundle
     prefix : str, default="homeassistant"
         The prefix of the topics that Home Assistant subscribes to.
+    expire_after : int, default=300
+        Seconds without a decision after which its sensors are unavailable.
 
     Returns
     -------
     announcements : list of tuple of topic and payload
     """
-    announcing = _Announcing(topics, bundle)
+    announcing = _Announcing(topics, bundle, expire_after)
     sensors = [("sensor", "decision", announcing.decision())]
     if bundle.model.goal.task is Task.CLASSIFICATION:
         sensors.append(("sensor", "certainty", announcing.certainty()))
@@ -55,8 +63,9 @@ def discovery(
 class _Announcing:
     """Describes sensors of a site."""
 
-    def __init__(self, topics: Topics, bundle: Bundle) -> None:
+    def __init__(self, topics: Topics, bundle: Bundle, expire_after: int) -> None:
         self._topics, self._goal = topics, bundle.model.goal
+        self._expire_after = expire_after
         self._site = f"{_as_id(topics.root)}_{_as_id(topics.site)}"
         self._decider = bundle.plan.home[bundle.model.root.name]
         self._device = {
@@ -120,19 +129,20 @@ class _Announcing:
             "value_template": "{{ value_json.state }}",
             "payload_on": "online",
             "payload_off": "offline",
+            "expire_after": int(SILENT_AFTER),
             "json_attributes_topic": self._topics.status(name),
             "json_attributes_template": "{{ value_json.counters | tojson }}",
         }
 
     def _availability(self) -> dict[str, Any]:
-        """Let decisions count as long as the node that makes them is there."""
+        """Let decisions count as long as they come and the node that makes them is there."""
         status = {
             "topic": self._topics.status(self._decider),
             "value_template": "{{ value_json.state }}",
             "payload_available": "online",
             "payload_not_available": "offline",
         }
-        return {"availability": [status]}
+        return {"availability": [status], "expire_after": self._expire_after}
 
 
 def _as_id(name: str) -> str:

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from solah.network.logs import Event
 from solah.network.remembering import Memory, write_memory, write_plans
 
 if TYPE_CHECKING:
@@ -128,12 +129,11 @@ class Keeper:
             self._counters["unsaved"] += 1
             self._next_try = now + _TRY_AGAIN
             if not self._is_failing:
-                self._log(
-                    f"{self._path} cannot be written, so the node goes on from memory: {error}"
-                )
+                text = f"{self._path} cannot be written, so the node goes on from memory: {error}"
+                self._log(Event(text, "state_unwritable", "error"))
             self._is_failing = True
             return False
         if self._is_failing:
-            self._log(f"{self._path} is written again")
+            self._log(Event(f"{self._path} is written again", "state_writable"))
         self._is_failing = False
         return True

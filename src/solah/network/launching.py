@@ -1,19 +1,24 @@
-"""Run the nodes of a plan as processes on this machine."""
+"""Run the nodes of a plan as processes on this machine, and start those again that end."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from solah.network.bundle import Bundle
     from solah.network.plan import NodePlan
 
 _PATIENCE = 20.0
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
+_LONG_ENOUGH = 60.0  # seconds after which a node is taken to run well
+_MOST_OF_A_LOG = 5_000_000
 
 
 class Launcher:
@@ -38,6 +43,13 @@ class Launcher:
         self.bundle, self.folder = bundle, folder
         self._words = ["--plan", str(plan_file), "--broker", url, *words]
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    @classmethod
+    def of_site(cls, bundle: Bundle, site_file: Path, folder: Path) -> Launcher:
+        """Return one whose nodes do what a site file says."""
+        nodes = cls(bundle, site_file, "", folder)
+        nodes._words = [str(site_file)]
+        return nodes
 
     def start(self, *names: str, replay: Path | None = None, rate: float | None = None) -> None:
         """Start nodes, all of them in the plan's order by default."""
@@ -83,6 +95,52 @@ class Launcher:
             words += ["--rate", str(rate)]
         # -P: no file of the current folder may stand in for a module.
         command = [sys.executable, "-P", "-m", "solah.cli.main", "node", *self._words, *words]
-        with (self.folder / f"{node.name}.log").open("ab") as log:
+        log_file = self.folder / f"{node.name}.log"
+        if log_file.exists() and log_file.stat().st_size > _MOST_OF_A_LOG:
+            log_file.replace(log_file.with_suffix(".log.old"))
+        with log_file.open("ab") as log:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self._processes[node.name] = process
+
+
+@dataclass
+class _Run:
+    """When a node was started last, how often it failed at once, and when to start it again."""
+
+    started: float
+    failures: int = 0
+    due: float | None = None
+
+
+class Supervisor:
+    """Starts nodes again that end, waiting longer each time that one fails at once.
+
+    Parameters
+    ----------
+    nodes : Launcher
+        With all its nodes started.
+    now : float
+        The time, in seconds.
+    log : callable
+        Called with what an operator should know.
+    """
+
+    def __init__(self, nodes: Launcher, now: float, log: Callable[[str], None]) -> None:
+        self.restarts: Counter[str] = Counter()
+        self._nodes, self._log = nodes, log
+        self._runs = {name: _Run(now) for name in nodes.ids()}
+
+    def look(self, now: float) -> None:
+        """Start the nodes whose time has come, and note those that ended."""
+        for name, code in self._nodes.ended().items():
+            run = self._runs[name]
+            if run.due is None:
+                run.failures = 0 if now - run.started >= _LONG_ENOUGH else run.failures + 1
+                wait = min(_FIRST_WAIT * 2 ** max(run.failures - 1, 0), _LONGEST_WAIT)
+                run.due = now + wait
+                last = (self._nodes.log(name).strip().splitlines() or [f"code {code}"])[-1]
+                self._log(f"node {name} ended, and starts again in {wait:.0f} s: {last}")
+            elif now >= run.due:
+                run.started, run.due = now, None
+                self.restarts[name] += 1
+                self._nodes.start(name)

@@ -63,6 +63,12 @@ class Said:
         of a part that is not in it
     readings : those that a tree elsewhere asks, by attribute: a number, the place of a state, or
         None where it is unknown
+    oldest : when the oldest of the readings behind it was taken; None where nobody knows
+    doubts : how many readings are out of the range that the model learnt from, and how many pairs
+        of them never occurred together there
+    previous : of a node that sends on change, the row that it sent before; readings that are the
+        same there are left out. None where nothing is left out
+    is_exact : whether the signals are exact, rather than in units
     """
 
     sequence: int
@@ -71,6 +77,10 @@ class Said:
     missing: tuple[str, ...] = ()
     unknown: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     readings: Mapping[str, float | None] = field(default_factory=dict)
+    oldest: float | None = None
+    doubts: tuple[int, int] = (0, 0)
+    previous: int | None = None
+    is_exact: bool = True
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,10 @@ class Decided:
     beliefs : the belief in each class, by its name
     missing : the trees, fusions and readings that did not come in time
     known : the share of the model's knowledge that was reached
+    oldest : when the oldest of its readings was taken; None where nobody knows
+    settled : of a model with a policy, the class that stands; None for "don't know", and empty
+        where there is no policy
+    doubts : why it is or could be held back: low belief, few readings, out of range, unseen
     """
 
     sequence: int
@@ -108,6 +122,9 @@ class Decided:
     beliefs: Mapping[str, float]
     missing: tuple[str, ...] = ()
     known: float = 1.0
+    oldest: float | None = None
+    settled: str | None = ""
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -121,11 +138,17 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Measured:
-    """Readings of one row; the sequence is None where the node counts by time."""
+    """Readings of one row; the sequence is None where the node counts by time.
+
+    Of readings that were held until a row was made, ``oldest`` says when the oldest was taken, and
+    ``missing`` names those that are unknown.
+    """
 
     readings: Mapping[str, Reading]
     sequence: int | None = None
     time: float | None = None
+    oldest: float | None = None
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,6 +160,43 @@ class Ask:
 
 
 @dataclass(frozen=True)
+class SensorReport:
+    """How the readings of an attribute come in.
+
+    Attributes
+    ----------
+    age : seconds since the last was taken; None where none came
+    max_age : seconds after which it is unknown
+    is_known : whether there is one that is not too old
+    counts : how often each thing happened to its messages
+    """
+
+    age: float | None
+    max_age: float
+    is_known: bool
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How much the silence of nodes that send on change may hide (:mod:`solah.network.sending`).
+
+    Attributes
+    ----------
+    model : the hash of the bundle that they are about
+    row : they hold for the rows from this one on
+    winner : the place of the class that is decided for
+    allowed : by how much its lead over each class may fall at one node, in nats; empty where every
+        change is to be sent, and exactly
+    """
+
+    model: str
+    row: int
+    winner: int
+    allowed: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Status:
     """How a node is doing; kept by the broker."""
 
@@ -144,6 +204,7 @@ class Status:
     state: Literal["online", "offline"]
     model: str = ""
     counters: Mapping[str, int] = field(default_factory=dict)
+    sensors: Mapping[str, SensorReport] = field(default_factory=dict)
 
 
 def encode(message: Beliefs | Decisions | Measured | Ask | Status, wire: Wire = "json") -> bytes:
@@ -170,8 +231,11 @@ def decode_decisions(payload: bytes) -> Decisions:
 
 
 def decode_ask(payload: bytes) -> Ask:
-    """Read a request to send rows again."""
-    fields = _fields(payload, ("sequences", "since"))
+    """Read a request to send rows again; plainly a list of rows where nodes send on change."""
+    message = _read(payload)
+    if isinstance(message.value, list):
+        return Ask(tuple(map(_count, message.items(1, MAX_ROWS))))
+    fields = _versioned(message, ("sequences", "since"))
     sequences = tuple(map(_count, fields["sequences"].items(0, MAX_ROWS)))
     return Ask(sequences, _optional(_count, fields["since"]))
 
@@ -183,12 +247,13 @@ def decode_progress(payload: bytes) -> int:
 
 def decode_status(payload: bytes) -> Status:
     """Read how a node is doing."""
-    fields = _fields(payload, ("node", "state", "model", "counters"))
+    fields = _fields(payload, ("node", "state", "model", "counters"), ("sensors",))
     state = fields["state"].value
     if state not in ("online", "offline"):
         raise fields["state"].fail("'online' or 'offline'")
     counters = _mapping(fields["counters"], _count)
-    return Status(_text(fields["node"]), state, _text(fields["model"]), counters)
+    sensors = _mapping(fields["sensors"], _read_sensor) if "sensors" in fields else {}
+    return Status(_text(fields["node"]), state, _text(fields["model"]), counters, sensors)
 
 
 def decode_readings(payload: bytes) -> tuple[Measured, ...]:
@@ -215,6 +280,8 @@ def _plain_beliefs(message: Beliefs) -> dict[str, Any]:
             "missing": list(one.missing),
             **({"unknown": dict(one.unknown)} if one.unknown else {}),
             **({"readings": dict(one.readings)} if one.readings else {}),
+            **({"oldest": one.oldest} if one.oldest is not None else {}),
+            **({"doubts": list(one.doubts)} if any(one.doubts) else {}),
         }
         for one in message.rows
     ]
@@ -230,6 +297,9 @@ def _plain_decisions(message: Decisions) -> dict[str, Any]:
             "beliefs": dict(one.beliefs),
             "missing": list(one.missing),
             "known": one.known,
+            **({"oldest": one.oldest} if one.oldest is not None else {}),
+            **({"settled": one.settled} if one.settled != "" else {}),
+            **({"doubts": list(one.doubts)} if one.doubts else {}),
         }
         for one in message.rows
     ]
@@ -249,7 +319,19 @@ def _plain_ask(message: Ask) -> dict[str, Any]:
 def _plain_status(message: Status) -> dict[str, Any]:
     counters = dict(message.counters)
     about = {"node": message.node, "state": message.state, "model": message.model}
-    return {"v": VERSION, **about, "counters": counters}
+    sensors = {name: _plain_sensor(one) for name, one in message.sensors.items()}
+    return {
+        "v": VERSION,
+        **about,
+        "counters": counters,
+        **({"sensors": sensors} if sensors else {}),
+    }
+
+
+def _plain_sensor(report: SensorReport) -> dict[str, Any]:
+    age = None if report.age is None else round(report.age, 3)
+    about = {"age": age, "max_age": report.max_age, "known": report.is_known}
+    return {**about, "counts": dict(report.counts)}
 
 
 _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
@@ -266,11 +348,12 @@ _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
 
 def _read(payload: bytes, *, allow_nan: bool = False) -> Reader:
     if payload and payload[0] in _CBOR:
-        return Reader(_parse_cbor(payload), "the message", MessageError)
+        return Reader(parse_cbor(payload), "the message", MessageError)
     return _PARSER.read(payload, allow_nan=allow_nan)
 
 
-def _parse_cbor(payload: bytes) -> Any:
+def parse_cbor(payload: bytes, *, only_texts: bool = True) -> Any:
+    """Parse CBOR without tags, open lengths and repeated keys; only texts as keys, or others."""
     _PARSER.check_size(payload)
     _PARSER.check_containers(_most_containers(payload))
     stream = BytesIO(payload)
@@ -282,7 +365,7 @@ def _parse_cbor(payload: bytes) -> Any:
             max_depth=MAX_DEPTH,
             allow_indefinite=False,
             allow_duplicate_keys=False,
-            strict_hashable_types=True,
+            strict_hashable_types=only_texts,
         ).decode()
     except Exception as error:  # whatever a parser may raise on a stranger's bytes
         raise MessageError(f"the message cannot be read: {error}") from None
@@ -314,8 +397,14 @@ class _NoTags(dict[int, Any]):
         raise MessageError(f"the message has CBOR's tag {tag}, and none is taken here")
 
 
-def _fields(payload: bytes, keys: Iterable[str]) -> dict[str, Reader]:
-    fields = _read(payload).record(("v", *keys))
+def _fields(payload: bytes, keys: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Reader]:
+    return _versioned(_read(payload), keys, optional)
+
+
+def _versioned(
+    message: Reader, keys: Iterable[str], optional: Iterable[str] = ()
+) -> dict[str, Reader]:
+    fields = message.record(("v", *keys), optional)
     version = fields["v"].value
     if type(version) is not int or version != VERSION:
         raise MessageError(f"the message has version {shown(version)}; this is {VERSION}")
@@ -323,19 +412,23 @@ def _fields(payload: bytes, keys: Iterable[str]) -> dict[str, Reader]:
 
 
 def _read_signals(row: Reader) -> Said:
-    fields = row.record(("seq", "time", "says", "missing"), ("unknown", "readings"))
+    optional = ("unknown", "readings", "doubts", "oldest")
+    fields = row.record(("seq", "time", "says", "missing"), optional)
     return Said(
         sequence=_count(fields["seq"]),
         time=_time(fields["time"]),
         signals=_mapping(fields["says"], _signal),
         missing=_names(fields["missing"]),
-        unknown=_mapping(fields["unknown"], _unknown) if "unknown" in fields else {},
-        readings=_mapping(fields["readings"], _code) if "readings" in fields else {},
+        unknown=_mapping(fields["unknown"], read_unknown) if "unknown" in fields else {},
+        readings=_mapping(fields["readings"], read_code) if "readings" in fields else {},
+        doubts=read_doubts(fields["doubts"]) if "doubts" in fields else (0, 0),
+        oldest=_time(fields["oldest"]) if "oldest" in fields else None,
     )
 
 
 def _read_decision(row: Reader) -> Decided:
-    fields = row.record(("seq", "time", "decision", "beliefs", "missing", "known"))
+    required = ("seq", "time", "decision", "beliefs", "missing", "known")
+    fields = row.record(required, ("settled", "doubts", "oldest"))
     return Decided(
         sequence=_count(fields["seq"]),
         time=_time(fields["time"]),
@@ -343,6 +436,21 @@ def _read_decision(row: Reader) -> Decided:
         beliefs=_mapping(fields["beliefs"], _share),
         missing=_names(fields["missing"]),
         known=_share(fields["known"]),
+        oldest=_time(fields["oldest"]) if "oldest" in fields else None,
+        settled=_optional(_text, fields["settled"]) if "settled" in fields else "",
+        doubts=_names(fields["doubts"]) if "doubts" in fields else (),
+    )
+
+
+def _read_sensor(sensor: Reader) -> SensorReport:
+    fields = sensor.record(("age", "max_age", "known", "counts"))
+    if not isinstance(fields["known"].value, bool):
+        raise fields["known"].fail("true or false")
+    return SensorReport(
+        age=_optional(_time, fields["age"]),
+        max_age=_time(fields["max_age"]),
+        is_known=fields["known"].value,
+        counts=_mapping(fields["counts"], _count),
     )
 
 
@@ -390,12 +498,20 @@ def _signal(reader: Reader) -> tuple[float, ...]:
     return reader.numbers(0, _MAX_SIGNAL_SIZE, -_MOST, _MOST)
 
 
-def _unknown(reader: Reader) -> tuple[float, float]:
+def read_unknown(reader: Reader) -> tuple[float, float]:
+    """Read the share and the variance of evidence that is unknown."""
     share, variance = reader.items(2, 2)
     return share.number(0.0, 1.0 + _ROUNDING), variance.number(0.0, _MOST_VARIANCE)
 
 
-def _code(reader: Reader) -> float | None:
+def read_doubts(reader: Reader) -> tuple[int, int]:
+    """Read how many readings are out of range, and how many pairs unseen."""
+    out_of_range, unseen = map(_count, reader.items(2, 2))
+    return out_of_range, unseen
+
+
+def read_code(reader: Reader) -> float | None:
+    """Read a coded reading."""
     return None if reader.value is None else reader.number(-_FLOAT_MAX, _FLOAT_MAX)
 
 

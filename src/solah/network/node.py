@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import SolahError
 from solah.model.format import MAX_BYTES as MOST_OF_A_PLAN
+from solah.network.adopting import Adoption
 from solah.network.backlog import Backlog, Complaints
-from solah.network.bundle import BundleError, read_bundle
 from solah.network.client import Client
+from solah.network.compact import (
+    decode_terms,
+    encode_ask,
+    encode_rows,
+    encode_terms,
+)
+from solah.network.health import Health
 from solah.network.keeping import Keeper
+from solah.network.logs import Event
 from solah.network.messages import (
     MAX_BYTES,
     Ask,
@@ -22,15 +30,14 @@ from solah.network.messages import (
     MessageError,
     Status,
     decode_ask,
-    decode_beliefs,
     decode_progress,
     decode_readings,
     encode,
 )
 from solah.network.remembering import Memory, read_memory, read_plans
-from solah.network.topics import Topics
-from solah.network.trust import refuse_older
-from solah.network.versions import NoRoomError
+from solah.network.shadowing import beliefs_of, next_shadow
+from solah.network.topics import SHADOW, Topics
+from solah.network.watched import SILENT_AFTER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,7 +46,10 @@ if TYPE_CHECKING:
     from solah.network.bundle import Bundle
     from solah.network.client import Broker, Receipt
     from solah.network.core import NodeCore, Outbox
+    from solah.network.logs import Fact, Level
     from solah.network.messages import Wire
+    from solah.network.shadowing import Shadow
+    from solah.network.site.feeding import Feed
     from solah.network.trust import Trust
 
 _MOST_WAITING = 20_000
@@ -51,11 +61,11 @@ _IDLE = 0.2
 _AHEAD = 1_000
 _MOST_UNCONFIRMED = 200
 _MOST_CHANGED = 1_000  # rows that are evaluated at once
-_MOST_POSTPONED = 64
 _REPEATED = 60.0  # seconds of decisions that are sent again when a broker comes back
 _MOST_REPEATED = 4 * 1024 * 1024  # bytes
 _READ_AGAIN_EVERY = 1.0
 _STUCK = 60.0
+_STALLED = 30.0  # seconds without a step after which the node is not alive
 _RECEIPT = "receipt"  # of the message that was put aside before it
 
 
@@ -74,6 +84,8 @@ class NodeOptions:
     extras : called with decisions, returns topics and payloads to publish with them
     announcements : topics and payloads to publish, retained, when it connects
     log : called with what an operator should know
+    is_patient : whether it waits for a broker that starts later
+    feed : what makes rows of sensors' messages, and counts them; None where no site file says how
     """
 
     wire: Wire = "json"
@@ -84,6 +96,8 @@ class NodeOptions:
     extras: Callable[[Any], Iterable[tuple[str, bytes]]] | None = None
     announcements: tuple[tuple[str, bytes], ...] = ()
     log: Callable[[str], None] = lambda _: None
+    is_patient: bool = False
+    feed: Feed | None = None
 
 
 class Node:
@@ -107,9 +121,8 @@ class Node:
         self._stopping = threading.Event()
         self._problem: BaseException | None = None
         self._next_status = 0.0
-        self._plans: dict[tuple[str, int], bytes] = {}
-        self._postponed: deque[bytes] = deque()
-        self._has_resumed = False
+        self._shadow: Shadow | None = None
+        self._stepped = time.monotonic()
         self._without_message: deque[Receipt] = deque()  # whose messages had to go
         self._decided: deque[tuple[float, bytes]] = deque()
         self._decided_bytes = 0
@@ -117,6 +130,7 @@ class Node:
         self._progress, self._progressed = -1, time.monotonic()
         self._wanted = -1
         self._is_lasting = False  # whether its rows can be had again
+        self._is_live = self._options.feed is not None  # whether they come at their own pace
         self._read_again: int | None = None
         self._next_reading = 0.0
         self._reading_at = 0
@@ -127,11 +141,20 @@ class Node:
             client_id(self._topics, core.name),
             self._receive,
             on_connect=self._connected,
+            on_lost=self._disconnected,
             will=(self._topics.status(core.name), will),
             is_careful=self._options.state is not None,
         )
-        log = self._options.log
-        self._keeper = Keeper(self._options.state, self._client, self.counters, log)
+        self._keeper = Keeper(self._options.state, self._client, self.counters, self._options.log)
+        self._adoption = Adoption(
+            core,
+            self._topics.site,
+            self._options.trust,
+            self._options.allow_rollback,
+            keep=self._keeper.keep_plans,
+            announce=self._announce_plan,
+            refuse=self._refuse_plan,
+        )
 
     def run(
         self, rows: Iterable[Measured] | Callable[[int], Iterable[Measured]] | None = None
@@ -146,7 +169,7 @@ class Node:
         """
         self._remember()
         self._subscribe()
-        self._client.start()
+        self._client.start(is_patient=self._options.is_patient)
         if rows is not None:
             threading.Thread(target=self._read, args=(rows,), daemon=True).start()
         try:
@@ -165,6 +188,22 @@ class Node:
         self._stopping.set()  # and no more: signals come while locks are held
 
     @property
+    def health(self) -> Health:
+        """How the node is doing, for what restarts services; from any thread."""
+        idle = time.monotonic() - self._stepped
+        return Health(
+            is_alive=idle < _STALLED,
+            is_ready=idle < _STALLED and self._client.is_connected,
+            facts={
+                "node": self.core.name,
+                "site": self._topics.site,
+                "model": self.core.bundle.hash,
+                "connected": self._client.is_connected,
+                "seconds_since_step": round(idle, 1),
+            },
+        )
+
+    @property
     def wanted(self) -> int:
         """The last row that others came to, or asked for; -1 for none."""
         return self._wanted
@@ -181,8 +220,9 @@ class Node:
                 self._publish(self.core.advance(time.monotonic()))
         while self._without_message:
             self._keeper.add(self._without_message.popleft())
-        now = time.monotonic()
+        now = self._stepped = time.monotonic()
         self._publish(self.core.advance(now))
+        self._advance_shadow(now)
         self._wanted = max(self._wanted, self.core.reached)
         if self._keeper.step(now, self._memory) and self.core.decides:
             self._note_progress(self._keeper.settled)
@@ -190,11 +230,16 @@ class Node:
         if now >= self._next_status:
             self._next_status = now + _STATUS_EVERY
             self._publish_status("online")
+            if not self._client.is_connected:
+                reason = self._client.refusal or "it does not answer"
+                self._complaints.add("the broker", f"no connection: {reason}", now)
             self._complaints.tell(now)
-            self._adopt_postponed()
+            self._adoption.retry()
 
     def _next_items(self) -> list[tuple[str, Any]]:
-        due = self.core.next_deadline()
+        cores = (self.core,) if self._shadow is None else (self.core, self._shadow.core)
+        times = [due for core in cores if (due := core.next_deadline()) is not None]
+        due = min(times, default=None)
         wait = _IDLE if due is None else min(max(due - time.monotonic(), 0.0), _IDLE)
         return self._backlog.take(max(wait, 1e-3), _A_BATCH)
 
@@ -202,7 +247,7 @@ class Node:
 
     def _receive(self, topic: str, payload: bytes, receipt: Receipt | None = None) -> None:
         """Put a message aside; this is the network's thread."""
-        is_plan = topic == self._topics.model
+        is_plan = topic in (self._topics.model, self._topics.shadow.model)
         if len(payload) > (MOST_OF_A_PLAN if is_plan else MAX_BYTES):
             self.counters["refused_models" if is_plan else "malformed"] += 1
         else:
@@ -241,21 +286,23 @@ class Node:
             self._complaints.add(kind, str(error), time.monotonic())
 
     def _read_rows(self, rows: Iterable[Measured]) -> None:
-        before = self.core.counters["unnumbered"]
-        self.core.read(rows, time.monotonic(), time.time())
+        before, rows = self.core.counters["unnumbered"], list(rows)
+        now, wall = time.monotonic(), time.time()
+        self.core.read(rows, now, wall)
+        if self._shadow is not None:
+            self._shadow.core.read(rows, now, wall)
         if not before and self.core.counters["unnumbered"]:
-            self._options.log(
+            self._log(
                 "readings without a number 'seq' are left out; give one, or tell rows apart by "
-                "time with --window"
+                "time with --window",
+                "unnumbered_readings",
+                "warning",
             )
 
     def _take_message(self, node: str, what: str, payload: bytes) -> None:
         now = time.monotonic()
         if what == "out":
-            beliefs = decode_beliefs(payload)
-            if beliefs.node != node:
-                raise MessageError(f"{beliefs.node!r} publishes on the topic of {node!r}")
-            self.core.hear(beliefs, now)
+            self.core.hear(beliefs_of(node, payload, self.core.bundles), now)
         elif what == "in":
             self._read_rows(decode_readings(payload))
         elif what == "ask":
@@ -265,77 +312,38 @@ class Node:
         elif what == "progress":
             if not self.core.decides:
                 self._note_progress(decode_progress(payload))
+        elif what == "terms" and payload:
+            if (terms := decode_terms(payload, self.core.bundles)) is not None:
+                self.core.take_terms(terms)
         elif what == "model" and payload:
-            self._take_plan(payload)
+            self._adoption.take(payload)
+        elif what == f"{SHADOW}model":
+            self._take_shadow(payload)
+        elif self._shadow is not None:
+            self._shadow.take(node, what.removeprefix(SHADOW), payload, now)
 
-    def _take_plan(self, payload: bytes) -> None:
-        """Take a plan, or put it aside behind those for which there is no room yet."""
-        self._adopt_postponed()
-        try:
-            self._adopt(payload, is_waiting=bool(self._postponed))
-        except NoRoomError:
-            if payload not in self._postponed and len(self._postponed) < _MOST_POSTPONED:
-                self._postponed.append(payload)
-                self._keep_plans()
-            raise
+    def _announce_plan(self, bundle: Bundle) -> None:
+        text = f"model {bundle.hash} from row {bundle.starts} on"
+        self._log(text, "model_adopted", model=bundle.hash, starts=bundle.starts)
+        self._subscribe()
+        self._next_status = 0.0
 
-    def _adopt(self, payload: bytes, *, is_waiting: bool = False) -> None:
-        bundle = read_bundle(payload, self._options.trust)
-        self._check_plan(bundle)
-        if is_waiting:
-            raise NoRoomError("plans that came before it wait for room")
-        is_new = self.core.adopt(bundle, time.monotonic())
-        # One that was only signed again has another counter, so its document is kept as well.
-        self._plans[bundle.hash, bundle.starts] = payload
-        known = [(one.hash, one.starts) for one in self.core.bundles]
-        self._plans = {one: self._plans[one] for one in known if one in self._plans}
-        self._keep_plans()
-        if is_new:
-            self._options.log(f"model {bundle.hash} from row {bundle.starts} on")
+    def _refuse_plan(self, error: SolahError) -> None:
+        self.counters["refused_models"] += 1
+        self._complaints.add(self._topics.model, str(error), time.monotonic())
+
+    def _take_shadow(self, payload: bytes) -> None:
+        """Begin to try a model out, or end it."""
+        before, self._shadow = (
+            self._shadow,
+            next_shadow(self._shadow, payload, self.core, self._options.trust),
+        )
+        if self._shadow is None and before is not None:
+            self._log("the shadow model is not tried out any more", "shadow_ended")
+        elif self._shadow is not None and self._shadow is not before:
+            model = self._shadow.core.bundle.hash
+            self._log(f"model {model} is tried out as a shadow", "shadow_started", model=model)
             self._subscribe()
-            self._next_status = 0.0
-
-    def _keep_plans(self) -> None:
-        """Keep all plans for a restart; while the kept ones are taken, they stay as they are."""
-        if self._has_resumed:
-            self._keeper.keep_plans([*self._plans.values(), *self._postponed])
-
-    def _check_plan(self, bundle: Bundle) -> None:
-        if bundle.plan.site != self._topics.site:
-            raise BundleError(f"the plan is of the site {bundle.plan.site!r}")
-        if self._options.trust is not None and not self._options.allow_rollback:
-            refuse_older(bundle, self.core.bundle)
-
-    def _resume(self, payload: bytes) -> None:
-        """Go on with a plan that was taken before, unless the one we started with is newer.
-
-        The counter of a signed plan counts, no matter who signed it; the plan is used only if its
-        signer is still trusted.
-        """
-        if self._options.trust is None:
-            self._take(self._topics.model, payload)
-        elif self._options.allow_rollback:
-            return
-        elif read_bundle(payload).counter > self.core.bundle.counter:
-            try:
-                self._take_plan(payload)
-            except NoRoomError:
-                return  # it waits, as it did before
-            except BundleError as error:
-                raise BundleError(f"a plan kept in {self._options.state}.plans: {error}") from None
-
-    def _adopt_postponed(self) -> None:
-        """Take the plans for which there is room by now, in the order in which they came."""
-        while self._postponed:
-            try:
-                self._adopt(self._postponed[0])
-            except NoRoomError:
-                return
-            except SolahError as error:
-                self.counters["refused_models"] += 1
-                self._complaints.add(self._topics.model, str(error), time.monotonic())
-            self._postponed.popleft()
-            self._keep_plans()
 
     def _note_progress(self, settled: int) -> None:
         self.core.note_progress(settled)
@@ -359,19 +367,46 @@ class Node:
 
     def _publish(self, outbox: Outbox) -> None:
         wire, topics = self._options.wire, self._topics
+        bundles = {bundle.hash: bundle for bundle in self.core.bundles}
+        for beliefs in outbox.beliefs:
+            payload = encode_rows(beliefs, bundles[beliefs.model], wire)
+            self._send(topics.said(self.core.name), payload)
+        for node, ask in outbox.asks:
+            self._send(topics.asked(node), encode_ask(ask, self.core.bundle, wire))
+        for terms in outbox.terms:
+            payload = encode_terms(terms, bundles[terms.model])
+            self._send(topics.terms, payload, retain=True)
+        for decided in outbox.decisions:
+            payload = encode(decided, wire)
+            self._send(topics.decisions, payload, about={"model": decided.model, "wire": wire})
+            self._decided.append((time.monotonic(), payload))
+            self._decided_bytes += len(payload)
+            if self._shadow is not None:
+                self._shadow.compare(decided)
+            for topic, payload in self._options.extras(decided) if self._options.extras else ():
+                self._send(topic, payload)
+        if self._client.is_connected:
+            self._forget_decided()
+
+    def _advance_shadow(self, now: float) -> None:
+        """Let the shadow model evaluate; whatever becomes of it, the node goes on."""
+        if self._shadow is None:
+            return
+        try:
+            outbox = self._shadow.advance(now)
+        except Exception as problem:
+            self.counters["shadow_failed"] += 1
+            self._shadow = None
+            text = f"the shadow model failed, and is not tried out any more: {problem}"
+            self._log(text, "shadow_failed", "error")
+            return
+        wire, topics = self._options.wire, self._topics.shadow
         for beliefs in outbox.beliefs:
             self._send(topics.said(self.core.name), encode(beliefs, wire))
         for node, ask in outbox.asks:
             self._send(topics.asked(node), encode(ask, wire))
         for decided in outbox.decisions:
-            payload = encode(decided, wire)
-            self._send(topics.decisions, payload)
-            self._decided.append((time.monotonic(), payload))
-            self._decided_bytes += len(payload)
-            for topic, payload in self._options.extras(decided) if self._options.extras else ():
-                self._send(topic, payload)
-        if self._client.is_connected:
-            self._forget_decided()
+            self._send(topics.decisions, encode(decided, wire))
 
     def _forget_decided(self) -> None:
         """Forget the decisions that a broker surely has passed on."""
@@ -379,21 +414,28 @@ class Node:
         while self._decided and (self._decided[0][0] < old or self._decided_bytes > _MOST_REPEATED):
             self._decided_bytes -= len(self._decided.popleft()[1])
 
-    def _send(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        if not self._client.publish(topic, payload, retain=retain):
+    def _send(self, topic: str, payload: bytes, **options: Any) -> None:
+        if not self._client.publish(topic, payload, **options):
             self.counters["unsaid"] += 1
 
     def _publish_status(self, state: Any) -> None:
-        counters = {**self.core.counters, **self.counters}
-        status = Status(self.core.name, state, self.core.bundle.hash, counters)
-        self._send(self._topics.status(self.core.name), encode(status), retain=True)
+        feed = self._options.feed
+        shadow = {} if self._shadow is None else self._shadow.counters()
+        counters = {**self.core.counters, **self.counters, **shadow}
+        if feed is not None:
+            counters |= feed.all_counters()
+        sensors = feed.report(time.time()) if feed is not None else {}
+        status = Status(self.core.name, state, self.core.bundle.hash, counters, sensors)
+        # With MQTT 5, a broker does not keep that a node is online for longer than it is.
+        expires = {"expires": 2 * SILENT_AFTER} if state == "online" else {}
+        self._send(self._topics.status(self.core.name), encode(status), retain=True, **expires)
 
     def _publish_progress(self) -> None:
         self._send(self._topics.progress, json.dumps(self._keeper.settled).encode(), retain=True)
 
     def _connected(self) -> None:
         """Publish what others must know first; this is the network's thread."""
-        self._options.log(f"node {self.core.name} of {self._topics.site} is connected")
+        self._log(f"node {self.core.name} of {self._topics.site} is connected", "connected")
         self._next_status = 0.0
         for topic, payload in self._options.announcements:
             self._client.publish(topic, payload, retain=True)
@@ -406,11 +448,21 @@ class Node:
         for node in set(dict(self.core.plan.hears).values()):
             self._client.publish(self._topics.asked(node), since)
 
+    def _disconnected(self) -> None:
+        """Tell that the connection is lost; this is the network's thread."""
+        if not self._stopping.is_set():
+            self._log("the connection to the broker is lost", "connection_lost", "warning")
+
     def _subscribe(self) -> None:
         name, topics = self.core.name, self._topics
         others = {topics.said(node) for _, node in self.core.plan.hears}
-        own = (topics.readings(name), topics.asked(name), topics.model, topics.progress)
-        self._client.subscribe([*own, *sorted(others)])
+        own = [topics.readings(name), topics.asked(name), topics.model, topics.progress]
+        own += [topics.terms] if self.core.bundle.plan.sending and self.core.plan.sends else []
+        shadow = [topics.shadow.model]
+        if self._shadow is not None:
+            tried = {topics.shadow.said(node) for _, node in self._shadow.core.plan.hears}
+            shadow += [topics.shadow.asked(name), *sorted(tried)]
+        self._client.subscribe([*own, *sorted(others), *shadow])
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -460,6 +512,8 @@ class Node:
         """Whether a row has to wait; what cannot be had again does not wait for the dead."""
         if self._client.in_flight > _MOST_UNCONFIRMED or not self._client.is_connected:
             return True
+        if self._is_live:
+            return False
         if not self._is_lasting and time.monotonic() > self._progressed + _STUCK:
             return False
         return row.sequence is not None and row.sequence > self._progress + _AHEAD
@@ -469,12 +523,10 @@ class Node:
     def _remember(self) -> None:
         """Go on where this node was before it was restarted, with the plans that it had."""
         memory = read_memory(self._options.state)
-        for payload in read_plans(self._options.state):
-            self._resume(payload)
+        self._adoption.resume(read_plans(self._options.state), self._options.state)
         if memory != Memory():
             self.core.resume(memory, time.monotonic())
-        self._has_resumed = True
-        self._adopt_postponed()
+        self._adoption.begin()
         self._keeper.begin(memory)
         self._brought = memory.brought
         if self.core.decides:
@@ -482,6 +534,9 @@ class Node:
 
     def _memory(self) -> Memory:
         return self.core.memory(self._brought)
+
+    def _log(self, text: str, name: str, level: Level = "info", **facts: Fact) -> None:
+        self._options.log(Event(text, name, level, **{"node": self.core.name, **facts}))
 
     def _quietly(self, log: Callable[[str], None]) -> Callable[[str], None]:
         """Let a log that cannot be written, as on a full disk, stop nothing."""

@@ -7,16 +7,19 @@ counted and changes nothing else, and what is kept has bounds.
 from __future__ import annotations
 
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import SolahError
+from solah.network.alerting import decode_alerts
 from solah.network.bundle import read_bundle
+from solah.network.compact import decode_rows, decode_terms
+from solah.network.comparing import Comparison
+from solah.network.condition import judge, stale_after
 from solah.network.fitting import Fitting
 from solah.network.messages import (
     MAX_SEQUENCE,
     decode_ask,
-    decode_beliefs,
     decode_decisions,
     decode_progress,
     decode_readings,
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from solah.network.bundle import Bundle
-    from solah.network.messages import Decided
+    from solah.network.messages import Decided, SensorReport
     from solah.network.topics import Topics
     from solah.network.trust import Trust
     from solah.network.watched import Output
@@ -45,11 +48,14 @@ if TYPE_CHECKING:
 MOST_DECISIONS = 200
 MOST_STRANGERS = 100
 """How many nodes are kept of which the plan does not know."""
+MOST_SENSORS = 500
+"""How many sensors of a node are kept."""
 REFUSALS = ("unreadable", "unfit", "other_model", "elsewhere")
 """Why messages are not taken."""
 
 _MOST_BUNDLES = 4
 _MOST_NAMES = 50
+_MOST_ARRIVALS = 64
 # A row that is further off tells of a replay or of a clock, not of a way through the network.
 _MOST_LATENCY = 3_600.0
 
@@ -68,6 +74,9 @@ class Observer:
     trust : Trust, default=None
         Of whom plans are taken, as :func:`solah.network.trust.load_trust` reads it, and none that
         is older than the newest; None where everyone's are.
+    stale_after : float, default=None
+        Seconds without a decision after which the site is stale; None for five times the usual time
+        between decisions, and half a minute at least.
 
     Examples
     --------
@@ -80,8 +89,10 @@ class Observer:
     [('kitchen', 'online')]
     """
 
-    def __init__(self, topics: Topics, trust: Trust | None = None) -> None:
-        self._topics, self._trust = topics, trust
+    def __init__(
+        self, topics: Topics, trust: Trust | None = None, stale_after: float | None = None
+    ) -> None:
+        self._topics, self._trust, self._stale_after = topics, trust, stale_after
         self._lock = threading.RLock()
         self._fittings: OrderedDict[str, Fitting] = OrderedDict()
         self._nodes: dict[str, WatchedNode] = {}
@@ -92,6 +103,23 @@ class Observer:
         self._by_decision: Counter[str] = Counter()
         self._by_missing: Counter[str] = Counter()
         self._progress: int | None = None
+        self._arrivals: deque[float] = deque(maxlen=_MOST_ARRIVALS)
+        self._link: dict[str, Any] = {"is_connected": None, "since": None}
+        self._shadow: tuple[Fitting, Comparison] | None = None
+        self._alerts: list[dict[str, Any]] = []
+        self._changes = 0
+        self._is_retained = False
+
+    @property
+    def changes(self) -> int:
+        """Grows with everything that is noted; what depends on time alone does not count."""
+        return self._changes
+
+    @property
+    def is_connected(self) -> bool | None:
+        """Whether there is a connection to the broker; None where nobody said."""
+        is_connected: bool | None = self._link["is_connected"]
+        return is_connected
 
     @property
     def site(self) -> str:
@@ -107,6 +135,7 @@ class Observer:
     def adopt(self, bundle: Bundle) -> None:
         """Read messages by a plan and its model from now on."""
         with self._lock:
+            self._changes += 1
             if bundle.hash not in self._fittings:
                 for of_model in (self._parts, self._by_decision, self._by_missing):
                     of_model.clear()
@@ -117,7 +146,13 @@ class Observer:
             for gone in self._strangers()[MOST_STRANGERS:]:
                 del self._nodes[gone]
 
-    def take(self, topic: str, payload: bytes, now: float) -> None:
+    def note_link(self, is_connected: bool, now: float) -> None:
+        """Note that the connection to the broker stands, or is lost."""
+        with self._lock:
+            self._changes += 1
+            self._link = {"is_connected": is_connected, "since": now}
+
+    def take(self, topic: str, payload: bytes, now: float, *, is_retained: bool = False) -> None:
         """Take in a message.
 
         Parameters
@@ -126,9 +161,13 @@ class Observer:
         payload : bytes
         now : float
             The time on the wall, in seconds.
+        is_retained : bool, default=False
+            Whether the broker had kept it, so that its sender need not be there any more.
         """
         with self._lock:
+            self._changes += 1
             self._totals["messages"] += 1
+            self._is_retained = is_retained
             try:
                 self._take(topic, payload, now)
             except _RefusedError as refused:
@@ -150,21 +189,28 @@ class Observer:
         Returns
         -------
         picture : dict
-            ``site``, ``now``, ``model``, ``nodes``, ``parts`` (the trees and fusions, from bottom
-            to top), ``decisions``, ``progress`` and ``messages``. Every text in it can be shown on
-            a terminal as it is.
+            ``site``, ``now``, ``condition`` (see :mod:`solah.network.condition`), ``link`` (to the
+            broker), ``model``, ``nodes``, ``parts`` (the trees and fusions, from bottom to top),
+            ``decisions``, ``shadow``, ``alerts``, ``progress`` and ``messages``. Every text in it
+            can be shown on a terminal as it is.
         """
         with self._lock:
             newest, decided = self._newest, list(self._decided.values())
             missing = decided[-1].missing if decided else ()
             names = [*(newest.nodes if newest else ()), *self._strangers()]
+            nodes = [self._describe_node(name, now) for name in names]
+            decisions = self._describe_decisions(decided, now, last)
             return {
                 "site": self.site,
                 "now": now,
+                "condition": judge(nodes, decisions, self.is_connected).describe(),
+                "link": self._link,
                 "model": newest.describe() if newest else None,
-                "nodes": [self._describe_node(name, now) for name in names],
+                "nodes": nodes,
                 "parts": newest.describe_parts(self._parts, missing) if newest else [],
-                "decisions": self._describe_decisions(decided, now, last),
+                "decisions": decisions,
+                "shadow": self._describe_shadow(),
+                "alerts": self._alerts,
                 "progress": self._progress,
                 "messages": {kind: self._totals[kind] for kind in ("messages", *REFUSALS)},
             }
@@ -184,12 +230,19 @@ class Observer:
         address = self._topics.parse(topic)
         if address is None:
             raise _RefusedError("elsewhere")
-        if not payload:
-            return  # somebody let the broker forget what it kept
+        if not payload:  # somebody let the broker forget what it kept
+            if topic == self._topics.shadow.model:
+                self._shadow = None
+            return
         of_site: dict[str, Callable[[bytes, float], None]] = {
             "model": self._take_bundle,
             "decision": self._take_decisions,
             "progress": self._take_progress,
+            self._topics.shadow.lane + "model": self._take_shadow_bundle,
+            self._topics.shadow.lane + "decision": self._take_shadow_decisions,
+            "alerts": self._take_alerts,
+            "alert": self._pass_over_alert,
+            "terms": self._take_terms,
         }
         of_node: dict[str, Callable[[str, bytes, float], None]] = {
             "status": self._take_status,
@@ -197,6 +250,8 @@ class Observer:
             "in": self._take_readings,
             "ask": self._take_ask,
             "influx": self._pass_over,
+            self._topics.shadow.lane + "out": self._pass_over,
+            self._topics.shadow.lane + "ask": self._pass_over,
         }
         if not address.node and address.what in of_site:
             of_site[address.what](payload, now)
@@ -207,7 +262,7 @@ class Observer:
 
     def _take_bundle(self, payload: bytes, _now: float) -> None:
         bundle = read_bundle(payload, self._trust)
-        if bundle.plan.site != self.site:
+        if bundle.plan.site != self.site or bundle.is_shadow:
             raise _RefusedError("unfit")
         if self._trust is not None and self._newest is not None:
             refuse_older(bundle, self._newest.bundle)
@@ -216,13 +271,19 @@ class Observer:
     def _take_progress(self, payload: bytes, _now: float) -> None:
         self._progress = decode_progress(payload)
 
+    def _take_terms(self, payload: bytes, _now: float) -> None:
+        decode_terms(payload, self._bundles())  # only to be counted where it cannot be read
+
     def _take_status(self, name: str, payload: bytes, now: float) -> None:
         status = decode_status(payload)
         node = self._node(name, status.node)
-        node.last_seen, node.state, node.model = now, status.state, shown(status.model)
+        node.told, node.told_at, node.model = status.state, now, shown(status.model)
+        if not self._is_retained:
+            node.last_seen = now
         if status.counters:  # a last will has none
             some = sorted(status.counters.items())[:_MOST_NAMES]
             node.counters = {shown(what): min(count, MAX_SEQUENCE) for what, count in some}
+            node.sensors = dict(sorted(status.sensors.items())[:MOST_SENSORS])
 
     def _take_readings(self, name: str, payload: bytes, now: float) -> None:
         self._node(name, name).readings.add(len(decode_readings(payload)), now)
@@ -234,7 +295,7 @@ class Observer:
         """Ignore what is for others."""
 
     def _take_beliefs(self, name: str, payload: bytes, now: float) -> None:
-        message = decode_beliefs(payload)
+        message = decode_rows(payload, name, self._bundles())
         fitting = self._fittings.get(message.model)
         if fitting is None:
             raise _RefusedError("other_model")
@@ -256,8 +317,42 @@ class Observer:
         new = {key: row for key, row in rows.items() if key not in self._decided}
         self._note(self._node(check_name(message.node), message.node), len(new), now)
         self._rate.add(len(new), now)
+        if new:
+            self._arrivals.append(now)
         for key, row in new.items():
             self._decide(key, row, fitting, now)
+            if self._shadow is not None:
+                self._shadow[1].act(row.sequence, shown(row.decision))
+
+    def _take_shadow_bundle(self, payload: bytes, _now: float) -> None:
+        bundle = read_bundle(payload, self._trust)
+        if bundle.plan.site != self.site or not bundle.is_shadow:
+            raise _RefusedError("unfit")
+        if self._shadow is None or self._shadow[0].hash != bundle.hash:
+            fitting = Fitting(bundle)
+            self._shadow = (fitting, Comparison(is_number=not fitting.labels))
+
+    def _take_shadow_decisions(self, payload: bytes, _now: float) -> None:
+        message = decode_decisions(payload)
+        if self._shadow is None or self._shadow[0].hash != message.model:
+            raise _RefusedError("other_model")
+        fitting, comparison = self._shadow
+        if not all(fitting.may_decide(message.node, row) for row in message.rows):
+            raise _RefusedError("unfit")
+        for row in message.rows:
+            comparison.shadow(row.sequence, shown(row.decision))
+
+    def _take_alerts(self, payload: bytes, _now: float) -> None:
+        self._alerts = [
+            {"name": shown(one.name), "text": shown(one.text), "since": one.since}
+            for one in decode_alerts(payload)[:_MOST_NAMES]
+        ]
+
+    def _pass_over_alert(self, _payload: bytes, _now: float) -> None:
+        """Ignore single alerts; all that are raised come together."""
+
+    def _bundles(self) -> list[Bundle]:
+        return [fitting.bundle for fitting in self._fittings.values()]
 
     def _node(self, name: str, speaker: str) -> WatchedNode:
         """Find a node, or begin to watch it."""
@@ -293,6 +388,7 @@ class Observer:
             missing=tuple(map(shown, row.missing[:_MOST_NAMES])),
             known=row.known,
             latency=round(late, 4) if abs(late) < _MOST_LATENCY else None,
+            age=None if row.oldest is None else round(max(row.time - row.oldest, 0.0), 3),
         )
         while len(self._decided) > MOST_DECISIONS:
             self._decided.popitem(last=False)
@@ -313,7 +409,7 @@ class Observer:
             "is_planned": plan is not None,
             "decides": newest is not None and newest.decider == name,
             "runs": [shown(part) for part in plan.runs] if plan else [],
-            "state": node.state,
+            "state": node.state(now),
             "model": node.model,
             "has_newest": newest is not None and newest.hash == node.model,
             "heard": node.last_seen,
@@ -322,6 +418,7 @@ class Observer:
             "readings": node.readings.total,
             "reading_rate": node.readings.at(now),
             "counters": dict(node.counters),
+            "sensors": [_describe_sensor(name, one) for name, one in node.sensors.items()],
         }
 
     def _describe_decisions(
@@ -330,7 +427,13 @@ class Observer:
         n_kept = len(decided)
         missing = Counter(part for one in decided for part in one.missing)
         latencies = sorted(one.latency for one in decided if one.latency is not None)
+        last_at = self._arrivals[-1] if self._arrivals else None
+        limit = self._stale_after or stale_after(self._arrivals)
         return {
+            "last_at": last_at,
+            "last_missing": list(decided[-1].missing) if decided else [],
+            "stale_after": limit,
+            "is_stale": last_at is not None and now - last_at > limit,
             "total": self._totals["decisions"],
             "incomplete_total": self._totals["incomplete"],
             "rate": self._rate.at(now),
@@ -348,6 +451,22 @@ class Observer:
                 for one in reversed(decided[max(n_kept - last, 0) :])
             ],
         }
+
+    def _describe_shadow(self) -> dict[str, Any] | None:
+        if self._shadow is None:
+            return None
+        fitting, comparison = self._shadow
+        return {"hash": fitting.hash, "starts": fitting.bundle.starts, **comparison.describe()}
+
+
+def _describe_sensor(name: str, report: SensorReport) -> dict[str, Any]:
+    return {
+        "attribute": shown(name),
+        "age": report.age,
+        "max_age": report.max_age,
+        "is_known": report.is_known,
+        "counts": {shown(what): count for what, count in report.counts.items()},
+    }
 
 
 def _percentiles(ordered: list[float]) -> dict[str, float] | None:

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _NODES = "nodes"
-_KEYS = ("gateway", "site", _NODES)
+KEYS = ("gateway", "site", _NODES)
+OF_SITES = (
+    *("model", "plan", "broker", "sensor_brokers", "sensors", "decide", "wire", "root", "state"),
+    *("store", "trust", "policy"),
+)
+"""What else a site file has, which is a placement, too."""
 _PARSER = JsonParser("the placement", ParameterError, MAX_BYTES)
 
 
@@ -42,7 +47,8 @@ def load_placement(path: str | os.PathLike[str]) -> Placement:
     """Read a placement from a file: .json, .yaml or .yml.
 
     The file maps each node's name to the list of what is there. It may also name the gateway and
-    the site, and has the nodes below ``nodes`` then.
+    the site, and has the nodes below ``nodes`` then. A site file
+    (:func:`solah.network.site.load_site`) is read, too, and what else it says is left alone.
 
     Examples
     --------
@@ -113,28 +119,29 @@ def _read(value: Any) -> Placement:
             f"a placement maps each node's name to a list of names. Got {type_of(value)} instead."
         )
     if not isinstance(value.get(_NODES), Mapping):
-        return Placement(_read_nodes(value))
+        return Placement(read_nodes(value))
     for key in value:
-        if key not in _KEYS:
+        if key not in (*KEYS, *OF_SITES):
             raise ParameterError(
-                f"a placement with 'nodes' has no {shorten(key)}{did_you_mean(key, _KEYS)}"
+                f"a placement with 'nodes' has no {shorten(key)}{did_you_mean(key, KEYS)}"
             )
     return Placement(
-        _read_nodes(value[_NODES]),
+        read_nodes(value[_NODES]),
         check_name(value.get("gateway", GATEWAY)),
         check_name(value.get("site", SITE)),
     )
 
 
-def _read_nodes(nodes: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
-    if not nodes:
+def read_nodes(nodes: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
+    """Read what is measured at each node, from what a parser returned."""
+    if not isinstance(nodes, Mapping) or not nodes:
         raise ParameterError("a placement needs at least one node")
     return {check_name(name): _read_names(name, names) for name, names in nodes.items()}
 
 
 def _read_names(node: str, names: Any) -> tuple[str, ...]:
     if not isinstance(names, list):
-        hint = "; beside it, nodes go below 'nodes'" if node in _KEYS else ""
+        hint = "; beside it, nodes go below 'nodes'" if node in (*KEYS, *OF_SITES) else ""
         raise ParameterError(
             f"what is at {node!r} must be a list of names. Got {type_of(names)} instead{hint}."
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
 from typing import TYPE_CHECKING
@@ -18,11 +18,13 @@ from solah.data.json_reader import shown
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.document import Fusion, Tree
 from solah.model.soundness import type_of
+from solah.network.sending import check_sending
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from solah.model.document import Model, Node
+    from solah.network.sending import Sending
 
 GATEWAY = "gateway"
 SITE = "site"
@@ -64,10 +66,12 @@ class Plan:
     site : the name of the network
     nodes : in the order in which they start: a node before those it gets inputs from, as far
         as nodes do not need each other; the node that decides is the first
+    sending : how nodes send on change; None where they send every row, exactly
     """
 
     site: str
     nodes: tuple[NodePlan, ...]
+    sending: Sending | None = None
 
     def node(self, name: str) -> NodePlan:
         """Find a node by its name."""
@@ -89,6 +93,7 @@ def make_plan(
     *,
     gateway: str = GATEWAY,
     site: str = SITE,
+    sending: Sending | None = None,
 ) -> Plan:
     """Say which node runs what.
 
@@ -104,6 +109,8 @@ def make_plan(
         The node of all that is placed nowhere else, the decision first of all.
     site : str, default="site"
         The name of the network.
+    sending : Sending, default=None
+        How nodes send on change; None to send every row, exactly.
 
     Returns
     -------
@@ -122,7 +129,20 @@ def make_plan(
     names = [gateway, site, *(placement or ())]
     for name in names:
         check_name(name)
-    return _Placing(model, placement, gateway, site).plan()
+    return with_sending(_Placing(model, placement, gateway, site).plan(), model, sending)
+
+
+def with_sending(plan: Plan, model: Model, sending: Sending | None) -> Plan:
+    """Let the nodes of a plan send on change.
+
+    Raises
+    ------
+    ParameterError
+        What silence hides could not be bounded, or a node passes on what it gets.
+    """
+    if sending is not None:
+        check_sending(sending, model, plan.nodes)
+    return replace(plan, sending=sending)
 
 
 def check_name(name: str) -> str:
@@ -183,19 +203,16 @@ class _Placing:
         return [name for name in tree.origins if name not in self._parts]
 
     def _read(self, placement: Placement) -> tuple[dict[str, str], dict[str, str]]:
-        """Find where attributes are measured, and trees and fusions are placed."""
+        """Find where attributes are measured, and trees and fusions are placed.
+
+        What is measured and not asked by the model is left alone.
+        """
         attributes = {attribute.name for attribute in self._model.attributes}
         measured: dict[str, str] = {}
         placed: dict[str, str] = {}
         for node, names in placement.items():
             for name in _checked_names(node, names):
-                known = measured if name in attributes else placed
-                if name not in attributes and name not in self._parts:
-                    hint = did_you_mean(name, [*attributes, *self._parts])
-                    raise ParameterError(
-                        f"the placement of {node!r} names {shorten(name)}, which the model has "
-                        f"not{hint}"
-                    )
+                known = placed if name in self._parts else measured
                 if name in known and known[name] != node:
                     raise ParameterError(
                         f"{shorten(name)} is placed at {known[name]!r} and at {node!r}; it can be "
@@ -203,11 +220,12 @@ class _Placing:
                     )
                 known[name] = node
         if nowhere := sorted(self._n_trees.keys() - measured.keys()):
+            hint = did_you_mean(nowhere[0], measured.keys() - attributes)
             raise ParameterError(
                 f"the placement does not say where {shorten(nowhere[0])} is measured; each "
-                "attribute of the model needs a node"
+                f"attribute of the model needs a node{hint}"
             )
-        return measured, placed
+        return {name: node for name, node in measured.items() if name in attributes}, placed
 
     def _home_of(self, node: Node) -> str | None:
         """Return the node of a part; None for that of what it feeds."""

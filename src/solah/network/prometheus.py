@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from solah.metrics_text import Metric, Sample, metrics_text
+from solah.network.condition import STATES
 from solah.network.observing import REFUSALS
+from solah.network.watched import NODE_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -31,10 +33,34 @@ def metrics(snapshot: Picture) -> str:
     >>> from solah.network.observing import Observer
     >>> from solah.network.topics import Topics
     >>> print(metrics(Observer(Topics("house")).snapshot(now=0.0)).splitlines()[0])
-    # HELP solah_decisions_total Decisions that were received.
+    # HELP solah_site_state How the site is doing: 1 for the state that it is in.
     """
-    every = (*_of_decisions(snapshot), *_of_nodes(snapshot), *_of_beliefs(snapshot))
+    every = (
+        *_of_site(snapshot),
+        *_of_decisions(snapshot),
+        *_of_nodes(snapshot),
+        *_of_beliefs(snapshot),
+        *_of_shadow(snapshot),
+    )
     return metrics_text(every, {"site": snapshot["site"]})
+
+
+def _of_site(snapshot: Picture) -> Iterator[Metric]:
+    yield Metric(
+        "solah_site_state",
+        "gauge",
+        "How the site is doing: 1 for the state that it is in.",
+        _one_of(STATES, snapshot["condition"]["state"]),
+    )
+    is_connected = snapshot["link"]["is_connected"]
+    yield Metric(
+        "solah_broker_connected",
+        "gauge",
+        "Whether who watches has a connection to the broker.",
+        [] if is_connected is None else [Sample(is_connected, {})],
+    )
+    alerts = [Sample(1, {"alert": one["name"]}) for one in snapshot["alerts"]]
+    yield Metric("solah_alert", "gauge", "1 for each alert that is raised.", alerts)
 
 
 def _of_decisions(snapshot: Picture) -> Iterator[Metric]:
@@ -50,6 +76,25 @@ def _of_decisions(snapshot: Picture) -> Iterator[Metric]:
     )
     yield _counters(
         "solah_missing", "Decisions that lacked a part.", "part", decisions["by_missing"].items()
+    )
+    last_at = decisions["last_at"]
+    yield Metric(
+        "solah_decision_last_seconds",
+        "gauge",
+        "When the last decision came.",
+        [] if last_at is None else [Sample(last_at, {})],
+    )
+    yield Metric(
+        "solah_decision_age_seconds",
+        "gauge",
+        "Seconds since the last decision came.",
+        [] if last_at is None else [Sample(max(snapshot["now"] - last_at, 0.0), {})],
+    )
+    yield Metric(
+        "solah_decisions_stale",
+        "gauge",
+        "Whether decisions should have come and did not.",
+        [Sample(decisions["is_stale"], {})],
     )
     known = decisions["known"]
     yield Metric(
@@ -77,7 +122,15 @@ def _of_nodes(snapshot: Picture) -> Iterator[Metric]:
     last_seen = [
         Sample(one["heard"], {"node": one["name"]}) for one in nodes if one["heard"] is not None
     ]
-    yield Metric("solah_node_online", "gauge", "Whether a node is online.", online)
+    yield Metric(
+        "solah_node_online", "gauge", "Whether a node is online and sends messages.", online
+    )
+    states = [
+        Sample(one.value, {"node": node["name"], **one.labels})
+        for node in nodes
+        for one in _one_of(NODE_STATES, node["state"])
+    ]
+    yield Metric("solah_node_state", "gauge", "1 for the state that a node is in.", states)
     yield Metric(
         "solah_node_heard_seconds", "gauge", "When the last message of a node came.", last_seen
     )
@@ -94,6 +147,37 @@ def _of_nodes(snapshot: Picture) -> Iterator[Metric]:
             for event, times in one["counters"].items()
         ],
     )
+    yield from _of_sensors(snapshot)
+
+
+def _of_sensors(snapshot: Picture) -> Iterator[Metric]:
+    sensors = [
+        (one, {"node": node["name"], "attribute": one["attribute"]})
+        for node in snapshot["nodes"]
+        for one in node["sensors"]
+    ]
+    yield Metric(
+        "solah_sensor_known",
+        "gauge",
+        "Whether an attribute has a reading that is not too old.",
+        [Sample(one["is_known"], labels) for one, labels in sensors],
+    )
+    yield Metric(
+        "solah_sensor_age_seconds",
+        "gauge",
+        "How old the last reading of an attribute is.",
+        [Sample(one["age"], labels) for one, labels in sensors if one["age"] is not None],
+    )
+    yield Metric(
+        "solah_sensor_messages_total",
+        "counter",
+        "What became of the messages of an attribute's sensor.",
+        [
+            Sample(times, {**labels, "event": event})
+            for one, labels in sensors
+            for event, times in one["counts"].items()
+        ],
+    )
 
 
 def _of_beliefs(snapshot: Picture) -> Iterator[Metric]:
@@ -108,6 +192,27 @@ def _of_beliefs(snapshot: Picture) -> Iterator[Metric]:
     yield Metric("solah_belief", "gauge", "What a tree or a fusion believed last.", beliefs)
     named = [Sample(1, {"hash": model["hash"], "goal": model["goal"]})] if model else []
     yield Metric("solah_model_info", "gauge", "The newest model.", named)
+
+
+def _of_shadow(snapshot: Picture) -> Iterator[Metric]:
+    shadow = snapshot["shadow"]
+    if shadow is None:
+        return
+    yield _counter("solah_shadow_rows", "Rows decided by both models.", shadow["rows"])
+    yield _counter("solah_shadow_agreed", "Rows decided alike by both.", shadow["agreed"])
+    yield Metric(
+        "solah_shadow_differing_total",
+        "counter",
+        "Rows decided otherwise by the shadow model, by both decisions.",
+        [
+            Sample(one["times"], {"decision": one["decision"], "shadow": one["shadow"]})
+            for one in shadow["differing"]
+        ],
+    )
+
+
+def _one_of(states: Iterable[str], current: str) -> list[Sample]:
+    return [Sample(state == current, {"state": state}) for state in states]
 
 
 def _counter(name: str, about: str, value: float) -> Metric:

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 _LAST = 8
 _MOST_MISSING = 5
+_MOST_SENSORS = 20
 _BAR = 16
 _MOST_INDENT = 18
-_STATES = {"online": "green", "offline": "bold red", "unknown": "yellow"}
+_STATES = {"online": "green", "silent": "bold red", "offline": "bold red", "unknown": "yellow"}
+_CONDITIONS = {"live": "bold green", "degraded": "bold yellow", "waiting": "bold yellow"}
 _SILENT = {
     "missing": "missing; ignorance stands for it",
     "waiting": "no message yet",
@@ -46,6 +48,7 @@ def render(snapshot: Picture, width: int) -> RenderableType:
     blocks = [
         _headline(snapshot),
         _block("Nodes", _nodes(snapshot, width)),
+        _block("Sensors to look at", _sensors(snapshot, width)),
         _block("Last decisions", _decisions(snapshot, width)),
         _block(f"Beliefs about {_goal(snapshot)}", _parts(snapshot, width)),
     ]
@@ -57,7 +60,11 @@ def render(snapshot: Picture, width: int) -> RenderableType:
 
 def _headline(snapshot: Picture) -> list[RenderableType]:
     decisions = snapshot["decisions"]
-    lines = [Text(f"site {snapshot['site']}", "bold"), Text(_pace(decisions))]
+    lines = [
+        Text.assemble((f"site {snapshot['site']}", "bold"), ": ", _condition(snapshot)),
+        Text(_pace(decisions, snapshot["now"])),
+        *(Text(f"alert {one['name']}: {one['text']}", "bold red") for one in snapshot["alerts"]),
+    ]
     if snapshot["model"] is None:
         lines.append(
             Text("No plan was received yet: the broker keeps none for this site.", "yellow")
@@ -66,12 +73,40 @@ def _headline(snapshot: Picture) -> list[RenderableType]:
         lines.append(Text(_lacking(decisions), "bold red"))
     if refused := _refused(snapshot["messages"]):
         lines.append(Text(refused, "yellow"))
+    if shadow := snapshot["shadow"]:
+        lines.append(Text(_compared(shadow)))
     return [*lines]
 
 
-def _pace(decisions: Picture) -> str:
+def _condition(snapshot: Picture) -> Text:
+    """Say how the site is doing, and why it is not live."""
+    state, reasons = snapshot["condition"]["state"], snapshot["condition"]["reasons"]
+    return Text(
+        f"{state}; {', '.join(reasons)}" if reasons else state, _CONDITIONS.get(state, "bold red")
+    )
+
+
+def _compared(shadow: Picture) -> str:
+    """Say how often the model that is only tried out agrees."""
+    if not shadow["rows"]:
+        return f"shadow {shadow['hash'][:8]}: no row compared yet"
+    rows = count(shadow["rows"], "row")
+    said = f"shadow {shadow['hash'][:8]}: agrees on {shadow['agreed']} of {rows}"
+    if shadow["apart"] is not None:
+        return f"{said}, {shadow['apart']:.4g} apart on average"
+    differing = (
+        f"{one['decision']} / {one['shadow']} ({one['times']})" for one in shadow["differing"]
+    )
+    named = ", ".join([*differing][:_MOST_MISSING])
+    return f"{said}; in use / shadow: {named}" if named else said
+
+
+def _pace(decisions: Picture, now: float) -> str:
     latency = decisions["latency"]
-    parts = [count(decisions["total"], "decision"), f"{decisions['rate']:.1f} a second"]
+    parts = [count(decisions["total"], "decision")]
+    if decisions["last_at"] is not None:
+        parts.append(f"the last {_ago(decisions['last_at'], now)}")
+    parts.append(f"{decisions['rate']:.1f} a second")
     if latency:
         parts.append(
             f"latency {_duration(latency['p50'])} (p50), {_duration(latency['p99'])} (p99)"
@@ -142,6 +177,39 @@ def _nodes(snapshot: Picture, width: int) -> Table:
     return grid
 
 
+def _sensors(snapshot: Picture, width: int) -> Table:
+    """List the attributes that are unknown, or whose messages were not all taken."""
+    troubled = [
+        (node["name"], one, trouble)
+        for node in snapshot["nodes"]
+        for one in node["sensors"]
+        if (trouble := {what: n for what, n in one["counts"].items() if what != "taken"})
+        or not one["is_known"]
+    ]
+    if not troubled:
+        return Table.grid()
+    grid = _grid(
+        width, "attribute", "node", "reading", "age ", "messages that were not plainly taken"
+    )
+    for node_name, one, trouble in troubled[:_MOST_SENSORS]:
+        grid.add_row(
+            Text(one["attribute"]),
+            Text(node_name),
+            Text(_reading_state(one), "" if one["is_known"] else "bold red"),
+            "-" if one["age"] is None else _duration(one["age"]),
+            Text(", ".join(f"{n} {what.replace('_', ' ')}" for what, n in trouble.items())),
+        )
+    return grid
+
+
+def _reading_state(sensor: Picture) -> str:
+    if sensor["is_known"]:
+        return "known"
+    if sensor["age"] is None:
+        return "none came"
+    return "too old" if sensor["age"] > sensor["max_age"] else "unknown"
+
+
 def _model(node: Picture) -> str:
     if not node["is_planned"]:
         return "not in the plan"
@@ -154,14 +222,18 @@ def _decisions(snapshot: Picture, width: int) -> Table:
     last = snapshot["decisions"]["last"][:_LAST]
     if not last:
         return Table.grid()
-    grid = _grid(width, "row ", "decision", "belief ", "latency ", "known ", "missing")
+    has_ages = any(one["age"] is not None for one in last)
+    columns = ("row ", "decision", "belief ", "latency ", "known ")
+    grid = _grid(width, *columns, *(["oldest "] if has_ages else []), "missing")
     for one in last:
+        age = "-" if one["age"] is None else _duration(one["age"])
         grid.add_row(
             str(one["row"]),
             Text(one["decision"], "bold"),
             "-" if one["certainty"] is None else f"{one['certainty']:.2f}",
             "-" if one["latency"] is None else _duration(one["latency"]),
             f"{100 * one['known']:.0f} %",
+            *([age] if has_ages else []),
             Text(", ".join(one["missing"]), "bold red"),
         )
     return grid

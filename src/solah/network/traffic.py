@@ -13,6 +13,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from solah.network.compact import encode_rows
 from solah.network.core import NodeCore
 from solah.network.messages import Beliefs, Measured, Wire, encode
 from solah.network.topics import Topics
@@ -30,6 +31,7 @@ _SEQUENCE = 123_456
 _TIME = 1_763_293_226.123456
 _PLACE_IN_RANGE = 0.37
 _DIGITS = 4
+_WIRES: tuple[Wire, ...] = ("json", "cbor")
 
 
 @dataclass(frozen=True)
@@ -136,9 +138,9 @@ def measure_traffic(bundle: Bundle, root: str | None = None) -> Traffic:
         nodes.append(
             NodeTraffic(
                 node.name,
-                _load(beliefs, topics.said(node.name), n_subscribers),
-                _load([_row(own)] if own else [], way, 1),
-                _load(map(_row, single), way, 1),
+                _load(beliefs, topics.said(node.name), n_subscribers, bundle),
+                _load([_row(own)] if own else [], way, 1, bundle),
+                _load(map(_row, single), way, 1, bundle),
             )
         )
     return Traffic(tuple(nodes))
@@ -194,13 +196,19 @@ def _subscribers(plan: Plan, name: str) -> list[str]:
     return [node.name for node in plan.nodes if name in dict(node.hears).values()]
 
 
-def _load(messages: Iterable[Beliefs | Measured], topic: str, n_subscribers: int) -> Load:
-    load = Load()
+def _load(
+    messages: Iterable[Beliefs | Measured], topic: str, n_subscribers: int, bundle: Bundle
+) -> Load:
+    load, times = Load(), 1 + n_subscribers
     for message in messages:
-        times = 1 + n_subscribers
-        load += Load(times, *(times * _size(topic, message, wire) for wire in ("json", "cbor")))
+        as_json, as_cbor = (
+            times * publish_bytes(topic, _written(message, bundle, wire)) for wire in _WIRES
+        )
+        load += Load(times, as_json, as_cbor)
     return load
 
 
-def _size(topic: str, message: Beliefs | Measured, wire: Wire) -> int:
-    return publish_bytes(topic, encode(message, wire))
+def _written(message: Beliefs | Measured, bundle: Bundle, wire: Wire) -> bytes:
+    if isinstance(message, Beliefs):
+        return encode_rows(message, bundle, wire)
+    return encode(message, wire)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,11 +38,13 @@ class TrustedKey:
     key : an Ed25519 public key
     not_after : the last day, in UTC, on which it is trusted; None for no end
     is_revoked : whether it is not trusted any more, whatever another file has
+    owner : whose it is: the comment behind it, or the name of its file
     """
 
     key: Any
     not_after: date | None = None
     is_revoked: bool = False
+    owner: str = ""
 
     def check(self, today: date) -> None:
         """Refuse what this key signed if it is not trusted any more."""
@@ -88,6 +90,13 @@ class Trust:
         ------
         BundleError
         """
+        signer = self.signer(data)
+        if signer is None:
+            raise BundleError("the plan's signature is not that of who is trusted here")
+        signer.check(today or datetime.now(UTC).date())
+
+    def signer(self, data: bytes) -> TrustedKey | None:
+        """Return the key that signed a plan document, trusted still or not; None for another."""
         exceptions = require("cryptography.exceptions", "mqtt", "signing plans")
         signed, signature = part_signature(data)
         for one in self._keys.values():
@@ -95,9 +104,8 @@ class Trust:
                 one.key.verify(signature, signed)
             except exceptions.InvalidSignature:
                 continue
-            one.check(today or datetime.now(UTC).date())
-            return
-        raise BundleError("the plan's signature is not that of who is trusted here")
+            return one
+        return None
 
 
 def load_trust(paths: Iterable[str | os.PathLike[str]]) -> Trust:
@@ -132,7 +140,9 @@ def refuse_older(bundle: Bundle, newest: Bundle) -> None:
 
 def _strictest(one: TrustedKey, other: TrustedKey) -> TrustedKey:
     ends = [key.not_after for key in (one, other) if key.not_after is not None]
-    return TrustedKey(one.key, min(ends, default=None), one.is_revoked or other.is_revoked)
+    return TrustedKey(
+        one.key, min(ends, default=None), one.is_revoked or other.is_revoked, one.owner
+    )
 
 
 def _load_keys(path: Path) -> Iterator[TrustedKey]:
@@ -140,12 +150,13 @@ def _load_keys(path: Path) -> Iterator[TrustedKey]:
         raise ParameterError(f"{path} is too large for a file of keys")
     content = path.read_bytes()
     if b"-----BEGIN" in content:
-        yield TrustedKey(load_public_key(path))
+        yield TrustedKey(load_public_key(path), owner=path.name.partition(".")[0])
         return
     for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
-        words = line.partition("#")[0].split()
-        if words:
-            yield _read_line(words, f"{path}, line {number}")
+        text, _, comment = line.partition("#")
+        if words := text.split():
+            key = _read_line(words, f"{path}, line {number}")
+            yield replace(key, owner=comment.strip() or f"{path.name}, line {number}")
 
 
 def _read_line(words: list[str], place: str) -> TrustedKey:

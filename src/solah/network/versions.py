@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from solah.network.bundle import BundleError
-from solah.network.evaluating import Version
+from solah.network.evaluating import KEEP, Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,11 +30,12 @@ class Versions:
     ----------
     bundle : the plan to begin with
     name : the node's
+    keep : how many rows it keeps
     """
 
-    def __init__(self, bundle: Bundle, name: str) -> None:
-        self._name = name
-        self._versions = [Version(bundle, name)]
+    def __init__(self, bundle: Bundle, name: str, keep: int = KEEP) -> None:
+        self._name, self._keep = name, keep
+        self._versions = [Version(bundle, name, keep)]
         self.first = 0  # the first row whose plan is still known
 
     @property
@@ -53,6 +54,10 @@ class Versions:
             if version.starts <= sequence:
                 return version
         return self._versions[0]
+
+    def named(self, bundle_hash: str) -> Version | None:
+        """Return the plan with this hash; None where it is no longer known."""
+        return next((one for one in self._versions if one.hash == bundle_hash), None)
 
     def split(self, cases: list[Case]) -> Iterator[tuple[Version, list[Case]]]:
         """Yield rows by the plan that is in force for them."""
@@ -76,7 +81,7 @@ class Versions:
         """
         if (bundle.hash, bundle.starts) == (self.newest.hash, self.newest.starts):
             if bundle.counter > self.newest.bundle.counter:  # the same plan, signed again
-                self._versions[-1] = Version(bundle, self._name)
+                self._versions[-1] = Version(bundle, self._name, self._keep)
             return None
         (first, *later), past = self._versions, self.first
         kept = [first, *(one for one in later if one.starts < bundle.starts)]
@@ -88,5 +93,5 @@ class Versions:
                 f"{len(kept)} plans are in use or wait for their rows, so that the one from row "
                 f"{bundle.starts} on has to wait"
             )
-        self._versions, self.first = [*kept, Version(bundle, self._name)], past
+        self._versions, self.first = [*kept, Version(bundle, self._name, self._keep)], past
         return self.newest

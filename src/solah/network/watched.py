@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 from collections import deque
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from solah.network.messages import SensorReport
 
 WINDOW = 5.0
 """Seconds over which rates are measured."""
+SILENT_AFTER = 20.0
+"""Seconds without a message after which an online node is silent; nodes send one every five."""
+NODE_STATES = ("online", "silent", "offline", "unknown")
 
 _BUCKETS_A_SECOND = 4
 _MOST_LETTERS = 120
@@ -44,14 +51,28 @@ class Rate:
 
 @dataclass
 class WatchedNode:
-    """A node, as far as messages tell."""
+    """A node, as far as messages tell.
 
-    state: str = "unknown"
+    Attributes
+    ----------
+    told : the state that its last status had
+    told_at : when that status came; the broker may have kept it for long
+    last_seen : when the last message came that the broker had not kept
+    """
+
+    told: str = "unknown"
+    told_at: float = 0.0
     model: str = ""
     last_seen: float | None = None
     counters: dict[str, int] = field(default_factory=dict)
+    sensors: dict[str, SensorReport] = field(default_factory=dict)
     rows: Rate = field(default_factory=Rate)
     readings: Rate = field(default_factory=Rate)
+
+    def state(self, now: float) -> str:
+        """Return ``online``, ``silent``, ``offline``, or ``unknown`` where nothing tells."""
+        last = max(self.told_at, self.last_seen or 0.0)
+        return "silent" if self.told == "online" and now - last > SILENT_AFTER else self.told
 
 
 @dataclass(frozen=True)
@@ -92,6 +113,7 @@ class WatchedDecision:
     missing : the trees and fusions that sent nothing in time
     known : the share of the model's knowledge that was reached
     latency : seconds from the reading to the message; None where clocks cannot tell
+    age : how old its oldest reading was, in seconds; None where nobody knows
     """
 
     row: int
@@ -102,6 +124,7 @@ class WatchedDecision:
     missing: tuple[str, ...]
     known: float
     latency: float | None
+    age: float | None = None
 
 
 def shown(text: str) -> str:

@@ -1,7 +1,7 @@
 """Serve a small live web page about a network, and the same for machines.
 
-``/`` is the page, ``/events`` a stream of pictures, ``/snapshot.json`` one of them, and
-``/metrics`` is for Prometheus.
+``/`` is the page, ``/events`` a stream of pictures, ``/snapshot.json`` one of them, ``/metrics`` is
+for Prometheus, and ``/healthz`` and ``/readyz`` are for what restarts services.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ PORT = 8765
 
 _PURPOSE = "the live page"
 _PERIOD = 0.25
+_LOOK_EVERY = 2.0
 _HEARTBEAT = 10.0
 _SHOWN = 20
 _MOST_CONNECTIONS = 160
@@ -83,6 +84,8 @@ def make_app(
             routing.Route("/events", answers.events),
             routing.Route("/snapshot.json", answers.snapshot),
             routing.Route("/metrics", answers.metrics),
+            routing.Route("/healthz", answers.health),
+            routing.Route("/readyz", answers.readiness),
         ],
         middleware=[
             middleware.Middleware(trustedhost.TrustedHostMiddleware, allowed_hosts=[*hosts])
@@ -183,6 +186,18 @@ class _Answers:
         text = metrics(self._observer.snapshot(self._now()))
         return self._responses.Response(text, media_type=CONTENT_TYPE, headers={**_HEADERS})
 
+    async def health(self, _request: Any) -> Any:
+        return self._responses.JSONResponse({"status": "ok"}, headers={**_HEADERS})
+
+    async def readiness(self, _request: Any) -> Any:
+        """Tell whether the broker is there; what the site does is no fault of this server."""
+        is_ready = self._observer.is_connected is not False
+        return self._responses.JSONResponse(
+            {"status": "ok" if is_ready else "not connected to the broker"},
+            200 if is_ready else 503,
+            headers={**_HEADERS},
+        )
+
     async def events(self, request: Any) -> Any:
         if self._n_streams >= _MOST_STREAMS:
             words = f"{_MOST_STREAMS} are watching already\n"
@@ -195,13 +210,17 @@ class _Answers:
 
     async def _stream(self, state: Any) -> AsyncIterator[str]:
         """Tell what changed; and now and then that nothing did, so that lost links are found."""
-        before, said_at = "", 0.0
+        before, said_at, looked_at, changes = "", 0.0, -_LOOK_EVERY, -1
         self._n_streams += 1
         try:
             while not state.is_stopping():
                 now = self._now()
-                picture = self._observer.snapshot(now, _SHOWN)
-                told = json.dumps({**picture, "now": None})
+                told = before
+                # Silence changes the picture too, but slowly.
+                if changes != self._observer.changes or now - looked_at >= _LOOK_EVERY:
+                    changes, looked_at = self._observer.changes, now
+                    picture = self._observer.snapshot(now, _SHOWN)
+                    told = json.dumps({**picture, "now": None})
                 if told != before:
                     yield f"data: {json.dumps(picture)}\n\n"
                     before, said_at = told, now

@@ -11,11 +11,16 @@ const SILENT = {
 const REFUSED = {
   unreadable: "unreadable", unfit: "not by the plan", other_model: "of another model", elsewhere: "of no known kind",
 };
+const CONDITIONS = {
+  live: "Live", degraded: "Degraded", stale: "Stale", offline: "Offline", waiting: "Waiting",
+  disconnected: "Not connected to the broker",
+};
 const ANNOUNCE_EVERY = 5000;
 
 let picture = null;
 let clock = 0; // the server's time, less the page's own
 let isPaused = false;
+let isLinked = false; // whether the server of this page answers
 let announced = { text: "", at: -Infinity };
 const spokenOf = new Map();
 
@@ -82,6 +87,42 @@ function fillTable(id, rows) {
       write(cell.firstElementChild, text);
     });
   });
+}
+
+/** Say how the site is doing; never that it is live when nobody can know. */
+function showCondition() {
+  const { state, reasons } = picture.condition;
+  const { last_at: lastAt } = picture.decisions;
+  const isKnown = isLinked && state !== "disconnected";
+  const isOld = !isKnown || ["stale", "offline"].includes(state);
+  const words = reasons.length ? `${CONDITIONS[state]}: ${reasons.join("; ")}.` : CONDITIONS[state];
+  if (isLinked) tellLink(words, { live: "is-on", degraded: "is-part", waiting: "" }[state] ?? "is-off");
+  else tellLink("The server of this page is lost, so what it shows is old; trying again …", "is-off");
+  write(byId("decision-age"), lastAt === null ? "No decision yet." : `The last decision came ${spellSeen(lastAt)}.`);
+  write(byId("now-word"), isOld ? "as last decided" : "now");
+  document.querySelector(".now").classList.toggle("is-old", isOld);
+}
+
+function showAlerts(alerts) {
+  const list = byId("alerts");
+  list.hidden = alerts.length === 0;
+  while (list.children.length > alerts.length) list.lastElementChild.remove();
+  alerts.forEach(({ name, text, since }, i) => {
+    const item = list.children[i] ?? list.appendChild(document.createElement("li"));
+    write(item, `${name}: ${text}, since ${new Date(1000 * since).toLocaleString()}`);
+  });
+}
+
+function showShadow(shadow) {
+  byId("shadow").hidden = shadow === null;
+  if (shadow === null) return;
+  const apart = shadow.apart === null ? "" : `, ${shadow.apart.toPrecision(4)} apart on average`;
+  write(byId("shadow-counts"), shadow.rows
+    ? `Model ${shadow.hash.slice(0, 8)} agrees on ${shadow.agreed} of ${shadow.rows} rows (${percent(shadow.agreement)})${apart}.`
+    : `Model ${shadow.hash.slice(0, 8)}: no row compared yet.`);
+  fillTable("differing", shadow.differing.map(({ decision, shadow: tried, times }) => [
+    [decision], [tried], [String(times), "number"],
+  ]));
 }
 
 function showTiles({ total, rate, incomplete, kept, latency }) {
@@ -174,6 +215,25 @@ function showNodes(nodes) {
   ]));
 }
 
+function spellReading({ is_known: isKnown, age, max_age: maxAge }) {
+  if (isKnown) return "known";
+  if (age === null) return "none came";
+  return age > maxAge ? "too old" : "unknown";
+}
+
+function showSensors(nodes) {
+  const sensors = nodes.flatMap((node) => node.sensors.map((one) => ({ ...one, node: node.name })));
+  byId("sensors-section").hidden = sensors.length === 0;
+  fillTable("sensors", sensors.map((one) => [
+    [one.attribute],
+    [one.node],
+    [spellReading(one), one.is_known ? "" : "missing"],
+    [one.age === null ? "" : spellDuration(one.age), "number"],
+    [spellDuration(one.max_age), "number"],
+    [Object.entries(one.counts).map(([what, times]) => `${times} ${what.replaceAll("_", " ")}`).join(", ")],
+  ]));
+}
+
 function showDecisions({ last, missing, kept, incomplete }) {
   const whose = missing.map(({ part, times }) => `${part} (${times})`).join(", ");
   reveal(byId("lacking"), whose ? `${percent(incomplete)} of the last ${kept} lacked evidence of ${whose}.` : "");
@@ -183,6 +243,7 @@ function showDecisions({ last, missing, kept, incomplete }) {
     [one.certainty === null ? "" : one.certainty.toFixed(2), "number"],
     [one.latency === null ? "" : spellDuration(one.latency), "number"],
     [percent(one.known), "number"],
+    [one.age === null ? "" : spellDuration(one.age), "number"],
     [one.missing.join(", "), "missing"],
   ]));
 }
@@ -194,11 +255,15 @@ function showRefused(messages) {
 }
 
 function show() {
+  showCondition();
+  showAlerts(picture.alerts);
+  showShadow(picture.shadow);
   showTiles(picture.decisions);
   showVerdict(picture);
   showCards(picture.parts);
   showParts(picture.parts);
   showNodes(picture.nodes);
+  showSensors(picture.nodes);
   showDecisions(picture.decisions);
   showRefused(picture.messages);
 }
@@ -223,8 +288,13 @@ function tellLink(text, style) {
 
 function connect() {
   const events = new EventSource("events");
-  events.addEventListener("open", () => tellLink("Live", "is-on"));
-  events.addEventListener("error", () => tellLink("The connection is lost; trying again …", "is-off"));
+  const link = (isOpen) => {
+    isLinked = isOpen;
+    if (picture) showCondition();
+    else tellLink(isOpen ? "Connecting …" : "The server of this page does not answer; trying again …", isOpen ? "" : "is-off");
+  };
+  events.addEventListener("open", () => link(true));
+  events.addEventListener("error", () => link(false));
   events.addEventListener("message", ({ data }) => take(data));
 }
 
@@ -256,7 +326,9 @@ wirePause();
 wireTheme();
 connect();
 setInterval(() => {
-  if (!picture || isPaused) return;
+  if (!picture) return;
+  showCondition(); // also while paused: what stands still is old
+  if (isPaused) return;
   showNodes(picture.nodes);
   showVerdict(picture); // which may have been too soon to be announced
 }, 1000);

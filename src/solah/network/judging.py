@@ -1,0 +1,165 @@
+"""Apply a model's policy to decisions as they are made, and check readings where they are measured.
+
+A node compares its own readings with what the training rows held: their ranges, and the pairs of
+attributes that are both measured there. It passes up how many differ. The node that decides applies
+the policy. What a policy remembers is not kept over restarts: it begins with "don't know".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.explain.novelty import holding_doubts
+from solah.kernels.reference import softmax
+from solah.model.domain import is_out_of_range, unseen_pairs
+from solah.model.policy import NO_DOUBT, UNKNOWN_PLACE, Doubt, Policy, Settling
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
+    from solah.model.document import Goal, Model
+    from solah.model.encode import Coded
+    from solah.model.policy import Domain
+
+_MOST_REPEATED = 1_000
+
+
+class DomainCheck:
+    """Counts the readings of a node that are unlike those that the model learnt from.
+
+    Parameters
+    ----------
+    model : Model
+    measured : collection of str
+        The attributes that the node measures. Pairs with others are not checked.
+    """
+
+    def __init__(self, model: Model, measured: Collection[str]) -> None:
+        self.attributes: list[Attribute] = []
+        self._domain: Domain | None = None
+        if model.domain is not None:
+            self.attributes = [one for one in model.attributes if one.name in measured]
+            self._domain = replace(
+                model.domain,
+                cells=tuple(one for one in model.domain.cells if one.name in measured),
+                pairs=tuple(
+                    one for one in model.domain.pairs if {one.first, one.second} <= set(measured)
+                ),
+            )
+
+    def count(self, rows: Coded) -> list[tuple[int, int]]:
+        """Return how many readings are out of range, and how many pairs unseen, for each row."""
+        if self._domain is None or not self.attributes:
+            return [(0, 0)] * rows.n_rows
+        beyond = [is_out_of_range(one, rows.columns[one.name]) for one in self._domain.cells]
+        unseen = unseen_pairs(self._domain, self.attributes, rows.columns)
+        n_beyond, n_unseen = np.sum(beyond, axis=0).tolist(), unseen.sum(axis=1).tolist()
+        return list(zip(n_beyond, n_unseen, strict=True))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a policy makes of a decision.
+
+    Attributes
+    ----------
+    place : the class that leads, as smoothed; it may be held back
+    belief : the belief in each class, as smoothed
+    settled : the class that stands after it; -1 for "don't know"
+    doubts : why it is or could be held back
+    """
+
+    place: int
+    belief: tuple[float, ...]
+    settled: int
+    doubts: Doubt
+
+
+class Judging:
+    """Applies a policy to decisions that come one after the other.
+
+    Parameters
+    ----------
+    policy : Policy
+    goal : Goal
+
+    Examples
+    --------
+    >>> from solah.model.document import Goal
+    >>> judging = Judging(Policy(min_belief=(0.6, 0.6)), Goal("y", ("calm", "alarm")))
+    >>> judging.take(np.array([0.0, 0.1]), 1.0, (0, 0), is_evidence=True).settled
+    -1
+    >>> judging.take(np.array([0.0, 2.0]), 1.0, (0, 0), is_evidence=True).settled
+    1
+    """
+
+    def __init__(self, policy: Policy, goal: Goal) -> None:
+        self._policy, self._goal = policy, goal
+        self._holding = holding_doubts(policy)
+        self._settling = Settling(policy)
+        self._average: Float | None = None
+        self._last: tuple[Float, float, tuple[int, int], bool] | None = None
+
+    def take(
+        self, scores: Float, known: float, doubts: tuple[int, int], *, is_evidence: bool
+    ) -> Judged:
+        """Take the next decision.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_classes,)
+            What is decided by: evidence, or beliefs.
+        known : float
+            The share of all evidence that is known.
+        doubts : tuple of int
+            How many readings are out of range, and how many pairs unseen.
+        is_evidence : bool
+            Whether the scores are evidence.
+        """
+        self._last = scores, known, doubts, is_evidence
+        belief = self._smoothed(scores, is_evidence=is_evidence)
+        place = self._kept(int(self._goal.decide(belief[None])[0]), belief)
+        found = self._doubts(place, belief, known, doubts)
+        held = UNKNOWN_PLACE if found & self._holding else place
+        return Judged(place, tuple(belief.tolist()), self._settling.take(held), found)
+
+    def repeat(self, times: int) -> None:
+        """Take the last decision again, for rows about which all nodes were silent."""
+        if self._last is None:
+            return
+        scores, known, doubts, is_evidence = self._last
+        for _ in range(min(times, _MOST_REPEATED)):
+            self.take(scores, known, doubts, is_evidence=is_evidence)
+
+    def _smoothed(self, scores: Float, *, is_evidence: bool) -> Float:
+        if self._average is None or self._policy.smoothing == 1:
+            self._average = scores
+        else:
+            self._average = self._average + (scores - self._average) / self._policy.smoothing
+        return softmax(self._average[None])[0] if is_evidence else self._average
+
+    def _kept(self, best: int, belief: Float) -> int:
+        """Return the class that is settled, where the best one does not lead by the margin."""
+        settled = self._settling.settled
+        is_held = self._policy.margin > 0 and settled not in (UNKNOWN_PLACE, best)
+        return settled if is_held and belief[best] - belief[settled] < self._policy.margin else best
+
+    def _doubts(self, place: int, belief: Float, known: float, doubts: tuple[int, int]) -> Doubt:
+        policy, (n_beyond, n_unseen) = self._policy, doubts
+        is_low = bool(policy.min_belief) and bool(belief[place] < policy.min_belief[place])
+        return (
+            (Doubt.LOW_BELIEF if is_low else NO_DOUBT)
+            | (Doubt.FEW_READINGS if known < policy.min_known else NO_DOUBT)
+            | (Doubt.OUT_OF_RANGE if n_beyond else NO_DOUBT)
+            | (Doubt.UNSEEN if n_unseen > (policy.max_unseen or 0) else NO_DOUBT)
+        )
+
+
+def added_doubts(doubts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Add up how many readings are out of range, and how many pairs unseen, over nodes."""
+    return sum(one for one, _ in doubts), sum(one for _, one in doubts)

@@ -1,0 +1,216 @@
+"""Make rows of what sensors publish, on a clock that all nodes of a site share.
+
+A row's number is the time divided by the seconds between two rows, so that nodes whose clocks agree
+number their rows alike, also after a restart.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.network.client import Client
+from solah.network.messages import Measured, SensorReport
+from solah.network.site.aligning import Aligner
+from solah.network.site.journal import Journal
+from solah.network.site.mapping import Mapper, n_wildcards, targets_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from solah.network.bundle import Bundle
+    from solah.network.client import Broker
+    from solah.network.site.aligning import Row
+    from solah.network.site.document import Site
+
+_MOST_STRANGERS = 50
+_OTHERS = "others"
+_LOOK_EVERY = 0.25
+
+
+class SensorClient(Client):
+    """A connection that tells whether the broker had kept a message."""
+
+    def _received(self, _client: Any, _data: Any, message: Any) -> None:
+        self._on_message(message.topic, message.payload, bool(message.retain))
+
+
+class Feed:
+    """The readings of one node: from its sensors' messages to rows.
+
+    Parameters
+    ----------
+    site : Site
+    bundle : Bundle
+    node : str
+        The node's name.
+    log : callable
+        Called with what an operator should know.
+
+    Notes
+    -----
+    :meth:`take` and :meth:`tick` need neither a broker nor a clock; :meth:`start` gives them both.
+    """
+
+    def __init__(
+        self, site: Site, bundle: Bundle, node: str, log: Callable[[str], None] = lambda _: None
+    ) -> None:
+        check_sensors(site, bundle)
+        self.counters: Counter[str] = Counter()
+        self._deciding, self._log = site.deciding, log
+        reads = set(bundle.plan.node(node).reads)
+        targets = targets_of([one for one in bundle.model.attributes if one.name in reads])
+        self._mapper = Mapper(site.sensors, targets)
+        self._of_any_node = Mapper(site.sensors, targets_of(bundle.model.attributes))
+        ages = {one.attribute: one.max_age for one in site.sensors if one.max_age is not None}
+        self._aligner = Aligner(targets, ages, site.deciding.every)
+        self._journal = Journal(site.state / f"{node}.journal", site.store, log)
+        self._strangers: Counter[str] = Counter()
+        self._last_row: tuple[Any, ...] | None = None
+        self._number = self._journal.last
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._client: SensorClient | None = None
+
+    # --- readings --------------------------------------------------------------------------------
+
+    def take(self, topic: str, payload: bytes, now: float, *, is_retained: bool = False) -> None:
+        """Take in a message of a sensor, whatever is in it."""
+        found = self._mapper.read(topic, payload)
+        with self._lock:
+            self.counters["sensor_messages"] += 1
+            if not found and not self._of_any_node.wants(topic):
+                self._note_stranger(topic)
+            for one in found:
+                self._aligner.take(one, topic, now, is_retained=is_retained)
+
+    def _note_stranger(self, topic: str) -> None:
+        """Count a topic that is for no attribute, and tell the first message of it."""
+        self.counters["unmatched"] += 1
+        if topic not in self._strangers and len(self._strangers) < _MOST_STRANGERS:
+            self._log(f"{shorten(topic)} matches a sensor's topic, and no attribute of the model")
+            self._strangers[topic] = 0
+        self._strangers[topic if topic in self._strangers else _OTHERS] += 1
+
+    def tick(self, now: float) -> Measured | None:
+        """Make the row of this moment; None where there is nothing new to decide."""
+        number = int(now // self._deciding.every)
+        with self._lock:
+            if number <= self._number:
+                self.counters["clock_back"] += number < self._number
+                return None
+            row = self._aligner.row(now)
+            if self._is_idle(row):
+                return None
+            self.counters["skipped_rows"] += self._n_skipped(number)
+            self._number = number
+        measured = Measured(row.readings, number, now, row.oldest, row.missing)
+        self._journal.append(measured)
+        return measured
+
+    def _is_idle(self, row: Row) -> bool:
+        """Whether there is nothing to say: no connection and no reading, or no change."""
+        is_cut_off = self._client is not None and not self._client.is_connected
+        if is_cut_off and row.oldest is None:
+            self.counters["cut_off"] += 1
+            return True
+        content = tuple(row.readings.items())
+        is_same = self._deciding.on_change and content == self._last_row
+        self._last_row = content
+        return is_same
+
+    def _n_skipped(self, number: int) -> int:
+        """Return how many rows could not be made in time."""
+        is_continued = self._number >= 0 and not self._deciding.on_change
+        return min(number - self._number - 1, 1_000_000) if is_continued else 0
+
+    def report(self, now: float) -> dict[str, SensorReport]:
+        """Say how the readings of each attribute come in."""
+        with self._lock:
+            states = self._aligner.states(now)
+            return {
+                name: SensorReport(state.age, state.max_age, state.is_known, state.counts)
+                for name, state in states.items()
+            }
+
+    def strangers(self) -> dict[str, int]:
+        """Return the topics from which no attribute gets anything, and how often they came."""
+        with self._lock:
+            return dict(self._strangers.most_common())
+
+    # --- running ---------------------------------------------------------------------------------
+
+    def start(self, broker: Broker, client_name: str) -> None:
+        """Subscribe to the sensors and make rows until :meth:`stop`."""
+
+        def take(topic: str, payload: bytes, is_retained: bool) -> None:
+            self.take(topic, payload, time.time(), is_retained=is_retained)
+
+        # What a broker kept for us while we were away would come as if it were measured now.
+        self._client = SensorClient(broker, client_name, take, is_kept=False)
+        self._client.subscribe(self._mapper.filters)
+        self._client.start(is_patient=True)
+        threading.Thread(target=self._run_clock, daemon=True).start()
+
+    def stop(self) -> None:
+        """End what :meth:`start` began."""
+        self._stopping.set()
+        if self._client is not None:
+            self._client.stop()
+        self._journal.close()
+
+    def rows_from(self, first: int) -> Iterator[Measured]:
+        """Yield the rows from a number on, those on disk first, then the new ones as they come."""
+        number = first - 1
+        while not self._stopping.is_set():
+            rows = self._journal.after(number, wait=_LOOK_EVERY)
+            for row in rows:
+                number = max(number, row.sequence or 0)
+                yield row
+            if not rows:
+                self._stopping.wait(_LOOK_EVERY)
+
+    def all_counters(self) -> Counter[str]:
+        """Return what was counted, of the journal, too."""
+        return self.counters + self._journal.counters
+
+    def _run_clock(self) -> None:
+        every = self._deciding.every
+        while True:
+            now = time.time()
+            if self._stopping.wait((now // every + 1) * every - now):
+                return
+            self.tick(time.time())
+
+
+def check_sensors(site: Site, bundle: Bundle) -> None:
+    """Refuse a site whose sensors cannot feed its model.
+
+    Raises
+    ------
+    ParameterError
+        The error names the attribute or the node.
+    """
+    if bundle.model.signals is not None:
+        raise ParameterError(
+            "the model decides on features of signals, and a site takes one reading per attribute "
+            "and row; compute the features where samples are taken ('solah export', or a node with "
+            "--call), and publish those"
+        )
+    names = {one.name for one in bundle.model.attributes}
+    for sensor in site.sensors:
+        if not n_wildcards(sensor.topic) and sensor.attribute not in names:
+            raise ParameterError(
+                f"the sensor on {sensor.topic} is for {shorten(sensor.attribute)}, which the model "
+                f"does not ask{did_you_mean(sensor.attribute, names)}"
+            )
+    reading = [node.name for node in bundle.plan.nodes if node.reads]
+    if site.deciding.on_change and len(bundle.plan.nodes) > 1:
+        raise ParameterError(
+            "'decide.when: changed' is for a site with one node, since rows of several nodes are "
+            f"put together by their number; this one has {len(bundle.plan.nodes)}, of which "
+            f"{', '.join(reading)} measure. Leave it out"
+        )

@@ -1,0 +1,303 @@
+"""Turn messages of sensors into readings of attributes, or say why that cannot be done."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from solah.data.spelling import spell
+from solah.exceptions import ParameterError, shorten
+from solah.network.messages import MessageError
+from solah.network.site.payloads import (
+    ABSENT,
+    as_number,
+    as_text,
+    parse_json,
+    parse_text,
+    read_time,
+    value_at,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from solah.model.attributes import Attribute
+    from solah.network.site.document import Sensor
+
+_PLACEHOLDER = re.compile(r"\{(\d)\}")
+_MOST_LETTERS = 1_000
+
+
+class Event(StrEnum):
+    """What may become of a sensor's message; each is counted by attribute."""
+
+    TAKEN = "taken"
+    UNUSUAL = "unusual"
+    """Taken, though further beyond the training range than that is wide."""
+    RESTARTED = "restarted"
+    """The sensor's count began again."""
+    UNKNOWN = "unknown"
+    """The sensor itself says that it knows nothing."""
+    UNPARSABLE = "unparsable"
+    NOT_A_NUMBER = "not_a_number"
+    UNKNOWN_STATE = "unknown_state"
+    OUT_OF_RANGE = "out_of_range"
+    NO_TIME = "no_time"
+    ABSENT = "absent"
+    """The message has nothing at that place, and changes nothing."""
+    REPEATED = "repeated"
+    LATE = "late"
+    CLOCK_AHEAD = "clock_ahead"
+    """The sensor's clock is ahead of ours; the time of arrival counts instead."""
+    RETAINED = "retained"
+    """The broker had kept it, nobody knows for how long."""
+    AMBIGUOUS = "ambiguous"
+    """It is of another topic than the one that the attribute's readings came from."""
+
+
+class Found(NamedTuple):
+    """What a message says of an attribute.
+
+    Attributes
+    ----------
+    sensor : whose message it is
+    attribute : the attribute's name
+    event : what became of it; ``TAKEN`` or ``UNUSUAL`` for a reading
+    value : the reading; None where there is none
+    time : when it was measured; None for when it arrived
+    number : the sensor's own count; None where it has none
+    """
+
+    sensor: Sensor
+    attribute: str
+    event: Event
+    value: float | str | None = None
+    time: float | None = None
+    number: float | None = None
+
+
+def check_filter(topic: str) -> str:
+    """Refuse what is no topic filter of MQTT."""
+    levels = topic.split("/")
+    has_sign = [level for level in levels if "+" in level or "#" in level]
+    if (
+        not 0 < len(topic) <= _MOST_LETTERS
+        or "\0" in topic
+        or any(level not in ("+", "#") for level in has_sign)
+        or "#" in levels[:-1]
+    ):
+        raise ParameterError(
+            "a topic has levels with '/' between them; '+' stands for one whole level, and '#' for "
+            f"all that follow. Got {shorten(topic)} instead."
+        )
+    return topic
+
+
+def match(topic_filter: str, topic: str) -> tuple[str, ...] | None:
+    """Return what the wildcards of a filter stand for in a topic; None where it does not match.
+
+    Examples
+    --------
+    >>> match("home/+/temperature", "home/attic/temperature"), match("home/#", "office/fan")
+    (('attic',), None)
+    """
+    if topic.startswith("$") and topic_filter[0] in "+#":
+        return None
+    wanted, levels = topic_filter.split("/"), topic.split("/")
+    if wanted[-1] == "#":
+        wanted = wanted[:-1]
+        if len(levels) < len(wanted):
+            return None
+        rest: tuple[str, ...] = ("/".join(levels[len(wanted) :]),)
+        levels = levels[: len(wanted)]
+    elif len(levels) != len(wanted):
+        return None
+    else:
+        rest = ()
+    if any(one not in ("+", level) for one, level in zip(wanted, levels, strict=True)):
+        return None
+    return (*(level for one, level in zip(wanted, levels, strict=True) if one == "+"), *rest)
+
+
+def n_wildcards(topic_filter: str) -> int:
+    """Return how many levels of a filter are wildcards."""
+    return sum(level in ("+", "#") for level in topic_filter.split("/"))
+
+
+def placeholders(attribute: str) -> set[int]:
+    """Return which wildcards a name refers to."""
+    return {int(number) for number in _PLACEHOLDER.findall(attribute)}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What an attribute can take.
+
+    Attributes
+    ----------
+    states : of an attribute with states how each is written, and what it is; None for a number
+    low, high : beyond these a number is unusual; None where nobody knows
+    """
+
+    states: Mapping[str, str | float] | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def target_of(attribute: Attribute) -> Target:
+    """Say what an attribute of a model can take."""
+    if attribute.is_coded:
+        return Target({spell(state): _state(state) for state in attribute.states})
+    if attribute.low is None or attribute.high is None:
+        return Target()
+    width = attribute.high - attribute.low
+    return Target(None, attribute.low - width, attribute.high + width)
+
+
+def _state(state: Any) -> str | float:
+    return state if isinstance(state, str) else float(state)
+
+
+class Mapper:
+    """Reads messages of sensors; pure, and never fails on a message.
+
+    Parameters
+    ----------
+    sensors : iterable of Sensor
+    targets : mapping of attribute name to Target
+        What readings are for; others are not looked at.
+
+    Examples
+    --------
+    >>> from solah.network.site.document import Sensor
+    >>> sensor = Sensor("attic_temperature", "home/attic", path=("temp",))
+    >>> mapper = Mapper([sensor], {"attic_temperature": Target()})
+    >>> [(found.event.value, found.value) for found in mapper.read("home/attic", b'{"temp": 21}')]
+    [('taken', 21.0)]
+    >>> [found.event.value for found in mapper.read("home/attic", b'{"temp": "ON"}')]
+    ['not_a_number']
+    """
+
+    def __init__(self, sensors: Iterable[Sensor], targets: Mapping[str, Target]) -> None:
+        self._targets = targets
+        exact: defaultdict[str, list[Sensor]] = defaultdict(list)
+        self._wild: list[Sensor] = []
+        for sensor in sensors:
+            if n_wildcards(sensor.topic):
+                self._wild.append(sensor)
+            elif sensor.attribute in targets:
+                exact[sensor.topic].append(sensor)
+        self._exact = dict(exact)
+
+    @property
+    def filters(self) -> list[str]:
+        """The topics to subscribe to."""
+        return list(dict.fromkeys((*self._exact, *(one.topic for one in self._wild))))
+
+    def wants(self, topic: str) -> bool:
+        """Whether messages of a topic are for any attribute."""
+        return bool(self._wanted(topic))
+
+    def read(self, topic: str, payload: bytes) -> list[Found]:
+        """Return what a message says, attribute by attribute; nothing if it is for none."""
+        wanted = self._wanted(topic)
+        if not wanted:
+            return []
+        message = _Message(payload)
+        return [self._find(sensor, attribute, message) for sensor, attribute in wanted]
+
+    def _wanted(self, topic: str) -> list[tuple[Sensor, str]]:
+        wanted = [(sensor, sensor.attribute) for sensor in self._exact.get(topic, ())]
+        for sensor in self._wild:
+            levels = match(sensor.topic, topic)
+            if levels is None:
+                continue
+            name = _PLACEHOLDER.sub(lambda found: levels[int(found[1]) - 1], sensor.attribute)  # noqa: B023
+            if name in self._targets:
+                wanted.append((sensor, name))
+        return wanted
+
+    def _find(self, sensor: Sensor, attribute: str, message: _Message) -> Found:
+        try:
+            raw = message.value(sensor)
+            if raw is ABSENT:
+                return Found(sensor, attribute, Event.ABSENT)
+            number = as_number(value_at(message.document, sensor.number)) if sensor.number else None
+        except MessageError:
+            return Found(sensor, attribute, Event.UNPARSABLE)
+        try:
+            time = read_time(message.document, sensor.time) if sensor.time else None
+        except MessageError:
+            return Found(sensor, attribute, Event.NO_TIME)
+        event, value = convert(raw, sensor, self._targets[attribute])
+        return Found(sensor, attribute, event, value, time, number)
+
+
+class _Message:
+    """A payload, parsed when it is asked for, and once."""
+
+    def __init__(self, payload: bytes) -> None:
+        self._payload = payload
+        self._document: Any = ABSENT
+
+    @property
+    def document(self) -> Any:
+        if self._document is ABSENT:
+            self._document = parse_json(self._payload)
+        return self._document
+
+    def value(self, sensor: Sensor) -> Any:
+        if sensor.path is None:
+            return parse_text(self._payload)
+        return value_at(self.document, sensor.path)
+
+
+def convert(raw: Any, sensor: Sensor, target: Target) -> tuple[Event, float | str | None]:
+    """Turn what a sensor sent into a reading of its attribute."""
+    text = as_text(raw)
+    is_nan = text is not None and text.lower() == "nan"
+    if raw is None or is_nan or (text is not None and text in sensor.unknown):
+        return Event.UNKNOWN, None
+    if text is not None and text in sensor.states:
+        known = sensor.states[text]
+        return Event.TAKEN, known if target.states is not None else as_number(known)
+    if target.states is not None:
+        return _state_of(raw, text, target.states)
+    number = None if sensor.states else as_number(raw)
+    if number is None:
+        return (Event.UNKNOWN_STATE if sensor.states else Event.NOT_A_NUMBER), None
+    if sensor.per is not None:
+        return Event.TAKEN, number  # what it stands for is known when the next one comes
+    return check_number(sensor.convert(number), sensor, target)
+
+
+def check_number(number: float, sensor: Sensor, target: Target) -> tuple[Event, float | None]:
+    """Say whether a number can be, and whether it is usual."""
+    if as_number(number) is None or not _is_between(number, sensor.low, sensor.high):
+        return Event.OUT_OF_RANGE, None
+    is_usual = _is_between(number, target.low, target.high)
+    return (Event.TAKEN if is_usual else Event.UNUSUAL), number
+
+
+def _state_of(
+    raw: Any, text: str | None, states: Mapping[str, str | float]
+) -> tuple[Event, float | str | None]:
+    if text is not None and text in states:
+        return Event.TAKEN, states[text]
+    number = as_number(raw)
+    for state in states.values():
+        if number is not None and isinstance(state, float) and state == number:
+            return Event.TAKEN, state
+    return Event.UNKNOWN_STATE, None
+
+
+def _is_between(number: float, low: float | None, high: float | None) -> bool:
+    return (low is None or number >= low) and (high is None or number <= high)
+
+
+def targets_of(attributes: Sequence[Attribute]) -> dict[str, Target]:
+    """Say what each attribute can take, by name."""
+    return {one.name: target_of(one) for one in attributes}

@@ -1,0 +1,446 @@
+"""Read a site file, and name the line of what is wrong with it.
+
+``schema.json`` describes the same for editors that complete and check YAML.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields as dataclass_fields
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from solah.data.json_reader import JsonParser, Reader
+from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.model.policy import Policy
+from solah.network.client import find_broker
+from solah.network.placement import KEYS, OF_SITES, read_nodes
+from solah.network.plan import GATEWAY, SITE, check_name
+from solah.network.site.document import (
+    BrokerAccess,
+    Credentials,
+    Deciding,
+    Sensor,
+    Site,
+    Store,
+    TimeField,
+)
+from solah.network.site.mapping import check_filter, n_wildcards, placeholders
+from solah.network.site.payloads import parse_path
+from solah.network.site.quantities import Linear, bytes_of, conversion, seconds_of
+from solah.network.site.templates import TEMPLATES
+from solah.network.site.yaml_lines import parse_yaml
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from solah.network.site.document import Steps
+    from solah.network.site.templates import Template
+
+_WHAT = "site"
+Value = TypeVar("Value")
+_MAX_BYTES = 4 * 1024 * 1024
+_MOST_SENSORS = 10_000
+_MOST_STATES = 254
+_MOST_NUMBER = 1e300
+_MOST_SECONDS = 366 * 86_400.0
+_PARSER = JsonParser(_WHAT, ParameterError, _MAX_BYTES)
+# What holds for all attributes of an entry, or for one of them.
+_OF_BOTH = ("time", "number", "max_age", "unknown", "retained")
+_OF_ENTRY = ("topic", "template", "device", "attributes", *_OF_BOTH)
+_OF_ATTRIBUTE = ("from", "unit", "scale", "offset", "states", "range", "per", *_OF_BOTH)
+
+
+def site_schema() -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of site files."""
+    text = files("solah.network.site").joinpath("schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def load_site(path: str | os.PathLike[str]) -> Site:
+    """Read a site file: .yaml, .yml or .json.
+
+    Names of files in it are meant from its folder.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "site.json")
+    ...     _ = file.write_text(
+    ...         '{"site": "house", "sensors": '
+    ...         '[{"topic": "attic", "attributes": {"temperature": {"unit": "F to C"}}}]}'
+    ...     )
+    ...     site = load_site(file)
+    >>> site.name, site.sensors[0].attribute, round(site.sensors[0].convert(212.0), 6)
+    ('house', 'temperature', 100.0)
+
+    Raises
+    ------
+    ParameterError
+        The file is no site; the error names the file, the line, and what is wrong there.
+    """
+    place = Path(path)
+    if place.suffix.lower() not in (".json", ".yaml", ".yml"):
+        raise ParameterError(
+            f"{path}: a site is read from .yaml, .yml or .json. "
+            f"Got {shorten(place.suffix)} instead."
+        )
+    data = place.read_bytes()
+    try:
+        if place.suffix.lower() == ".json":
+            return read_site(_PARSER.read(data), place.parent)
+        _PARSER.check_size(data)
+        value, lines = parse_yaml(data, _WHAT)
+        try:
+            return read_site(Reader(value, _WHAT, ParameterError), place.parent)
+        except ParameterError as error:
+            raise ParameterError(f"{_line_of(str(error), lines)}{error}") from None
+    except ParameterError as error:
+        raise ParameterError(f"{path}: {error}") from None
+
+
+def _line_of(message: str, lines: Mapping[str, int]) -> str:
+    """Find the line of the deepest place that a message begins with."""
+    named = [place for place in lines if message.startswith(place)]
+    return f"line {lines[max(named, key=len)]}: " if named else ""
+
+
+def read_site(document: Reader, folder: Path) -> Site:
+    """Read what a site file says."""
+    fields = document.record((), (*KEYS, *OF_SITES))
+    name = _checked(fields["site"], check_name) if "site" in fields else SITE
+    if "model" in fields and "plan" in fields:
+        raise document.error(f"{document.place} has 'model' and 'plan'; one says what is run")
+    if "policy" in fields and "plan" in fields:
+        raise document.error(f"{document.place} has 'policy' and 'plan', which has a policy itself")
+    return Site(
+        name=name,
+        nodes=_read_nodes(fields["nodes"]) if "nodes" in fields else {},
+        gateway=_checked(fields["gateway"], check_name) if "gateway" in fields else GATEWAY,
+        model=_file(fields.get("model"), folder),
+        plan=_file(fields.get("plan"), folder),
+        broker=_read_broker(fields["broker"], folder) if "broker" in fields else None,
+        sensor_brokers=_read_brokers(fields.get("sensor_brokers"), folder),
+        sensors=_read_sensors(fields["sensors"]) if "sensors" in fields else (),
+        deciding=_read_deciding(fields["decide"]) if "decide" in fields else Deciding(),
+        policy=_read_policy(fields["policy"]) if "policy" in fields else None,
+        wire=_one_of(fields["wire"], ("json", "cbor")) if "wire" in fields else "json",
+        root=_read_root(fields["root"]) if "root" in fields else "solah",
+        state=_file(fields.get("state"), folder) or folder / f"{name}.state",
+        store=_read_store(fields["store"]) if "store" in fields else Store(),
+        trust=_read_trust(fields["trust"], folder) if "trust" in fields else (),
+    )
+
+
+# --- the network ---------------------------------------------------------------------------------
+
+
+def _read_nodes(nodes: Reader) -> dict[str, tuple[str, ...]]:
+    try:
+        return read_nodes(nodes.value)
+    except ParameterError as error:
+        raise nodes.error(f"{nodes.place}: {error}") from None
+
+
+def _read_trust(files: Reader, folder: Path) -> tuple[Path, ...]:
+    return tuple(folder / one for one in files.texts(1, 16))
+
+
+def _read_root(root: Reader) -> str:
+    text = root.text(1, 200)
+    if any(sign in text for sign in "+#\0") or not all(text.split("/")):
+        raise root.fail("the beginning of a topic, without wildcards")
+    return text
+
+
+def _read_broker(broker: Reader, folder: Path) -> BrokerAccess:
+    if isinstance(broker.value, str):
+        return BrokerAccess(_checked(broker, _check_url))
+    for secret in ("username", "password"):
+        if isinstance(broker.value, dict) and secret in broker.value:
+            raise broker.error(
+                f"{broker.place} has a {secret}, which does not belong into a file that is shared; "
+                "use 'credentials' with a 'file', or with 'username_variable' and "
+                "'password_variable' of the environment"
+            )
+    fields = broker.record(("url",), ("credentials", "ca", "cert", "key"))
+    return BrokerAccess(
+        url=_checked(fields["url"], _check_url),
+        credentials=_read_credentials(fields["credentials"], folder)
+        if "credentials" in fields
+        else None,
+        authority=_file(fields.get("ca"), folder),
+        certificate=_file(fields.get("cert"), folder),
+        key=_file(fields.get("key"), folder),
+    )
+
+
+def _check_url(url: str) -> str:
+    find_broker(url)
+    return url
+
+
+def _read_credentials(credentials: Reader, folder: Path) -> Credentials:
+    variables = ("username_variable", "password_variable")
+    fields = credentials.record((), ("file", *variables))
+    if fields.keys() not in ({"file"}, set(variables)):
+        raise credentials.fail(
+            "a 'file' with the lines username=… and password=…, or 'username_variable' and "
+            "'password_variable', names of the environment"
+        )
+    if "file" in fields:
+        return Credentials(_file(fields["file"], folder))
+    return Credentials(None, *(fields[name].text(1, 200) for name in variables))
+
+
+def _read_brokers(brokers: Reader | None, folder: Path) -> dict[str, BrokerAccess]:
+    if brokers is None:
+        return {}
+    named = brokers.named(_MOST_SENSORS, 64)
+    return {name: _read_broker(one, folder) for name, one in named.items()}
+
+
+def _read_deciding(deciding: Reader) -> Deciding:
+    fields = deciding.record((), ("every", "when", "deadline"))
+    default = Deciding()
+    return Deciding(
+        every=_duration(fields["every"], 0.01) if "every" in fields else default.every,
+        on_change=_one_of(fields["when"], ("always", "changed")) == "changed"
+        if "when" in fields
+        else default.on_change,
+        deadline=_duration(fields["deadline"]) if "deadline" in fields else default.deadline,
+    )
+
+
+def _read_policy(policy: Reader) -> dict[str, Any]:
+    """Read the names of a policy; its values are checked with the model."""
+    parts = policy.record((), [one.name for one in dataclass_fields(Policy)])
+    return {name: part.value for name, part in parts.items()}
+
+
+def _read_store(store: Reader) -> Store:
+    fields = store.record((), ("size", "age"))
+    default = Store()
+    size = _checked(fields["size"], bytes_of) if "size" in fields else default.size
+    if size < 100_000:
+        raise fields["size"].fail("at least 100kB")
+    return Store(size, _duration(fields["age"], 1.0) if "age" in fields else default.age)
+
+
+# --- sensors -------------------------------------------------------------------------------------
+
+
+def _read_sensors(sensors: Reader) -> tuple[Sensor, ...]:
+    found: dict[str, str] = {}
+    every = [one for entry in sensors.items(0, _MOST_SENSORS) for one in _read_entry(entry)]
+    for sensor, where in every:
+        if sensor.attribute in found:
+            raise where.error(
+                f"{where.place} is the second place that {shorten(sensor.attribute)} comes from; "
+                f"it also comes from {found[sensor.attribute]}"
+            )
+        found[sensor.attribute] = sensor.topic
+    return tuple(sensor for sensor, _ in every)
+
+
+def _read_entry(entry: Reader) -> list[tuple[Sensor, Reader]]:
+    """Read the sensors of one entry: a topic, or a device with a template."""
+    fields = entry.record(("attributes",), _OF_ENTRY)
+    template = _read_template(entry, fields)
+    common = {name: fields[name] for name in _OF_BOTH if name in fields}
+    named = fields["attributes"].named(_MOST_SENSORS, 500)
+    if not named:
+        raise fields["attributes"].fail("an object with a name at least")
+    return [
+        (_read_sensor(name, attribute, fields, template, common), attribute)
+        for name, attribute in named.items()
+    ]
+
+
+def _read_template(entry: Reader, fields: Mapping[str, Reader]) -> Template | None:
+    if "template" not in fields:
+        if "topic" not in fields:
+            raise entry.error(
+                f"{entry.place} has no 'topic', nor a 'template' with a 'device'; one of them says "
+                "where messages come"
+            )
+        if "device" in fields:
+            raise entry.error(f"{entry.place} has a 'device', which goes with a 'template'")
+        return None
+    if "topic" in fields:
+        raise entry.error(f"{entry.place} has a 'topic' and a 'template'; the template has its own")
+    name = fields["template"].value
+    if name not in TEMPLATES:
+        raise fields["template"].error(
+            f"{fields['template'].place}: there is no template {shorten(name)}"
+            f"{did_you_mean(name, TEMPLATES)}"
+        )
+    template = TEMPLATES[name]
+    if "device" not in fields and not template.device:
+        raise entry.error(f"{entry.place} has no 'device', which {name} needs")
+    return template
+
+
+def _read_sensor(
+    name: str,
+    attribute: Reader,
+    entry: Mapping[str, Reader],
+    template: Template | None,
+    common: Mapping[str, Reader],
+) -> Sensor:
+    """Read where one attribute comes from."""
+    is_short = not isinstance(attribute.value, dict)
+    own = {} if is_short else attribute.record((), _OF_ATTRIBUTE)
+    source = attribute if is_short else own.get("from")
+    topic, path = _read_place(attribute, source, entry, template)
+    if (most := max(placeholders(name), default=0)) > n_wildcards(topic) or 0 in placeholders(name):
+        raise attribute.error(
+            f"{attribute.place} refers to wildcard {{{most}}}, and {shorten(topic)} has "
+            f"{n_wildcards(topic)}"
+        )
+    both = {**common, **own}
+    low, high = _read_range(own["range"]) if "range" in own else (None, None)
+    return Sensor(
+        attribute=name,
+        topic=topic,
+        path=path,
+        convert=_read_conversion(own),
+        states=_read_states(own["states"]) if "states" in own else {},
+        unknown=both["unknown"].texts(0, 50)
+        if "unknown" in both
+        else (template.unknown if template else ()),
+        low=low,
+        high=high,
+        per=_duration(own["per"], 0.001) if "per" in own else None,
+        time=_read_time(both["time"]) if "time" in both else (template.time if template else None),
+        number=_read_path(both["number"]) if "number" in both else None,
+        max_age=_read_max_age(both["max_age"]) if "max_age" in both else None,
+        takes_retained=_read_flag(both["retained"]) if "retained" in both else False,
+    )
+
+
+def _read_place(
+    attribute: Reader,
+    source: Reader | None,
+    entry: Mapping[str, Reader],
+    template: Template | None,
+) -> tuple[str, Steps | None]:
+    """Return the topic of an attribute and its path in the message."""
+    if template is None:
+        topic = _checked(entry["topic"], check_filter)
+        return topic, None if source is None or source.value is None else _read_path(source)
+    text = None if source is None else source.value
+    needs_both = template.has_part and template.has_path
+    if not isinstance(text, str) or not text or (needs_both and "/" not in text):
+        raise attribute.error(
+            f"{attribute.place} must say where {template.name} has it, such as "
+            f"{template.example!r}. Got {shorten(text)} instead."
+        )
+    device = entry["device"].text(1, 500) if "device" in entry else template.device
+    topic, path = template.place(device, text)
+    try:
+        return check_filter(topic), None if path is None else parse_path(path)
+    except ParameterError as error:
+        raise attribute.error(f"{attribute.place}: {error}") from None
+
+
+def _read_path(path: Reader) -> Steps:
+    if isinstance(path.value, list):
+        return tuple(
+            step.integer(0, 99_999) if isinstance(step.value, int) else step.text(1, 500)
+            for step in path.items(1, 32)
+        )
+    return _checked(path, parse_path)
+
+
+def _read_conversion(own: Mapping[str, Reader]) -> Linear:
+    scale = own["scale"].number(-_MOST_NUMBER, _MOST_NUMBER) if "scale" in own else 1.0
+    offset = own["offset"].number(-_MOST_NUMBER, _MOST_NUMBER) if "offset" in own else 0.0
+    if scale == 0:
+        raise own["scale"].fail("a number other than 0")
+    linear = Linear(scale, offset)
+    return linear.then(_checked(own["unit"], conversion)) if "unit" in own else linear
+
+
+def _read_states(states: Reader) -> dict[str, str | float]:
+    named = states.named(_MOST_STATES, 500)
+    return {
+        sent: state.number(-_MOST_NUMBER, _MOST_NUMBER)
+        if isinstance(state.value, int | float) and not isinstance(state.value, bool)
+        else state.text(1, 500)
+        for sent, state in named.items()
+    }
+
+
+def _read_range(reader: Reader) -> tuple[float, float]:
+    low, high = reader.numbers(2, 2, -_MOST_NUMBER, _MOST_NUMBER)
+    if low >= high:
+        raise reader.fail("the lowest number that can be, and the highest")
+    return low, high
+
+
+def _read_time(time: Reader) -> TimeField | None:
+    if time.value == "arrival":
+        return None
+    fields = time.record(("path",), ("as", "zone", "optional"))
+    return TimeField(
+        _read_path(fields["path"]),
+        _one_of(fields["as"], ("iso", "s", "ms")) if "as" in fields else "iso",
+        _read_zone(fields["zone"]) if "zone" in fields else "UTC",
+        _read_flag(fields["optional"]) if "optional" in fields else False,
+    )
+
+
+def _read_zone(zone: Reader) -> str:
+    name = zone.text(1, 100)
+    try:
+        return name if name == "UTC" else ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise zone.fail(
+            "a time zone that this system knows, such as Europe/Berlin (pip install tzdata brings "
+            "them all)"
+        ) from None
+
+
+def _read_max_age(age: Reader) -> float | None:
+    return None if age.value == "learnt" else _duration(age, 0.001)
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def _checked(reader: Reader, check: Callable[[str], Value]) -> Value:
+    """Read a text by a function that complains without knowing where the text stands."""
+    text = reader.text(1)
+    try:
+        return check(text)
+    except ParameterError as error:
+        raise reader.error(f"{reader.place}: {error}") from None
+
+
+def _one_of(reader: Reader, known: tuple[str, ...]) -> Any:
+    if reader.value not in known:
+        raise reader.fail(" or ".join(map(repr, known)))
+    return reader.value
+
+
+def _duration(reader: Reader, least: float = 0.0) -> float:
+    seconds = _checked(reader, seconds_of)
+    if not least <= seconds <= _MOST_SECONDS:
+        raise reader.fail(f"from {least:g}s to 366d")
+    return seconds
+
+
+def _read_flag(reader: Reader) -> bool:
+    if not isinstance(reader.value, bool):
+        raise reader.fail("true or false")
+    return reader.value
+
+
+def _file(reader: Reader | None, folder: Path) -> Path | None:
+    return None if reader is None else folder / reader.text(1, 4_096)

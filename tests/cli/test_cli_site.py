@@ -1,0 +1,55 @@
+"""Site files on the command line: checked, proposed, and refused in one line."""
+
+import pytest
+
+from solah.model import load_document
+
+
+@pytest.fixture
+def site(wine_model, write):
+    """Write a site that feeds a model of wines; return the file."""
+    names = [one.name for one in load_document(wine_model).attributes]
+    lines = [f"    {name}: {{from: {name}}}" for name in names]
+    head = (f"model: {wine_model}", "sensors:", "- topic: t", "  attributes:")
+    return write("site.yaml", *head, *lines)
+
+
+def test_a_site_is_checked(run, site):
+    outcome = run("site", "check", site)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "broker   none: 'solah up' needs one" in outcome.out
+    assert run("site", "check", site, "--json").document["unfed"] == []
+
+
+def test_attributes_without_a_sensor_are_told(run, site):
+    *lines, last = site.read_text(encoding="utf-8").splitlines()
+    site.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    name = last.split(":")[0].strip()
+    assert run("site", "check", site, "--json").document["unfed"] == [name]
+    assert f"No sensor feeds: {name}." in run("site", "check", site).out
+
+
+def test_errors_are_one_line_with_the_place(run, site):
+    site.write_text(site.read_text(encoding="utf-8") + "  max_age: 3\n", encoding="utf-8")
+    run("site", "check", site).check_error("site.yaml: line ", "site.sensors[0].max_age")
+
+
+def test_a_site_needs_a_broker_to_run(run, site):
+    run("up", site).check_error("add 'broker: mqtt://host'")
+
+
+def test_what_the_file_says_is_not_said_again(run, site):
+    run("up", site, "--wire", "cbor").check_error("--wire does not go with a site file")
+    run("node", site, "--name", "a", "--broker", "mqtt://h").check_error("--broker does not go")
+    run("up").check_error("a site file, or by --plan and --replay")
+    run("node", "--name", "a").check_error("a site file, or by --plan")
+
+
+def test_templates_are_listed(run):
+    assert "zigbee2mqtt: Zigbee2MQTT" in run("site", "templates").out
+    assert run("site", "templates", "--json").document["tasmota"]["topic"] == "tele/{device}/SENSOR"
+
+
+def test_nobody_answers(run, wine_model):
+    words = ("--model", wine_model, "--broker", "mqtt://127.0.0.1:1")
+    run("site", "learn", *words, "--seconds", "1").check_error("cannot be reached")

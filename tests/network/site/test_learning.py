@@ -1,0 +1,117 @@
+"""A site file is proposed from what is published, and can be read."""
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rooms import room_model
+
+from solah.network.site import load_site
+from solah.network.site.feeding import check_sensors
+from solah.network.site.learning import Learner
+
+
+def listened(messages, **options):
+    learner = Learner()
+    for second in range(10):
+        for topic, payload in messages:
+            payload = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+            learner.take(topic, payload, 30.0 * second, **options)
+    return learner
+
+
+def proposed(learner):
+    return learner.propose(room_model(), broker="mqtt://hub", model_file="room.json", site="house")
+
+
+def loaded(tmp_path, proposal):
+    file = tmp_path / "site.yaml"
+    file.write_text(proposal.text, encoding="utf-8")
+    return load_site(file)
+
+
+MESSAGES = [
+    (
+        "zigbee2mqtt/kitchen",
+        {"temperature": 21.0, "humidity": 40, "linkquality": 99, "last_seen": 1e12},
+    ),
+    ("zigbee2mqtt/bridge/state", {"state": "online"}),
+    ("tele/plug/SENSOR", {"Time": "2026-01-01T00:00:00", "ENERGY": {"Power": 60, "Voltage": 230}}),
+    ("tele/plug/LWT", b"Online"),
+    ("hall/binary_sensor/front_door/state", b"ON"),
+    ("solah/house/decision", {"temperature": 3}),
+]
+
+
+def test_names_tell_which_value_is_which_attribute(tmp_path):
+    proposal = proposed(listened(MESSAGES))
+    assert proposal.mapped == {
+        "temperature": "zigbee2mqtt/kitchen temperature",
+        "humidity": "zigbee2mqtt/kitchen humidity",
+        "power": "tele/plug/SENSOR ENERGY.Power",
+        "door": "hall/binary_sensor/front_door/state",
+    }
+    assert proposal.unmatched == (
+        "tele/plug/SENSOR ENERGY.Voltage",
+        "zigbee2mqtt/kitchen linkquality",
+    )
+    assert (proposal.silent, proposal.ambiguous) == ((), {})
+    site = loaded(tmp_path, proposal)
+    door = next(one for one in site.sensors if one.attribute == "door")
+    assert door.states == {"ON": "open", "OFF": "closed"}
+    assert {one.max_age for one in site.sensors} == {90.0}
+    assert next(one for one in site.sensors if one.attribute == "humidity").time.format == "ms"
+
+
+def test_what_got_nothing_and_what_fits_equally_is_told(tmp_path):
+    messages = [("home/attic/temperature", b"21"), ("home/cellar/temperature", b"12")]
+    proposal = proposed(listened(messages))
+    assert proposal.silent == ("humidity", "power", "door")
+    assert proposal.ambiguous == {
+        "temperature": ("home/attic/temperature", "home/cellar/temperature")
+    }
+    assert loaded(tmp_path, proposal).sensors == ()
+
+
+def test_values_that_no_attribute_can_take_are_not_its_readings():
+    proposal = proposed(listened([("home/door", b"ajar"), ("home/temperature", b"warm")]))
+    assert proposal.mapped == {}
+
+
+def test_values_far_off_are_remarked_on():
+    text = proposed(listened([("home/temperature", b"294.5")])).text
+    assert "values are from 294.5 to 294.5, and the model was trained on" in text
+
+
+def test_what_the_broker_had_kept_tells_no_intervals():
+    assert "max_age" not in proposed(listened(MESSAGES, is_retained=True)).text
+
+
+TOPIC = st.sampled_from(
+    ["a/temperature", "x/status/door:0", "b y/humidity", "tele/é/SENSOR", "zigbee2mqtt/true", "a/#"]
+)
+PAYLOAD = st.sampled_from(
+    [
+        b"1",
+        b"ON",
+        b"{",
+        b'{"temperature": "off"}',
+        b'{"power": {"door": true}}',
+        b'{"door\\n": "on"}',
+    ]
+) | st.binary(max_size=20)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(TOPIC, PAYLOAD), max_size=8))
+def test_every_proposal_can_be_read_and_fits_the_model(tmp_path_factory, messages):
+    from solah.network.bundle import Bundle
+    from solah.network.plan import make_plan
+
+    folder = tmp_path_factory.mktemp("learnt")
+    messages = [(topic, payload) for topic, payload in messages if "#" not in topic]
+    proposal = proposed(listened(messages))
+    site = loaded(folder, proposal)
+    plan = make_plan(room_model(), site.nodes, site=site.name)
+    check_sensors(site, Bundle(plan, room_model()))
+    assert {one.attribute for one in site.sensors} == set(proposal.mapped)

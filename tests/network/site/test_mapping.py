@@ -1,0 +1,317 @@
+"""Messages of sensors become readings, or are told apart by what is wrong with them."""
+
+import json
+import math
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from paho.mqtt.client import topic_matches_sub
+
+from solah.exceptions import ParameterError
+from solah.network.messages import MessageError
+from solah.network.site.document import Sensor, TimeField
+from solah.network.site.mapping import Event, Mapper, Target, check_filter, match
+from solah.network.site.payloads import parse_path, read_time, value_at
+from solah.network.site.quantities import _UNITS, bytes_of, conversion, seconds_of, spell_duration
+from solah.network.site.templates import TEMPLATES
+
+READINGS = (Event.TAKEN, Event.UNUSUAL)
+NUMBER = Target()
+DOOR = Target({"open": "open", "closed": "closed"})
+BINARY = Target({"0": 0.0, "1": 1.0})
+
+
+def found(payload, target=NUMBER, **options):
+    """Return what becomes of one message for one attribute."""
+    payload = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    mapper = Mapper([Sensor("a", "t", **options)], {"a": target})
+    (one,) = mapper.read("t", payload)
+    assert (one.value is not None) == (one.event in READINGS)
+    return one.event, one.value
+
+
+def of_template(name, device, source, **options):
+    topic, path = TEMPLATES[name].place(device, source)
+    path = None if path is None else parse_path(path)
+    template = TEMPLATES[name]
+    return Sensor("a", topic, path, unknown=template.unknown, time=template.time, **options)
+
+
+LEVEL = st.sampled_from(["a", "b", "", "$x", "attic"])
+
+
+@given(
+    st.lists(LEVEL, min_size=1, max_size=4), st.lists(LEVEL | st.just("+"), min_size=1, max_size=4)
+)
+def test_topics_match_as_pahos_do(levels, wanted):
+    topic = "/".join(levels)
+    for topic_filter in ("/".join(wanted), "/".join([*wanted, "#"])):
+        if not topic_filter or not topic:
+            continue
+        expected = topic_matches_sub(topic_filter, topic)
+        matched = match(topic_filter, topic)
+        assert (matched is not None) == expected
+        if matched is not None:
+            assert len(matched) == sum(one in ("+", "#") for one in topic_filter.split("/"))
+
+
+@pytest.mark.parametrize("topic", ["", "a/#/b", "a+/b", "a/b#", "x" * 2000, "a\0b"])
+def test_what_is_no_filter_is_refused(topic):
+    with pytest.raises(ParameterError, match="a topic has levels"):
+        check_filter(topic)
+
+
+@given(st.binary(max_size=60), st.binary(max_size=60).map(lambda one: b'{"x": ' + one + b"}"))
+@example(b"[" * 5000, b'{"x": 1e999}')
+@example(b'{"x": {"y": NaN}}', b'{"x": ' + b"9" * 5000 + b"}")
+def test_no_message_raises(one, other):
+    sensors = [
+        Sensor("bare", "t"),
+        Sensor("deep", "t", path=("x", "y", 0)),
+        Sensor("state", "t", path=("x",)),
+        Sensor("timed", "t", path=("x",), time=TimeField(("x",)), number=("x",)),
+        Sensor("{1}", "+", path=("x",), states={"1": 2.0}),
+    ]
+    targets = {"bare": NUMBER, "deep": NUMBER, "state": DOOR, "timed": NUMBER, "t": NUMBER}
+    for payload in (one, other):
+        results = Mapper(sensors, targets).read("t", payload)
+        assert [result.attribute for result in results] == list(targets)
+        for result in results:
+            assert (result.value is not None) == (result.event in READINGS)
+            if isinstance(result.value, float):
+                assert math.isfinite(result.value)
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (b"21.5", (Event.TAKEN, 21.5)),
+        (b' "21.5" ', (Event.TAKEN, 21.5)),
+        (b"true", (Event.TAKEN, 1.0)),
+        (b"ON", (Event.NOT_A_NUMBER, None)),
+        (b"1_0", (Event.NOT_A_NUMBER, None)),
+        (b"1e999", (Event.NOT_A_NUMBER, None)),
+        (b"nan", (Event.UNKNOWN, None)),
+        (b"\xff\xfe", (Event.UNPARSABLE, None)),
+        (b"x" * 1000, (Event.UNPARSABLE, None)),
+        (b"", (Event.NOT_A_NUMBER, None)),
+    ],
+)
+def test_bare_values(payload, expected):
+    assert found(payload) == expected
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ({"x": 3}, (Event.TAKEN, 3.0)),
+        ({"x": "3"}, (Event.TAKEN, 3.0)),
+        ({"x": None}, (Event.UNKNOWN, None)),
+        ({"x": math.nan}, (Event.UNKNOWN, None)),
+        ({"x": "ON"}, (Event.NOT_A_NUMBER, None)),
+        ({"x": {"y": 1}}, (Event.NOT_A_NUMBER, None)),
+        ({"y": 3}, (Event.ABSENT, None)),
+        ([3], (Event.ABSENT, None)),
+        (b"{'x': 3}", (Event.UNPARSABLE, None)),
+    ],
+)
+def test_values_in_documents(document, expected):
+    assert found(document, path=("x",)) == expected
+
+
+def test_states_are_looked_up():
+    assert found(b"open", DOOR) == (Event.TAKEN, "open")
+    assert found(b"ON", DOOR, states={"ON": "open", "OFF": "closed"}) == (Event.TAKEN, "open")
+    assert found(b"ajar", DOOR) == (Event.UNKNOWN_STATE, None)
+    assert found({"c": True}, DOOR, path=("c",), states={"true": "closed"}) == (
+        Event.TAKEN,
+        "closed",
+    )
+    assert found({"c": True}, BINARY, path=("c",)) == (Event.TAKEN, 1.0)
+    assert found(b"1.0", BINARY) == (Event.TAKEN, 1.0)
+    assert found(b"2", BINARY) == (Event.UNKNOWN_STATE, None)
+    assert found(b"ON", NUMBER, states={"ON": 1.0, "OFF": 0.0}) == (Event.TAKEN, 1.0)
+    assert found(b"7", NUMBER, states={"ON": 1.0, "OFF": 0.0}) == (Event.UNKNOWN_STATE, None)
+
+
+def test_numbers_that_cannot_be_are_unknown_and_unusual_ones_are_counted():
+    usual = Target(low=0.0, high=40.0)
+    fahrenheit = {"convert": conversion("F to C")}
+    assert found(b"70", usual) == (Event.UNUSUAL, 70.0)
+    event, value = found(b"70", usual, **fahrenheit)
+    assert (event, round(value, 2)) == (Event.TAKEN, 21.11)
+    assert found(b"70", usual, low=-40.0, high=60.0) == (Event.OUT_OF_RANGE, None)
+    assert found(b"1e308", usual, convert=conversion("F to C").then(conversion("K to C"))) != (
+        Event.TAKEN,
+        1e308,
+    )
+
+
+@pytest.mark.parametrize(
+    ("sensor", "topic", "payload", "value"),
+    [
+        (
+            of_template("zigbee2mqtt", "bedroom/motion", "illuminance_lux"),
+            "zigbee2mqtt/bedroom/motion",
+            b'{"battery":100,"linkquality":18,"occupancy":true,"temperature":19.9,'
+            b'"illuminance_lux":49,"last_seen":"2026-11-18T03:00:00+01:00"}',
+            49.0,
+        ),
+        (
+            of_template("tasmota", "TH16", "AM2301.Temperature"),
+            "tele/TH16/SENSOR",
+            b'{"Time":"2018-03-02T18:25:03","AM2301":{"Temperature":22.6,"Humidity":32.4},'
+            b'"TempUnit":"C"}',
+            22.6,
+        ),
+        (
+            of_template("esphome", "kitchen", "sensor/co2"),
+            "kitchen/sensor/co2/state",
+            b"812.5",
+            812.5,
+        ),
+        (
+            of_template("shelly", "shellyplusht-b8d6", "temperature:0/tC"),
+            "shellyplusht-b8d6/status/temperature:0",
+            b'{"id": 0,"tC":19.8, "tF":67.6}',
+            19.8,
+        ),
+        (
+            of_template("shelly1", "shellyht-1", "sensor/humidity"),
+            "shellies/shellyht-1/sensor/humidity",
+            b"41.5",
+            41.5,
+        ),
+        (
+            of_template("statestream", "homeassistant", "sensor/hall"),
+            "homeassistant/sensor/hall/state",
+            b"21.0",
+            21.0,
+        ),
+        (of_template("plain", "home/attic", "temp"), "home/attic/temp", b"18", 18.0),
+    ],
+)
+def test_templates_know_what_firmware_publishes(sensor, topic, payload, value):
+    (one,) = Mapper([sensor], {"a": NUMBER}).read(topic, payload)
+    assert (one.event, one.value) == (Event.TAKEN, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "payload"),
+    [
+        ("esphome", "sensor/t", b"nan"),
+        ("statestream", "sensor/t", b"unavailable"),
+        ("statestream", "sensor/t", b"unknown"),
+        ("zigbee2mqtt", "t", b'{"t": null}'),
+    ],
+)
+def test_templates_know_how_the_unknown_is_written(name, source, payload):
+    sensor = of_template(name, "d", source)
+    (one,) = Mapper([sensor], {"a": NUMBER}).read(sensor.topic, payload)
+    assert one.event is Event.UNKNOWN
+
+
+def test_wildcards_name_attributes():
+    mapper = Mapper([Sensor("{2} of {1}", "home/+/+")], {"heat of attic": NUMBER})
+    assert [one.value for one in mapper.read("home/attic/heat", b"3")] == [3.0]
+    assert mapper.read("home/cellar/heat", b"3") == []
+    assert mapper.filters == ["home/+/+"]
+
+
+def test_a_message_is_for_as_many_attributes_as_ask_it():
+    sensors = [Sensor("a", "t", path=("x",)), Sensor("b", "t", path=("y",)), Sensor("c", "t")]
+    mapper = Mapper(sensors, {"a": NUMBER, "b": NUMBER})
+    assert [one.value for one in mapper.read("t", b'{"x": 1, "y": 2}')] == [1.0, 2.0]
+
+
+NOON = 1_763_467_200.0  # 2025-11-18 12:00 UTC
+
+
+@pytest.mark.parametrize(
+    ("value", "field"),
+    [
+        ("2025-11-18T12:00:00Z", TimeField(("at",))),
+        ("2025-11-18T13:00:00+01:00", TimeField(("at",))),
+        ("2025-11-18T13:00:00", TimeField(("at",), zone="Europe/Berlin")),
+        ("2025-11-18 12:00:00", TimeField(("at",))),
+        (NOON, TimeField(("at",), "s")),
+        (str(NOON), TimeField(("at",), "s")),
+        (NOON * 1000, TimeField(("at",), "ms")),
+    ],
+)
+def test_times_are_read(value, field):
+    assert read_time({"at": value}, field) == NOON
+
+
+@pytest.mark.parametrize(
+    ("value", "field"),
+    [
+        ("yesterday", TimeField(("at",))),
+        (12, TimeField(("at",))),
+        (True, TimeField(("at",))),
+        ("noon", TimeField(("at",), "s")),
+        (1e300, TimeField(("at",), "s")),
+        (None, TimeField(("at",), "ms")),
+        ("9999-12-31T23:59:59-23:00", TimeField(("at",))),
+    ],
+)
+def test_what_is_no_time_is_told(value, field):
+    try:
+        time = read_time({"at": value}, field)
+    except MessageError:
+        return
+    assert math.isfinite(time)
+    assert value == "9999-12-31T23:59:59-23:00"
+
+
+def test_a_time_may_be_left_out_if_it_is_optional():
+    assert read_time({}, TimeField(("at",), is_optional=True)) is None
+    assert found({"x": 1}, path=("x",), time=TimeField(("at",))) == (Event.NO_TIME, None)
+    assert found({"x": 1}, path=("x",), time=TimeField(("at",), is_optional=True))[1] == 1.0
+
+
+UNITS = [(one, other) for units in _UNITS.values() for one in units for other in units]
+
+
+@given(st.sampled_from(UNITS), st.floats(-1e6, 1e6))
+def test_conversions_have_a_way_back(units, number):
+    one, other = units
+    there, back = conversion(f"{one} to {other}"), conversion(f"{other} to {one}")
+    assert back(there(number)) == pytest.approx(number, rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "expected"),
+    [
+        ("F to C", 32.0, 0.0),
+        ("°C to °F", 100.0, 212.0),
+        ("K to C", 273.15, 0.0),
+        ("inHg to hPa", 29.92, 1013.2),
+        ("km/h to m/s", 36.0, 10.0),
+        ("kWh to MJ", 1.0, 3.6),
+        ("% to 1", 50.0, 0.5),
+        ("mph to kn", 1.0, 0.868976),
+    ],
+)
+def test_conversions_are_right(text, number, expected):
+    assert conversion(text)(number) == pytest.approx(expected, rel=1e-4, abs=1e-9)
+
+
+@given(st.integers(1, 10**7))
+def test_durations_can_be_written_and_read(seconds):
+    assert seconds_of(spell_duration(seconds)) == pytest.approx(seconds, rel=1e-5)
+
+
+def test_sizes():
+    assert (bytes_of("64MB"), bytes_of("100 kB")) == (64_000_000, 100_000)
+    with pytest.raises(ParameterError, match="500kB, 64MB or 2GB"):
+        bytes_of("many")
+
+
+def test_paths():
+    document = {"ENERGY": {"Power": [1, 2], "0": "zero"}}
+    assert value_at(document, parse_path("ENERGY.Power.1")) == 2
+    assert value_at(document, parse_path("ENERGY.0")) == "zero"
+    with pytest.raises(ParameterError, match="keys that have dots themselves go in a list"):
+        parse_path("a..b")
