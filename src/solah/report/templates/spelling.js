@@ -62,7 +62,7 @@ function spellScores(scores, say = inLanguage) {
 function spellDoubts({ doubts, isHeldBack, belief, decision }) {
   if (!doubts.length) return "";
   const label = model.goal.labels[decision];
-  const digits = (value) => String(Number(value.toPrecision(3)));
+  const digits = (value) => brief(value, 3);
   const spelt = {
     "low belief": ({ least }) => `the belief in ${label} is ${digits(belief[decision])}, and ${digits(least)} is needed`,
     "few readings": ({ known }) => `${digits(known)} of the evidence is known, and ${digits(model.policy.minKnown)} is needed`,
