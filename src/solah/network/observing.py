@@ -102,6 +102,7 @@ class Observer:
         self._totals: Counter[str] = Counter()
         self._by_decision: Counter[str] = Counter()
         self._by_missing: Counter[str] = Counter()
+        self._by_doubt: Counter[str] = Counter()
         self._progress: int | None = None
         self._arrivals: deque[float] = deque(maxlen=_MOST_ARRIVALS)
         self._link: dict[str, Any] = {"is_connected": None, "since": None}
@@ -137,7 +138,7 @@ class Observer:
         with self._lock:
             self._changes += 1
             if bundle.hash not in self._fittings:
-                for of_model in (self._parts, self._by_decision, self._by_missing):
+                for of_model in (self._parts, self._by_decision, self._by_missing, self._by_doubt):
                     of_model.clear()
             self._fittings[bundle.hash] = Fitting(bundle)
             self._fittings.move_to_end(bundle.hash)
@@ -389,15 +390,19 @@ class Observer:
             known=row.known,
             latency=round(late, 4) if abs(late) < _MOST_LATENCY else None,
             age=None if row.oldest is None else round(max(row.time - row.oldest, 0.0), 3),
+            settled=shown(row.settled) if row.settled else row.settled,
+            doubts=tuple(map(shown, row.doubts[:_MOST_NAMES])),
         )
         while len(self._decided) > MOST_DECISIONS:
             self._decided.popitem(last=False)
         self._totals["decisions"] += 1
         self._totals["incomplete"] += bool(row.missing)
+        self._totals["held_back"] += row.settled is None
         if fitting is not None:  # else anybody could make up names without end
             self._believe(fitting.root, fitting.root_output(row), row.sequence, now)
             self._by_missing.update(map(shown, row.missing))
             self._by_decision.update([shown(row.decision)] if fitting.labels else [])
+            self._by_doubt.update(row.doubts)
 
     # --- describing ------------------------------------------------------------------------------
 
@@ -436,6 +441,7 @@ class Observer:
             "is_stale": last_at is not None and now - last_at > limit,
             "total": self._totals["decisions"],
             "incomplete_total": self._totals["incomplete"],
+            "held_back_total": self._totals["held_back"],
             "rate": self._rate.at(now),
             "kept": n_kept,
             "known": decided[-1].known if decided else None,
@@ -446,8 +452,9 @@ class Observer:
             "latency": _percentiles(latencies),
             "by_decision": dict(sorted(self._by_decision.items())),
             "by_missing": dict(sorted(self._by_missing.items())),
+            "by_doubt": dict(sorted(self._by_doubt.items())),
             "last": [
-                {**vars(one), "missing": list(one.missing)}
+                {**vars(one), "missing": list(one.missing), "doubts": list(one.doubts)}
                 for one in reversed(decided[max(n_kept - last, 0) :])
             ],
         }

@@ -71,8 +71,16 @@ def _of_decisions(snapshot: Picture) -> Iterator[Metric]:
         "Decisions without the evidence of some tree or fusion.",
         decisions["incomplete_total"],
     )
+    yield _counter(
+        "solah_decisions_held_back",
+        "Decisions after which the policy says that it does not know.",
+        decisions["held_back_total"],
+    )
     yield _counters(
         "solah_decided", "Decisions by class.", "decision", decisions["by_decision"].items()
+    )
+    yield _counters(
+        "solah_doubts", "Decisions with a doubt.", "doubt", decisions["by_doubt"].items()
     )
     yield _counters(
         "solah_missing", "Decisions that lacked a part.", "part", decisions["by_missing"].items()
