@@ -220,6 +220,12 @@ class Observer:
     def _newest(self) -> Fitting | None:
         return next(reversed(self._fittings.values()), None)
 
+    @property
+    def _keep_alive(self) -> float:
+        """How long nodes may be silent though all is well, in seconds."""
+        sending = self._newest.bundle.plan.sending if self._newest else None
+        return sending.keep_alive if sending else 0.0
+
     def _strangers(self) -> list[str]:
         """Name the nodes that are not in the plan."""
         planned = self._newest.nodes if self._newest else {}
@@ -433,7 +439,7 @@ class Observer:
         missing = Counter(part for one in decided for part in one.missing)
         latencies = sorted(one.latency for one in decided if one.latency is not None)
         last_at = self._arrivals[-1] if self._arrivals else None
-        limit = self._stale_after or stale_after(self._arrivals)
+        limit = self._stale_after or stale_after(self._arrivals, self._keep_alive)
         return {
             "last_at": last_at,
             "last_missing": list(decided[-1].missing) if decided else [],
