@@ -471,13 +471,16 @@ def test_the_page_shows_what_stands(open_page):
 
     decide(99, None, "low belief")
     page = open_page(observer)
-    assert page.locator("#verdict").text_content() == "don’t know"
+    assert page.locator("#verdict").text_content() == "don\N{RIGHT SINGLE QUOTATION MARK}t know"
     assert page.locator("#certainty").text_content() == ""
     held_back = "Held back (low belief). The model leans to c1, 60.0 %."
     assert page.locator("#verdict-doubts").text_content() == held_back
     assert page.locator("#beliefs li.is-decided").count() == 0
     first = page.locator("#last tbody tr").first
-    assert first.locator("td").all_text_contents()[-2:] == ["don’t know", "low belief"]
+    assert first.locator("td").all_text_contents()[-2:] == [
+        "don\N{RIGHT SINGLE QUOTATION MARK}t know",
+        "low belief",
+    ]
     decide(100, "c0")
     page.locator("#verdict", has_text="c0").wait_for()
     assert "c0" in page.locator("#beliefs li.is-decided").text_content()

@@ -21,7 +21,7 @@ _NODES = "nodes"
 KEYS = ("gateway", "site", _NODES)
 OF_SITES = (
     *("model", "plan", "broker", "sensor_brokers", "sensors", "decide", "wire", "root", "state"),
-    *("store", "trust", "policy"),
+    *("store", "trust", "policy", "sending", "alerts"),
 )
 """What else a site file has, which is a placement, too."""
 _PARSER = JsonParser("the placement", ParameterError, MAX_BYTES)
