@@ -460,6 +460,9 @@ def test_the_page_shows_alerts_and_the_shadow(open_page):
     assert page.locator("#differing td").all_text_contents() == ["c1", "c0", "1"]
 
 
+DONT_KNOW = "don\N{RIGHT SINGLE QUOTATION MARK}t know"
+
+
 def test_the_page_shows_what_stands(open_page):
     observer = watch(make_bundle())
     beliefs = {"c0": 0.2, "c1": 0.6, "c2": 0.2}
@@ -471,14 +474,14 @@ def test_the_page_shows_what_stands(open_page):
 
     decide(99, None, "low belief")
     page = open_page(observer)
-    assert page.locator("#verdict").text_content() == "don\N{RIGHT SINGLE QUOTATION MARK}t know"
+    assert page.locator("#verdict").text_content() == DONT_KNOW
     assert page.locator("#certainty").text_content() == ""
     held_back = "Held back (low belief). The model leans to c1, 60.0 %."
     assert page.locator("#verdict-doubts").text_content() == held_back
     assert page.locator("#beliefs li.is-decided").count() == 0
     first = page.locator("#last tbody tr").first
     assert first.locator("td").all_text_contents()[-2:] == [
-        "don\N{RIGHT SINGLE QUOTATION MARK}t know",
+        DONT_KNOW,
         "low belief",
     ]
     decide(100, "c0")

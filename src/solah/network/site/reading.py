@@ -121,9 +121,7 @@ def read_site(document: Reader, folder: Path) -> Site:
         raise document.error(f"{document.place} has 'model' and 'plan'; one says what is run")
     for part in ("policy", "sending"):
         if part in fields and "plan" in fields:
-            raise document.error(
-                f"{document.place} has {part!r} and 'plan', which says it itself"
-            )
+            raise document.error(f"{document.place} has {part!r} and 'plan', which says it itself")
     return Site(
         name=name,
         nodes=_read_nodes(fields["nodes"]) if "nodes" in fields else {},
