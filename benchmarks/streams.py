@@ -1,19 +1,26 @@
-"""Streams that drift: what learning row by row brings, and what organising anew adds.
+"""Streams that drift: what learning row by row brings, and what organising again adds.
 
-    SOLAH_DATA=… python benchmarks/streams.py [--rows 12000] [--seeds 3] [--stream NAME …]
-    python benchmarks/streams.py --detectors
+    SOLAH_DATA=… python benchmarks/streams.py [--rows 12000] [--seeds 1] [--stream NAME …]
+    python benchmarks/streams.py --detectors | --paces | --as-before | --speed
 
-Each row is decided on first and learnt from then; accuracy is over all rows but the first 500,
-which every learner gets to begin with. Streams, seeded: *abrupt*, a plane in five attributes that
-jumps at one and two thirds, with a tenth of the classes wrong; *gradual*, the same with two planes
-that mix in the middle third; *gas_drift*, batches of gas sensors over three years in their order,
-rows of a batch in random order. Learners: a hierarchy fitted once; the same with ``partial_fit``
-alone, at its usual pace and at that of the stream; the stream learner; and, where river is
-installed, its Hoeffding adaptive tree and its adaptive random forest. All hierarchies have the same
-settings.
+Each row is decided on first and learnt from then; accuracy is over all rows but the first 500, and
+a row without a decision is wrong. Rows a second are of CPU time, the first 500 rows included.
+Streams, at most ``--rows`` of each, from the first on:
 
-``--paces`` compares paces of the stream learner, with seeds from 100 on: the usual one was chosen
-by them.
+*abrupt*, seeded: a plane in five attributes that jumps at one and two thirds, with a tenth of the
+classes wrong; *gradual*: the same with two planes that mix in the middle third; *agrawal*, with
+river: its generator, whose function changes from 0 to 4 to 8 at one and two thirds.
+*occupancy*, *skab*, *gas*: sensors, in the order of their files, in which most rows have the class
+of the row before; with *_shuffled*, the rows that were taken in random order.
+
+Learners: no change (the class of the row before); a hierarchy fitted once; the same with
+``partial_fit`` alone; the stream learner, without and with the class before; and, where river is
+installed, its Hoeffding adaptive tree and its adaptive random forest, with their own defaults. All
+hierarchies have the same settings.
+
+``--paces`` compares paces of the stream learner on *abrupt* and *gradual*, and ``--as-before`` the
+constants of ``solah.stream.persistence`` on generated streams; seeds from 100 on. ``--speed``
+measures rows per CPU second on ten attributes.
 
 ``--detectors`` measures how often a detector raises a false alarm over 10,000 rows with an error of
 0.1 and of 0.4, and how many rows it takes to tell a step of the error from 0.1 to 0.3.
@@ -22,14 +29,15 @@ by them.
 from __future__ import annotations
 
 import argparse
-from time import perf_counter
+from importlib.util import find_spec
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solah import SelfOrganisedHierarchyClassifier, datasets
 from solah.data import from_array
-from solah.stream import AdaptiveWindow, PageHinkley, StreamLearner
+from solah.stream import AdaptiveWindow, PageHinkley, StreamLearner, persistence
 from solah.stream.deciding import Decider
 
 if TYPE_CHECKING:
@@ -39,6 +47,7 @@ if TYPE_CHECKING:
 
     Rows = tuple[NDArray[Any], NDArray[Any]]
 
+HAS_RIVER = find_spec("river") is not None
 FIRST = 500
 BATCH = 100
 N_STREAMS = 200
@@ -47,38 +56,54 @@ N_STREAMS = 200
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=12_000)
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--stream", nargs="+", choices=STREAMS, default=list(STREAMS))
-    parser.add_argument("--detectors", action="store_true")
-    parser.add_argument("--paces", action="store_true")
+    parser.add_argument("--learner", nargs="+", choices=LEARNERS, default=list(LEARNERS))
+    for mode in ("--detectors", "--paces", "--as-before", "--speed"):
+        parser.add_argument(mode, action="store_true")
     options = parser.parse_args()
     if options.detectors:
         measure_detectors()
-        return
-    first_seed, compared = (100, paces()) if options.paces else (0, learners())
-    seeds = range(first_seed, first_seed + options.seeds)
-    for name in options.stream:
-        print(f"{name}: means over {options.seeds} seeds")
-        print(f"  {'learner':<28}{'accuracy':>10}{'(min to max)':>18}{'rows/s':>10}")
-        for learner, run in compared.items():
-            streams = [STREAMS[name](options.rows, seed) for seed in seeds]
-            found = [timed(run, *rows) for rows in streams]
-            print(f"  {learner:<28}{spelt(found)}", flush=True)
+    elif options.speed:
+        measure_speed()
+    elif options.as_before:
+        compare(GENERATED, as_before_constants(), range(100, 100 + options.seeds), 6_000)
+    elif options.paces:
+        drifting = {name: STREAMS[name] for name in ("abrupt", "gradual")}
+        compare(drifting, paces(), range(100, 100 + options.seeds), options.rows)
+    else:
+        streams = {name: STREAMS[name] for name in options.stream}
+        learners = {name: LEARNERS[name] for name in options.learner}
+        compare(streams, learners, range(options.seeds), options.rows)
+
+
+def compare(
+    streams: dict[str, Callable[[int, int], Rows]],
+    learners: dict[str, Callable[[Rows, Rows], int]],
+    seeds: range,
+    n_rows: int,
+) -> None:
+    for name, make in streams.items():
+        rows = [make(n_rows, seed) for seed in seeds]
+        print(f"{name}: {len(rows[0][1]):,} rows, seeds {seeds[0]} to {seeds[-1]}")
+        print(f"  {'learner':<28}{'accuracy':>10}{'(min to max)':>18}{'rows/CPU s':>12}")
+        for learner, run in learners.items():
+            print(f"  {learner:<28}{spelt([timed(run, *one) for one in rows])}", flush=True)
 
 
 def timed(
     run: Callable[[Rows, Rows], int], X: NDArray[Any], y: NDArray[Any]
 ) -> tuple[float, float]:
-    """Return the share of rows behind the first that were decided rightly, and rows a second."""
-    start = perf_counter()
+    """Return the share of rows behind the first that were decided rightly, and the speed."""
+    start = process_time()
     n_right = run((X[:FIRST], y[:FIRST]), (X[FIRST:], y[FIRST:]))
-    return n_right / (len(y) - FIRST), len(y) / (perf_counter() - start)
+    return n_right / (len(y) - FIRST), len(y) / (process_time() - start)
 
 
 def spelt(found: list[tuple[float, float]]) -> str:
     accuracies, speeds = np.array(found).T
     spread = f"({accuracies.min():.3f} to {accuracies.max():.3f})"
-    return f"{accuracies.mean():>10.3f}{spread:>18}{np.median(speeds):>10,.0f}"
+    return f"{accuracies.mean():>10.3f}{spread:>18}{np.median(speeds):>12,.0f}"
 
 
 def abrupt(n_rows: int, seed: int) -> Rows:
@@ -94,13 +119,79 @@ def gradual(n_rows: int, seed: int) -> Rows:
     return X, noisy(rng, sides(X, planes(rng), (rng.random(n_rows) < way).astype(int)))
 
 
-def gas_drift(n_rows: int, seed: int) -> Rows:
-    rng = np.random.default_rng(seed)
-    data = datasets.load("gas_drift")
-    X = np.column_stack([column.values for column in data.table.columns])
-    batches = [np.flatnonzero(data.groups == one) for one in dict.fromkeys(data.groups.tolist())]
-    order = np.concatenate([rng.permutation(batch) for batch in batches])[:n_rows]
-    return X[order], data.goal[order]
+def agrawal(n_rows: int, seed: int) -> Rows:
+    from river.datasets import synth
+
+    third = n_rows // 3
+    rows = [
+        row
+        for function in (0, 4, 8)
+        for row in synth.Agrawal(classification_function=function, seed=seed + function).take(third)
+    ]
+    return np.array([list(x.values()) for x, _ in rows], float), np.array([y for _, y in rows])
+
+
+def in_file_order(name: str) -> Callable[[int, int], Rows]:
+    def read(n_rows: int, _: int) -> Rows:
+        data = datasets.load(name)
+        X = np.column_stack([column.values for column in data.table.columns])
+        return X[:n_rows], data.goal[:n_rows]
+
+    return read
+
+
+def shuffled(name: str) -> Callable[[int, int], Rows]:
+    def read(n_rows: int, seed: int) -> Rows:
+        X, y = in_file_order(name)(n_rows, seed)
+        order = np.random.default_rng(seed).permutation(len(y))
+        return X[order], y[order]
+
+    return read
+
+
+def in_runs(stay: float, n_classes: int) -> Callable[[int, int], Rows]:
+    """Make classes that stay with a chance, and readings around centres that move at half time."""
+
+    def draw(n_rows: int, seed: int) -> Rows:
+        rng = np.random.default_rng(seed)
+        drawn = rng.integers(n_classes, size=n_rows)
+        last_change = np.maximum.accumulate(
+            np.where(rng.random(n_rows) < stay, 0, np.arange(n_rows))
+        )
+        y = drawn[last_change]
+        centres = rng.normal(size=(2, n_classes, 5))[np.arange(n_rows) * 2 // n_rows, y]
+        return rng.normal(size=(n_rows, 5)) + centres, y
+
+    return draw
+
+
+def runs_that_end(n_rows: int, seed: int) -> Rows:
+    """Make long runs whose readings tell little, then no runs and readings that tell much."""
+    (before, first), (after, last) = (in_runs(stay, 3)(n_rows // 2, seed) for stay in (0.99, 0.0))
+    return np.vstack([before / 3, 2 * after]), np.concatenate([first, last])
+
+
+def of_generator(make: Callable[[int], Any]) -> Callable[[int, int], Rows]:
+    def draw(n_rows: int, seed: int) -> Rows:
+        rows = list(make(seed).take(n_rows))
+        return np.array([list(x.values()) for x, _ in rows], float), np.array([y for _, y in rows])
+
+    return draw
+
+
+def river_generators() -> dict[str, Callable[[int, int], Rows]]:
+    if not HAS_RIVER:
+        return {}
+    from river.datasets import synth
+
+    return {
+        "SEA": of_generator(lambda seed: synth.SEA(variant=1, noise=0.1, seed=seed)),
+        "RBF, drifting": of_generator(
+            lambda seed: synth.RandomRBFDrift(
+                seed_model=seed, seed_sample=seed, n_classes=4, n_features=8, change_speed=0.001
+            )
+        ),
+    }
 
 
 def planes(rng: np.random.Generator) -> NDArray[np.float64]:
@@ -117,33 +208,57 @@ def noisy(rng: np.random.Generator, y: NDArray[np.bool_]) -> NDArray[np.int64]:
     return (y ^ (rng.random(len(y)) < 0.1)).astype(np.int64)
 
 
+SENSORS = {"occupancy": "occupancy", "skab": "skab", "gas": "gas_drift"}
 STREAMS: dict[str, Callable[[int, int], Rows]] = {
     "abrupt": abrupt,
     "gradual": gradual,
-    "gas_drift": gas_drift,
+    **({"agrawal": agrawal} if HAS_RIVER else {}),
+    **{short: in_file_order(name) for short, name in SENSORS.items()},
+    **{f"{short}_shuffled": shuffled(name) for short, name in SENSORS.items()},
+}
+GENERATED = {
+    **river_generators(),
+    "runs of 5": in_runs(0.8, 3),
+    "runs of 50": in_runs(0.98, 3),
+    "runs of 500": in_runs(0.998, 2),
+    "runs that end": runs_that_end,
 }
 
 
-def learners() -> dict[str, Callable[[Rows, Rows], int]]:
-    try:
-        from river import forest, tree
-    except ImportError:
-        peers: dict[str, Callable[[Rows, Rows], int]] = {}
-    else:
-        peers = {
-            "river, Hoeffding adaptive": of_river(
-                lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=0)
-            ),
-            "river, adaptive forest": of_river(lambda: forest.ARFClassifier(seed=0)),
-        }
+def peers() -> dict[str, Callable[[Rows, Rows], int]]:
+    if not HAS_RIVER:
+        return {}
+    from river import forest, tree
+
     return {
-        "fitted once": fitted_once,
-        "partial_fit, pace 1": partial_fit_alone(1.0),
-        "partial_fit, pace 1/32": partial_fit_alone(1 / 32),
-        "stream": stream,
-        "stream, Page-Hinkley": page_hinkley,
-        **peers,
+        "river-hat": of_river(lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=0)),
+        "river-arf": of_river(lambda: forest.ARFClassifier(seed=0)),
     }
+
+
+def as_before_constants() -> dict[str, Callable[[Rows, Rows], int]]:
+    tried = {"_ROWS_SCORED": (50, 1000), "_ROWS_COUNTED": (100, 2000), "_NATS_AT_MOST": (5, 40)}
+    usual = {name: getattr(persistence, name) for name in tried}
+    changed = {
+        f"{name} {value}": {**usual, name: value}
+        for name, values in tried.items()
+        for value in values
+    }
+    return {
+        "no-change": no_change,
+        "never": without_class_before,
+        "usual": with_constants(usual),
+        **{name: with_constants(values) for name, values in changed.items()},
+    }
+
+
+def with_constants(values: dict[str, float]) -> Callable[[Rows, Rows], int]:
+    def run(first: Rows, rest: Rows) -> int:
+        for name, value in values.items():
+            setattr(persistence, name, value)
+        return stream(first, rest)
+
+    return run
 
 
 def paces() -> dict[str, Callable[[Rows, Rows], int]]:
@@ -151,7 +266,9 @@ def paces() -> dict[str, Callable[[Rows, Rows], int]]:
 
 
 def at_pace(pace: float) -> Callable[[Rows, Rows], int]:
-    return lambda first, rest: of_stream(StreamLearner(hierarchy(), pace=pace), first, rest)
+    return lambda first, rest: of_stream(
+        StreamLearner(hierarchy(), pace=pace, label_delay=None), first, rest
+    )
 
 
 def hierarchy() -> SelfOrganisedHierarchyClassifier:
@@ -181,12 +298,20 @@ def partial_fit_alone(pace: float) -> Callable[[Rows, Rows], int]:
     return run
 
 
+def no_change(first: Rows, rest: Rows) -> int:
+    return int((np.append(first[1][-1], rest[1][:-1]) == rest[1]).sum())
+
+
 def stream(first: Rows, rest: Rows) -> int:
     return of_stream(StreamLearner(hierarchy()), first, rest)
 
 
-def page_hinkley(first: Rows, rest: Rows) -> int:
-    return of_stream(StreamLearner(hierarchy(), detector="page-hinkley"), first, rest)
+def without_class_before(first: Rows, rest: Rows) -> int:
+    return of_stream(StreamLearner(hierarchy(), label_delay=None), first, rest)
+
+
+def in_background(first: Rows, rest: Rows) -> int:
+    return of_stream(StreamLearner(hierarchy(), swap_after=100), first, rest)
 
 
 def of_stream(learner: StreamLearner, first: Rows, rest: Rows) -> int:
@@ -198,7 +323,7 @@ def of_stream(learner: StreamLearner, first: Rows, rest: Rows) -> int:
 
 
 def n_right_of(metrics: Any) -> int:
-    return round(metrics.accuracy_overall * metrics.decided)
+    return round((metrics.accuracy_overall or 0.0) * metrics.decided)
 
 
 def of_river(make: Callable[[], Any]) -> Callable[[Rows, Rows], int]:
@@ -213,6 +338,27 @@ def of_river(make: Callable[[], Any]) -> Callable[[Rows, Rows], int]:
         return n_right
 
     return run
+
+
+LEARNERS: dict[str, Callable[[Rows, Rows], int]] = {
+    "no-change": no_change,
+    "fitted-once": fitted_once,
+    "partial_fit": partial_fit_alone(1 / 32),
+    "stream-never-as-before": without_class_before,
+    "stream": stream,
+    "stream-swap-after-100": in_background,
+    **peers(),
+}
+
+
+def measure_speed() -> None:
+    """Time the stream learner on ten attributes, all fits included."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 10))
+    y = noisy(rng, X @ rng.normal(size=10) > 0)
+    for name in ("stream-never-as-before", "stream"):
+        accuracy, speed = timed(LEARNERS[name], X, y)
+        print(f"{name}: {speed:,.0f} rows per CPU second, accuracy {accuracy:.3f}", flush=True)
 
 
 def measure_detectors() -> None:

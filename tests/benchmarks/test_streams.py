@@ -25,6 +25,17 @@ def test_every_learner_decides_on_every_row_but_the_first():
         assert speed > 0
 
 
+def test_no_change_takes_the_class_of_the_row_before():
+    X, y = np.zeros((6, 1)), np.array([0, 0, 1, 1, 1, 0])
+    assert streams.no_change((X[:2], y[:2]), (X[2:], y[2:])) == 2
+
+
+def test_runs_are_as_long_as_asked():
+    _, y = streams.in_runs(0.98, 3)(6_000, 0)
+    assert 0.98 < (y[1:] == y[:-1]).mean() < 0.99
+    assert set(y.tolist()) == {0, 1, 2}
+
+
 def test_delay_is_counted_from_the_step():
     class Clock:
         """Tells a drift at one row."""

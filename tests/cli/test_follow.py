@@ -205,6 +205,31 @@ def test_a_data_set_by_name_is_followed(tmp_path, run):
     assert "is new, and there are 20 rows of it" in outcome.out
 
 
+def test_the_class_before_is_said_where_it_is_used(tmp_path, run):
+    words = ("fit", "--follow", "wine", *SMALL, "-o", tmp_path / "wine.json")
+    used = run(*words)
+    assert "of 177 decisions used the last class" in used.out
+    assert "if the class before was 'class_2' then" in used.out
+    assert "a model document decides without it" in used.err
+    (term,) = [
+        json.loads(line)["as_before"]
+        for line in run(*words, "--json").out.splitlines()
+        if "as_before" in json.loads(line)
+    ]
+    assert (term["is_used"], term["before"]) == (True, "class_2")
+    never = run(*words, "--label-delay", "-1")
+    assert "0 of 118 decisions used the last class" in never.out
+    assert "if the class before" not in never.out + never.err
+
+
+def test_a_new_model_may_take_over_later(tmp_path, growing, run):
+    path, add = growing
+    add(lines(200, 200))
+    words = ("fit", "--follow", path, "-t", "verdict", *SMALL, "-o", tmp_path / "m.json")
+    assert "row 120: a new model" in run(*words).out
+    assert "row 150: a new model" in run(*words, "--swap-after", "30").out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -137,8 +137,9 @@ def test_categories_and_gaps_are_followed():
     size = np.where(rng.random(400) < 0.1, np.nan, rng.normal(size=400))
     frame = pd.DataFrame({"colour": colour, "size": size})
     stream = learner()
-    stream.learn(frame, np.where(colour == "red", "ripe", "raw"))
-    assert stream.metrics.accuracy > 0.95
+    verdicts = np.where(colour == "red", "ripe", "raw")
+    stream.learn(frame, verdicts)
+    assert (stream.predict(frame) == verdicts).mean() > 0.95
 
 
 def test_there_is_no_model_at_first():
@@ -242,7 +243,7 @@ def test_figures_add_up(turned):
     metrics = stream.metrics
     kinds = [event.kind for event in events]
     assert metrics.rows == metrics.labelled == 3_000
-    assert metrics.decided == 2_800
+    assert metrics.decided == 2_999  # before the first model by the classes alone
     assert metrics.swapped == kinds.count(EventKind.SWAPPED)
     assert metrics.refused == kinds.count(EventKind.REFUSED)
     assert metrics.reorganisations == metrics.swapped + metrics.refused + metrics.failed

@@ -120,7 +120,7 @@ def test_what_is_not_there_or_damaged_is_said(saved, tmp_path):
     with pytest.raises(DataError, match="damaged"):
         resume(saved)
     edit(saved, version=99)
-    with pytest.raises(DataError, match="version 99, and this solah reads 1"):
+    with pytest.raises(DataError, match="version 99, and this solah reads 2"):
         resume(saved)
     edit(saved, format="something")
     with pytest.raises(DataError, match="not the state of a stream"):

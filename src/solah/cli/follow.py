@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -104,6 +104,25 @@ class FollowOptions:
         ),
     ] = 0.0
 
+    label_delay: Annotated[
+        int,
+        _follow_option(
+            "--label-delay",
+            min=-1,
+            help="How many rows later than its own a class arrives: decisions may use the last one "
+            "that has. -1 never uses it.",
+        ),
+    ] = 0
+    swap_after: Annotated[
+        int,
+        _follow_option(
+            "--swap-after",
+            min=-1,
+            help="Learn new models in the background, and let them take over so many rows later. 0 "
+            "waits for them; -1 takes them as soon as they are there.",
+        ),
+    ] = 0
+
     def given(self) -> list[str]:
         """Return the flags that the user set to something else than their default."""
         changed = [one.name for one in fields(self) if getattr(self, one.name) != one.default]
@@ -127,6 +146,8 @@ class FollowOptions:
             "reorganise_every": self.reorganise_every or None,
             "pace": self.pace,
             "forgetting": self.forgetting,
+            "label_delay": None if self.label_delay < 0 else self.label_delay,
+            "swap_after": None if self.swap_after < 0 else self.swap_after,
         }
 
 
@@ -242,10 +263,15 @@ class _Service:
             yield lambda metrics: server.show(prometheus_text(metrics))
 
     def _conclude(self) -> None:
-        metrics = self._learner.metrics
+        metrics, term = self._learner.metrics, self._learner.as_before
         if self._screen.json:
+            if term is not None and term.is_used:
+                print(json.dumps({"as_before": asdict(term)}, ensure_ascii=False), flush=True)
             print(json.dumps({"metrics": metrics.as_dict()}, ensure_ascii=False), flush=True)
         self._screen.say("", _figures(metrics))
+        if term is not None and term.is_used:
+            self._screen.say("", *term.rules())
+            self._screen.note(f"{term}; a model document decides without it")
         if self._learner.model is None:
             self._screen.note(
                 f"no model was written: {metrics.labelled:,} labelled rows came, and the first is "
@@ -378,6 +404,7 @@ def _figures(metrics: "Metrics") -> "RenderableType":
         "speed": None if speed is None else f"{speed:,.0f} rows/s",
         "accuracy": _pair(metrics.accuracy, metrics.accuracy_overall),
         "log-loss": _pair(metrics.log_loss, metrics.log_loss_overall),
+        "as before": f"{metrics.as_before:,} of {metrics.decided:,} decisions used the last class",
         "drifts": drifts or "none",
         "learnt again": f"{metrics.swapped} took over, {metrics.refused} no better, "
         f"{metrics.failed} failed",

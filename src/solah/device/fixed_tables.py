@@ -142,7 +142,7 @@ def values_of(learnt: Integers, value_bits: int) -> Integers:
     """Return the scores of rules from what they learnt, as ``solah_leaf_score`` does."""
     finer = LEARNT_BITS - value_bits
     scores = np.where(learnt < 0, -(-learnt >> finer), learnt >> finer)
-    return np.clip(scores, -_LARGEST, _LARGEST)
+    return np.minimum(np.maximum(scores, -_LARGEST), _LARGEST)
 
 
 class _Layout:

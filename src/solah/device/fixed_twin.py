@@ -163,7 +163,8 @@ def _describe(walk: FixedWalk, sets: slice, x: Integers) -> Integers:
 
 def _share(evidence: Integers, value_bits: int) -> Integers:
     """Turn evidence against the first class into shares of belief."""
-    scores = np.insert(evidence, 0, 0, axis=1)
+    scores = np.zeros((len(evidence), evidence.shape[1] + 1), dtype=np.int64)
+    scores[:, 1:] = evidence
     parts = _exp(scores.max(axis=1, keepdims=True) - scores, value_bits)
     shares = (parts << 15) // parts.sum(axis=1, keepdims=True)
     # The first class has what rounding leaves, so that beliefs sum to one.

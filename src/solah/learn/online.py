@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
@@ -85,7 +86,7 @@ class Pace:
         """How far products of weights and errors are shifted in a stage."""
         n_trees = max(stage.parts.walks.stop - stage.parts.walks.start, 1)
         slowness = n_trees / _EVIDENCE_A_ROW if stage.is_weighed else _ROWS_REMEMBERED
-        return int(np.clip(_PRODUCT_BITS + round(np.log2(slowness / self.pace)), 0, _SLOWEST))
+        return min(max(_PRODUCT_BITS + round(log2(slowness / self.pace)), 0), _SLOWEST)
 
 
 class _Taken(NamedTuple):
@@ -200,7 +201,7 @@ class LearningTwin(FixedTwin):
             values = values - shift(gone * weights, np.int64(forget_bits))
         moved = values + shift((weights >> 1) * error, step_bits)
         before = self.learnt[rules]
-        self.learnt[rules] = np.clip(moved, -MOST_LEARNT, MOST_LEARNT)
+        self.learnt[rules] = np.minimum(np.maximum(moved, -MOST_LEARNT), MOST_LEARNT)
         if self._bounds_of and any(self._breaks(rule, before) for rule in rules.tolist()):
             self.learnt[rules] = before
 

@@ -35,13 +35,13 @@ class Verdicts:
         least belief which a device can tell from none; NaN where the class is not known
     is_right : (n_rows,) whether it decided for the true class
     is_unseen : (n_rows,) whether it does not know the true class
-    is_labelled : (n_rows,) whether there is a true class
+    beliefs : (n_rows, n_classes) what it believed
     """
 
     losses: Float
     is_right: NDArray[np.bool_]
     is_unseen: NDArray[np.bool_]
-    is_labelled: NDArray[np.bool_]
+    beliefs: Float
 
     @classmethod
     def of(cls, beliefs: Float, places: NDArray[np.intp], goal: Goal) -> Verdicts:
@@ -51,7 +51,7 @@ class Verdicts:
         believed = np.where(is_unseen, 0.0, believed)
         losses = np.where(is_labelled, -np.log(np.maximum(believed, 1 / ONE)), np.nan)
         is_right = is_labelled & ~is_unseen & (goal.decide(beliefs) == places)
-        return cls(losses, is_right, is_unseen, is_labelled)
+        return cls(losses, is_right, is_unseen, beliefs)
 
 
 class _RecordingTwin(LearningTwin):

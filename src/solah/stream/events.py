@@ -14,6 +14,7 @@ class EventKind(StrEnum):
     SWAPPED = "swapped"
     REFUSED = "refused"
     FAILED = "failed"
+    AS_BEFORE = "as before"
 
 
 class Cause(StrEnum):
@@ -25,6 +26,7 @@ class Cause(StrEnum):
     NEW_CLASS = "new class"
     SCHEDULE = "schedule"
     MORE_ROWS = "more rows"
+    RECENT_LOSS = "recent loss"
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Event:
     Attributes
     ----------
     row : how many rows had come, that which brought it about included
-    kind : a drift was told; a new model was swapped in or refused; or a new fit failed
+    kind : a drift was told; a new model was swapped in or refused; a new fit failed; or the class
+        before is used from now on, or no longer
     cause : why
     message : the same in a sentence
     old_loss, new_loss : the log-loss of the model in use and of the new one on the rows that they
@@ -71,7 +74,8 @@ class Metrics:
     ----------
     rows : how many came
     labelled : how many of them had a class, so that they were learnt from
-    decided : how many of these a model decided on before it learnt from them
+    decided : how many of these were decided on before they were learnt from
+    as_before : how many of these decisions used the class before
     seconds : how long the learner worked, waiting left out
     accuracy, log_loss : of these decisions, over the last ones (as many as the window is long)
     accuracy_overall, log_loss_overall : over all of them
@@ -86,6 +90,7 @@ class Metrics:
     rows: int
     labelled: int
     decided: int
+    as_before: int
     seconds: float
     accuracy: float | None
     log_loss: float | None

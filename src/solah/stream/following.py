@@ -15,7 +15,7 @@ from solah.estimators.inputs import read_features
 from solah.exceptions import DataError, ParameterError
 from solah.runtime import Evaluator
 from solah.stream.events import Cause, EventKind, Metrics
-from solah.stream.lifecycle import ModelLifecycle, drifts_by
+from solah.stream.lifecycle import DECIDED_AS_BEFORE, ModelLifecycle, drifts_by
 from solah.stream.organising import Trainer
 from solah.stream.settings import Settings
 from solah.stream.values import read_labels
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from solah.model import Model
     from solah.stream.drift import DetectorName
     from solah.stream.events import Event
+    from solah.stream.persistence import AsBefore
 
 _DRIFTS = (Cause.ERROR, Cause.DEPENDENCE, Cause.NEW_CLASS)
 
@@ -70,6 +71,13 @@ class StreamLearner:
         to 1/128, this and 1/16 decided best on streams with noise (docs/streams.md).
     forgetting : float, default=0.0
         The share of what was learnt that a row takes back, as in ``partial_fit``.
+    label_delay : int or None, default=0
+        How many rows later than its own a class arrives. Decisions may use the last class that has
+        arrived where that pays (:attr:`as_before`), and no other; None never uses it.
+    swap_after : int or None, default=0
+        How many labelled rows the model in use decides on while a new one is learnt in the
+        background, and then takes over if it is better. 0 waits for the new model instead; None
+        takes it as soon as it is there, so that the outcome depends on how long a fit takes.
     on_event : callable, default=None
         Called with each :class:`Event` when it happens.
     random_state : int, default=0
@@ -90,7 +98,7 @@ class StreamLearner:
     >>> events = stream.learn(X, X[:, 0] + X[:, 1] > 0)
     >>> print(events[0])
     row 200: the first model, of 200 rows, decides now
-    >>> stream.metrics.accuracy > 0.9
+    >>> stream.metrics.accuracy > 0.8  # of all rows, those before the first model too
     True
     """
 
@@ -107,6 +115,8 @@ class StreamLearner:
         new_class_rows: int = 20,
         pace: float = 1 / 32,
         forgetting: float = 0.0,
+        label_delay: int | None = 0,
+        swap_after: int | None = 0,
         on_event: Callable[[Event], None] | None = None,
         random_state: int = 0,
     ) -> None:
@@ -120,6 +130,8 @@ class StreamLearner:
             new_class_rows=new_class_rows,
             pace=pace,
             forgetting=forgetting,
+            label_delay=label_delay,
+            swap_after=swap_after,
             random_state=random_state,
         )
         self.estimator = _checked(estimator, random_state)
@@ -155,7 +167,9 @@ class StreamLearner:
         return self._events
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class that the model in use decides for.
+        """Return the class to decide for, each row taken as the next one of the stream.
+
+        Where the class before is in use (:attr:`as_before`), the last that has arrived counts.
 
         Parameters
         ----------
@@ -165,10 +179,11 @@ class StreamLearner:
         -------
         classes : ndarray of shape (n_rows,)
         """
-        return self._evaluator().predict(read_features(self._reader, X, reset=False))
+        evaluator = self._evaluator()
+        return np.asarray(self.classes_[evaluator.model_.goal.decide(self.predict_proba(X))])
 
     def predict_proba(self, X: ArrayLike) -> Float:
-        """Return the belief of the model in use in each of ``classes_``.
+        """Return the belief in each of ``classes_``, each row taken as the next one of the stream.
 
         Parameters
         ----------
@@ -178,7 +193,12 @@ class StreamLearner:
         -------
         beliefs : ndarray of shape (n_rows, n_classes)
         """
-        return self._evaluator().predict_proba(read_features(self._reader, X, reset=False))
+        evaluator = self._evaluator()
+        beliefs = evaluator.predict_proba(read_features(self._reader, X, reset=False))
+        persistence = self.lifecycle.persistence if self.lifecycle else None
+        if persistence is None:
+            return beliefs
+        return persistence.believe(beliefs, evaluator.model_.goal)
 
     @property
     def model(self) -> Model | None:
@@ -192,6 +212,12 @@ class StreamLearner:
         return self._evaluator().classes_
 
     @property
+    def as_before(self) -> AsBefore | None:
+        """What the class before tells, and whether decisions use it; None if they never do."""
+        persistence = self.lifecycle.persistence if self.lifecycle else None
+        return None if persistence is None else persistence.describe()
+
+    @property
     def metrics(self) -> Metrics:
         """How the stream goes."""
         lifecycle = self.lifecycle or ModelLifecycle(self._trainer((), "class"), self._record)
@@ -202,6 +228,7 @@ class StreamLearner:
             rows=counts["rows"],
             labelled=counts["labelled"],
             decided=score.n_decided,
+            as_before=counts[DECIDED_AS_BEFORE],
             seconds=self.seconds,
             accuracy=score.accuracy,
             log_loss=score.log_loss,

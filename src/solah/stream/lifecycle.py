@@ -16,7 +16,8 @@ from solah.exceptions import DataError, shorten
 from solah.stream.dependence import find_shift
 from solah.stream.drift import make_detector
 from solah.stream.events import Cause, Event, EventKind
-from solah.stream.organising import compare_models
+from solah.stream.organising import Fit, compare_models
+from solah.stream.persistence import Decided, Persistence
 from solah.stream.planning import Plan
 from solah.stream.reservoir import KeptRow, Reservoir
 from solah.stream.scoring import Scoreboard
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.stream.deciding import Decider, Verdicts
-    from solah.stream.organising import Comparison, Trainer
+    from solah.stream.organising import Trainer
     from solah.stream.values import Reading, Value
 
 _BLOCK_ROWS = 256
 _NO_LOSS = float("nan")
+DECIDED_AS_BEFORE = "decided as before"
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,10 @@ class ModelLifecycle:
         self.compared_with: list[KeptRow] = []
         self.plan = Plan.at_start(settings)
         self.score = Scoreboard(settings.window)
+        self.persistence = (
+            None if settings.label_delay is None else Persistence(settings.label_delay)
+        )
+        self.fit: Fit | None = None
         self.new_classes: dict[Value, NewClass] = {}
         self.counts: Counter[str] = Counter()
 
@@ -84,19 +90,34 @@ class ModelLifecycle:
             start += self._take(table.rows(start, stop), labels[start:stop])
             self._do_what_is_due()
 
+    def plan_to_resume(self) -> Plan:
+        """Return the plan to go on with in another process: a fit under way begins there again."""
+        if self.fit is None:
+            return self.plan
+        at = self.counts["labelled"] + 1
+        return self.plan.with_change(self.plan.changed_at, at, self.fit.cause)
+
     def _block_size(self, labels: Sequence[Reading]) -> int:
         """Return how many rows to take: not beyond the next appointment."""
-        next_stop = self.plan.next_stop
+        next_stop = self._next_stop()
         if next_stop is None:
             return len(labels)
         labelled = accumulate((label is not None for label in labels), initial=0)
         missing = next_stop - self.counts["labelled"]
         return next((n for n, there in enumerate(labelled) if there >= missing), len(labels))
 
+    def _next_stop(self) -> int | None:
+        if self.fit is None:
+            return self.plan.next_stop
+        waiting = replace(self.plan, due=None)  # until the fit under way is answered
+        stops = [at for at in (waiting.next_stop, self.fit.ends_at) if at is not None]
+        return min(stops, default=None)
+
     def _take(self, block: Table, labels: Sequence[Reading]) -> int:
         """Take rows up to the first at which something happens; return how many these are."""
         if self.decider is None:
             self._count(block, labels, [_NO_LOSS] * block.n_rows)
+            self._score(labels, None)
             return block.n_rows
         before = self.decider.remember()
         verdicts = self.decider.serve(block, labels)
@@ -106,6 +127,7 @@ class ModelLifecycle:
             self.decider.go_back(before)
             self.decider.serve(taken, labels[:n_taken])
         self._count(taken, labels[:n_taken], verdicts.losses[:n_taken].tolist())
+        self._score(labels[:n_taken], verdicts)
         if event is not None:
             self._emit(replace(event, row=self.counts["rows"]))
         return n_taken
@@ -118,6 +140,24 @@ class ModelLifecycle:
                 self.counts["labelled"] += 1
                 self.kept.add(KeptRow(readings, label, loss))
 
+    def _score(self, labels: Sequence[Reading], verdicts: Verdicts | None) -> None:
+        """Score what was decided on rows that were counted just now."""
+        decided = self._decide(labels, verdicts)
+        for loss, is_right, is_as_before in decided.rows():
+            if loss == loss:
+                self.score.add(is_right, loss)
+                self.counts[DECIDED_AS_BEFORE] += is_as_before
+        n_before = self.counts["rows"] - len(labels)
+        for n_taken, term in decided.switches:
+            row, cause = n_before + n_taken, Cause.RECENT_LOSS
+            self._emit(Event(row, EventKind.AS_BEFORE, cause, str(term)))
+
+    def _decide(self, labels: Sequence[Reading], verdicts: Verdicts | None) -> Decided:
+        if self.persistence is None:
+            return Decided.by_model(verdicts, len(labels))
+        goal = None if self.decider is None else self.decider.start.goal
+        return self.persistence.serve(labels, verdicts, goal)
+
     def _watch(self, verdicts: Verdicts, labels: Sequence[Reading]) -> tuple[int, Event | None]:
         """Look at verdicts until a change shows; return how many were looked at, and the change."""
         now = self.counts["labelled"]
@@ -125,9 +165,7 @@ class ModelLifecycle:
             if label is None:
                 continue
             now += 1
-            is_right = bool(verdicts.is_right[i])
-            self.score.add(is_right, float(verdicts.losses[i]))
-            has_risen = self.detector.update(float(not is_right))
+            has_risen = self.detector.update(float(not verdicts.is_right[i]))
             if verdicts.is_unseen[i] and self._is_due(label, now):
                 return i + 1, self._new_class(label, now)
             if has_risen:
@@ -162,8 +200,10 @@ class ModelLifecycle:
             self._check_dependence(now)
         if plan.scheduled_at == now:
             self.plan = self.plan.with_change(plan.changed_at, now, Cause.SCHEDULE)
+        if self.fit is not None and self.fit.is_due(now):
+            self._answer(self.fit, now)
         due = self.plan.due
-        if due is not None and due.at <= now:
+        if self.fit is None and due is not None and due.at <= now:
             self._organise(now, due.cause)
 
     def _check_dependence(self, now: int) -> None:
@@ -183,30 +223,49 @@ class ModelLifecycle:
             self._emit(Event(self.counts["rows"], EventKind.DRIFT, Cause.DEPENDENCE, str(shift)))
 
     def _organise(self, now: int, cause: Cause) -> None:
-        try:
-            event = self._begin() if self.decider is None else self._compare(now, cause)
-        except DataError as error:  # of other errors more rows would not make a model
-            event = Event(0, EventKind.FAILED, cause, f"a new model could not be learnt: {error}")
-        self.new_classes.clear()
+        """Learn a first model, or begin to learn a better one."""
+        n_since = now - self.plan.changed_at
         self.compared_with = self.kept.recent(self.settings.window)
+        if self.decider is None:
+            self._begin(cause)
+        else:
+            self.fit = Fit.begin(self.trainer, self.kept, cause, now, n_since)
         self.plan = self.plan.after(now, self.settings, has_model=self.decider is not None)
-        self._emit(replace(event, row=self.counts["rows"]))
+        if self.fit is not None and self.fit.is_due(now):
+            self._answer(self.fit, now)
 
-    def _begin(self) -> Event:
+    def _begin(self, cause: Cause) -> None:
         rows = self.kept.rows()
-        self._use(self.trainer.fit(rows), [])
+        try:
+            self._use(self.trainer.fit(rows), [])
+        except DataError as error:  # of other errors more rows would not make a model
+            self._fail(cause, error)
+            return
+        self.new_classes.clear()
         message = f"the first model, of {len(rows)} rows, decides now"
-        return Event(0, EventKind.SWAPPED, Cause.START, message, n_rules=self._n_rules)
+        self._emit_now(EventKind.SWAPPED, Cause.START, message, n_rules=self._n_rules)
 
-    def _compare(self, now: int, cause: Cause) -> Event:
-        comparison = compare_models(self.trainer, self.kept, now - self.plan.changed_at)
-        losses = f"{comparison.new_loss:.3f} against {comparison.old_loss:.3f}"
-        if comparison.is_better:
-            self._use(comparison.decider, comparison.errors)
-            message = f"a new model took over: log-loss {losses} on the last rows"
-            return _outcome(EventKind.SWAPPED, cause, message, comparison)
-        message = f"a new model was no better, and is dropped: log-loss {losses} on the last rows"
-        return _outcome(EventKind.REFUSED, cause, message, comparison)
+    def _answer(self, fit: Fit, now: int) -> None:
+        """Compare what a fit has learnt with the model in use, and take the better one."""
+        self.fit = None
+        self.new_classes.clear()
+        try:
+            found = compare_models(self.trainer, self.kept, fit, now)
+        except DataError as error:
+            self._fail(fit.cause, error)
+            return
+        losses = f"{found.new_loss:.3f} against {found.old_loss:.3f}"
+        kind, outcome = EventKind.REFUSED, "was no better, and is dropped"
+        if found.is_better:
+            self._use(found.decider, found.errors)
+            kind, outcome = EventKind.SWAPPED, "took over"
+        message = f"a new model {outcome}: log-loss {losses} on the last rows"
+        n_rules = found.decider.start.n_rules
+        self._emit_now(kind, fit.cause, message, found.old_loss, found.new_loss, n_rules)
+
+    def _fail(self, cause: Cause, error: DataError) -> None:
+        self.new_classes.clear()
+        self._emit_now(EventKind.FAILED, cause, f"a new model could not be learnt: {error}")
 
     def _use(self, decider: Decider, errors: Sequence[float]) -> None:
         """Take a model into use; its errors on the last rows are where the detector begins."""
@@ -220,6 +279,18 @@ class ModelLifecycle:
     def _n_rules(self) -> int:
         return 0 if self.decider is None else self.decider.start.n_rules
 
+    def _emit_now(
+        self,
+        kind: EventKind,
+        cause: Cause,
+        message: str,
+        old_loss: float | None = None,
+        new_loss: float | None = None,
+        n_rules: int | None = None,
+    ) -> None:
+        row = self.counts["rows"]
+        self._emit(Event(row, kind, cause, message, old_loss, new_loss, n_rules))
+
     def _emit(self, event: Event) -> None:
         self.counts[event.kind] += 1
         if event.kind is EventKind.DRIFT:
@@ -230,8 +301,3 @@ class ModelLifecycle:
 def drifts_by(cause: Cause) -> str:
     """Name the count of drifts of a cause."""
     return f"drift by {cause}"
-
-
-def _outcome(kind: EventKind, cause: Cause, message: str, comparison: Comparison) -> Event:
-    n_rules = comparison.decider.start.n_rules
-    return Event(0, kind, cause, message, comparison.old_loss, comparison.new_loss, n_rules)

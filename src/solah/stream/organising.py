@@ -5,11 +5,17 @@ from what came since the change, with older rows of classes that are rare there,
 rows that are kept. Then each goes through the rows held out as the model in use did: it decides on
 a row, and then learns from it. The better one is taken if its log-loss there is lower than that of
 the model in use by more than one standard error of the difference.
+
+New models may be learnt in the background, while the model in use decides on. The rows that come
+meanwhile are held out too. The new model takes over at a row that is known when its fit begins, so
+that the outcome does not depend on how long that takes, or, if asked, as soon as it is done.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import dataclass
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
     from solah.data import Column, Declared
     from solah.kernels.arrays import Float
     from solah.stream.deciding import Verdicts
+    from solah.stream.events import Cause
     from solah.stream.reservoir import KeptRow, Reservoir
     from solah.stream.settings import Settings
 
@@ -85,6 +92,65 @@ class Trainer:
 
 
 @dataclass(frozen=True, eq=False)
+class Fit:
+    """A fit under way: the old model decides on until it is answered.
+
+    Attributes
+    ----------
+    cause : why it began
+    begun_at : how many labelled rows had come then
+    ends_at : at how many it is answered; None as soon as it is done
+    n_held : how many rows before its beginning were held out
+    models : what it learns
+    """
+
+    cause: Cause
+    begun_at: int
+    ends_at: int | None
+    n_held: int
+    models: Future[list[Decider]]
+
+    @classmethod
+    def begin(
+        cls, trainer: Trainer, kept: Reservoir, cause: Cause, now: int, n_since_change: int
+    ) -> Fit:
+        """Begin to learn new models from the rows that are kept.
+
+        Parameters
+        ----------
+        trainer : Trainer
+        kept : Reservoir
+        cause : Cause
+        now : int
+            How many labelled rows have come.
+        n_since_change : int
+            How many of them came after the change.
+        """
+        n_fresh = min(n_since_change, kept.n_recent)
+        n_held = max(n_fresh // _HELD_OUT, 1)
+        sets = _training_sets(kept, n_fresh, n_held, trainer.settings.min_rows)
+        swap_after = trainer.settings.swap_after
+        models: Future[list[Decider]] = Future()
+        if swap_after == 0:
+            _learn(models, trainer, sets)
+        else:
+            Thread(target=_learn, args=(models, trainer, sets), daemon=True).start()
+        ends_at = None if swap_after is None else now + swap_after
+        return cls(cause, now, ends_at, n_held, models)
+
+    def is_due(self, now: int) -> bool:
+        """Tell whether it is to be answered at so many labelled rows."""
+        return self.models.done() if self.ends_at is None else self.ends_at <= now
+
+
+def _learn(models: Future[list[Decider]], trainer: Trainer, sets: list[list[KeptRow]]) -> None:
+    try:
+        models.set_result([trainer.fit(rows) for rows in sets])
+    except BaseException as error:  # raised again where the fit is answered
+        models.set_exception(error)
+
+
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """What came of comparing a new model with the one in use.
 
@@ -103,24 +169,23 @@ class Comparison:
     is_better: bool
 
 
-def compare_models(trainer: Trainer, kept: Reservoir, n_since_change: int) -> Comparison:
-    """Learn new models and compare the better one with the decisions of the model in use.
+def compare_models(trainer: Trainer, kept: Reservoir, fit: Fit, now: int) -> Comparison:
+    """Compare the best of new models with the decisions of the model in use.
+
+    The rows to compare on are those held out, and all that have come since the fit began.
 
     Parameters
     ----------
     trainer : Trainer
     kept : Reservoir
-    n_since_change : int
-        How many of the last rows came after the change.
+    fit : Fit
+        It has to be done, or is waited for.
+    now : int
+        How many labelled rows have come.
     """
-    n_fresh = min(n_since_change, kept.n_recent)
-    n_held = max(n_fresh // _HELD_OUT, 1)
-    held = kept.recent(n_held)
+    held = kept.recent(fit.n_held + now - fit.begun_at)
     old = np.array([row.loss for row in held])
-    candidates = []
-    for rows in _training_sets(kept, n_fresh, n_held, trainer.settings.min_rows):
-        decider = trainer.fit(rows)
-        candidates.append((decider, trainer.judge(decider, held)))
+    candidates = [(decider, trainer.judge(decider, held)) for decider in fit.models.result()]
     decider, verdicts = min(candidates, key=lambda candidate: float(candidate[1].losses.mean()))
     new, errors = verdicts.losses, (~verdicts.is_right).astype(float).tolist()
     return Comparison(decider, errors, float(old.mean()), float(new.mean()), is_better(old, new))

@@ -19,6 +19,7 @@ _COUNTERS = {
     "rows": "Rows that came.",
     "labelled": "Rows that had a class.",
     "decided": "Rows decided on before they were learnt from.",
+    "as_before": "Decisions that used the class before.",
     "reorganisations": "How often the hierarchy was learnt again.",
     "swapped": "New models that took over.",
     "refused": "New models that were no better.",

@@ -24,6 +24,8 @@ class Settings:
     new_class_rows: int = 20
     pace: float = 1 / 32
     forgetting: float = 0.0
+    label_delay: int | None = 0
+    swap_after: int | None = 0
     random_state: int = 0
 
     def __post_init__(self) -> None:
@@ -31,11 +33,10 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ParameterError(f"{name!r} must be {least} or more. Got {value!r} instead.")
-        for name in ("per_class", "new_class_rows", "random_state"):
-            if getattr(self, name) < 0:
-                raise ParameterError(
-                    f"{name!r} must be 0 or more. Got {getattr(self, name)!r} instead."
-                )
+        for name in ("per_class", "new_class_rows", "label_delay", "swap_after", "random_state"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise ParameterError(f"{name!r} must be 0 or more. Got {value!r} instead.")
         if self.min_rows > self.window:
             raise ParameterError(
                 f"'min_rows' must not be larger than 'window', for no more rows are kept. Got "

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Learner = TypeVar("Learner", bound=StreamLearner)
 
-_FORMAT, _VERSION = "solah-stream", 1
+_FORMAT, _VERSION = "solah-stream", 2
 STATE_FILE = "state.json"
 # What this module names itself: another model-….json in the folder is the user's.
 _OWN_NAME = re.compile(r"rows-[0-9a-f]{8}\.npz|model-[0-9a-f]{8}\.json")
@@ -102,13 +102,14 @@ def _read_state(place: Path) -> dict[str, Any]:
     if content.get("version") != _VERSION:
         raise DataError(
             f"{place / STATE_FILE} has version {content.get('version')!r}, and this solah reads "
-            f"{_VERSION}"
+            f"{_VERSION}; go on with the solah that wrote it, or begin in another folder"
         )
     return content
 
 
 def _save_lifecycle(lifecycle: ModelLifecycle, place: Path, mark: str) -> dict[str, Any]:
     rows, reservoir = lifecycle.kept.state()
+    persistence = lifecycle.persistence
     _save_rows(lifecycle, rows, place / f"rows-{mark}.npz")
     if lifecycle.decider is not None:
         save_document(lifecycle.decider.start, place / f"model-{mark}.json")
@@ -121,9 +122,10 @@ def _save_lifecycle(lifecycle: ModelLifecycle, place: Path, mark: str) -> dict[s
         "goal": lifecycle.trainer.goal_name,
         "has_model": lifecycle.decider is not None,
         "counts": dict(lifecycle.counts),
-        "plan": lifecycle.plan.state(),
+        "plan": lifecycle.plan_to_resume().state(),
         "score": lifecycle.score.state(),
         "detector": lifecycle.detector.state(),
+        "persistence": None if persistence is None else persistence.state(),
         "newcomers": [[label, asdict(one)] for label, one in lifecycle.new_classes.items()],
         "reservoir": reservoir,
         "labels": [row.label for row in rows],
@@ -161,6 +163,8 @@ def _restore_lifecycle(lifecycle: ModelLifecycle, saved: dict[str, Any], place: 
     lifecycle.kept.restore(kept, saved["reservoir"])
     lifecycle.detector.restore(saved["detector"])
     lifecycle.score.restore(saved["score"])
+    if lifecycle.persistence is not None:
+        lifecycle.persistence.restore(saved["persistence"])
     lifecycle.plan = Plan.restored(saved["plan"])
     lifecycle.counts = Counter({str(name): int(n) for name, n in saved["counts"].items()})
     lifecycle.new_classes = {label: NewClass(**one) for label, one in saved["newcomers"]}
