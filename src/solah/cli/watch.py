@@ -87,6 +87,13 @@ AlertsFile = Annotated[
     ),
     READ,
 ]
+Otel = Annotated[
+    bool,
+    _view_option(
+        "--otel",
+        help="Send metrics by OpenTelemetry, to where OTEL_EXPORTER_OTLP_ENDPOINT says.",
+    ),
+]
 Web = Annotated[
     int | None,
     _view_option(
@@ -116,6 +123,7 @@ def watch(
     hosts: Hosts = None,
     stale_after: StaleAfter = None,
     alerts: AlertsFile = None,
+    otel: Otel = False,
     seconds: Seconds = None,
     log: LogKind = "text",
 ) -> None:
@@ -148,6 +156,10 @@ def watch(
         told = write if log == "json" else _ignore  # people see it in the view
         client = stack.enter_context(subscribed(watched.broker, topics, observer, log=told))
         stack.enter_context(page(observer, web, screen, write, bind, hosts))
+        if otel:
+            from solah.network.telemetry import exporting
+
+            stack.enter_context(exporting(observer, write))
         if rules is not None:
             stack.enter_context(alerting(observer, rules, client, topics, write))
         end = None if seconds is None else time.monotonic() + seconds
