@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install what some tests need beside Python packages: a C compiler with its sanitizers, a checker of
-# C, Node.js, Chromium, an MQTT broker, a checker of Prometheus' rules, and the compilers and emulators
-# of the targets that models are exported to.
+# C, Node.js, Chromium, a reader of PDF, an MQTT broker, a checker of Prometheus' rules, and the
+# compilers and emulators of the targets that models are exported to.
 set -eu
 missing() { ! command -v "$1" >/dev/null 2>&1; }
 # Whether a compiler is missing, or a header that its library has.
@@ -19,6 +19,7 @@ missing cc && want "a C compiler (cc)" gcc libc6-dev
 missing cppcheck && want "a checker of C (cppcheck)" cppcheck
 missing node && want "Node.js (node)" nodejs
 missing chromium && want "Chromium (chromium)" chromium
+missing pdftotext && want "a reader of PDF (pdftotext)" poppler-utils
 missing mosquitto && want "an MQTT broker (mosquitto)" mosquitto
 missing mosquitto_pub && want "clients of a broker (mosquitto_pub)" mosquitto-clients
 missing promtool && want "a checker of Prometheus' rules (promtool)" prometheus

@@ -341,9 +341,22 @@ def test_the_page_follows_the_network(open_page):
             assert f"{part['says']}{part['certainty']:.2f}{part['row']}" in row
     last = picture["decisions"]["last"][0]
     assert page.locator("#verdict").text_content() == last["decision"]
-    assert page.locator("#certainty").text_content() == f"{100 * last['certainty']:.1f} %"
+    assert (
+        page.locator("#certainty").text_content()
+        == f"{100 * last['certainty']:.1f}\N{NO-BREAK SPACE}%"
+    )
     assert page.locator("#link-state").text_content() == "Live"
     page.locator("#announcer", has_text=last["decision"]).wait_for(state="attached")
+
+
+def test_numbers_follow_the_language_of_the_browser(open_page):
+    observer = watch(make_bundle())
+    page = open_page(observer, locale="de-DE")
+    last = observer.snapshot(START + 3)["decisions"]["last"][0]
+    spelt = f"{100 * last['certainty']:.1f}\N{NO-BREAK SPACE}%".replace(".", ",")
+    page.locator("#certainty", has_text=spelt).wait_for()
+    results = page.locator(".hierarchy.wide .result").all_text_contents()
+    assert any(re.search(r" 0,\d\d$", one) for one in results)
 
 
 def test_a_decision_that_came_too_soon_is_announced_later(open_page):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import page_models
 import pytest
+from markupsafe import Markup
 
 from solah import (
     LinguisticHierarchyClassifier,
@@ -147,7 +148,7 @@ def test_additive_models_are_summarised_with_the_path_of_their_rules(name):
     assert "| 9 (chosen) | 4 | 0.3100 | 0.910 |" in text
     start = summary["start"]
     assert start.startswith("to begin with: ")
-    assert f"T{start[1:]}." in page
+    assert f"T{start[1:]}.".replace("-", "\N{MINUS SIGN}") in Markup(page).striptags()
     without = summarise_page(model, table, goal)
     assert without["path"] == []
     assert "How few rules suffice" not in render_page(without) + render_markdown(without)

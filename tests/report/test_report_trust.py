@@ -42,7 +42,7 @@ def test_the_limit_stands_on_the_curve():
     assert found["chosen"]["coverage"] == sure.mean()
     point = [round(found["chosen"][one], 5) for one in ("coverage", "risk")]
     assert point in found["curve"]["points"]
-    assert "the limit of the policy: 55% decided" in risk_picture(found)
+    assert "the limit of the policy: 55\N{NO-BREAK SPACE}% decided" in risk_picture(found)
 
 
 def test_different_limits_of_classes_are_no_point_of_the_curve():

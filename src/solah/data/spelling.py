@@ -189,12 +189,28 @@ def spell_number(number: float, digits: int = 4, sign: str = "") -> str:
     --------
     >>> [spell_number(x) for x in (18420.4, 1060.0, 0.25, 1234567, -0.00001234, 3e12)]
     ['18,420', '1060', '0.25', '1,235,000', '-1.234e-05', '3e+12']
+    >>> spell_number(18420.25, 15)
+    '18,420.25'
     """
     text = f"{number:{sign}.{digits}g}"
     rounded = float(text)
-    if "e+" not in text or abs(rounded) >= _VERY_LARGE:
+    comma = "," if abs(rounded) >= _LARGE else ""
+    if abs(rounded) >= _VERY_LARGE:
         return text
-    return f"{rounded:{sign},.0f}" if abs(rounded) >= _LARGE else f"{rounded:{sign}.0f}"
+    if "e+" in text:
+        return f"{rounded:{sign}{comma}.0f}"
+    return f"{number:{sign}{comma}.{digits}g}"
+
+
+def spell_whole(number: int) -> str:
+    """Write a whole number with all its digits, and commas between thousands from 10,000 on.
+
+    Examples
+    --------
+    >>> spell_whole(9999), spell_whole(18420)
+    ('9999', '18,420')
+    """
+    return f"{number:,}" if abs(number) >= _LARGE else str(number)
 
 
 def spell_mean(number: float) -> str:
@@ -205,4 +221,4 @@ def spell_mean(number: float) -> str:
     >>> spell_mean(12.4), spell_mean(2.25), spell_mean(3.0)
     ('12', '2.2', '3')
     """
-    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
+    return spell_whole(round(number)) if number >= 10 else f"{number:.2g}"

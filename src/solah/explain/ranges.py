@@ -6,6 +6,8 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from solah.data.spelling import spell_number
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -79,7 +81,7 @@ def _rounded(number: float, most_moved: float) -> float:
 
 
 def _interval(ends: tuple[float, float], rounded: dict[float, float]) -> str:
-    low, high = (f"{rounded.get(end, end):.15g}" for end in ends)
+    low, high = (spell_number(rounded.get(end, end), 15) for end in ends)
     if ends[0] == ends[1]:
         return f"at {low}"
     if math.isinf(ends[0]):

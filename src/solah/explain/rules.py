@@ -154,7 +154,8 @@ class Rule:
     @property
     def spelled_support(self) -> str:
         """The support as text; it says so where words have moved since rows were counted."""
-        return f"{self.support:.1f}{self._before}"
+        comma = "," if self.support >= 10_000 else ""
+        return f"{self.support:{comma}.1f}{self._before}"
 
     @property
     def _before(self) -> str:

@@ -255,7 +255,7 @@ def _render(observer: Observer, nonce: str) -> str:
             model=bundle.hash if bundle else "",
             nonce=nonce,
             colours=N_COLOURS,
-            script=Markup(_read("solah.network", "watch.js")),
+            script=Markup(_read("solah.report", "numbers.js") + _read("solah.network", "watch.js")),
             style=Markup(_read("solah.report", "report.css") + _read("solah.network", "watch.css")),
         )
     )

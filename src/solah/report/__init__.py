@@ -10,7 +10,7 @@ page_summary.py  model, rows     -> that dict, and what an HTML page needs beyon
   node_cards.py (rule_lines.py) · editing.py
 card.py          model, rows     -> what a model card tells besides
 page.py          that dict       -> one HTML page
-  hierarchy_drawing.py · charts.py · heat_map.py (svg.py)
+  hierarchy_drawing.py · charts.py · heat_map.py (svg.py) · marking.py
 """
 
 from __future__ import annotations

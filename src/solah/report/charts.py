@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from solah.data.spelling import spell_mean, spell_number
 from solah.model.attributes import WordRange
+from solah.report.marking import written
 from solah.report.svg import path, tag
 
 if TYPE_CHECKING:
@@ -152,14 +153,16 @@ def risk_picture(trust: Mapping[str, Any]) -> Markup:
     shapes = [tag("path", d=path(line), class_="curve")]
     if chosen and chosen["risk"] is not None:
         ((x, y),) = _unit_square([(chosen["coverage"], chosen["risk"] / most)])
-        note = f"the limit of the policy: {chosen['coverage']:.0%} decided"
-        shapes.append(tag("circle", tag("title", note), cx=x, cy=y, r=7, class_="dot"))
+        note = f"the limit of the policy: {100 * chosen['coverage']:.0f}\N{NO-BREAK SPACE}% decided"
+        shapes.append(
+            tag("circle", tag("title", note, class_="number"), cx=x, cy=y, r=7, class_="dot")
+        )
     return _square(
         "The share of wrong decisions against the share of rows decided",
         *shapes,
         x="decided",
         y="wrong",
-        heights=("0", f"{most:.2g}"),
+        heights=("0", spell_number(most, 2)),
         has_diagonal=False,
     )
 
@@ -193,7 +196,8 @@ def path_picture(steps: Sequence[Mapping[str, Any]]) -> Markup:
     for (x, y), step in zip(points, steps, strict=True):
         radius = 7 if step["is_chosen"] else 3.5
         note = f"{spell_mean(step['n_rules'])} rules, {spell_mean(step['n_attributes'])} attributes"
-        shapes.append(tag("circle", tag("title", note), cx=x, cy=y, r=radius, class_="dot"))
+        title = tag("title", note, class_="number")
+        shapes.append(tag("circle", title, cx=x, cy=y, r=radius, class_="dot"))
     return _square(
         "The loss against the number of rules",
         *shapes,
@@ -223,11 +227,11 @@ def _square(
     diagonal = tag("path", d=path([(0, _SQUARE), (_SQUARE, 0)]), class_="diagonal")
     below, left, heights = _SQUARE + 16, -8, heights or ends
     words = [
-        tag("text", ends[0], x=0, y=below),
+        tag("text", written(ends[0]), x=0, y=below, class_="number"),
         tag("text", x, x=_SQUARE / 2, y=below, text_anchor="middle", class_="axis"),
-        tag("text", ends[1], x=_SQUARE, y=below, text_anchor="end"),
-        tag("text", heights[1], x=left, y=10, text_anchor="end"),
-        tag("text", heights[0], x=left, y=_SQUARE, text_anchor="end"),
+        tag("text", written(ends[1]), x=_SQUARE, y=below, text_anchor="end", class_="number"),
+        tag("text", written(heights[1]), x=left, y=10, text_anchor="end", class_="number"),
+        tag("text", written(heights[0]), x=left, y=_SQUARE, text_anchor="end", class_="number"),
         tag(
             "text",
             y,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Column, Kind, Table
+from solah.data.spelling import spell_whole
 from solah.model.beliefs import fusion_inputs
 from solah.report.sampling import spread_evenly
 
@@ -47,7 +48,7 @@ def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
     finite = np.where(np.isinf(readings), np.nan, readings)
     matrix = _matrix(model, finite[rows])[np.ix_(order, order)]
     names = [model.attributes[place].name for place in order]
-    sampled = f"{len(rows)} of {len(readings)} rows, evenly spread."
+    sampled = f"{spell_whole(len(rows))} of {spell_whole(len(readings))} rows, evenly spread."
     return {
         "names": names,
         "groups": groups,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from solah.data.spelling import spell_number
+from solah.data.spelling import spell_number, spell_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,7 +77,7 @@ def group_table(described: Mapping[str, Any]) -> tuple[list[str], list[list[str]
     return head, [
         [
             one["group"] if one is not described["all"] else "all rows",
-            f"{one['rows']:,}{' *' if one['few'] else ''}",
+            f"{spell_whole(one['rows'])}{' *' if one['few'] else ''}",
             *(_spell(one, where) for _, where in measures),
         ]
         for one in lines

@@ -6,25 +6,29 @@ from base64 import b64encode
 from functools import partial
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from solah.data.spelling import spell_mean
+from solah.data.spelling import spell
 from solah.export.arithmetic import evaluator_text
 from solah.export.quoting import script_json
-from solah.report import charts
+from solah.report import charts, marking
 from solah.report.editing import pack
 from solah.report.groups import group_notes, group_table
 from solah.report.heat_map import heat_map
 from solah.report.hierarchy_drawing import draw_hierarchy
 from solah.report.measures import score_rows
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _SCRIPTS = (
     "attribute.js",
     "change.js",
     "trial.js",
+    "numbers.js",
     "spelling.js",
     "controls.js",
     "outcome.js",
@@ -34,6 +38,7 @@ _SCRIPTS = (
     "page.js",
 )
 _STYLE = "report.css"
+_NUMBERS = (marking.few, marking.fixed, marking.mean, marking.percent, marking.whole)
 _WIDE, _NARROW = 1060, 354
 
 
@@ -53,20 +58,21 @@ def render_page(summary: dict[str, Any]) -> str:
     page : str
     """
     script, style = "".join((evaluator_text(), *map(_read, _SCRIPTS))), _read(_STYLE)
+    marker = marking.Marker(_names(summary))
     return (
-        _environment()
+        _environment(marker)
         .get_template("report.html.j2")
         .render(
             **summary,
             policy=_policy(script, style),
             script=Markup(script),
             style=Markup(style),
-            payload=_payload(summary),
+            payload=_payload(summary, marker),
         )
     )
 
 
-def _environment() -> Environment:
+def _environment(marker: marking.Marker) -> Environment:
     environment = Environment(
         loader=PackageLoader("solah.report"),
         undefined=StrictUndefined,
@@ -90,9 +96,27 @@ def _environment() -> Environment:
         word_shade=charts.word_shade,
         words_picture=charts.words_picture,
     )
-    environment.filters["score_rows"] = score_rows
-    environment.filters["mean"] = spell_mean
+    environment.filters.update(
+        score_rows=score_rows,
+        told=marker.mark,
+        written=marking.written,
+        **{one.__name__: one for one in _NUMBERS},
+    )
     return environment
+
+
+def _names(summary: dict[str, Any]) -> Iterator[str]:
+    """List what texts of the page name beside numbers."""
+    yield summary["goal"]["name"]
+    yield from map(spell, summary["live"]["goal"]["labels"])
+    for attribute in summary["attributes"]:
+        yield attribute["name"]
+        yield from (word["word"] for word in attribute["words"])
+    for node in summary["nodes"]:
+        yield node["name"]
+    for one in summary["by"]:
+        yield one["column"]
+        yield from (group["group"] for group in one["groups"])
 
 
 def _read(name: str) -> str:
@@ -111,12 +135,12 @@ def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def _payload(summary: dict[str, Any]) -> Markup:
+def _payload(summary: dict[str, Any], marker: marking.Marker) -> Markup:
     """Write what the script reads as JSON that cannot end the element it stands in."""
     read = {
         "model": summary["live"],
         "colours": charts.N_COLOURS,
-        "rows": summary["rows"],
+        "rows": _rows(summary),
         "start": [attribute["usual"] for attribute in summary["attributes"]],
         "shown": [attribute["shown"] for attribute in summary["attributes"]],
         "dependence": summary["dependence"]
@@ -125,13 +149,22 @@ def _payload(summary: dict[str, Any]) -> Markup:
             for key in ("names", "matrix")
             if key in summary["dependence"]
         },
-        "editing": _editing(summary),
+        "editing": _editing(summary, marker),
         "sample": _packed(summary["sample"]),
     }
     return Markup(script_json(read))
 
 
-def _editing(summary: dict[str, Any]) -> dict[str, Any] | None:
+def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """List the rows to look at; of a number, the truth as the page writes it."""
+    if summary["goal"]["classes"]:
+        return list(summary["rows"])
+    return [
+        {**row, "truth": row["truth"] and marking.written(row["truth"])} for row in summary["rows"]
+    ]
+
+
+def _editing(summary: dict[str, Any], marker: marking.Marker) -> dict[str, Any] | None:
     """Gather what the edit mode reads: the document, and how nodes and rules are called."""
     if summary["editing"]["why_not"]:
         return None
@@ -141,7 +174,10 @@ def _editing(summary: dict[str, Any]) -> dict[str, Any] | None:
         "titles": [node["title"] for node in nodes],
         "counts": [node["n_rules"] for node in nodes],
         "rules": [
-            [{"text": _premise(rule["conditions"]), "fact": rule["fact"]} for rule in node["rules"]]
+            [
+                {"text": _premise(rule["conditions"]), "fact": marker.split(rule["fact"])}
+                for rule in node["rules"]
+            ]
             for node in nodes
         ],
     }

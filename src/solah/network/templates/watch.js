@@ -26,15 +26,14 @@ const spokenOf = new Map();
 
 // --- spelling ------------------------------------------------------------------------------
 
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
 const cutTo = (text, letters) => (text.length > letters ? `${text.slice(0, letters - 1)}…` : text);
 const colourOf = (place) => `c${place % Number(main.dataset.colours)}`;
 
 function spellDuration(seconds) {
   const size = Math.abs(seconds);
-  if (size < 1) return `${(1000 * seconds).toFixed(0)} ms`;
-  if (size < 120) return `${seconds.toFixed(size < 10 ? 1 : 0)} s`;
-  return size < 7200 ? `${(seconds / 60).toFixed(0)} min` : `${(seconds / 3600).toFixed(0)} h`;
+  if (size < 1) return `${fixed(1000 * seconds, 0)} ms`;
+  if (size < 120) return `${fixed(seconds, size < 10 ? 1 : 0)} s`;
+  return size < 7200 ? `${fixed(seconds / 60, 0)} min` : `${fixed(seconds / 3600, 0)} h`;
 }
 
 function spellSeen(seen) {
@@ -130,18 +129,18 @@ function showAlerts(alerts) {
 function showShadow(shadow) {
   byId("shadow").hidden = shadow === null;
   if (shadow === null) return;
-  const apart = shadow.apart === null ? "" : `, ${shadow.apart.toPrecision(4)} apart on average`;
+  const apart = shadow.apart === null ? "" : `, ${brief(shadow.apart, 4)} apart on average`;
   write(byId("shadow-counts"), shadow.rows
-    ? `Model ${shadow.hash.slice(0, 8)} agrees on ${shadow.agreed} of ${shadow.rows} rows (${percent(shadow.agreement)})${apart}.`
+    ? `Model ${shadow.hash.slice(0, 8)} agrees on ${count(shadow.agreed)} of ${count(shadow.rows)} rows (${percent(shadow.agreement)})${apart}.`
     : `Model ${shadow.hash.slice(0, 8)}: no row compared yet.`);
   fillTable("differing", shadow.differing.map(({ decision, shadow: tried, times }) => [
-    [decision], [tried], [String(times), "number"],
+    [decision], [tried], [count(times), "number"],
   ]));
 }
 
 function showTiles({ total, rate, incomplete, kept, latency }) {
-  write(byId("total"), total.toLocaleString("en"));
-  write(byId("rate"), rate.toFixed(1));
+  write(byId("total"), count(total));
+  write(byId("rate"), fixed(rate, 1));
   write(byId("incomplete"), kept ? percent(incomplete) : "–");
   write(byId("p50"), latency ? spellDuration(latency.p50) : "–");
   write(byId("p99"), latency ? spellDuration(latency.p99) : "–");
@@ -195,7 +194,7 @@ function showCards(parts) {
     const output = spellOutput(part);
     const letters = Number(card.dataset.letters);
     const words = part.state === "heard" && part.certainty !== null
-      ? `${cutTo(output, letters - 5)} ${part.certainty.toFixed(2)}` : cutTo(output, letters);
+      ? `${cutTo(output, letters - 5)} ${fixed(part.certainty, 2)}` : cutTo(output, letters);
     for (const state of Object.keys(SILENT)) card.classList.toggle(`is-${state}`, part.state === state);
     fillBar(card.querySelector(".belief"), part.state === "heard" ? part.belief : []);
     write(card.querySelector(".result"), words);
@@ -218,7 +217,7 @@ function showParts(parts) {
     const [says, belief, number] = [...row.cells].slice(3);
     write(says, spellOutput(part));
     says.className = `says ${part.state}`;
-    write(belief, part.state !== "heard" || part.certainty === null ? "" : part.certainty.toFixed(2));
+    write(belief, part.state !== "heard" || part.certainty === null ? "" : fixed(part.certainty, 2));
     write(number, part.row === null ? "" : String(part.row));
   }
 }
@@ -227,8 +226,8 @@ function showNodes(nodes) {
   fillTable("nodes", nodes.map((node) => [
     [node.name],
     [node.state === "unknown" ? "no message yet" : node.state, node.state],
-    [node.rate.toFixed(1), "number"],
-    [node.reading_rate.toFixed(1), "number"],
+    [fixed(node.rate, 1), "number"],
+    [fixed(node.reading_rate, 1), "number"],
     [spellSeen(node.heard)],
     [spellModel(node), node.is_planned && node.has_newest ? "" : "fine"],
   ]));
@@ -255,13 +254,13 @@ function showSensors(nodes) {
 
 function showDecisions({ last, missing, kept, incomplete }) {
   const whose = missing.map(({ part, times }) => `${part} (${times})`).join(", ");
-  reveal(byId("lacking"), whose ? `${percent(incomplete)} of the last ${kept} lacked evidence of ${whose}.` : "");
+  reveal(byId("lacking"), whose ? `${percent(incomplete)} of the last ${count(kept)} lacked evidence of ${whose}.` : "");
   const hasPolicy = last.some(({ settled }) => settled !== "");
   for (const heading of all("#last th.of-policy")) heading.hidden = !hasPolicy;
   fillTable("last", last.map((one) => [
     [String(one.row), "number"],
     [one.decision],
-    [one.certainty === null ? "" : one.certainty.toFixed(2), "number"],
+    [one.certainty === null ? "" : fixed(one.certainty, 2), "number"],
     [one.latency === null ? "" : spellDuration(one.latency), "number"],
     [percent(one.known), "number"],
     [one.age === null ? "" : spellDuration(one.age), "number"],

@@ -72,7 +72,7 @@ function wireContinuous(j, control) {
     control.classList.toggle("is-unknown", isUnknown);
     box.checked = isUnknown;
     slider.value = isUnknown ? lastKnown[j] : reading;
-    if (document.activeElement !== field) field.value = isUnknown ? "" : brief(reading);
+    if (document.activeElement !== field) field.value = isUnknown ? "" : typed(reading);
     control.querySelector(".now").textContent = isUnknown
       ? "" : spellWords(model.attributes[j], reading);
   };

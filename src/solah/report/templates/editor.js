@@ -86,7 +86,7 @@ function makeHandle(j, k, plot) {
   shownControls.push(() => {
     const [at, [low, high]] = [attribute.peaks[k], edgeBounds(j, k)];
     handle.style.left = `${(100 * (at - shown[j][0])) / (shown[j][1] - shown[j][0])}%`;
-    handle.dataset.value = brief(at);
+    handle.dataset.value = typed(at);
     handle.classList.toggle("is-edited", isEdited(edgeTarget(j, k)));
     const values = { valuemin: low, valuemax: high, valuenow: at, valuetext: brief(at) };
     Object.entries(values).forEach(([name, value]) => handle.setAttribute(`aria-${name}`, value));
@@ -103,9 +103,9 @@ function makeEdgeField(j, k) {
   field.addEventListener("change", () => {
     beginGesture();
     if (Number.isFinite(field.valueAsNumber)) moveEdge(j, k, field.valueAsNumber);
-    field.value = brief(model.attributes[j].peaks[k]);
+    field.value = typed(model.attributes[j].peaks[k]);
   });
-  shownControls.push(() => { field.value = brief(model.attributes[j].peaks[k]); });
+  shownControls.push(() => { field.value = typed(model.attributes[j].peaks[k]); });
   line.append(field);
   return line;
 }
@@ -193,7 +193,7 @@ function makeEvidence(one, name, c) {
     const score = scoreOf(scores, c);
     if (document.activeElement !== slider || slider.valueAsNumber !== score) slider.value = score;
     slider.setAttribute("aria-valuetext", isOn ? spellScores(scores) : "switched off");
-    field.value = isNumber ? brief(score) : Number(score.toFixed(2));
+    field.value = isNumber ? typed(score) : Number(score.toFixed(2));
     slider.disabled = !isOn;
     field.disabled = !isOn;
   });
@@ -210,7 +210,7 @@ function makeSliders(one, name) {
 }
 
 function makeRule(i, r) {
-  const { text, fact } = editing.rules[i][r];
+  const { text, fact } = editing.rules[i][r]; // whose numbers are every other part
   const one = ruleTarget(i, r);
   const line = element("li");
   const name = element("label", "", "switch");
@@ -222,7 +222,7 @@ function makeRule(i, r) {
     edit(one, { ...one.read(), isOn: box.checked });
   });
   name.append(box, element("bdi", text));
-  const about = element("p", `Learnt from: ${fact}.`, "fine");
+  const about = element("p", `Learnt from: ${fact.map((part, at) => (at % 2 ? inLanguage(part) : part)).join("")}.`, "fine");
   shownControls.push(() => {
     const { isOn } = one.read();
     box.checked = isOn;
@@ -255,7 +255,7 @@ function openTree(i) {
   const rules = element("ol", "", "edit-rules");
   rules.append(...rulesInOrder(i).map((r) => makeRule(i, r)));
   const left = editing.counts[i] - editing.rules[i].length;
-  const rest = element("p", `${left} weaker rules are not listed here, and stay as they are.`, "fine");
+  const rest = element("p", `${count(left)} weaker rules are not listed here, and stay as they are.`, "fine");
   rest.hidden = left <= 0;
   const words = model.nodes[i].asks.filter(hasEnds).map((j) => makeWords(i, j));
   return [...words, heading, makeMovedNote(i), rules, rest];

@@ -37,12 +37,13 @@ function treesAsking(j) {
 }
 
 /** Tell where an end of a word is now, and where it was. */
-function tellMove({ name, words, sets }, k, from, to) {
+function tellMove({ name, words, sets }, k, from, to, say) {
+  const at = (peak) => say(spellNumber(peak, 5));
   const word = sets.length ? words[sets[k]] : k % 2 ? `${words[(k - 1) / 2]}-or-${words[(k + 1) / 2]}` : words[k / 2];
   const isLow = sets[k] > 0 && sets[k - 1] !== sets[k];
   const isHigh = sets[k] < words.length - 1 && sets[k + 1] !== sets[k];
   const verb = !sets.length ? "peaks" : isLow && isHigh ? "is" : isLow ? "begins" : "ends";
-  return `moved the word '${word}' of '${name}': it ${verb} at ${brief(to)} instead of ${brief(from)}`;
+  return `moved the word '${word}' of '${name}': it ${verb} at ${at(to)} instead of ${at(from)}`;
 }
 
 /** An end of a word. */
@@ -53,7 +54,7 @@ function edgeTarget(j, k) {
     records: [],
     read: () => attribute.peaks[k],
     write: (peak) => { attribute.peaks[k] = peak; },
-    tell: (from, to) => tellMove(attribute, k, from, to),
+    tell: (from, to, say = inLanguage) => tellMove(attribute, k, from, to, say),
   }));
 }
 
@@ -103,9 +104,9 @@ function ruleTarget(i, r) {
       leaves.forEach((leaf) => { tree.scores[leaf] = scores; });
       updateVariance(i);
     },
-    tell: (from, to) => (to.isOn
-      ? `set the rule: ${text} then ${spellScores(to.scores)} instead of ${spellScores(from.scores)}`
-      : `removed the rule: ${text}, which added ${spellScores(from.scores)}`),
+    tell: (from, to, say = inLanguage) => (to.isOn
+      ? `set the rule: ${text} then ${spellScores(to.scores, say)} instead of ${spellScores(from.scores, say)}`
+      : `removed the rule: ${text}, which added ${spellScores(from.scores, say)}`),
   }));
 }
 
@@ -118,8 +119,8 @@ function biasTarget() {
     records: [last],
     read: () => ({ isOn: true, scores: fusion.bias }),
     write: ({ scores }) => { fusion.bias = scores; },
-    tell: (from, to) =>
-      `set what there is to begin with: ${spellScores(to.scores)} instead of ${spellScores(from.scores)}`,
+    tell: (from, to, say = inLanguage) =>
+      `set what there is to begin with: ${spellScores(to.scores, say)} instead of ${spellScores(from.scores, say)}`,
   }));
 }
 
@@ -205,8 +206,9 @@ function nodeText(text, i, edited) {
   return JSON.stringify(record);
 }
 
+/** Write an edit for the document: in English, whatever the language of the browser. */
 function editText({ original, read, tell, time, reason }, author) {
-  const record = { text: tell(original, read()), author, time: `${time.toISOString().slice(0, 19)}Z`, reason };
+  const record = { text: tell(original, read(), (text) => text), author, time: `${time.toISOString().slice(0, 19)}Z`, reason };
   return JSON.stringify(Object.fromEntries(Object.entries(record).filter(([, value]) => value)));
 }
 

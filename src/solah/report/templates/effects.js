@@ -47,19 +47,19 @@ function effectsOf({ truth, before, now }) {
 
 function showTrial() {
   const { before, now, changed } = effectsOf(trial);
-  const spelt = (value) => value.toFixed(4);
+  const spelt = (value) => fixed(value, 4);
   const lines = !now ? [] : isNumber ? [
     scoreLine("R²", before.r2, now.r2, spelt, now.r2 > before.r2),
-    scoreLine("mean absolute error", before.error, now.error, brief, now.error < before.error),
+    scoreLine("mean absolute error", before.error, now.error, (error) => brief(error), now.error < before.error),
   ] : [
-    scoreLine("accuracy", before.accuracy, now.accuracy, (share) => `${(100 * share).toFixed(2)} %`, now.accuracy > before.accuracy),
+    scoreLine("accuracy", before.accuracy, now.accuracy, (share) => percent(share, 2), now.accuracy > before.accuracy),
     scoreLine("log-loss", before.logLoss, now.logLoss, spelt, now.logLoss < before.logLoss),
   ];
   const flips = element("div");
   flips.append(
     element("dt", isNumber ? "estimates changed" : "decisions flipped"),
-    element("dd", changed.length.toLocaleString("en")),
-    element("dd", `of ${trial.numbers.length.toLocaleString("en")}`, "fine"),
+    element("dd", count(changed.length)),
+    element("dd", `of ${count(trial.numbers.length)} rows`, "fine"),
   );
   byId("effect-scores").replaceChildren(...lines, flips);
   showWays(changed);
@@ -89,8 +89,8 @@ function showWays(changed) {
   }
   const lines = [...ways.values()].sort((a, b) => b.rows - a.rows).map(({ from, to, rows, right, wrong }) => {
     const line = element("li");
-    const judged = trial.truth.some(isKnown) ? `${right} now right, ${wrong} now wrong` : "";
-    line.append(fromTo(from, to), element("span", `${rows}`), element("span", judged, "fine"));
+    const judged = trial.truth.some(isKnown) ? `${count(right)} now right, ${count(wrong)} now wrong` : "";
+    line.append(fromTo(from, to), element("span", count(rows)), element("span", judged, "fine"));
     return line;
   });
   byId("effect-ways").replaceChildren(...lines);
@@ -99,7 +99,7 @@ function showWays(changed) {
 function fromTo(from, to) {
   const made = element("span", "", "from-to");
   const parts = [from, to].map((value) => {
-    if (isNumber) return element("span", brief(Number(value.toPrecision(4))));
+    if (isNumber) return element("span", brief(value, 4));
     const part = element("span", "", "class");
     part.append(element("i", "", `chip ${colourOf(value)}`), element("bdi", model.goal.labels[value]));
     return part;
@@ -111,7 +111,7 @@ function fromTo(from, to) {
 function showRows(changed) {
   const lines = changed.slice(0, MOST_LISTED).map(({ r, number, from, to, truth }) => {
     const line = element("li");
-    const button = element("button", `row ${number}`, "quiet");
+    const button = element("button", `row ${count(number)}`, "quiet");
     button.type = "button";
     button.title = "Look at it under “Try it”";
     button.addEventListener("click", () => {
@@ -124,7 +124,7 @@ function showRows(changed) {
     return line;
   });
   const rest = changed.length - lines.length;
-  if (rest > 0) lines.push(element("li", `and ${rest.toLocaleString("en")} more`, "fine"));
+  if (rest > 0) lines.push(element("li", `and ${count(rest)} more`, "fine"));
   byId("effect-rows").replaceChildren(...lines);
   byId("effect-changes").hidden = !changed.length;
 }

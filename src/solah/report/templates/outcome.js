@@ -8,7 +8,7 @@ const MOST_CHANGES = 5;
 function showDecision(outcome) {
   const { belief } = outcome;
   const place = isNumber ? belief.indexOf(Math.max(...belief)) : outcome.decision;
-  byId("verdict").textContent = isNumber ? brief(Number(outcome.estimate.toPrecision(4))) : model.goal.labels[place];
+  byId("verdict").textContent = isNumber ? brief(outcome.estimate, 4) : model.goal.labels[place];
   if (!isNumber) byId("verdict-chip").className = `chip ${colourOf(place)}`;
   byId("certainty").textContent = isNumber ? "" : percent(belief[place]);
   fillBar(byId("verdict-bar"), belief);
@@ -18,15 +18,15 @@ function showDecision(outcome) {
   });
   const known = state.readings.filter((reading) => reading !== null).length;
   const { share, variance } = outcome.unknown;
-  const cost = variance > 0 && !isSum ? ` The rest counts ${damping(variance).toFixed(2)} as much.` : "";
+  const cost = variance > 0 && !isSum ? ` The rest counts ${fixed(damping(variance), 2)} as much.` : "";
   const missed = variance > 0 ? ` ${percent(1 - share)} of what the model goes by is known.${cost}` : "";
-  byId("known").textContent = `${known} of ${state.readings.length} readings known.${missed}`;
+  byId("known").textContent = `${count(known)} of ${count(state.readings.length)} readings known.${missed}`;
 }
 
 function resultOf(belief) {
-  if (isNumber) return `about ${brief(Number(estimate(model.goal, belief).toPrecision(4)))}`;
+  if (isNumber) return `about ${brief(estimate(model.goal, belief), 4)}`;
   const place = decide(model.goal, belief);
-  return [model.goal.labels[place], belief[place].toFixed(2)];
+  return [model.goal.labels[place], fixed(belief[place], 2)];
 }
 
 function showNodes(outcome) {
@@ -34,7 +34,7 @@ function showNodes(outcome) {
     const place = Number(card.dataset.node);
     const belief = outcome.beliefs[place];
     const adds = isSum && model.nodes[place].weighed;
-    const result = adds ? signedNumber(outcome.signals[place][0]) : resultOf(belief);
+    const result = adds ? inLanguage(signedNumber(outcome.signals[place][0])) : resultOf(belief);
     const letters = Number(card.dataset.letters);
     if (!isSum) fillBar(card.querySelector(".belief"), belief);
     card.querySelector(".result").textContent = Array.isArray(result)
@@ -51,7 +51,7 @@ function showRules(outcome) {
       const share = tree.fires[i].reduce((sum, leaf) => sum + (shares.get(leaf) ?? 0), 0);
       const fired = rule.querySelector(".fired");
       fired.hidden = share < LEAST_SHOWN;
-      fired.querySelector("output").textContent = share.toFixed(2);
+      fired.querySelector("output").textContent = fixed(share, 2);
       rule.classList.toggle("fires", share >= LEAST_SHOWN);
     });
   }
@@ -72,7 +72,7 @@ function reasons(explained, weigh) {
   const others = known.filter((part, i) => !isTold(part, i));
   if (others.length) {
     steps.push({
-      name: `${others.length} other reading${others.length === 1 ? "" : "s"}`,
+      name: `${count(others.length)} other reading${others.length === 1 ? "" : "s"}`,
       size: others.reduce((sum, { size }) => sum + size, 0),
     });
   }
@@ -101,14 +101,14 @@ function showWhy(outcome) {
   const low = isNumber ? Math.min(...levels) : 0;
   const span = (isNumber ? Math.max(...levels) - low : Math.max(...levels, 1e-9)) || 1;
   const scale = (level) => (100 * (level - low)) / span;
-  const spell = isNumber ? brief : percent;
+  const spell = isNumber ? (level) => brief(level, 4) : (level) => percent(level);
   byId("why").replaceChildren(
-    waterfallLine("knowing nothing", spell(isNumber ? Number(start.toPrecision(4)) : start), low, start, "end", scale),
+    waterfallLine("knowing nothing", spell(start), low, start, "end", scale),
     ...steps.map(({ name, size }, i) => waterfallLine(
-      name, isNumber ? signedNumber(size) : signedPoints(size), levels[i], levels[i + 1],
+      name, isNumber ? inLanguage(signedNumber(size)) : signedPoints(size), levels[i], levels[i + 1],
       size < 0 ? "down" : "up", scale,
     )),
-    waterfallLine("together", spell(isNumber ? Number(end.toPrecision(4)) : end), low, end, "end", scale),
+    waterfallLine("together", spell(end), low, end, "end", scale),
   );
 }
 
@@ -119,7 +119,7 @@ function changeLine({ attribute: j, from, to, decision }) {
   const text = element("span");
   const way = model.attributes[j].continuous ? (to > from ? " up to " : " down to ") : " to ";
   text.append(element("bdi", model.attributes[j].name), `: from ${spellReading(j, from)}${way}`);
-  text.append(element("strong", model.attributes[j].continuous ? String(to) : spellReading(j, to)), " → ");
+  text.append(element("strong", model.attributes[j].continuous ? exact(to) : spellReading(j, to)), " → ");
   const outcome = element("span", "", "class");
   outcome.append(element("i", "", `chip ${colourOf(decision)}`), element("bdi", model.goal.labels[decision]));
   text.append(outcome);
@@ -139,7 +139,7 @@ function showChanges() {
   if (!found.length) lines.push(element("li", "No single reading changes it, wherever it moves within its range."));
   if (found.length > MOST_CHANGES) {
     const rest = found.length - MOST_CHANGES;
-    lines.push(element("li", `${rest} more ${rest === 1 ? "needs" : "need"} a larger move.`, "fine"));
+    lines.push(element("li", `${count(rest)} more ${rest === 1 ? "needs" : "need"} a larger move.`, "fine"));
   }
   list.replaceChildren(...lines);
 }

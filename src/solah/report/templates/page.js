@@ -84,7 +84,7 @@ function wireHeatMap() {
     at.column = Math.min(Math.max(column, 0), names.length - 1);
     const [x, y] = [at.column * cell, at.row * cell];
     byId("heat-cursor").setAttribute("d", `M${x} ${y}h${cell}v${cell}h${-cell}Z`);
-    byId("heat-value").textContent = `${names[at.row]}, ${names[at.column]}: ${matrix[at.row][at.column].toFixed(2)}`;
+    byId("heat-value").textContent = `${names[at.row]}, ${names[at.column]}: ${fixed(matrix[at.row][at.column], 2)}`;
   };
   picture.addEventListener("pointermove", (event) => {
     const place = new DOMPoint(event.clientX, event.clientY)
@@ -113,6 +113,25 @@ function wireRules() {
   });
 }
 
+/** List the rows of the page: without a script they could not be looked at. */
+function fillRows() {
+  const spell = (outcome) => (isNumber ? inLanguage(outcome) : outcome);
+  byId("row")?.append(...rows.map(({ row, truth, decided }, r) => {
+    const other = isNumber || truth === decided ? "" : ` (decided ${decided})`;
+    return new Option(`row ${count(row)}${truth === null ? "" : `: ${spell(truth)}${other}`}`, r);
+  }));
+}
+
+/** Make room behind each rule for how far it applies now. */
+function makeShares() {
+  for (const line of all(".rules .then")) {
+    const fired = element("span", " now ", "fine fired");
+    fired.hidden = true;
+    fired.append(element("output"));
+    line.append(fired);
+  }
+}
+
 function wireTools() {
   byId("reset").addEventListener("click", begin);
   byId("forget").addEventListener("click", () => load(model.attributes.map(() => null)));
@@ -127,6 +146,9 @@ function wireTools() {
   addEventListener("hashchange", follow);
 }
 
+translateNumbers();
+fillRows();
+makeShares();
 byId("what-if").hidden = false;
 document.documentElement.classList.add("is-live");
 wireTheme();

@@ -11,12 +11,16 @@ const LEAST_SHOWN = 0.005;
 const byId = (id) => document.getElementById(id);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
-const brief = (value) => String(Number(value.toPrecision(5)));
-const signed = (spelt) => (Number(spelt) === 0 ? "0" : spelt.replace("-", "−").replace(/^(?!−)/, "+"));
-const signedPoints = (share) => signed((100 * share).toFixed(1));
-const signedScore = (score) => signed(score.toFixed(2));
-const signedNumber = (value) => signed(String(Number(value.toPrecision(3))));
+/** Write a number for a field: a machine reads it. */
+const typed = (value) => {
+  const rounded = Number(value.toPrecision(5));
+  return Math.abs(rounded) < LEAST_PLAIN && rounded ? rounded.toExponential() : String(rounded);
+};
+
+const signed = (spelt) => (/[1-9]/.test(spelt) ? spelt.replace(/^(?!−)/, "+") : "0");
+const signedPoints = (share) => inLanguage(signed(fixedInEnglish(100 * share, 1)));
+const signedScore = (score) => signed(fixedInEnglish(score, 2));
+const signedNumber = (value) => signed(spellNumber(value, 3));
 
 function spellReading(j, reading) {
   const attribute = model.attributes[j];
@@ -39,19 +43,19 @@ function spellWords(attribute, reading) {
   return wordFits(attribute, reading)
     .map((fit, i) => [attribute.words[i], fit])
     .filter(([, fit]) => fit > LEAST_SHOWN)
-    .map(([word, fit]) => (fit > 1 - LEAST_SHOWN ? word : `${word} ${fit.toFixed(2)}`))
+    .map(([word, fit]) => (fit > 1 - LEAST_SHOWN ? word : `${word} ${fixed(fit, 2)}`))
     .join(" · ");
 }
 
 /** Write evidence for all classes; of two, the difference says it all. */
-function spellScores(scores) {
-  if (isNumber) return signedNumber(scores[0]);
+function spellScores(scores, say = inLanguage) {
+  if (isNumber) return say(signedNumber(scores[0]));
   if (scores.length > 2) {
-    return scores.map((score, c) => `${signedScore(score)} for ${model.goal.labels[c]}`).join(", ");
+    return scores.map((score, c) => `${say(signedScore(score))} for ${model.goal.labels[c]}`).join(", ");
   }
   const most = scores.indexOf(Math.max(...scores));
   const size = Math.max(...scores) - Math.min(...scores);
-  return size > 0 ? `${signedScore(size)} for ${model.goal.labels[most]}` : "nothing";
+  return size > 0 ? `${say(signedScore(size))} for ${model.goal.labels[most]}` : "nothing";
 }
 
 function cutTo(text, letters) {
