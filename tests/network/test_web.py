@@ -489,7 +489,7 @@ def test_the_page_shows_what_stands(open_page):
     page = open_page(observer)
     assert page.locator("#verdict").text_content() == DONT_KNOW
     assert page.locator("#certainty").text_content() == ""
-    held_back = "Held back (low belief). The model leans to c1, 60.0 %."
+    held_back = "Held back (low belief). The model leans to c1, 60.0\N{NO-BREAK SPACE}%."
     assert page.locator("#verdict-doubts").text_content() == held_back
     assert page.locator("#beliefs li.is-decided").count() == 0
     first = page.locator("#last tbody tr").first
@@ -501,5 +501,5 @@ def test_the_page_shows_what_stands(open_page):
     page.locator("#verdict", has_text="c0").wait_for()
     assert "c0" in page.locator("#beliefs li.is-decided").text_content()
     decide(101, "c1")
-    page.locator("#certainty", has_text="60.0 %").wait_for()
+    page.locator("#certainty", has_text="60.0").wait_for()
     assert page.locator("#verdict-doubts").is_hidden()
