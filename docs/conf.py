@@ -1,7 +1,10 @@
 """How Sphinx builds the site: ``make docs``. It asks the network for nothing."""
 
+import re
 from importlib.metadata import version as version_of
 from typing import Any
+
+from sphinx.domains.python import PyObject
 
 project = "solah"
 author = "The solah developers"
@@ -18,6 +21,7 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_param = False
 napoleon_use_rtype = False
+strip_signature_backslash = True  # or napoleon takes fitted attributes, model_, for links
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_default_options = {"members": True}
@@ -28,11 +32,22 @@ html_static_path = ["_static"]
 html_js_files = ["access.js"]
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
+html_css_files = ["site.css"]
 copybutton_prompt_text = r"\$ "
 copybutton_prompt_is_regexp = True
 
 # The pages in the order of the menu; index.md has them in sentences.
 CONTENTS = {
+    "Where to begin": [
+        "tutorial-table",
+        "tutorial-board",
+        "tutorial-sensors",
+        "tutorial-paper",
+        "limits",
+        "comparison",
+    ],
+    "Notebooks": ["notebooks/first-steps", "notebooks/correct", "notebooks/signals-to-c"],
     "Learn and decide": [
         "concepts",
         "data",
@@ -52,7 +67,19 @@ CONTENTS = {
     ],
     "Devices and nodes": ["export", "blob-format", "network", "site", "operations"],
     "Many rows": ["scale", "streams"],
-    "Reference": ["api", "reference/estimators", "reference/others", "model-format"],
+    "Reference": [
+        "api",
+        "reference/estimators",
+        "reference/models",
+        "reference/trust",
+        "reference/data",
+        "reference/signals",
+        "reference/export",
+        "reference/network",
+        "reference/plot",
+        "reference/errors",
+        "model-format",
+    ],
     "Evidence": ["measured", "accuracy", "reproduction", "decisions"],
 }
 
@@ -86,9 +113,32 @@ def _level_headings(
     )
 
 
+def _part_names(
+    _app: Any, _what: str, _name: str, _thing: Any, _options: Any, lines: list[str]
+) -> None:
+    """Give each name of ``a, b : int`` below Attributes an entry, or Sphinx takes a for a type."""
+    if "Attributes" not in lines:
+        return
+    start = lines.index("Attributes")
+    text = "\n".join(lines[start:])
+    lines[start:] = re.sub(_SEVERAL_NAMES, _entry_each, text, flags=re.MULTILINE).split("\n")
+
+
+_SEVERAL_NAMES = r"^(\w+(?:,\s+\w+)+)( : .+)?\n((?:    .*\n?)+)"
+
+
+def _entry_each(several: re.Match[str]) -> str:
+    names, kind, about = several.groups()
+    return "".join(f"{name}{kind or ''}\n{about}" for name in re.split(r",\s+", names))
+
+
 def setup(app: Any) -> None:
     """Prepare pages before they are read."""
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"
     app.connect("source-read", _add_contents)
     app.connect("source-read", _mark_figures)
     app.connect("autodoc-skip-member", _skip)
+    app.connect("autodoc-process-docstring", _part_names, priority=400)  # before napoleon
     app.connect("html-page-context", _level_headings, priority=900)

@@ -2,6 +2,7 @@
 finds nothing wrong with it.
 """
 
+import inspect
 import re
 import subprocess
 import sys
@@ -9,9 +10,28 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from sphinx.util.inventory import InventoryFile
+
+import solah
+import solah.export
+import solah.plot
+import solah.signals
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["index.html", "data.html", "export.html", "reference/estimators.html"]
+PAGES = [
+    "index.html",
+    "tutorial-board.html",
+    "data.html",
+    "export.html",
+    "reference/estimators.html",
+    "notebooks/first-steps.html",
+    "notebooks/correct.html",
+]
+SOURCES = [
+    path.relative_to(ROOT / "docs").with_suffix(".html")
+    for pattern in ("*.md", "notebooks/*.ipynb", "reference/*.md")
+    for path in (ROOT / "docs").glob(pattern)
+]
 
 pytestmark = pytest.mark.slow
 
@@ -45,9 +65,9 @@ class Loaded(HTMLParser):
 
 
 def test_every_page_is_built_and_loads_nothing_from_elsewhere(site):
-    for source in (ROOT / "docs").glob("*.md"):
+    for source in SOURCES:
         page = Loaded()
-        page.feed((site / f"{source.stem}.html").read_text(encoding="utf-8"))
+        page.feed((site / source).read_text(encoding="utf-8"))
         assert not [address for address in page.found if re.match(r"(https?:)?//", address or "")]
     styles = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
     assert not re.search(r"(@import|url\()\s*['\"]?(https?:)?//", styles)
@@ -55,8 +75,26 @@ def test_every_page_is_built_and_loads_nothing_from_elsewhere(site):
 
 def test_every_page_is_in_the_menu(site):
     menu = (site / "index.html").read_text(encoding="utf-8")
-    for source in (ROOT / "docs").glob("*.md"):
-        assert f'href="{source.stem}.html"' in menu or source.stem == "index"
+    for source in SOURCES:
+        assert f'href="{source.as_posix()}"' in menu or source.stem == "index"
+
+
+def test_the_reference_has_every_public_name(site):
+    with (site / "objects.inv").open("rb") as file:
+        inventory = InventoryFile.load(file, "", lambda _base, place: place)
+    documented = {name for kind in inventory if "py:" in kind for name in inventory[kind]}
+    for module in (solah, solah.export, solah.plot, solah.signals):
+        public = (getattr(module, name) for name in module.__all__)
+        named = [one.__name__ for one in public if inspect.isclass(one) or inspect.isfunction(one)]
+        missing = {
+            name
+            for name in named
+            if not {f"{module.__name__}.{name}", f"solah.exceptions.{name}"} & documented
+        }
+        assert missing == set()
+    assert "solah.SelfOrganisedHierarchyClassifier.predict_proba" in documented
+    estimators = (site / "reference" / "estimators.html").read_text(encoding="utf-8")
+    assert "<strong>model_</strong>" in estimators
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

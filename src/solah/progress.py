@@ -1,8 +1,9 @@
-"""A number of things to do in, a bar on the terminal out."""
+"""Show how far work is: a bar in a terminal, lines in notebooks and logs."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from rich.progress import (
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
     from rich.progress import Task
+
+# Seconds until the first line, how much later each next one is, and how far they are apart at most.
+_FIRST_LINE, _LATER, _LONGEST_PAUSE = 1.0, 1.5, 60.0
 
 
 class Advance(Protocol):
@@ -53,7 +57,18 @@ class _News(ProgressColumn):
 
 @contextmanager
 def show_progress(console: Console, total: int | None, unit: str) -> Iterator[Advance]:
-    """Show a bar that goes away when the work is done; yield what moves it on."""
+    """Show how far work is until it is done; yield what moves it on.
+
+    In a terminal it is a bar that goes away. Notebooks and files get lines: the first after a
+    second, then fewer and fewer, down to one per minute, and one at the end.
+    """
+    is_drawn = console.is_terminal and not console.is_jupyter
+    with _bar(console, total, unit) if is_drawn else _lines(console, total, unit) as advance:
+        yield advance
+
+
+@contextmanager
+def _bar(console: Console, total: int | None, unit: str) -> Iterator[Advance]:
     remaining = [TimeRemainingColumn()] if total else []
     columns = (BarColumn(), _Count(unit), *remaining, _News())
     with Progress(*columns, console=console, transient=True) as progress:
@@ -65,6 +80,27 @@ def show_progress(console: Console, total: int | None, unit: str) -> Iterator[Ad
                 progress.update(task, news=news)
 
         yield advance
+
+
+@contextmanager
+def _lines(console: Console, total: int | None, unit: str) -> Iterator[Advance]:
+    start, done, last, next_line = monotonic(), 0, "", _FIRST_LINE
+
+    def write(*ending: str) -> None:
+        count = f"{done:,}" if total is None else f"{done:,}/{total:,}"
+        line = ": ".join([f"{count} {unit}, {monotonic() - start:.0f} s", *filter(None, ending)])
+        print(line, file=console.file, flush=True)
+
+    def advance(steps: int, news: str = "") -> None:
+        nonlocal done, last, next_line
+        done, last = done + steps, news or last
+        elapsed = monotonic() - start
+        if elapsed >= next_line:
+            next_line = min(elapsed * _LATER, elapsed + _LONGEST_PAUSE)
+            write(last)
+
+    yield advance
+    write(f"{last}; done" if last else "done")
 
 
 class _RowsASecond(ProgressColumn):

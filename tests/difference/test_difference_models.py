@@ -189,7 +189,7 @@ def test_models_of_different_things_are_refused():
     strange = replace(classes, goal=replace(classes.goal, states=("p", "q")))
     with pytest.raises(ParameterError, match=r"no class in common \(c0, c1; p, q\)"):
         diff(classes, strange)
-    with pytest.raises(ParameterError, match="load_model reads it.* Got SelfOrganised"):
+    with pytest.raises(ParameterError, match=r"Got SelfOrganised\w+, which is none or not fitted"):
         diff(classes, solah.SelfOrganisedHierarchyClassifier())
 
 

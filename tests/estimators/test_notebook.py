@@ -1,5 +1,7 @@
 """Estimators in a notebook: scikit-learn's diagram, and what was learnt below it."""
 
+import re
+
 import pandas as pd
 import pytest
 from sklearn import config_context
@@ -12,7 +14,10 @@ from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
     SelfOrganisedHierarchyClassifier,
+    SelfOrganisedHierarchyRegressor,
 )
+from solah.explain.rules import rules_of
+from solah.rulefile import read_rules, write_rules
 
 WIRING = "taste <- alcohol, ash; wine <- taste, hue"
 
@@ -65,13 +70,39 @@ def test_a_hierarchy_says_how_large_it_is(wine, model):
     n_trees = len(model.model_.trees)
     summary = summary_of(model)
     assert f"{model.n_rules_} rules, {n_trees} trees, {model.n_levels_} levels" in summary
-    assert '<th scope="col">tree</th>' in summary
+    heading = "adds" if isinstance(model, SelfOrganisedHierarchyClassifier) else "tree"
+    assert f'<th scope="col">{heading}</th>' in summary
 
 
 def test_a_number_has_no_classes():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = LinguisticTreeRegressor(max_depth=2).fit(X, y.rename("progression"))
     assert "progression, a number<" in summary_of(model)
+
+
+def test_rules_that_add_are_columns_and_those_by_hand_have_no_rows(wine):
+    X, y = wine
+    fitted = SelfOrganisedHierarchyClassifier(max_rules=6).fit(X[["alcohol", "hue"]], y)
+    text = write_rules(fitted.model_)
+    for model in (fitted.model_, read_rules(re.sub(r"\| [\d.]+ rows.*", "", text))):
+        rules = rules_of(model)
+        assert rules
+        assert all(bool(rule.support) == (model is fitted.model_) for rule in rules)
+        shown = " ".join(re.sub("<[^>]*>", " ", rules._repr_html_()).split())
+        for rule in rules:
+            counted = f"{rule.decision} {rule.share or 0:.2f} {rule.counted_rows}"
+            fact = counted if rule.support else "no rows counted"
+            assert f"if {rule.premise} {fact} {rule.addition}" in shown
+
+
+def test_what_a_rule_adds_to_a_number_has_a_sign():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = SelfOrganisedHierarchyRegressor(max_rules=6).fit(X[["bmi", "s5"]], y)
+    (why,) = model.explain(X[["bmi", "s5"]].iloc[[1]])
+    fired = [one.rule for one in why.semantics.steps[0].fired]
+    assert min(amount for rule in fired for _, amount in rule.adds) < 0
+    for rule in fired:
+        assert f"if {rule.premise}: {rule.addition}" in str(why)
 
 
 def test_a_tree_that_learnt_nothing():

@@ -3,6 +3,7 @@
 import pytest
 
 from solah import SelfOrganisedHierarchyClassifier, datasets, load_model
+from solah.estimators.rule_path import RulePath
 
 
 @pytest.fixture(scope="module")
@@ -29,3 +30,9 @@ def test_a_loaded_model_shows_what_it_is(model, tmp_path):
     loaded = load_model(tmp_path / "wine.json")
     assert repr(loaded) == f"<Evaluator: class, {model.n_rules_} rules>"
     assert "What matters most" in loaded._repr_html_()
+
+
+def test_a_path_without_steps_says_so():
+    path = RulePath()
+    assert str(path) == "No numbers of rules were compared."
+    assert str(path) in path._repr_html_()

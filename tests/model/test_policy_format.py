@@ -162,7 +162,7 @@ def test_what_is_left_of_a_model_keeps_what_is_left_of_its_domain():
     rng = np.random.default_rng(4)
     bare = random_model(rng, "words and pairs", 2)
     model = replace(bare, domain=random_domain(rng, bare), policy=Policy(max_unseen=0, dwell=3))
-    small = shrink(model, 900, "q15")
+    small = shrink(model, 1_150, "q15")
     assert len(small.attributes) < len(model.attributes)
     assert [one.name for one in small.domain.cells] == [one.name for one in small.attributes]
     assert small.policy == model.policy

@@ -30,7 +30,6 @@ from solah.explain.handwork import (
     spell_promises,
 )
 from solah.model.document import Model, Tree
-from solah.runtime import Evaluator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,8 +46,9 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
 
     Parameters
     ----------
-    a, b : Model or Evaluator
-        The model before, and the one after: documents, or what ``load_model`` returns.
+    a, b : Model, Evaluator or fitted estimator
+        The model before, and the one after: documents, what ``load_model`` returns, or what was
+        fitted.
     X : data frame, Table or path, default=None
         Rows to compare decisions on, with the columns of both models.
     y : array-like of shape (n_rows,), default=None
@@ -74,7 +74,7 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
     ...     LinguisticTreeClassifier(max_depth=1, max_rules=n).fit(iris.table, iris.goal)
     ...     for n in (4, 3)
     ... ]
-    >>> found = diff(fitted[0].model_, fitted[1].model_, iris.table, iris.goal)
+    >>> found = diff(fitted[0], fitted[1], iris.table, iris.goal)
     >>> print(found.of("rule")[0])
     if petal width (cm) is high then virginica 0.84 instead of 1.00
     >>> found.decisions.n_flips
@@ -99,13 +99,12 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
 
 
 def _document(model: Any) -> Model:
-    if isinstance(model, Evaluator):
-        return model.model_
-    if isinstance(model, Model):
-        return model
+    document = getattr(model, "model_", model)
+    if isinstance(document, Model):
+        return document
     raise ParameterError(
-        "a model document is compared, as load_model reads it or an estimator keeps it in "
-        f"model_. Got {type(model).__name__}."
+        "models are compared: fitted estimators, what load_model returns, or documents. "
+        f"Got {type(model).__name__}, which is none or not fitted."
     )
 
 

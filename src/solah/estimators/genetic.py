@@ -58,7 +58,8 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
     belief_labels, cross_fit, kinds, class_weight, thresholds
         As in :class:`~solah.LinguisticHierarchyClassifier`.
     verbose : bool, default=False
-        Show a progress bar with the best score so far.
+        Show how far the search is, and the best score so far: a bar in a terminal; lines on
+        stderr in a notebook or a log.
     random_state : int, RandomState instance or None, default=None
         What the search is drawn from; the folds are always the same.
     n_jobs : int, default=None

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from solah.learn.additive import PathStep
 
 _HEADS = ("at most", "rules", "attributes", "accuracy", "loss", "")
+_EMPTY = "No numbers of rules were compared."
 
 
 class RulePath(tuple["PathStep", ...]):
@@ -28,6 +29,8 @@ class RulePath(tuple["PathStep", ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
+        if not self:
+            return _EMPTY
         lines = [_HEADS, *map(_cells, self)]
         widths = [max(len(line[j]) for line in lines) for j in range(len(_HEADS))]
         return "\n".join(
@@ -38,7 +41,7 @@ class RulePath(tuple["PathStep", ...]):
     def _repr_html_(self) -> str:
         from solah.explain.html import render
 
-        return render("path.html.j2", heads=_HEADS, lines=list(map(_cells, self)))
+        return render("path.html.j2", heads=_HEADS, lines=list(map(_cells, self)), empty=_EMPTY)
 
 
 def _cells(step: PathStep) -> tuple[str, ...]:

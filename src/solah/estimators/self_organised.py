@@ -112,7 +112,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
     class_weight, thresholds, n_jobs
         As in :class:`~solah.LinguisticTreeClassifier`.
     verbose : bool, default=False
-        Show what is compared.
+        Show what is compared: a bar in a terminal; lines on stderr in a notebook or a log.
 
     Attributes
     ----------

@@ -58,12 +58,12 @@ def explain_adding(model: Model) -> str:
     if not model.goal.states:
         return f"{how}; the sum is the estimate."
     if not model.goal.thresholds:
-        return f"{how}; decided is for the class with the largest sum (log-odds)."
+        return f"{how}; the class with the largest sum (log-odds) is decided for."
     thresholds = zip(model.goal.states, model.goal.thresholds, strict=True)
     spelt = ", ".join(f"{spell(state)} {threshold:.3g}" for state, threshold in thresholds)
     return (
-        f"{how}; the sums (log-odds) make the beliefs, and decided is for the class with the "
-        f"largest belief over its threshold: {spelt}."
+        f"{how}; the sums (log-odds) make the beliefs, and the class with the largest belief over "
+        f"its threshold is decided for: {spelt}."
     )
 
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from solah.data.spelling import count, spell
 from solah.explain.html import render
 from solah.explain.importance import attribute_importances
-from solah.explain.legend import ABOUT_WORDS, explain_figures, explain_number, words_used
+from solah.explain.legend import (
+    ABOUT_WORDS,
+    explain_adding,
+    explain_figures,
+    explain_number,
+    words_used,
+)
 from solah.explain.rules import rules_of
 
 if TYPE_CHECKING:
@@ -23,12 +29,13 @@ _STRONGEST_RULES = 5
 def rules_table(rules: Rules) -> str:
     """Show rules as a table, the first ones where there are many, and the words they use."""
     shown = rules[:_MOST_RULES]
+    add_up = all(rule.adds for rule in rules)
     return render(
         "rules.html.j2",
         rules=shown,
         n_more=len(rules) - len(shown),
         caption=explain_number(rules),
-        figures=explain_figures(rules),
+        figures=explain_adding(rules.model) if add_up else explain_figures(rules),
         words=list(words_used(shown)),
         about_words=ABOUT_WORDS,
     )

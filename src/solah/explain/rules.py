@@ -126,18 +126,29 @@ class Rule:
         if self.adds:
             return f"{self.fact}; adds {self.addition}"
         if self.task is Task.REGRESSION:
-            return f"{self.goal} about {spell_number(float(self.decision))}"
-        return f"{self.goal} {spell(self.decision)} ({self.certainty:.2f})"
+            return f"{self.goal} about {self.spelled_decision}"
+        return f"{self.goal} {self.spelled_decision} ({self.certainty:.2f})"
 
     @property
     def fact(self) -> str:
         """What is true of the rule's rows, and how many they are."""
         if not self.support:
             return "no rows counted"
-        rows = f"{spell_mean(self.support)} row{'' if self.support == 1 else 's'}{self._before}"
+        stated = f"{self.goal} {self.spelled_decision}"
         if self.task is Task.REGRESSION:
-            return f"{self.goal} {spell_number(float(self.decision))} on average of {rows}"
-        return f"{self.goal} {spell(self.decision)} {self.share:.2f} of {rows}"
+            return f"{stated} on average of {self.counted_rows}"
+        return f"{stated} {self.share:.2f} of {self.counted_rows}"
+
+    @property
+    def spelled_decision(self) -> str:
+        """The decision as text."""
+        is_number = self.task is Task.REGRESSION
+        return spell_number(float(self.decision)) if is_number else spell(self.decision)
+
+    @property
+    def counted_rows(self) -> str:
+        """How many rows there are behind the rule, as text."""
+        return f"{spell_mean(self.support)} row{'' if self.support == 1 else 's'}{self._before}"
 
     @property
     def addition(self) -> str:

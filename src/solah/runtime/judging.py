@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.data.spelling import count, spell
 from solah.exceptions import DataError, ParameterError
-from solah.explain.novelty import holding_doubts, novelty_of
+from solah.explain.novelty import holding_doubts, name_doubts, novelty_of
 from solah.kernels.reference import softmax
 from solah.model.beliefs import (
     NodeEvaluator,
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from solah.data import State, Table
     from solah.kernels.arrays import Float
     from solah.model.document import Model
+
+
+# How many rows a notebook shows.
+_MOST_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +71,29 @@ class Judgement:
     def settled(self) -> list[State | None]:
         """The decision that stands after each row; None for "don't know"."""
         return self._named(self.settled_places)
+
+    def __repr__(self) -> str:
+        n_held = int((self.places < 0).sum())
+        return f"<Judgement: {count(len(self.places), 'row')}, {n_held:,} held back>"
+
+    def _repr_html_(self) -> str:
+        from solah.explain.html import render
+
+        rows = [self._row(place) for place in range(min(len(self.places), _MOST_ROWS))]
+        n_more = len(self.places) - len(rows)
+        return render("judgement.html.j2", summary=repr(self)[1:-1], rows=rows, n_more=n_more)
+
+    def _row(self, row: int) -> dict[str, str]:
+        """Spell what is said of a row."""
+        decided, settled = self.decisions[row], self.settled[row]
+        believed = int(self.beliefs[row].argmax())
+        return {
+            "decision": "don't know" if decided is None else spell(decided),
+            "believed": f"{spell(self.states[believed])} {self.beliefs[row, believed]:.2f}",
+            "settled": "don't know" if settled is None else spell(settled),
+            "known": f"{100 * self.known[row]:.0f} %",
+            "doubts": ", ".join(name_doubts(int(self.doubts[row]))),
+        }
 
     def _named(self, places: NDArray[np.intp]) -> list[State | None]:
         return [None if place < 0 else self.states[place] for place in places.tolist()]

@@ -233,7 +233,11 @@ def heaviest(step: TreeStep) -> list[FiredRule]:
 
 def rule_text(rule: Rule, *, is_weighed: bool) -> str:
     """Write a rule with its evidence, or with its belief."""
-    return f"if {rule.premise or 'anything'}: {rule.impact}" if is_weighed else rule.sentence
+    if not is_weighed:
+        return rule.sentence
+    # Of a number the sign matters; of classes, the one that gains most.
+    effect = rule.addition if rule.task is Task.REGRESSION else rule.impact
+    return f"if {rule.premise or 'anything'}: {effect}"
 
 
 def weighed_evidence(steps: Iterable[Step]) -> dict[str, TreeEvidence]:

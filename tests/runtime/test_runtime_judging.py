@@ -142,6 +142,23 @@ def test_rooms_are_held_back_and_settled():
     assert judged.known.tolist() == [1.0] * 11 + [0.5]
 
 
+def test_a_notebook_shows_what_is_held_back_and_why():
+    judged = Evaluator(replace(room(), policy=POLICY)).judge(room_rows())
+    n_held = sum(one is None for one in judged.decisions)
+    assert repr(judged) == f"<Judgement: 12 rows, {n_held} held back>"
+    page = judged._repr_html_()
+    assert page.count("<tr>") == 1 + 12
+    assert page.count("<strong>don&#39;t know</strong>") == n_held > 0
+    assert page.count("low belief") == sum(bool(one & Doubt.LOW_BELIEF) for one in judged.doubts)
+
+
+def test_a_notebook_shows_the_first_of_many_rows():
+    judged = Evaluator(room()).judge(room_rows().take(np.zeros(30, dtype=int)))
+    page = judged._repr_html_()
+    assert page.count("<tr>") == 1 + 20
+    assert "… and 10 more" in page
+
+
 def test_a_stream_of_samples_is_judged_as_its_windows():
     rng = np.random.default_rng(0)
     bare = machine_model(rng)
