@@ -2,12 +2,13 @@
 
     pip install --no-deps seglearn; pip install emlearn
     python benchmarks/signals_edge.py [--models default …] [--board NAME,MHZ,UA_PER_MHZ,VOLTS]
+    python benchmarks/signals_edge.py --target cortex-m0plus --peers
 
 Models learn from all people of the smartwatch's recordings (see signals.py, which has their
-accuracy), are exported, compiled for a Cortex-M4F (-Os) and run under QEMU on 12 s of a recording.
-The peers are a tree and a forest of 10 trees that emlearn writes as C; their features are computed
-by our C, all that they ask for and no others, and our own decisions are not linked. Instructions
-are the most of a sample and of a window; a decision comes once a second.
+accuracy), are exported, compiled for a Cortex-M4F or M0+ (-Os) and run under QEMU on 12 s of a
+recording. The peers are a tree and a forest of 10 trees that emlearn writes as C; their features
+are computed by our C, all that they ask for and no others, and our own decisions are not linked.
+Instructions are the most of a sample and of a window; a decision comes once a second.
 
 Energy is what computing takes, without sensors and sleep: instructions x cycles per instruction x
 charge per cycle x volts. Cycles per instruction and the boards below are inputs, not measured:
@@ -37,10 +38,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from solah.export import Export
+    from solah.export.targets import Target
     from solah.model import Model
     from solah.signals import Windows
 
-TARGET = "cortex-m4f"
+TARGETS = ("cortex-m4f", "cortex-m0plus")
 OURS = ("default", "rules-200", "rules-80-half")
 PEERS = ("cart", "forest-10")
 N_SAMPLES = 600
@@ -107,7 +109,7 @@ class Measured:
         """Return a line of the table."""
         found = self.cost
         sizes = f"{self.n_features:>9}{found.flash:>9,}{found.ram:>7,}{found.stack:>7,}"
-        counts = f"{found.sample:>8,}{found.window:>9,}{found.second:>10,.0f}"
+        counts = f"{found.sample:>8,}{found.window:>11,}{found.second:>12,.0f}"
         share = f"{found.second / 80e6:>11.2%}"
         return f"  {self.name:<15}{self.numbers:<8}{sizes}{counts}{share}"
 
@@ -124,20 +126,21 @@ def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="*", default=OURS, choices=OURS)
     parser.add_argument("--peers", nargs="*", default=PEERS, choices=PEERS)
+    parser.add_argument("--target", default=TARGETS[0], choices=TARGETS)
     parser.add_argument("--board", action="append", type=Board.parse, default=[])
     options = parser.parse_args(words)
-    windows = watch_windows()
+    windows, target = watch_windows(), find_target(options.target)
     print(f"  {'model':<15}{'numbers':<8}{'features':>9}{'flash':>9}{'RAM':>7}", end="")
-    print(f"{'stack':>7}{'sample':>8}{'window':>9}{'second':>10}{'of 80 MHz':>11}")
+    print(f"{'stack':>7}{'sample':>8}{'window':>11}{'second':>12}{'of 80 MHz':>11}")
     seconds: dict[str, float] = {}
-    for one in chain(ours(options.models, windows), peers(options.peers, windows)):
+    for one in chain(ours(options.models, windows, target), peers(options.peers, windows, target)):
         print(one.line(), flush=True)
         if one.numbers == "float":
             seconds[one.name] = one.cost.second
     show_energy(seconds, (*BOARDS, *options.board))
 
 
-def ours(names: Sequence[str], windows: Windows) -> Iterator[Measured]:
+def ours(names: Sequence[str], windows: Windows, target: Target) -> Iterator[Measured]:
     """Learn from all people, and measure our models."""
     for name in names:
         learner = model_of(name, windows.readings.shape[1]).set_params(kinds=windows.kinds)
@@ -145,11 +148,11 @@ def ours(names: Sequence[str], windows: Windows) -> Iterator[Measured]:
         model = with_signals(learner.model_, windows.signals)
         for numbers in ("float", "q15"):
             export = export_c(model, name="watch", numbers=numbers)
-            found = signal_footprint(export, find_target(TARGET), samples_for(export))
+            found = signal_footprint(export, target, samples_for(export))
             yield Measured(name, numbers, len(model.attributes), found)
 
 
-def peers(names: Sequence[str], windows: Windows) -> Iterator[Measured]:
+def peers(names: Sequence[str], windows: Windows, target: Target) -> Iterator[Measured]:
     """Let emlearn write trees that decide on the features that our C computes."""
     if not names or not is_installed("emlearn"):
         return
@@ -161,7 +164,7 @@ def peers(names: Sequence[str], windows: Windows) -> Iterator[Measured]:
         columns = [windows.signals.names.index(one.name) for one in model.attributes]
         readings = windows.readings[:, columns].astype(np.float32)
         fitted = clone(MODELS[name]).fit(readings, codes)
-        yield Measured(name, "float", len(asked), peer_footprint(fitted, model))
+        yield Measured(name, "float", len(asked), peer_footprint(fitted, model, target))
 
 
 def reading_model(windows: Windows, names: Sequence[str]) -> Model:
@@ -175,7 +178,7 @@ def reading_model(windows: Windows, names: Sequence[str]) -> Model:
     return with_signals(fitted.model_, windows.signals)
 
 
-def peer_footprint(fitted: Any, model: Model) -> SignalFootprint:
+def peer_footprint(fitted: Any, model: Model, target: Target) -> SignalFootprint:
     """Measure a peer behind our features; what decides in ours is not linked."""
     export = export_c(model, name="watch", numbers="float")
     assert export.signals is not None
@@ -186,7 +189,7 @@ def peer_footprint(fitted: Any, model: Model) -> SignalFootprint:
         with written(files) as folder:
             sources = [folder / "watch.c", folder / "probe.c"]
             found = measure(
-                find_target(TARGET),
+                target,
                 sources,
                 samples_for(export).astype(np.float32),
                 includes=(folder, *includes),
@@ -197,7 +200,7 @@ def peer_footprint(fitted: Any, model: Model) -> SignalFootprint:
     window = decided.instructions - pushed.instructions
     second = export.signals.rate * (pushed.mean_instructions + window / export.signals.step)
     return SignalFootprint(
-        TARGET,
+        target.name,
         decided.flash,
         decided.ram,
         decided.stack,

@@ -1,6 +1,8 @@
 """Decisions over HTTP: what is answered, what is refused, and what it is counted as."""
 
 import asyncio
+import re
+from dataclasses import replace
 
 import httpx
 import numpy as np
@@ -9,6 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from solah import SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegressor, datasets
+from solah.estimators import fit_policy
+from solah.model import Policy
 from solah.model.format import from_json
 from solah.serving import MAX_BYTES, MAX_EXPLAINED, MAX_ROWS, make_app
 
@@ -77,6 +81,36 @@ def test_a_decision_is_explained(client, wine):
     (row,) = client.post("/explain", json=rows_of(wine.table, 1)[0]).json()["rows"]
     assert row["decision"] == "class_0"
     assert row["readings"]
+
+
+def test_a_policy_holds_back_row_by_row(model, wine):
+    steady = Policy(
+        min_belief=(0.9,) * 3, min_known=0.5, smoothing=4, margin=0.3, votes=3, window=3
+    )
+    trusted = replace(model.model_, policy=steady)
+    asked = client_of(trusted)
+    rows = rows_of(wine.table, 178)
+    answer = asked.post("/predict", json={"rows": [*rows, {}]}).json()["rows"]
+    leaning = model.predict(wine.table).tolist()
+    assert [row["leaning"] for row in answer[:-1]] == leaning
+    beliefs = model.predict_proba(wine.table).max(axis=1)
+    assert 0 < (beliefs < 0.9).sum() < 178
+    for row, name, belief in zip(answer, leaning, beliefs, strict=False):
+        assert row["doubts"] == (["low belief"] if belief < 0.9 else [])
+        assert row["decision"] == (None if belief < 0.9 else name)
+    assert answer[-1]["decision"] is None
+    assert answer[-1]["doubts"] == ["low belief", "few readings"]
+    text = asked.get("/metrics").text
+    n_held_back = int((beliefs < 0.9).sum()) + 1
+    assert re.search(rf"""decision="don't know".*\}} {n_held_back}\b""", text)
+
+
+def test_a_domain_alone_tells_doubts_and_holds_nothing_back(model, wine):
+    trusted = fit_policy(model, wine.table, wine.goal, Policy(max_unseen=50)).model
+    asked = client_of(replace(trusted, policy=None))
+    (row,) = asked.post("/predict", json={"proline": 99999}).json()["rows"]
+    assert row["doubts"] == ["out of range"]
+    assert row["decision"] == row["leaning"]
 
 
 def test_a_number_is_estimated(wine):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from solah.data.json_reader import JsonParser
 from solah.exceptions import DataError, SolahError, require
+from solah.explain.novelty import name_doubts
 from solah.metrics_text import CONTENT_TYPE, Metric, Sample, metrics_text
 from solah.model.document import Task
 from solah.model.format import model_hash, to_json
@@ -44,6 +45,7 @@ _PAGE_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+_UNDECIDED = "don't know"
 _OPEN = ("/healthz", "/readyz")
 
 
@@ -170,7 +172,7 @@ class _Answers:
         table = await self._table(request, MAX_ROWS)
         decided = await self._concurrency.run_in_threadpool(self._decide, table)
         if self._model.goal.task is Task.CLASSIFICATION:
-            self._decided.update(str(row["decision"]) for row in decided)
+            self._decided.update(map(_name_decision, decided))
         return self._responses.JSONResponse({"model": self._hash, "rows": decided})
 
     async def explain(self, request: Any) -> Any:
@@ -180,6 +182,19 @@ class _Answers:
         return self._responses.JSONResponse({"model": self._hash, "rows": rows})
 
     def _decide(self, table: Table) -> list[dict[str, Any]]:
+        """Decide on each row by itself; what a policy holds back is no decision."""
+        rows = self._decided_rows(table)
+        if self._model.policy is None and self._model.domain is None:
+            return rows
+        judged = self._evaluator.judge(table, groups=range(table.n_rows))
+        held_back = zip(rows, judged.places.tolist(), judged.doubts.tolist(), strict=True)
+        for row, place, doubts in held_back:
+            row["leaning"] = row["decision"]
+            row["decision"] = None if place < 0 else row["leaning"]
+            row["doubts"] = name_doubts(doubts)
+        return rows
+
+    def _decided_rows(self, table: Table) -> list[dict[str, Any]]:
         decisions = self._evaluator.predict(table).tolist()
         known = self._evaluator.evidence(table).tolist()
         rows = [
@@ -220,6 +235,10 @@ class _Answers:
 
     def _error(self, message: str, status: int) -> Any:
         return self._responses.JSONResponse({"error": message}, status)
+
+
+def _name_decision(row: dict[str, Any]) -> str:
+    return _UNDECIDED if row["decision"] is None else str(row["decision"])
 
 
 def _has_rows(value: Any) -> bool:

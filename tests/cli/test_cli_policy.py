@@ -185,6 +185,20 @@ def test_an_error_that_cannot_be_had_writes_nothing(run, rows, model, tmp_path):
     assert not (tmp_path / "t.json").exists()
 
 
+def test_an_export_tells_how_far_settled_decisions_agree(run, rows, model, tmp_path):
+    trusted, folder = tmp_path / "t.json", tmp_path / "export"
+    run("policy", model, "--settle", "2/3", "--min-belief", "0.6", "-o", trusted)
+    words = ("export", trusted, rows / "held_out.csv", "--numbers", "q15", "-o", folder)
+    check = run(*words, "--json").document["check"]
+    assert check["same_settled"] >= 0.995
+    told = run(*words)
+    assert f"the same settled decision  {100 * check['same_settled']:.2f} %" in told.out + told.err
+    assert "clipped" not in told.out + told.err
+    in_sql = run("export", trusted, "--to", "sql", "-o", folder, "--json").document["check"]
+    assert "same_settled" not in in_sql
+    assert "same_settled" not in run("export", model, "-o", folder, "--json").document["check"]
+
+
 def test_a_number_has_no_policy(run, rows, tmp_path):
     words = ("fit", rows / "train.csv", "-t", "a", "--drop", "zustand", "--dwell", 3)
     run(*words, "-o", tmp_path / "m.json").check_error("--dwell is for classes")

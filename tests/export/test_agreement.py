@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from export_shapes import ALL_SHAPES
+from judged_models import STEADY, judged_model
 from sklearn.datasets import load_diabetes, load_wine
 
-from random_models import random_model
+from random_models import as_table, random_model, random_rows
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
@@ -119,7 +120,46 @@ def test_a_refusal_says_what_was_clipped():
         require_agreement(model, export, least=0.9999)
     message = str(refused.value)
     assert "'x12' is clipped to 500 … 1680: steps that reach its word at -1e+09" in message
-    assert message.endswith("export it as C with --numbers float")
+    assert message.endswith("rows are clipped; export it as C with --numbers float")
+
+
+def test_rows_with_clipped_readings_are_counted():
+    X, y = load_wine(return_X_y=True)
+    X[3] = -1e9
+    X[5, 0] = np.nan
+    model = LinguisticTreeClassifier(max_rules=20).fit(X, y).model_
+    export = export_c(model, numbers="q15")
+    found = agreement(model, export.twin, table_of(X))
+    names = {text.split("'")[1] for text in export.warnings if "is clipped to" in text}
+    assert set(found.clipped) == names
+    assert found.clipped["x1"] == 1
+    assert found.n_clipped == max(found.clipped.values()) < 10
+    drawn = agreement_on(model, export.twin, drawn_rows(model))
+    assert max(drawn.clipped.values()) <= drawn.n_clipped <= sum(drawn.clipped.values())
+    assert agreement(model, export_c(model).twin, table_of(X)).n_clipped == 0
+
+
+@pytest.mark.parametrize("shape", ALL_SHAPES)
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_settled_decisions_are_compared_in_the_order_of_time(shape, numbers):
+    rng = np.random.default_rng(5)
+    model = replace(judged_model(rng, shape), policy=STEADY)
+    rows = random_rows(rng, model, 60).repeat(5, axis=0)
+    found = agreement_on(model, export_c(model, numbers=numbers).twin, rows)
+    assert found.settled_share >= (1.0 if numbers == "float" else 0.97)
+    hasty = replace(model, policy=replace(STEADY, votes=1, smoothing=1, dwell=1))
+    other = agreement_on(model, export_c(hasty, numbers=numbers).twin, rows)
+    assert other.share == found.share
+    assert other.settled_share < 0.95 * found.settled_share
+    assert other.least_share == other.settled_share
+    with pytest.raises(AgreementError, match=r"rows, settles as it does on [\d.]+ % of them, and"):
+        require_agreement(model, export_c(hasty, numbers=numbers), as_table(model, rows), 0.96)
+
+
+def test_without_a_policy_nothing_settles(wine):
+    model, table = wine
+    found = agreement(model, export_c(model).twin, table)
+    assert (found.settled_share, found.least_share) == (None, 1.0)
 
 
 @pytest.mark.parametrize("estimator", [SelfOrganisedHierarchyClassifier, LinguisticTreeClassifier])

@@ -2,16 +2,21 @@
 
 import json
 import subprocess
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from judged_models import judged_model
 
-from random_models import any_model
+from random_models import any_model, as_table, random_rows
 from small_models import room_model
 from solah.exceptions import ParameterError
+from solah.explain.novelty import name_doubts
 from solah.export import export_javascript, require_agreement
 from solah.export.arithmetic import evaluator_text
 from solah.model.format import model_hash
 from solah.report import render_page, summarise_page
+from solah.runtime import Evaluator
 
 
 @pytest.fixture
@@ -56,6 +61,32 @@ def test_what_is_not_known_is_unknown(ask):
     first, *others = ask(room_model(), rows)
     assert first == {"decision": "no", "beliefs": pytest.approx([0.6, 0.4])}
     assert others == [first, first]
+
+
+@pytest.mark.parametrize("shape", ["tree", "flat fusion", "groups"])
+def test_a_policy_holds_back_each_row_by_itself(ask, shape):
+    rng = np.random.default_rng(3)
+    model = judged_model(rng, shape)
+    model = replace(model, policy=replace(model.policy, min_belief=(0.5,) * 3, min_known=0.6))
+    rows = random_rows(rng, model, 200, missing=0.2)
+    table = as_table(model, rows)
+    names = [one.name for one in model.attributes]
+    columns = [table.column(name).values.tolist() for name in names]
+    asked = [
+        {n: None if v != v else v for n, v in zip(names, row, strict=True)}
+        for row in zip(*columns, strict=True)
+    ]
+    found = ask(model, f"{json.dumps(asked)}.map(m.decide)")
+    evaluator = Evaluator(model)
+    expected = evaluator.judge(table, groups=range(200))
+    alone = replace(model.policy, smoothing=1, margin=0.0)
+    judged = Evaluator(replace(model, policy=alone)).judge(table, groups=range(200))
+    assert [one["decision"] for one in found] == judged.decisions == expected.decisions
+    assert [one["leaning"] for one in found] == evaluator.predict(table).tolist()
+    assert [one["doubts"] for one in found] == [name_doubts(one) for one in judged.doubts.tolist()]
+    assert None in judged.decisions
+    assert set(judged.decisions) > {None}
+    assert require_agreement(model, export_javascript(model)).share == 1.0
 
 
 def test_readings_beyond_all_words_take_the_last_one(ask):

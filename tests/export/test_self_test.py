@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from c_programs import C99, CPP11
 from export_shapes import ALL_SHAPES
+from judged_models import STEADY, judged_model
 from signal_programs import describe_everything, model_of, noise
 from sklearn.datasets import load_diabetes, load_wine
 from target_programs import with_tools
@@ -20,7 +22,7 @@ from solah.atomic import write_all
 from solah.data import from_frame
 from solah.exceptions import ParameterError
 from solah.export import export_blob, export_c, export_micropython, self_test
-from solah.export.self_test import choose_rows, vectors_of
+from solah.export.self_test import choose_rows, sequence_of, vectors_of
 from solah.export.targets import build, run
 from solah.learn.online import Pace
 from solah.model.encode import encode
@@ -50,6 +52,10 @@ def signals_model():
     return model_of(rng, describe_everything(), noise(rng, 3000))
 
 
+def judging_model(shape):
+    return replace(judged_model(np.random.default_rng(4), shape), policy=STEADY)
+
+
 def models():
     rng = np.random.default_rng(3)
     number = LinguisticTreeRegressor(max_depth=2).fit(*load_diabetes(return_X_y=True)).model_
@@ -57,6 +63,8 @@ def models():
         **{shape: random_model(rng, shape, 3) for shape in ALL_SHAPES},
         "number of a tree": number,
         "number of groups": random_number_model(rng),
+        "judging tree": judging_model("tree"),
+        "judging groups": judging_model("groups"),
         "signals": signals_model(),
     }
 
@@ -82,7 +90,7 @@ def run_test(folder, compiler, *, flags=(), sources=("m.c", "m_test.c")):
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize("name", ["tree", "words", "groups", *list(MODELS)[-3:]])
+@pytest.mark.parametrize("name", ["tree", "words", "groups", *list(MODELS)[-5:]])
 def test_a_test_passes_and_compiles_as_all_the_rest(name, tmp_path, find_tool):
     model = MODELS[name]
     for place, kind in enumerate(kinds_of(model)):
@@ -91,37 +99,35 @@ def test_a_test_passes_and_compiles_as_all_the_rest(name, tmp_path, find_tool):
         sanitizers = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
         code, printed = run_test(folder, find_tool("cc"), flags=sanitizers if place == 1 else ())
         assert code == 0, printed
-        assert re.fullmatch(r"m: all of \d+ rows.* are decided as in Python\n", printed)
+        assert re.fullmatch(r"m: all of \d+ rows.* are decided as in Python.*\n", printed)
+        assert ("24 verdicts" in printed) == name.startswith("judging")
         assert ("windows" in printed) == (name == "signals")
     subprocess.run(
         [find_tool("c++"), *CPP11, "-fsyntax-only", "m_test.c", "m_test.h"], cwd=folder, check=True
     )
 
 
-@pytest.mark.parametrize("name", ["tree", "number of groups", "groups"])
+@pytest.mark.parametrize("name", ["tree", "number of groups", "groups", "judging groups"])
 def test_a_blob_is_tested_in_c_and_in_python(name, tmp_path, find_tool):
     model = MODELS[name]
     written(tmp_path, export_blob(model, name="m"), model)
     code, printed = run_test(tmp_path, find_tool("cc"), sources=("m_test.c",))
-    assert (code, printed) == (0, f"m: all of {n_rows(model)} rows are decided as in Python\n")
-    assert run_python(tmp_path) == (
-        0,
-        f"m: all of {n_rows(model)} rows are decided as they should be\n",
-    )
+    assert (code, printed) == (0, f"m: all of {count(model, 'in Python')}\n")
+    assert run_python(tmp_path) == (0, f"m: all of {count(model, 'they should be')}\n")
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "signals"])
 def test_a_module_for_micropython_is_tested(name, tmp_path):
     model = MODELS[name]
     written(tmp_path, export_micropython(model, name="m"), model)
-    assert run_python(tmp_path) == (
-        0,
-        f"m: all of {n_rows(model)} rows are decided as they should be\n",
-    )
+    assert run_python(tmp_path) == (0, f"m: all of {count(model, 'they should be')}\n")
 
 
-def n_rows(model):
-    return len(model.goal.states) + 5
+def count(model, way):
+    """Say what is compared: of classes and five more, of a policy each row three times."""
+    n_rows = len(model.goal.states) + 5
+    verdicts = f", and {3 * n_rows} verdicts are the same" if model.policy else ""
+    return f"{n_rows} rows are decided as {way}{verdicts}"
 
 
 def run_python(folder):
@@ -207,6 +213,56 @@ def test_an_altered_module_and_an_altered_blob_are_noticed(tmp_path):
     assert "this is the test of model" in printed
 
 
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+@pytest.mark.parametrize(
+    ("table", "what"),
+    [
+        ("policy_min_belief", "the (decision of a verdict|doubts)"),
+        ("policy_seen", "the number of unseen pairs"),
+        ("policy", "what is settled"),
+    ],
+)
+def test_an_altered_policy_is_noticed(numbers, table, what, tmp_path, find_tool):
+    model = MODELS["judging groups"]
+    files = written(tmp_path, export_c(model, name="m", numbers=numbers), model)
+    if table == "policy":
+        source = files["m.c"].replace(", 2, 2, 3};", ", 2, 3, 3};")  # votes
+    else:
+        body = re.search(rf"\b{table}\[\] = \{{\n(.*?)\n\}};", files["m.c"], re.DOTALL)
+        nothing = re.sub(r"[\d.]+", "0", body[1]).replace("0f", "0.0f")
+        source = files["m.c"].replace(body[1], nothing)
+    assert source != files["m.c"]
+    (tmp_path / "m.c").write_text(source, encoding="utf-8")
+    code, printed = run_test(tmp_path, find_tool("cc"))
+    assert code == 1
+    assert re.match(rf"m: {what} differs: row \d+, place \d+", printed), printed
+
+
+def test_an_altered_policy_is_noticed_in_micropython(tmp_path):
+    model = MODELS["judging groups"]
+    files = written(tmp_path, export_micropython(model, name="m"), model)
+    text = re.sub(r"(_POLICY = \(.*), 2, 3\)", r"\1, 3, 3)", files["m.py"])
+    assert text != files["m.py"]
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    code, printed = run_python(tmp_path)
+    assert code == 1
+    assert re.match(r"m: row \d+: verdict \d+ should be \(", printed)
+
+
+def test_verdicts_show_doubts_and_every_class():
+    model = MODELS["judging groups"]
+    twin = export_c(model).twin
+    sequence = sequence_of(twin, choose_rows(model, twin, None))
+    assert sequence.n_repeats == 3
+    assert set(sequence.verdicts.settled) == {-1, 0, 1, 2}
+    assert sequence.verdicts.doubts.any()
+    slow = replace(model, policy=replace(STEADY, dwell=300))
+    twin = export_c(slow).twin
+    sequence = sequence_of(twin, choose_rows(slow, twin, None, 50))
+    assert (sequence.n_repeats, len(sequence.verdicts.settled)) == (8, 100)
+    assert sequence_of(export_c(MODELS["tree"]).twin, np.empty((0, 6))) is None
+
+
 def test_altered_samples_are_noticed(tmp_path, find_tool):
     model = MODELS["signals"]
     files = written(tmp_path, export_c(model, name="m", numbers="float"), model)
@@ -225,7 +281,7 @@ def test_altered_samples_are_noticed(tmp_path, find_tool):
 @pytest.mark.parametrize("target", ["cortex-m4f", "rv32", "atmega328p"])
 def test_a_board_passes_its_test_and_fails_an_altered_one(target, tmp_path, find_tool):
     target = with_tools(target, find_tool)
-    names = ["words"] if target.name == "atmega328p" else ["words", "signals"]
+    names = ["judging groups", *([] if target.name == "atmega328p" else ["signals"])]
     for name in names:
         for kind in KINDS[:2]:
             files = written(tmp_path, export_c(MODELS[name], name="m", **kind), MODELS[name])
@@ -292,7 +348,7 @@ def test_a_number_of_rows_that_makes_no_sense_is_refused(n_rows):
 
 
 def test_the_bytes_of_rows_are_counted(tmp_path, find_tool):
-    model = MODELS["flat fusion"]
+    model = MODELS["judging groups"]
     for kind in KINDS[:2]:
         export = export_c(model, name="m", **kind)
         files = written(tmp_path, export, model)
@@ -301,8 +357,9 @@ def test_the_bytes_of_rows_are_counted(tmp_path, find_tool):
         symbols = subprocess.run(
             [find_tool("nm"), "-S", "t.o"], cwd=tmp_path, check=True, capture_output=True, text=True
         ).stdout
-        sizes = re.findall(r"^\w+ (\w+) r rows_", symbols, re.MULTILINE)
+        sizes = re.findall(r"^\w+ (\w+) r (?:rows|judged)_", symbols, re.MULTILINE)
         total = sum(int(size, 16) for size in sizes)
         rows = choose_rows(model, export.twin, None)
-        assert vectors_of(export.twin, rows).n_bytes == total
+        sequence = sequence_of(export.twin, rows)
+        assert vectors_of(export.twin, rows).n_bytes + sequence.n_bytes == total
         assert f"The rows take {total:,} bytes of flash" in files["m_test.h"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from export_shapes import ALL_SHAPES
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
@@ -49,12 +49,22 @@ models = st.builds(
 
 @settings(max_examples=20)
 @given(models, st.sampled_from(["float", "q15"]))
+@example(random_model(np.random.default_rng(3), "groups", 2), "q15")
 def test_a_shrunk_model_fits_and_is_sound(model, numbers):
     small = shrink(model, halved(model, numbers), numbers)
     assert flash_of(small, numbers) <= halved(model, numbers)
     assert small.n_rules <= model.n_rules
     assert set(small.attributes) <= set(model.attributes)
     assert from_json(to_json(small).encode()) == small
+
+
+@pytest.mark.parametrize("share", [0.005, 0.01, 0.02])
+def test_alike_branches_of_which_some_are_joined_make_no_more_rules(share):
+    model = random_model(np.random.default_rng(55), "words and pairs", 3)
+    limit = int((1 - share) * flash_of(model))
+    small = shrink(model, limit, "q15")
+    assert flash_of(small) <= limit
+    assert small.n_rules <= model.n_rules
 
 
 @settings(max_examples=10)

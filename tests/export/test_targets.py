@@ -1,5 +1,6 @@
 """The targets themselves: C runs alike on all of them, and what it costs is measured exactly."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -162,6 +163,31 @@ def test_counts_instructions_exactly(name, at_hand, written):
     footprint = measure(at_hand(name), [source], np.zeros((20, 3), np.float32))
     assert (footprint.instructions, footprint.mean_instructions) == (777, 777.0)
     assert (footprint.flash, footprint.ram, footprint.stack) == (pytest.approx(1554, abs=4), 0, 0)
+
+
+LOOP = """
+    #include "solah_probe.h"
+    #include <stdint.h>
+    void solah_probe(const void *row, void *answer) {
+        uint32_t left = *(const uint32_t *)row;
+        (void)answer;
+        __asm__ volatile(".syntax unified\\n1: subs %0, #1\\n bne 1b" : "+l"(left)::"cc");
+    }
+"""
+
+
+@pytest.mark.parametrize("name", ["cortex-m0plus", "cortex-m4"])
+def test_counts_more_instructions_than_the_clock_holds(name, at_hand, written):
+    rows = np.array([[1000], [3_000_000], [9_000_000], [2000]], np.uint32)
+    probe, target = [written(LOOP)], at_hand(name)
+    beside = measure(target, probe, rows[:1]).instructions - 2 * 1000
+    assert 0 < beside < 10
+    footprint = measure(target, probe, rows)
+    assert footprint.instructions == 2 * 9_000_000 + beside
+    assert footprint.mean_instructions == 2 * rows.mean() + beside
+    short = replace(target, coarse_counter=target.counter)
+    with pytest.raises(RunError, match=r"more than the [\d,]+ instructions that its clock can"):
+        measure(short, probe, rows)
 
 
 def test_soft_floating_point_counts_as_flash_and_time(at_hand, written):

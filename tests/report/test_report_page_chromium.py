@@ -1,12 +1,14 @@
 """The report page in a real browser: it computes as the model does, and can be used by everyone."""
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import page_models
 import pytest
 
+from policy_cases import room
 from solah.data import Column, Table
 from solah.explain.adding import numbers_of
 from solah.explain.attribution import attribute_rows
@@ -65,6 +67,20 @@ def test_the_page_computes_as_the_model_does(name, still_page):
     else:
         outcomes = [one["decision"] for one in computed]
         assert outcomes == model.goal.decide(root).tolist()
+
+
+def test_the_page_says_when_it_does_not_know(open_page):
+    model = room()
+    page = open_page(summarise_page(model), "#at=_,_")
+    page.locator("#verdict", has_text="don't know").wait_for()
+    told = page.locator("#doubts").text_content()
+    assert told.startswith("Held back, leaning to ")
+    assert "0 of the evidence is known, and 0.5 is needed" in told
+    page.goto(page.url.split("#")[0] + "#at=5000,1")
+    page.get_by_text("CO2 5000 lies beyond 390 to 1500").wait_for()
+    sure = open_page(summarise_page(replace(model, policy=None)), "#at=1000,1")
+    sure.locator("#doubts").wait_for(state="hidden")
+    assert sure.locator("#verdict").text_content() in model.goal.states
 
 
 @pytest.mark.parametrize("name", page_models.NAMES)

@@ -27,6 +27,45 @@ def at(text, piece):
     return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
+TRUSTED = f"""{SMALL}
+policy
+  needs belief 0.7 in no
+  needs belief 0.9 in yes
+  needs 0.5 of the evidence
+  smooths over 4
+  settles 2 of 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "where", "problem"),
+    [
+        ("0.9 in yes", "0.9 in yess", "yess", "no class 'yess'; did you mean 'yes'?"),
+        ("0.9 in yes", "0.9 in no", "no\n  needs 0.5", "the belief in 'no' is said twice"),
+        ("  needs belief 0.9 in yes\n", "", "policy", "and yes has no line for it"),
+        ("0.9 in yes", "1.9 in yes", "1.9", "from 0 to 1"),
+        ("0.9 in yes", "high in yes", "high in yes", "expected the belief, found 'high'"),
+        ("0.5 of the", "1.5 of the", "1.5", "from 0 to 1"),
+        ("0.5 of the", "0.5 of", "evidence\n  smooths", "expected 'the', found 'evidence'"),
+        ("smooths over 4", "smooths over 5", "policy", "a power of two up to 256"),
+        ("smooths over 4", "smooths over 2.5", "2.5", "an integer"),
+        ("smooths over 4", "settles 1 of 2", "settles 2", "this is said twice"),
+        ("smooths over 4", "smoths over 4", "smoths", "expected"),
+        ("settles 2 of 3", "settles 4 of 3", "policy", "from 1 to the window"),
+        ("settles 2 of 3", "policy", "policy\n", "a model has one policy"),
+    ],
+)
+def test_a_wrong_policy_is_told_where(good, bad, where, problem):
+    assert TRUSTED.count(good) == 1
+    text = TRUSTED.replace(good, bad)
+    start = text.rindex(where) if bad == "policy" else text.index(where, len(SMALL))
+    with pytest.raises(RuleTextError, match=re.escape(problem)) as refused:
+        read_rules(text)
+    before = text[:start]
+    place = before.count("\n") + 1, len(before) - before.rfind("\n")
+    assert (refused.value.line, refused.value.column) == place
+
+
 @pytest.mark.parametrize(
     ("good", "bad", "where", "problem"),
     [

@@ -12,6 +12,7 @@ from hypothesis import assume, example, given, reject, settings
 from hypothesis import strategies as st
 from rulefile_samples import SMALL
 
+from policy_cases import policies
 from random_models import any_model, random_model
 from solah import (
     PAPER,
@@ -23,7 +24,7 @@ from solah import (
 )
 from solah.data import Kind
 from solah.exceptions import ModelFormatError
-from solah.model import Goal, Model, Tree
+from solah.model import Goal, Model, Policy, Tree
 from solah.model.attributes import discrete_attribute
 from solah.model.edits import Comment, Edit
 from solah.model.format import from_json, to_json
@@ -41,6 +42,35 @@ def assert_round_trip(model):
 @given(st.integers(0, 10_000))
 def test_a_model_comes_back_as_it_was(seed):
     assert_round_trip(any_model(seed))
+
+
+@settings(max_examples=25, deadline=None)
+@given(policies(3))
+def test_a_policy_comes_back_as_it_was(policy):
+    policy = replace(policy, stays_in_range=False, max_unseen=None)
+    assert_round_trip(replace(random_model(np.random.default_rng(0), "groups", 3), policy=policy))
+
+
+def test_a_policy_is_read_with_its_comments():
+    text = SMALL.replace(
+        "# the end",
+        """
+policy  # for the bell
+  # it rings loud
+  needs belief 0.7 in no
+  needs belief 0.9 in yes  # a false alarm costs
+  needs 0.5 of the evidence
+  smooths over 4
+  leads by 0.1
+  settles 2 of 3
+  stays for 5
+# the end""",
+    )
+    model = read_rules(text)
+    assert model.policy == Policy((0.7, 0.9), 0.5, False, None, 4, 0.1, 2, 3, 5)
+    assert write_rules(model).split() == text.split()
+    assert_round_trip(model)
+    assert read_rules(f"{SMALL}\npolicy\n").policy == Policy()
 
 
 @pytest.mark.slow

@@ -33,7 +33,9 @@ def check_device(
     Without a table rows are drawn. An export that decides too few rows as the model is refused.
     """
     found = require_agreement(model, exported, table, min_agreement)
-    about = {"rows": found.n_rows, "drawn": table is None}
+    about: dict[str, Any] = {"rows": found.n_rows, "drawn": table is None}
+    if found.n_clipped:
+        about |= {"clipped_rows": found.n_clipped, "clipped": dict(found.clipped)}
     given_up = {} if full is model or table is None else _given_up(full, model, table)
     return {**about, **given_up, **_described(model, found, table)}
 
@@ -55,7 +57,10 @@ def _described(model: Model, found: Agreement, table: Table | None) -> dict[str,
         return {"near_estimates": found.share, **difference}
     decided: dict[str, Any] = {"accuracy": found.expected, "accuracy_on_device": found.found}
     accuracies = {} if table is None else _accuracies(model, table, **decided)
-    return {"same_decisions": found.share, **difference, **accuracies}
+    shares = {"same_decisions": found.share}
+    if found.settled_share is not None:
+        shares["same_settled"] = found.settled_share
+    return {**shares, **difference, **accuracies}
 
 
 def _accuracies(model: Model, table: Table, **decided: Places) -> dict[str, float]:
@@ -73,15 +78,25 @@ def spell_findings(found: dict[str, Any], who: str = "device") -> dict[str, str]
     on_device = "accuracy on the device" if who == "device" else f"accuracy of the {who}"
     return {
         "rows": f"{found['rows']:,}{', drawn' if found['drawn'] else ''}",
+        "rows with clipped readings": _clipped(found),
         "decided as before": _percent(found.get("kept_decisions")),
         "mean change": "" if change is None else f"{change:.2g}",
         "the same decision": _percent(found.get("same_decisions")),
+        "the same settled decision": _percent(found.get("same_settled")),
         "nearly the same number": _percent(found.get("near_estimates")),
         "largest difference": f"{found['largest_difference']:.2g}",
         "accuracy before": _percent(found.get("accuracy_before")),
         "accuracy of the model": _percent(found.get("accuracy")),
         on_device: _percent(found.get("accuracy_on_device")),
     }
+
+
+def _clipped(found: dict[str, Any]) -> str:
+    """Count the rows that are clipped, and name the attributes."""
+    if "clipped" not in found:
+        return ""
+    of_each = ", ".join(f"{name} {count:,}" for name, count in found["clipped"].items())
+    return f"{found['clipped_rows']:,} ({of_each})"
 
 
 def _percent(share: float | None) -> str:

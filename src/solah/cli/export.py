@@ -242,7 +242,7 @@ def export(
     if document.signals is not None and to in _PROGRAMS:
         screen.note("this decides on readings; samples become readings in exports for devices")
     if document.policy is not None and to in _PROGRAMS:
-        screen.note("this decides each row by itself; the model's policy is not part of it")
+        screen.note(_left_out(to))
     keys = () if new_key is None else key_files(new_key)
     refuse_overwriting(keys, ())
     if isinstance(exported, Blob):
@@ -255,6 +255,13 @@ def export(
         paths = [str(file) for file in (*written, *keys)]
         screen.document({**about, "files": paths, "shrunk": shrunk, "check": found})
     _show(screen, [*written, *keys], shrunk, found, _PROGRAMS.get(to, "device"))
+
+
+def _left_out(to: Form) -> str:
+    """Say what a program does without, of a model with a policy."""
+    if to == "javascript":
+        return "this judges each row by itself; how the policy settles decisions is not part of it"
+    return "this decides each row by itself; the model's policy is not part of it"
 
 
 def _check_options(

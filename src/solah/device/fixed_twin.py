@@ -50,6 +50,13 @@ class FixedTwin(Twin):
         columns = [unit.quantise(column) for unit, column in zip(self._units, rows.T, strict=True)]
         return np.column_stack(columns).astype(np.int32)
 
+    def clipped(self, rows: NDArray[np.floating]) -> NDArray[np.bool_]:
+        """Find the readings that stop short of a word, which they would reach in finer numbers."""
+        columns = zip(self._units, self._tables.lowered.attributes, rows.T, strict=True)
+        return np.column_stack(
+            [unit.clips(column, np.array(one.peaks)) for unit, one, column in columns]
+        )
+
     def smooth(
         self, scores: Integers, mean: tuple[Integers, Integers] | None, bits: int
     ) -> tuple[Integers, tuple[Integers, Integers] | None]:

@@ -66,6 +66,21 @@ class Unit:
         """Find which peaks readings can reach."""
         return np.abs(self.relative(peaks)) <= REACH
 
+    def clips(self, values: Float, peaks: Float) -> NDArray[np.bool_]:
+        """Find which readings lie beyond reach, on a side where a peak does, too.
+
+        Examples
+        --------
+        >>> Unit(bits=11).clips(np.array([14.0, 17.0, -17.0]), np.array([11.0, 14.8, 1e9]))
+        array([False,  True, False])
+        """
+        if self.is_code:
+            return np.zeros(len(values), dtype=np.bool_)
+        numbers = self.quantise(values)
+        far, ends = numbers - self.zero, self.relative(peaks[[0, -1]])
+        is_beyond = ((far > REACH) & (ends[1] > REACH)) | ((far < -REACH) & (ends[0] < -REACH))
+        return np.asarray(is_beyond & (numbers != UNKNOWN))
+
 
 def choose_unit(peaks: Float, masses: Float) -> Unit:
     """Choose the unit of a reading that loses least of its memberships.

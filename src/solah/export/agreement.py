@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.data import Column, Table
+from solah.device.fixed_twin import FixedTwin
 from solah.exceptions import AgreementError, DataError, ParameterError
 from solah.export.footprint import sample_rows
-from solah.export.programs import Program
+from solah.export.programs import Program, Run, reading_of
 from solah.model.beliefs import signals_of
 from solah.model.document import Task
 from solah.model.encode import Coded, encode
+from solah.runtime.judging import Judge
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from solah.data import Table
     from solah.device.twin import Twin
     from solah.export.blob import Blob
     from solah.export.exporting import Export
-    from solah.export.programs import Run
     from solah.kernels.arrays import Float
     from solah.model.document import Model
 
@@ -47,6 +50,10 @@ class Agreement:
     largest_difference : between beliefs, or between estimated numbers
     expected, found : (n_rows,) the classes by their places, or the numbers, as the model decides
         and as the export does
+    settled_share : of how many rows, taken in the order of time, the settled decision is the same;
+        None if the model has no policy, or the export does without
+    n_clipped : how many rows have a reading that integers clip before the word it belongs to
+    clipped : how many rows this is of each attribute
     """
 
     n_rows: int
@@ -54,6 +61,14 @@ class Agreement:
     largest_difference: float
     expected: Places | Float
     found: Places | Float
+    settled_share: float | None = None
+    n_clipped: int = 0
+    clipped: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def least_share(self) -> float:
+        """The smaller of the shares of decisions, and of settled ones where there are any."""
+        return self.share if self.settled_share is None else min(self.share, self.settled_share)
 
 
 def agreement(model: Model, twin: Twin | Run, table: Table) -> Agreement:
@@ -88,16 +103,17 @@ def agreement_on(model: Model, twin: Twin | Run, rows: Float) -> Agreement:
     """Compare them on rows as numbers, a column for each attribute of the model."""
     if not len(rows):
         raise DataError("there are no rows to compare the export with the model on")
-    beliefs = _root_signals(model, rows)
+    beliefs, clipped = _root_signals(model, rows), _clipped(model, twin, rows)
     if model.goal.task is Task.REGRESSION:
         numbers, estimates = _numbers(model, beliefs), twin.estimate(rows) * twin.unit
         away = np.abs(estimates - numbers)
         share = float((away <= _NEAR * _range(model)).mean())
-        return Agreement(len(rows), share, float(away.max()), numbers, estimates)
+        return Agreement(len(rows), share, float(away.max()), numbers, estimates, None, *clipped)
     expected, (found, believed) = model.goal.decide(beliefs), twin.decide(rows)
     away = np.abs(believed * twin.belief_unit - beliefs)
     share = float((found == expected).mean())
-    return Agreement(len(rows), share, float(away.max()), expected, found)
+    settled = _settled_share(model, twin, rows)
+    return Agreement(len(rows), share, float(away.max()), expected, found, settled, *clipped)
 
 
 def require_agreement(
@@ -117,7 +133,8 @@ def require_agreement(
     table : Table, default=None
         The rows to compare them on; None for rows drawn around the words of the model.
     least : float, default=0.995
-        The share of rows that must be decided alike.
+        The share of rows that must be decided alike; of a model with a policy also of those on
+        which the same decision is settled, in the order that they stand in.
 
     Returns
     -------
@@ -136,16 +153,27 @@ def require_agreement(
         found = agreement_on(model, export.twin, drawn_rows(model))
     else:
         found = agreement(model, export.twin, table)
-    if not found.share >= least:  # nor is it above one that is no number
-        rows = f"{found.n_rows:,} {'drawn ' if table is None else ''}rows"
-        way_out = ("export it as C with --numbers float",) if export.numbers == "q15" else ()
-        reasons = "; ".join((*export.warnings, *way_out))
-        what = "program" if isinstance(export, Program) else "device"
-        raise AgreementError(
-            f"the {what} decides as the model does on {_percent(found.share)} of {rows}, and "
-            f"{_percent(least)} are asked for (--min-agreement)" + (reasons and f": {reasons}")
-        )
+    if not found.least_share >= least:  # nor is it above one that is no number
+        raise AgreementError(_refusal(export, found, is_drawn=table is None, least=least))
     return found
+
+
+def _refusal(
+    export: Export | Blob | Program, found: Agreement, *, is_drawn: bool, least: float
+) -> str:
+    """Say how few rows are decided alike, and what may be the reason."""
+    rows = f"{found.n_rows:,} {'drawn ' if is_drawn else ''}rows"
+    what = "program" if isinstance(export, Program) else "device"
+    settled = ""
+    if found.settled_share is not None:
+        settled = f", settles as it does on {_percent(found.settled_share)} of them"
+    clipped = (f"readings of {found.n_clipped:,} rows are clipped",) if found.n_clipped else ()
+    way_out = ("export it as C with --numbers float",) if export.numbers == "q15" else ()
+    reasons = "; ".join((*export.warnings, *clipped, *way_out))
+    return (
+        f"the {what} decides as the model does on {_percent(found.share)} of {rows}{settled}, and "
+        f"{_percent(least)} are asked for (--min-agreement)" + (reasons and f": {reasons}")
+    )
 
 
 def drawn_rows(model: Model) -> Float:
@@ -159,6 +187,34 @@ def _root_signals(model: Model, rows: Float) -> Float:
     names = (attribute.name for attribute in model.attributes)
     coded = Coded(dict(zip(names, rows.T, strict=True)), len(rows))
     return signals_of(model, coded)[model.root.name]
+
+
+def _settled_share(model: Model, twin: Twin | Run, rows: Float) -> float | None:
+    """Judge rows in their order, and return of how many the settled decision is the same."""
+    if isinstance(twin, Run) or twin.policy is None or model.policy is None:
+        return None
+    expected = Judge(model).take(_table(model, rows)).settled_places
+    return float((twin.judge(rows).settled == expected).mean())
+
+
+def _table(model: Model, rows: Float) -> Table:
+    """Write rows as numbers as a table, states by their names."""
+    named = []
+    for attribute, values in zip(model.attributes, rows.T, strict=True):
+        column = values
+        if attribute.is_coded:
+            column = np.array([reading_of(attribute, value) for value in values], dtype=object)
+        named.append(Column(attribute.name, column))
+    return Table(tuple(named), len(rows))
+
+
+def _clipped(model: Model, twin: Twin | Run, rows: Float) -> tuple[int, dict[str, int]]:
+    """Count the rows of which a reading is clipped, in all and of each attribute."""
+    if not isinstance(twin, FixedTwin):
+        return 0, {}
+    clipped = twin.clipped(rows)
+    counts = zip(model.attributes, clipped.sum(axis=0).tolist(), strict=True)
+    return int(clipped.any(axis=1).sum()), {one.name: count for one, count in counts if count}
 
 
 def _numbers(model: Model, beliefs: Float) -> Float:

@@ -10,15 +10,19 @@ from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from solah.data.spelling import spell
+from solah.explain.importance import attribute_importances
 from solah.model.beliefs import fusion_inputs
-from solah.model.document import Task, Tree
+from solah.model.document import Fusion, Task, Tree
+from solah.model.domain import cell_cuts
+from solah.model.policy import Domain, Policy
+from solah.model.policy_format import domain_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
-    from solah.model.document import Fusion, Goal, Model
+    from solah.model.document import Goal, Model
 
 
 def describe_arithmetic(model: Model) -> dict[str, Any]:
@@ -50,6 +54,7 @@ def describe_arithmetic(model: Model) -> dict[str, Any]:
         "size": model.goal.size,
         "attributes": [_attribute(attribute) for attribute in model.attributes],
         "nodes": described,
+        "policy": _policy(model),
     }
 
 
@@ -68,6 +73,31 @@ def _goal(goal: Goal) -> dict[str, Any]:
         "centres": list(goal.centres),
         "isNumber": goal.task is Task.REGRESSION,
         "isSum": goal.is_additive_number,
+    }
+
+
+def _policy(model: Model) -> dict[str, Any] | None:
+    """Describe when the decision on a row by itself is held back; None if it never is in doubt."""
+    if model.policy is None and model.domain is None:
+        return None
+    policy, domain = model.policy or Policy(), model.domain or Domain(())
+    importances = attribute_importances(model)
+    is_shared = isinstance(model.root, Fusion) and any(tree.variance for tree in model.trees)
+    places = {attribute.name: place for place, attribute in enumerate(model.attributes)}
+    return {
+        "minBelief": list(policy.min_belief),
+        "minKnown": policy.min_known if importances.any() else 0.0,
+        "shares": None if is_shared else importances.tolist(),
+        "inRange": policy.stays_in_range,
+        "maxUnseen": policy.max_unseen,
+        "cells": [
+            {"low": cells.low, "high": cells.high, "cuts": cell_cuts(attribute, cells)}
+            for attribute, cells in zip(model.attributes, domain.cells, strict=False)
+        ],
+        "pairs": [
+            record | {"first": places[record["first"]], "second": places[record["second"]]}
+            for record in domain_record(domain).get("pairs", [])
+        ],
     }
 
 

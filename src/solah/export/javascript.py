@@ -43,7 +43,8 @@ const rows = (columns[0] ?? []).map((_, i) =>
   model.decide(Object.fromEntries(columns.map((column, j) => [model.attributes[j], column[i]]))));
 const answers = model.classes === undefined
   ? rows.map(({ estimate }) => [estimate])
-  : rows.map(({ decision, beliefs }) => [model.classes.indexOf(decision), ...beliefs]);
+  : rows.map(({ decision, leaning = decision, beliefs }) =>
+    [model.classes.indexOf(leaning), ...beliefs]);
 process.stdout.write(JSON.stringify(answers));
 """
 
@@ -81,6 +82,7 @@ def export_javascript(model: Model, *, name: str = "model") -> Program:
         "goal": comment(model.goal.name),
         "example": comment(_example(model)),
         "is_number": model.goal.task is Task.REGRESSION,
+        "has_policy": model.policy is not None or model.domain is not None,
         "evaluator": evaluator_text().rstrip(),
         "arithmetic": script_json(describe_arithmetic(model)),
         "states": script_json([_states(attribute) for attribute in model.attributes]),

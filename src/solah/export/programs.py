@@ -65,7 +65,7 @@ class Run(ABC):
     def _columns(self, rows: Float) -> list[list[State | None]]:
         """Write rows as a program reads them: states by their names, None where it is unknown."""
         return [
-            [_reading(attribute, value) for value in column]
+            [reading_of(attribute, value) for value in column]
             for attribute, column in zip(self._attributes, rows.T.tolist(), strict=True)
         ]
 
@@ -154,7 +154,8 @@ def refuse_large_states(model: Model, language: str) -> None:
             )
 
 
-def _reading(attribute: Attribute, value: float) -> State | None:
+def reading_of(attribute: Attribute, value: float) -> State | None:
+    """Return what a number stands for: a state by its name, None where it is unknown."""
     if value != value:
         return None
     if not attribute.is_coded:

@@ -55,13 +55,16 @@ def joined_means(tree: Tree, joined: JoinedTree, scores: Float) -> Float:
     -------
     means : ndarray of shape (n_nodes_left, n_goals)
     """
-    leaves = tree.leaves
-    weight = np.zeros((len(joined.kept), 1))
-    total = np.zeros((len(joined.kept), scores.shape[1]))
-    np.add.at(weight, joined.homes[leaves], tree.support[leaves, None])
-    np.add.at(total, joined.homes[leaves], scores[leaves] * tree.support[leaves, None])
+    leaves = tree.leaves[tree.support[tree.leaves] > 0]
+    homes, support = joined.homes[leaves], tree.support[leaves, None]
     means = scores[joined.kept].copy()
-    np.divide(total, weight, out=means, where=weight > 0)
+    # Differences are averaged, so that leaves which are alike stay so to the last bit.
+    filled, firsts = np.unique(homes, return_index=True)
+    means[filled] = scores[leaves[firsts]]
+    weight, moved = np.zeros((len(means), 1)), np.zeros_like(means)
+    np.add.at(weight, homes, support)
+    np.add.at(moved, homes, (scores[leaves] - means[homes]) * support)
+    means[filled] += moved[filled] / weight[filled]
     return means
 
 

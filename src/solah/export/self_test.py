@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.device.float_twin import FloatTwin
+    from solah.device.judging import Verdicts
     from solah.device.twin import Reason
     from solah.export.exporting import Export
     from solah.kernels.arrays import Float
@@ -35,6 +36,7 @@ N_REASONS = 3
 NO_RULE = 2**16 - 1
 _N_MORE = 5
 _MOST_ROWS = 10_000
+_MOST_REPEATS, _MOST_JUDGED = 8, 100
 _MOST_READING = 3e38  # C has no literal for more
 _ONE_UNKNOWN = 7  # of so many readings of a row, where some are
 _AS_LARGE_AS_SAMPLES = (
@@ -89,6 +91,25 @@ class Noise:
     windows: Vectors
 
 
+@dataclass(frozen=True, eq=False)
+class Sequence:
+    """The first rows in the order of time, each some times after another, and their verdicts.
+
+    Attributes
+    ----------
+    n_repeats : how many times each row is judged before the next one
+    verdicts : what must come out, one by one
+    """
+
+    n_repeats: int
+    verdicts: Verdicts
+
+    @property
+    def n_bytes(self) -> int:
+        """The flash that they take in C: two places, doubts, and a number of pairs."""
+        return 6 * len(self.verdicts.decisions)
+
+
 def self_test(
     model: Model, export: Export | Blob, table: Table | None = None, n_rows: int | None = None
 ) -> dict[str, str]:
@@ -129,7 +150,7 @@ def self_test(
         return {}
     rows = None if table is None else encode(table, model.attributes)
     chosen = choose_rows(model, export.twin, rows, n_rows)
-    values = _values(model, export, vectors_of(export.twin, chosen))
+    values = _values(model, export, chosen)
     templates = ["test.h.j2", "test.c.j2"]
     if isinstance(export, Blob):
         templates += [] if export.public_key else ["test.py.j2"]
@@ -187,6 +208,15 @@ def vectors_of(twin: FloatTwin | FixedTwin, rows: Float) -> Vectors:
     return Vectors(readings, *twin.decide(rows), reasons)
 
 
+def sequence_of(twin: FloatTwin | FixedTwin, rows: Float) -> Sequence | None:
+    """Judge rows, each as often as it takes to settle on it; None without policy and domain."""
+    if twin.policy is None:
+        return None
+    n_repeats = min(max(twin.policy.votes, twin.policy.dwell) + 1, _MOST_REPEATS)
+    judged = np.repeat(rows, n_repeats, axis=0)[:_MOST_JUDGED]
+    return Sequence(n_repeats, twin.judge(judged))
+
+
 def _ends(model: Model) -> Iterator[Float]:
     """Yield a row below all that was learnt from, and one above; of codes the first and last."""
     lowest = [a.peaks[0] - (0 if a.is_coded else _beyond(a.peaks)) for a in model.attributes]
@@ -240,8 +270,9 @@ def _noise(n_samples: int, units: tuple[float, ...]) -> Float:
     return samples
 
 
-def _values(model: Model, export: Export | Blob, vectors: Vectors) -> dict[str, Any]:
+def _values(model: Model, export: Export | Blob, rows: Float) -> dict[str, Any]:
     """Gather what the templates show."""
+    vectors, sequence = vectors_of(export.twin, rows), sequence_of(export.twin, rows)
     noise = None if isinstance(export, Blob) else noise_of(model, export)
     is_fixed = export.numbers == "q15"
     name = export.name
@@ -259,13 +290,16 @@ def _values(model: Model, export: Export | Blob, vectors: Vectors) -> dict[str, 
         "belief": "uint16_t" if is_fixed else "float",
         "write": _integers_of_c if is_fixed else _floats_of_c,
         "vectors": vectors,
+        "sequence": sequence,
         "noise": noise,
         "first_noise": _NOISE,
         "gap": _GAP,
         "n_reasons": N_REASONS,
         "no_rule": NO_RULE,
         "padded": _padded,
-        "n_bytes": vectors.n_bytes + (noise.windows.n_bytes if noise else 0),
+        "n_bytes": vectors.n_bytes
+        + (sequence.n_bytes if sequence else 0)
+        + (noise.windows.n_bytes if noise else 0),
     }
 
 

@@ -67,7 +67,8 @@ def shrink(model: Model, max_flash: int, numbers: Numbers = "float") -> Model:
     # Code that walks through trees takes as much as many rules. So both are tried: trees as deep as
     # they are, and trees that ask a single question, for which a broken line will do.
     ways = (_Left(model), _shallow(model))
-    best = min((_most_that_fits(way, max_flash, numbers) for way in ways), key=lambda one: one.loss)
+    limits = _Limits(max_flash, model.n_rules, numbers)
+    best = min((_most_that_fits(way, limits) for way in ways), key=lambda one: one.loss)
     least = model_costs(best.model, numbers).flash
     if least > max_flash:
         way_out = ", or compute in integers (--numbers q15)" if numbers == "float" else ""
@@ -86,13 +87,30 @@ class _Left:
     loss: float = 0.0
 
 
-def _most_that_fits(start: _Left, max_flash: int, numbers: Numbers) -> _Left:
+@dataclass(frozen=True)
+class _Limits:
+    """What a model may take: bytes of flash, and rules.
+
+    Branches that are alike count once, wherever they stand. So rules may become more when some of
+    these are joined and others are not.
+    """
+
+    flash: int
+    n_rules: int
+    numbers: Numbers
+
+    def allow(self, model: Model) -> bool:
+        is_short = model.n_rules <= self.n_rules
+        return is_short and model_costs(model, self.numbers).flash <= self.flash
+
+
+def _most_that_fits(start: _Left, limits: _Limits) -> _Left:
     """Find by bisection with how many rules a model fits; none are left if it never does."""
     best, fitting, too_many = _cut(start, 0), 0, _count_rules(start.model) + 1
     while too_many - fitting > 1:
         middle = (fitting + too_many) // 2
         candidate = _cut(start, middle)
-        if model_costs(candidate.model, numbers).flash <= max_flash:
+        if limits.allow(candidate.model):
             best, fitting = candidate, middle
         else:
             too_many = middle

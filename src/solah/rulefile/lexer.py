@@ -34,7 +34,9 @@ _MOST_DIGITS = 60
 
 # Words that begin a line, and those that hold a sentence together besides: a name that is one of
 # them is quoted.
-_STARTS = "adds always attribute begins belief edit goal group if otherwise pin promise rules sum"
+_STARTS = (
+    "adds always attribute begins belief edit goal group if otherwise pin policy promise rules sum"
+)
 _JOINTS = "and anything at false from is known lower missing or then true upper"
 STATEMENTS = frozenset((*_STARTS.split(), "solah", "variance"))
 RESERVED = STATEMENTS.union(_JOINTS.split())

@@ -15,6 +15,7 @@ from solah.model.reading_attributes import read_attribute, read_goal
 from solah.rulefile.branches import Branch, BranchReader, node_records
 from solah.rulefile.draft import Draft
 from solah.rulefile.lexer import spell_name
+from solah.rulefile.policy_lines import PolicyReader
 from solah.rulefile.sentence import read_conclusion, read_state_text
 from solah.rulefile.vocabulary import read_attribute_record, read_belief, read_goal_record
 from solah.rulefile.words import InputWords
@@ -84,6 +85,7 @@ class _RulesReader:
         self._beliefs: dict[str, tuple[Attribute, dict[str, Any], Token]] = {}
         self._promises: list[dict[str, Any]] = []
         self._edits: list[dict[str, Any]] = []
+        self._policy: dict[str, Any] | None = None
 
     def model(self) -> Model:
         cursor = self._cursor
@@ -101,6 +103,7 @@ class _RulesReader:
             "group": partial(self._read_fusion, is_top=False),
             "sum": partial(self._read_fusion, is_top=True),
             "promise": self._read_promise,
+            "policy": self._read_policy,
             "edit": self._read_edit,
         }
         cursor.skip_blank_lines()
@@ -120,7 +123,10 @@ class _RulesReader:
             "trees": self._nodes,
         }
         made = {"monotonic": self._promises, "edits": self._edits}
-        return self._draft.model(document | {key: value for key, value in made.items() if value})
+        document |= {key: value for key, value in made.items() if value}
+        return self._draft.model(
+            document if self._policy is None else document | {"policy": self._policy}
+        )
 
     def _read_version(self) -> None:
         self._cursor.word("solah")
@@ -348,6 +354,11 @@ class _RulesReader:
             raise name_token.fail(f"there is no attribute {shorten(name)}{near}")
         cursor.end_line()
         self._promises.append(record | {"attribute": name})
+
+    def _read_policy(self, token: Token) -> None:
+        if self._policy is not None:
+            raise token.fail("a model has one policy, and it stands above already")
+        self._policy = PolicyReader(self._draft, self._goal).read(token)
 
     def _class(self, state: str, token: Token) -> int:
         """Find a class of the goal by its text."""

@@ -11,6 +11,7 @@ from solah.exceptions import ParameterError
 from solah.model.document import Fusion, Task
 from solah.rulefile.branches import goal_names
 from solah.rulefile.lexer import spell_name, spell_number, spell_signed
+from solah.rulefile.policy_lines import spell_policy
 from solah.rulefile.reader import RULES_VERSION
 from solah.rulefile.sentence import SetName, spell_state
 from solah.rulefile.words import InputWords
@@ -59,17 +60,17 @@ def write_rules(model: Model) -> str:
     Raises
     ------
     ParameterError
-        If readings are made of samples, or there is a policy, which a rules file cannot say.
+        If readings are made of samples, or there is a domain, which a rules file cannot say.
     """
     if model.signals is not None:
         raise ParameterError(
             "the readings of this model are made of samples, which a rules file cannot say; change "
             "the model with 'solah edit' or .edit()"
         )
-    if model.policy is not None or model.domain is not None:
+    if model.domain is not None:
         raise ParameterError(
-            "this model has a policy or a domain, which a rules file cannot say; change the model "
-            "with 'solah edit' or .edit()"
+            "this model has a domain, what its training rows held, which a rules file cannot say; "
+            "change the model with 'solah edit' or .edit()"
         )
     comments = _Comments()
     for comment in model.comments:
@@ -125,6 +126,11 @@ def _blocks(model: Model) -> Iterator[list[_Line]]:
         yield [
             _Line([_promise_text(one, model.goal)], [f"promise {number}"])
             for number, one in enumerate(model.monotonic, 1)
+        ]
+    if model.policy is not None:
+        yield [
+            _Line([text], [anchor], depth=int(anchor != "policy"))
+            for text, anchor in spell_policy(model.policy, model.goal)
         ]
     if model.edits:
         yield [

@@ -205,15 +205,54 @@ function estimate(goal, belief) {
   return goal.isSum ? belief[0] : belief.reduce((sum, share, c) => sum + share * goal.centres[c], 0);
 }
 
+/** The cell of a reading among those of an attribute; -1 where it is unknown. */
+function cellOf({ cuts }, reading) {
+  if (reading === null) return -1;
+  if (!cuts) return reading;
+  const above = cuts.findIndex((cut) => reading < cut);
+  return above < 0 ? cuts.length : above;
+}
+
+/** The pairs of readings of which the cells never occurred together. */
+function unseenPairs({ cells, pairs }, readings) {
+  const places = cells.map((one, place) => cellOf(one, readings[place]));
+  return pairs.filter(({ first, second, seen }) =>
+    places[first] >= 0 && places[second] >= 0 && seen[places[first]][places[second]] === "0");
+}
+
+/** Why the decision on a row by itself is in doubt, and which doubts hold it back: see solah.explain.novelty. */
+function doubtsOf({ policy }, readings, { belief, decision, unknown }) {
+  if (!policy) return [];
+  const doubts = [];
+  const least = policy.minBelief[decision];
+  if (belief[decision] < least) doubts.push({ kind: "low belief", holds: true, least });
+  const known = policy.shares
+    ? policy.shares.reduce((sum, share, place) => sum + (readings[place] === null ? 0 : share), 0)
+    : 1 - unknown.share;
+  if (known < policy.minKnown) doubts.push({ kind: "few readings", holds: true, known: Math.max(known, 0) });
+  policy.cells.forEach(({ low, high }, place) => {
+    const reading = readings[place];
+    if (low === null || reading === null || (low <= reading && reading <= high)) return;
+    doubts.push({ kind: "out of range", holds: policy.inRange, place });
+  });
+  const unseen = unseenPairs(policy, readings);
+  if (unseen.length > (policy.maxUnseen ?? 0)) {
+    const holds = policy.maxUnseen !== null;
+    doubts.push(...unseen.map(({ first, second }) => ({ kind: "unseen", holds, first, second })));
+  }
+  return doubts;
+}
+
 /** Decide on one row: every node's belief, the last one's, and what follows from it. */
 function evaluate(model, readings) {
   const { signals, unknown } = wayOf(model, readings);
   const beliefs = model.nodes.map((node, i) => beliefOf(model, node, signals[i]));
   const belief = beliefs[beliefs.length - 1];
   const outcome = { signals, beliefs, belief, unknown: unknown[unknown.length - 1] };
-  return model.goal.isNumber
-    ? { ...outcome, estimate: estimate(model.goal, belief) }
-    : { ...outcome, decision: decide(model.goal, belief) };
+  if (model.goal.isNumber) return { ...outcome, estimate: estimate(model.goal, belief) };
+  outcome.decision = decide(model.goal, belief);
+  const doubts = doubtsOf(model, readings, outcome);
+  return { ...outcome, doubts, isHeldBack: doubts.some(({ holds }) => holds) };
 }
 
 /** How much of a row takes each branch of a tree: a share by leaf; -1 is a missing reading. */

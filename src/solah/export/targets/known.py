@@ -104,6 +104,8 @@ def _cortex_m(name: str, title: str, board: _Board, *flags: str) -> Target:
         counter=("-icount", f"shift={shift}"),
         ticks_per_unit=2**shift * board.mhz / 1000,
         clock_bits=24,
+        coarse_counter=("-icount", "shift=0"),
+        coarse_ticks_per_unit=board.mhz / 1000,
     )
 
 

@@ -116,6 +116,8 @@ def measure(
     Notes
     -----
     The clock of the Cortex-M targets has 24 bits: it counts to about five million instructions.
+    Where a decision takes more, the program runs once more with a slower clock, which tells how
+    often the first one ran over. It does up to 671 million.
     """
     require_tools(target, counting=True)
     readings = _little_endian(rows)
@@ -167,8 +169,7 @@ def _costs(program: Program, rows: NDArray[Any], timeout: float) -> tuple[int, N
     """Return the deepest stack and the count of every row."""
     target = program.target
     watched = np.uint32(target.stack_depth).tobytes() + rows.tobytes()
-    output = run(program, watched, timeout=timeout, options=target.counter)
-    ticks, stack = np.frombuffer(output, dtype="<u4").reshape(len(rows), 2).T.astype(np.int64)
+    ticks, stack, ran_over = _run(program, watched, timeout, target.counter)
     if stack.max() == _NO_END_SEEN:
         raise RunError(
             f"a decision for {target.name!r} took all of the {target.stack_depth} bytes of stack "
@@ -177,5 +178,32 @@ def _costs(program: Program, rows: NDArray[Any], timeout: float) -> tuple[int, N
     if target.tracer:
         unwatched = np.uint32(0).tobytes() + rows.tobytes()
         return int(stack.max()), count_traced(program, unwatched, timeout)
-    counts = np.rint((ticks & (2**target.clock_bits - 1)) / target.ticks_per_unit)
-    return int(stack.max()), counts.astype(np.int64)
+    if ran_over.any():
+        ticks = ticks + 2**target.clock_bits * _times_over(program, watched, ticks, timeout)
+    return int(stack.max()), np.rint(ticks / target.ticks_per_unit).astype(np.int64)
+
+
+def _run(
+    program: Program, watched: bytes, timeout: float, counter: Sequence[str]
+) -> NDArray[np.int64]:
+    """Return, for every row, the clock's ticks, the stack, and whether the clock ran over."""
+    output = run(program, watched, timeout=timeout, options=counter)
+    columns = np.frombuffer(output, dtype="<u4").reshape(-1, 3).T.astype(np.int64)
+    columns[0] &= 2**program.target.clock_bits - 1
+    return columns
+
+
+def _times_over(
+    program: Program, watched: bytes, ticks: NDArray[np.int64], timeout: float
+) -> NDArray[np.int64]:
+    """Return how often the clock ran over, which one that is slower tells."""
+    target = program.target
+    slow, _, ran_over = _run(program, watched, timeout, target.coarse_counter)
+    if ran_over.any():
+        most = 2**target.clock_bits / target.coarse_ticks_per_unit
+        raise RunError(
+            f"a decision for {target.name!r} took more than the {most:,.0f} {target.unit} that "
+            "its clock can count"
+        )
+    about = slow * (target.ticks_per_unit / target.coarse_ticks_per_unit)
+    return np.asarray(np.rint((about - ticks) / 2**target.clock_bits), dtype=np.int64)

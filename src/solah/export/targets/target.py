@@ -56,6 +56,11 @@ class Target:
         How fast that clock goes. 0: the program has no clock, and an emulator traces it.
     clock_bits : int
         How many bits that clock has.
+    coarse_counter : tuple of str
+        The runner's options under which it goes slower, and tells how often it ran over; empty
+        where it does not.
+    coarse_ticks_per_unit : float
+        How fast it goes then.
     tracer : tuple of str
         The emulator that traces a program without a clock.
     """
@@ -75,4 +80,6 @@ class Target:
     counter: tuple[str, ...] = ()
     ticks_per_unit: float = 0.0
     clock_bits: int = 32
+    coarse_counter: tuple[str, ...] = ()
+    coarse_ticks_per_unit: float = 0.0
     tracer: tuple[str, ...] = ()

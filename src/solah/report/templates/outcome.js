@@ -8,12 +8,18 @@ const MOST_CHANGES = 5;
 function showDecision(outcome) {
   const { belief } = outcome;
   const place = isNumber ? belief.indexOf(Math.max(...belief)) : outcome.decision;
-  byId("verdict").textContent = isNumber ? brief(outcome.estimate, 4) : model.goal.labels[place];
-  if (!isNumber) byId("verdict-chip").className = `chip ${colourOf(place)}`;
-  byId("certainty").textContent = isNumber ? "" : percent(belief[place]);
+  const isDecided = !isNumber && !outcome.isHeldBack;
+  byId("verdict").textContent = isNumber ? brief(outcome.estimate, 4)
+    : isDecided ? model.goal.labels[place] : "don't know";
+  if (!isNumber) byId("verdict-chip").className = isDecided ? `chip ${colourOf(place)}` : "";
+  byId("certainty").textContent = isDecided ? percent(belief[place]) : "";
+  if (!isNumber) {
+    byId("doubts").textContent = spellDoubts(outcome);
+    byId("doubts").hidden = !outcome.doubts.length;
+  }
   fillBar(byId("verdict-bar"), belief);
   all("#beliefs li").forEach((item, c) => {
-    item.classList.toggle("is-decided", c === place);
+    item.classList.toggle("is-decided", c === place && !outcome.isHeldBack);
     item.querySelector("output").textContent = percent(belief[c]);
   });
   const known = state.readings.filter((reading) => reading !== null).length;

@@ -58,6 +58,25 @@ function spellScores(scores, say = inLanguage) {
   return size > 0 ? `${say(signedScore(size))} for ${model.goal.labels[most]}` : "nothing";
 }
 
+/** Say why a decision is held back, or how the readings are unlike the training rows. */
+function spellDoubts({ doubts, isHeldBack, belief, decision }) {
+  if (!doubts.length) return "";
+  const label = model.goal.labels[decision];
+  const digits = (value) => brief(value, 3);
+  const spelt = {
+    "low belief": ({ least }) => `the belief in ${label} is ${digits(belief[decision])}, and ${digits(least)} is needed`,
+    "few readings": ({ known }) => `${digits(known)} of the evidence is known, and ${digits(model.policy.minKnown)} is needed`,
+    "out of range": ({ place }) => {
+      const { low, high } = model.policy.cells[place];
+      return `${model.attributes[place].name} ${spellReading(place, state.readings[place])} lies beyond ${brief(low)} to ${brief(high)}`;
+    },
+    unseen: ({ first, second }) =>
+      `this combination of ${model.attributes[first].name} and ${model.attributes[second].name} never occurred in training`,
+  };
+  const what = isHeldBack ? `Held back, leaning to ${label}` : "Unlike the training rows";
+  return `${what}: ${doubts.map((doubt) => spelt[doubt.kind](doubt)).join("; ")}.`;
+}
+
 function cutTo(text, letters) {
   return text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
 }

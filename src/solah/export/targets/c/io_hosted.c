@@ -15,6 +15,10 @@ void solah_io_write(const void *from, size_t bytes)
 
 uint32_t solah_io_clock(void) { return 0; }
 
+void solah_io_clock_start(void) {}
+
+int solah_io_clock_ran_over(void) { return 0; }
+
 uintptr_t solah_io_stack_limit(void) { return 0; }
 
 void solah_io_exit(int status) { exit(status); }

@@ -42,6 +42,10 @@ uint32_t solah_io_clock(void)
     return instructions;
 }
 
+void solah_io_clock_start(void) {}
+
+int solah_io_clock_ran_over(void) { return 0; }
+
 #else
 
 static uintptr_t call(uintptr_t operation, const uintptr_t *arguments)
@@ -53,11 +57,13 @@ static uintptr_t call(uintptr_t operation, const uintptr_t *arguments)
 }
 
 /* SysTick counts down from the largest of its 24 bits; the start-up code sets it going. */
-uint32_t solah_io_clock(void)
-{
-    volatile const uint32_t *const current = (volatile const uint32_t *)0xE000E018u;
-    return 0x00FFFFFFu - *current;
-}
+static volatile uint32_t *const systick = (volatile uint32_t *)0xE000E010u;
+
+uint32_t solah_io_clock(void) { return 0x00FFFFFFu - systick[2]; }
+
+void solah_io_clock_start(void) { systick[2] = 0; } /* any number will do: it clears the flag, too */
+
+int solah_io_clock_ran_over(void) { return (int)(systick[0] >> 16 & 1u); }
 
 #endif
 

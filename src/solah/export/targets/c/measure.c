@@ -1,7 +1,7 @@
 /* Rows in, what each decision cost out: the clock's ticks and the bytes of stack.
  *
- * The input is the depth of stack to watch, as 4 bytes, then the rows. For every row come the ticks
- * and the stack, 4 bytes each. The stack below is painted before a decision; what lost its paint
+ * The input is the depth of stack to watch, as 4 bytes, then the rows. For every row come the ticks,
+ * the stack, and whether the clock ran over, 4 bytes each. The stack below is painted before a decision; what lost its paint
  * was used. */
 #include "solah_io.h"
 #include "solah_probe.h"
@@ -24,6 +24,7 @@
 typedef struct {
     uint32_t ticks;
     uint32_t stack;
+    uint32_t ran_over;
 } cost;
 
 static union {
@@ -40,7 +41,7 @@ static union {
 cost measure_row(uint32_t depth);
 cost measure_row(uint32_t depth)
 {
-    cost paid = {0, 0};
+    cost paid = {0, 0, 0};
     const uintptr_t limit = solah_io_stack_limit();
     uintptr_t top;
     FREE_STACK_END(top);
@@ -51,9 +52,11 @@ cost measure_row(uint32_t depth)
     for (volatile unsigned char *at = start; at < end; at++) {
         *at = PAINT;
     }
+    solah_io_clock_start();
     const uint32_t before = solah_io_clock();
     solah_probe(row.bytes, answer.bytes);
     paid.ticks = solah_io_clock() - before;
+    paid.ran_over = (uint32_t)solah_io_clock_ran_over();
     while (used < end && *used == PAINT) {
         used++;
     }

@@ -16,6 +16,10 @@ void solah_io_write(const void *from, size_t bytes);
  * operating system: there they are counted from outside. */
 uint32_t solah_io_clock(void);
 
+/* Let the counter begin again where it is short, and tell whether it ran over since then: 1, else 0. */
+void solah_io_clock_start(void);
+int solah_io_clock_ran_over(void);
+
 /* The lowest address the stack may take; 0 where the system looks after that. */
 uintptr_t solah_io_stack_limit(void);
 
