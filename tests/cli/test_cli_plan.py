@@ -136,6 +136,39 @@ def test_the_acl_has_a_user_a_node(run, wine_model, placement, tmp_path):
     assert "topic write plant/house/cellar/out\n" in text
 
 
+def test_the_acl_of_a_site_has_its_sensors(run, wine_model, write, tmp_path):
+    site = write(
+        "site.yaml",
+        *PLACEMENT,
+        "root: plant",
+        "sensor_brokers: {office: mqtt://elsewhere}",
+        "policy: {min_known: 0.5}",
+        "sensors:",
+        "- {topic: home/cellar/+, attributes: {alcohol: a, ash: b}}",
+        "- {topic: home/shop, attributes: {hue: h, color_intensity: c}}",
+        "- {topic: home/office, attributes: {proline: p}}",
+    )
+    acl, output = tmp_path / "acl.txt", tmp_path / "plan.json"
+    outcome = run("plan", wine_model, "--placement", site, "-o", output, "--acl", acl)
+    assert outcome.code == 0, outcome.err
+    text = acl.read_text(encoding="utf-8")
+    of_users = {part.split()[0]: part.splitlines() for part in text.split("user ")[1:]}
+    read = {
+        user: [line.split()[2] for line in lines if line.startswith("topic read home/")]
+        for user, lines in of_users.items()
+    }
+    # Any node may get something by a topic with wildcards; office has another broker.
+    assert read == {
+        "office": [],
+        "shop": ["home/shop", "home/cellar/+"],
+        "cellar": ["home/cellar/+"],
+        "operator": [],
+        "watcher": [],
+    }
+    assert "topic write plant/house/cellar/out" in of_users["cellar"]
+    assert load_bundle(output).model.policy.min_known == 0.5
+
+
 def test_bad_input_is_said_in_one_line_and_nothing_is_written(run, wine_model, write, tmp_path):
     output = tmp_path / "plan.json"
 

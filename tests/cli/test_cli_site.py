@@ -45,6 +45,17 @@ def test_what_the_file_says_is_not_said_again(run, site):
     run("node", "--name", "a").check_error("a site file, or by --plan")
 
 
+def test_a_site_is_watched_and_published_from_its_file(run, site):
+    for verb in ("watch", "publish"):
+        run(verb, site).check_error("add 'broker: mqtt://host'")
+        run(verb, site, "--broker", "mqtt://h").check_error("--broker does not go")
+        run(verb, site, "--site", "house").check_error("--site does not go")
+        run(verb, site, "--root", "plant").check_error("--root does not go")
+    run("watch", site, "--plan", site).check_error("--plan does not go")
+    run("publish", site, "--window", "1").check_error("--window does not go")
+    run("publish", site, "--history", "--end-shadow").check_error("give a site file, or one of")
+
+
 def test_templates_are_listed(run):
     assert "zigbee2mqtt: Zigbee2MQTT" in run("site", "templates").out
     assert run("site", "templates", "--json").document["tasmota"]["topic"] == "tele/{device}/SENSOR"

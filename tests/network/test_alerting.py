@@ -29,11 +29,24 @@ from solah.network.topics import Topics
 from solah.network.watching import alerting, subscribed
 from solah.network.webhook import Webhook, WebhookSender, find_secret
 
+DECIDED_PLAINLY = {"settled": "", "doubts": []}
+
+
+def judged(row, decision, settled, *doubts):
+    return {
+        "row": row,
+        "time": float(row),
+        "decision": decision,
+        "known": 1.0,
+        "settled": settled,
+        "doubts": list(doubts),
+    }
+
 
 def picture(now, decided=(), *, node="online", stale=False, connected=True, alerts=()):
     """Make what the rules look at; decisions from the oldest to the newest."""
     last = [
-        {"row": row, "time": float(row), "decision": decision, "known": known}
+        {"row": row, "time": float(row), "decision": decision, "known": known, **DECIDED_PLAINLY}
         for row, decision, known in decided
     ]
     return {
@@ -72,6 +85,51 @@ def test_what_nobody_knows_neither_raises_nor_clears():
     assert changes(alarms, picture(31.0, wet)) == [("damp", "raised")]
     assert changes(alarms, picture(60.0, wet, connected=False)) == []
     assert [one.name for one in alarms.active] == ["damp"]
+
+
+def settled_picture(now, *decided):
+    snapshot = picture(now)
+    snapshot["decisions"]["last"] = list(decided[::-1])
+    return snapshot
+
+
+def test_what_stands_is_alerted_and_not_what_the_row_says():
+    alarms = Alarms([AlertRule("damp", "decision", 10.0, decisions=("wet",))])
+    held_back = judged(1, "wet", None, "low belief")
+    for now in (0.0, 20.0, 40.0):
+        assert changes(alarms, settled_picture(now, held_back)) == []
+    not_yet = judged(2, "wet", "dry")
+    for now in (41.0, 60.0):
+        assert changes(alarms, settled_picture(now, not_yet)) == []
+    wet = judged(3, "wet", "wet")
+    assert changes(alarms, settled_picture(61.0, wet)) == []
+    assert changes(alarms, settled_picture(72.0, wet)) == [("damp", "raised")]
+    # Who does not know cannot say that it is over.
+    assert changes(alarms, settled_picture(90.0, judged(4, "dry", None, "few readings"))) == []
+    assert [one.name for one in alarms.active] == ["damp"]
+    still = judged(5, "dry", "wet")
+    assert changes(alarms, settled_picture(91.0, still)) == []
+    assert changes(alarms, settled_picture(92.0, judged(6, "dry", "dry"))) == [("damp", "cleared")]
+
+
+def test_decisions_that_are_held_back_for_long_are_alerted():
+    rules = read_alerting(
+        {
+            "rules": [
+                {"name": "unsure", "held_back": "any", "for": 10},
+                {"name": "new", "held_back": ["unseen", "out of range"], "for": 0},
+            ]
+        }
+    ).rules
+    alarms = Alarms(rules)
+    few = judged(1, "wet", None, "few readings")
+    assert changes(alarms, settled_picture(0.0, few)) == []
+    (raised,) = alarms.update(settled_picture(10.0, few))
+    assert (raised.name, raised.text) == ("unsure", "no decision stands: few readings")
+    new = judged(2, "wet", None, "few readings", "unseen")
+    assert changes(alarms, settled_picture(11.0, new)) == [("new", "raised")]
+    over = changes(alarms, settled_picture(12.0, judged(3, "wet", "wet", "unseen")))
+    assert over == [("unsure", "cleared"), ("new", "cleared")]
 
 
 def test_every_node_has_an_alert_of_its_own():
@@ -125,22 +183,29 @@ def test_alerts_survive_the_way():
 RULE = {"name": "damp", "decision": ["wet"], "for": 60}
 
 
+def test_a_secret_must_be_there_for_who_sends_alone():
+    webhook = {"url": "https://x", "token": "env:NO_SUCH"}
+    settings = read_alerting({"rules": [RULE], "webhook": webhook})
+    with pytest.raises(ParameterError, match="'env:NO_SUCH' is empty"):
+        WebhookSender(settings.webhook, print)
+
+
 @pytest.mark.parametrize(
     ("section", "message"),
     [
         ({}, "alerts has no 'rules'"),
         ({"rules": []}, "between 1 and 100 items"),
-        ({"rules": [{**RULE, "stale": True}]}, "must have one of decision, known_below"),
+        ({"rules": [{**RULE, "stale": True}]}, "must have one of decision, held_back"),
         ({"rules": [{"name": "x", "for": 1}]}, "must have one of"),
         ({"rules": [{**RULE, "for": -1}]}, r"alerts.rules\[0\].for must be"),
         ({"rules": [{"name": "x", "known_below": 2, "for": 1}]}, "known_below must be"),
         ({"rules": [{"name": "x", "stale": False, "for": 1}]}, "stale must be true"),
+        ({"rules": [{"name": "x", "held_back": ["odd"], "for": 1}]}, "a list of low belief, few"),
         ({"rules": [RULE, RULE]}, "different names"),
         ({"rules": [RULE], "webhook": {"url": "ftp://x"}}, "url must be an address"),
         ({"rules": [RULE], "webhook": {"url": "https://a:b@x"}}, "without a user"),
         ({"rules": [RULE], "webhook": {"url": "https://x", "token": "s3cret"}}, "never by itself"),
         ({"rules": [RULE], "webhook": {"url": "http://x/", "token": "env:HOME"}}, "https://"),
-        ({"rules": [RULE], "webhook": {"url": "https://x", "token": "env:NO_SUCH"}}, "is empty"),
         ({"rules": [RULE], "webhok": {}}, "did you mean 'webhook'"),
     ],
 )

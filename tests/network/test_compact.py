@@ -51,13 +51,15 @@ def rows(draw):
     must = previous is None
     readings = {ATTRIBUTE: draw(reading)} if must or draw(st.booleans()) else {}
     unknown = {PART: draw(st.tuples(st.floats(0, 1), st.floats(0, 1e18)))}
+    time, age = draw(st.integers(0, 2**40)), draw(st.none() | st.integers(0, 2**40))
     return Said(
         sequence,
-        float(draw(st.integers(0, 2**40))),
+        float(time),
         {PART: draw(exact if is_exact else in_units)},
         missing=draw(st.sampled_from([(), (PART,), NODE.reads[:1]])),
         unknown=unknown if draw(st.booleans()) else {},
         readings=readings,
+        oldest=None if age is None else float(time - age),
         doubts=draw(st.sampled_from([(0, 0), (2, 0), (1, 3)])),
         previous=previous,
         is_exact=is_exact,
@@ -92,6 +94,16 @@ def test_a_row_takes_few_bytes():
     payload = encode_rows(Beliefs(NODE.name, BUNDLE.hash, (row,)), BUNDLE)
     assert len(payload) <= 32
     assert cbor2.loads(payload)[1] == {0: 1234, 1: 4, 2: 1_700_000_000, 3: [[80, -40]]}
+
+
+@given(time=st.floats(0, 2e9), age=st.floats(-1, 1e6))
+def test_readings_never_arrive_younger_than_they_are(time, age):
+    row = Said(1, time, {PART: (1.0, 0.0, 0.0)}, readings={ATTRIBUTE: 0.0}, oldest=time - age)
+    payload = encode_rows(Beliefs(NODE.name, BUNDLE.hash, (row,)), BUNDLE)
+    (arrived,) = decode_rows(payload, NODE.name, [BUNDLE]).rows
+    assert arrived.oldest <= max(row.oldest, arrived.time)
+    assert abs(arrived.oldest - row.oldest) <= 2.0
+    assert len(payload) <= 64
 
 
 def test_those_who_send_every_row_use_names():
@@ -147,9 +159,10 @@ GOOD = {0: 5, 2: 10, 3: [[1, 2]], 5: {0: 1.5}}
         ({6: [-1, 0]}, "must be an integer"),
         ({7: [99]}, "must be an integer from 0"),
         ({7: []}, "must have between 1"),
-        ({8: 1}, "an object with numbers from 0 to 7 as keys"),
+        ({8: -1}, "must be an integer from 0"),
+        ({9: 1}, "an object with numbers from 0 to 8 as keys"),
         ({True: 1}, "an object with numbers|twice|cannot be read|integer"),
-        ({"seq": 1}, "an object with numbers from 0 to 7 as keys"),
+        ({"seq": 1}, "an object with numbers from 0 to 8 as keys"),
     ],
 )
 def test_rows_that_are_refused(change, words):

@@ -154,6 +154,17 @@ def test_an_estimate_is_a_field():
     assert fields["estimate"] == "4.25"
 
 
+def test_a_line_tells_what_stands_and_why_it_may_not():
+    row = Decided(7, 1.5, "wet", {"wet": 0.5}, settled="dry", doubts=("few readings", 'a "b" \\'))
+    stands = line(row, "house", "1f")
+    assert stands.startswith("solah,decision=wet,model=1f,settled=dry,site=house ")
+    assert r'held_back=false,doubts="few readings, a \"b\" \\" 1500000000' in stands
+    held_back = line(replace(row, settled=None, doubts=()), "house", "1f")
+    assert held_back.startswith("solah,decision=wet,model=1f,site=house ")
+    assert "held_back=true 1500000000" in held_back
+    assert "held_back" not in line(replace(row, settled=""), "house", "1f")
+
+
 # --- Home Assistant --------------------------------------------------------------------------
 
 
@@ -178,7 +189,7 @@ def test_home_assistant_finds_the_decision():
     )
     payload = encode(Decisions("gateway", bundle.hash, rows))
     assert sensor["state_topic"] == "solah/house/decision"
-    assert sensor["options"] == ["c0", "c1", "c2"]
+    assert sensor["options"] == ["c0", "c1", "c2", "don't know"]
     assert rendered(sensor["value_template"], payload) == "c1"
     attributes = json.loads(rendered(sensor["json_attributes_template"], payload))
     assert attributes["missing"] == ["z0"]
@@ -192,6 +203,32 @@ def test_home_assistant_finds_the_decision():
         assert availability["topic"] == "solah/house/gateway/status"
         status = encode(Status("gateway", "offline"))
         assert rendered(availability["value_template"], status) == "offline"
+
+
+@pytest.mark.parametrize(
+    ("settled", "state", "certainty"),
+    [("", "c1", "60.0"), ("c1", "c1", "60.0"), ("c0", "c0", "30.0"), (None, "don't know", "None")],
+)
+def test_home_assistant_shows_what_stands(settled, state, certainty):
+    bundle = make_bundle()
+    found = announced(bundle)
+    beliefs = {"c0": 0.3, "c1": 0.6, "c2": 0.1}
+    row = Decided(2, START, "c1", beliefs, settled=settled, doubts=("low belief",))
+    payload = encode(Decisions("gateway", bundle.hash, (row,)))
+    sensor = found["homeassistant/sensor/solah_house/decision/config"]
+    assert rendered(sensor["value_template"], payload) == state
+    attributes = json.loads(rendered(sensor["json_attributes_template"], payload))
+    assert attributes["doubts"] == ["low belief"]
+    belief = found["homeassistant/sensor/solah_house/certainty/config"]
+    assert rendered(belief["value_template"], payload) == certainty
+
+
+def test_not_knowing_is_no_class():
+    bundle = make_bundle()
+    goal = replace(bundle.model.goal, states=("don't know", "c1", "c2"))
+    found = announced(replace(bundle, model=replace(bundle.model, goal=goal)))
+    sensor = found["homeassistant/sensor/solah_house/decision/config"]
+    assert sensor["options"] == ["don't know", "c1", "c2", "don't know?"]
 
 
 def test_home_assistant_finds_the_nodes():

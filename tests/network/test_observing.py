@@ -28,7 +28,7 @@ from solah.network.observing import MOST_DECISIONS, MOST_STRANGERS, Observer
 from solah.network.plan import make_plan
 from solah.network.topics import Topics
 from solah.network.trust import load_trust
-from solah.network.watched import Rate
+from solah.network.watched import Rate, standing
 
 SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion", *ADDITIVE_SHAPES)
 
@@ -105,6 +105,42 @@ def test_decisions_are_counted_and_the_last_kept():
     assert decisions["incomplete"] == 0
     assert decisions["rate"] == pytest.approx(10, abs=1)
     assert len(observer.snapshot(START, last=3)["decisions"]["last"]) == 3
+
+
+def judged(observer, *rows):
+    """Give an observer decisions of a model with a policy: the class that stands, and doubts."""
+    beliefs = {"c0": 0.2, "c1": 0.6, "c2": 0.2}
+    bundle = observer.bundle
+    decided = tuple(
+        Decided(1000 + place, START, "c1", beliefs, settled=settled, doubts=doubts)
+        for place, (settled, doubts) in enumerate(rows)
+    )
+    message = encode(Decisions("gateway", bundle.hash, decided))
+    observer.take(Topics("house").decisions, message, START + 100)
+    return observer.snapshot(START + 101)["decisions"]
+
+
+def test_what_stands_and_why_it_does_not_is_shown():
+    observer = watch(Site(make_bundle()))
+    decisions = judged(observer, ("c0", ()), (None, ("low belief", "unseen")))
+    last, before = decisions["last"][:2]
+    assert (last["settled"], last["doubts"]) == (None, ["low belief", "unseen"])
+    assert (before["settled"], before["doubts"]) == ("c0", [])
+    assert decisions["last"][2]["settled"] == ""
+    assert [standing(one) for one in decisions["last"][:3]] == [
+        None,
+        "c0",
+        decisions["last"][2]["decision"],
+    ]
+    assert decisions["held_back_total"] == 1
+    assert decisions["by_doubt"] == {"low belief": 1, "unseen": 1}
+
+
+def test_doubts_that_do_not_exist_are_refused():
+    observer = watch(Site(make_bundle()))
+    before = observer.snapshot(START + 99)["messages"]["unfit"]
+    judged(observer, (None, ("made up",)))
+    assert observer.snapshot(START + 102)["messages"]["unfit"] == before + 1
 
 
 def test_what_was_missing_is_named():

@@ -169,9 +169,9 @@ def test_a_plan_can_be_brought_back(broker, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "give one of --plan, --rollback"),
+        ((), "give a site file, or one of --plan, --rollback"),
         (("--history",), "say with --site"),
-        (("--plan", "PLAN", "--history"), "give one of"),
+        (("--plan", "PLAN", "--history"), "give a site file, or one of"),
         (("--plan", "PLAN", "--site", "shed"), "is of the site 'site', not 'shed'"),
         (("--plan", "PLAN", "--at", 1, "--at-time", "2099-01-01T00:00"), "--at or --at-time"),
         (("--plan", "PLAN", "--window", 60), "--window is for --at-time"),

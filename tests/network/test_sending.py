@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Simulation
+from simulated import Simulation, readings_of
 from test_core import expected, network, replay
 
 from random_models import random_model, random_number_model, random_rows
@@ -139,6 +139,35 @@ def test_a_node_that_is_silent_for_too_long_is_missing():
     blind[:, [one.name in reads for one in bundle.model.attributes]] = np.nan
     alone = decided_alone(bundle.model, blind)
     assert all(alone[sequence] == decision for sequence, decision in by_row.items())
+
+
+def test_the_age_of_readings_and_what_is_too_old_travel():
+    """Silence hides neither: what is told is as old as it is, or older, and names are whole."""
+    bundle = on_change("groups", Sending())
+    model = bundle.model
+    rows = walk(np.random.default_rng(6), model, 60, changes=0.05, missing=0.0)
+    simulation = Simulation(bundle, deadline=1.0)
+    readers = [node for node in bundle.plan.nodes if node.reads]
+    true, stale = {}, readers[0].reads[0]
+    for sequence, row in enumerate(readings_of(model, rows)):
+        for place, node in enumerate(readers):
+            # Each node's oldest reading is renewed now and then; one is too old from row 30 on.
+            oldest = 1000.0 + sequence - sequence % (5 + place) - 0.5
+            missing = (stale,) if sequence >= 30 and node is readers[0] else ()
+            known = {name: None if name in missing else row[name] for name in node.reads}
+            measured = Measured(known, sequence, 1000.0 + sequence, oldest, missing)
+            simulation._at(
+                sequence, lambda name=node.name, one=measured: simulation._read(name, [one])
+            )
+            true[sequence] = min(true.get(sequence, oldest), oldest)
+    decisions = simulation.run()
+    assert len(decisions) < len(rows)
+    for one in decisions:
+        assert one.missing == ((stale,) if one.sequence >= 30 else ())
+        assert one.oldest <= true[one.sequence]
+        last_sent = 1000.0 + one.sequence - MOST_SILENT
+        assert one.oldest >= last_sent
+    assert any(true[one.sequence] - one.oldest <= 1.0 for one in decisions)
 
 
 def test_a_deciding_node_that_begins_again_asks_what_it_does_not_know():

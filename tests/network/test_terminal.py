@@ -75,6 +75,28 @@ def test_all_there_is_to_know_stands_on_one_page():
     assert without_trailing_blanks(printed(picture)) == GOLDEN
 
 
+def test_what_is_held_back_is_not_shown_as_decided():
+    bundle = make_bundle()
+    site = Site(bundle)
+    observer = Observer(site.topics)
+    feed(observer, site.beginning())
+    beliefs = {"c0": 0.2, "c1": 0.6, "c2": 0.2}
+    rows = (
+        Decided(1, START, "c1", beliefs, settled="c0"),
+        Decided(2, START, "c1", beliefs, ("z0",), 0.4, settled=None, doubts=("few readings",)),
+    )
+    message = encode(Decisions("gateway", bundle.hash, rows))
+    observer.take(site.topics.decisions, message, START)
+    lines = printed(observer.snapshot(START + 1)).splitlines()
+    start = [line.strip() for line in lines].index("Last decisions")
+    table = [" ".join(line.split()) for line in lines[start + 1 : start + 4]]
+    assert table == [
+        "row stands decision belief latency known missing; doubts",
+        "2 don't know c1 0.60 0 ms 40 % z0; few readings",
+        "1 c0 c1 0.60 0 ms 100 %",
+    ]
+
+
 def test_colour_adds_nothing_that_words_do_not_say():
     picture = picture_of(make_bundle(), silent=("attic",))
     coloured = printed(picture, force_terminal=True, color_system="standard", legacy_windows=False)

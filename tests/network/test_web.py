@@ -471,3 +471,35 @@ def test_the_page_shows_alerts_and_the_shadow(open_page):
     assert NASTY[0] in page.locator("#alerts li").text_content()
     assert "agrees on 0 of 1 rows" in page.locator("#shadow-counts").text_content()
     assert page.locator("#differing td").all_text_contents() == ["c1", "c0", "1"]
+
+
+DONT_KNOW = "don\N{RIGHT SINGLE QUOTATION MARK}t know"
+
+
+def test_the_page_shows_what_stands(open_page):
+    observer = watch(make_bundle())
+    beliefs = {"c0": 0.2, "c1": 0.6, "c2": 0.2}
+
+    def decide(sequence, settled, *doubts):
+        row = Decided(sequence, START, "c1", beliefs, settled=settled, doubts=doubts)
+        message = encode(Decisions("gateway", observer.bundle.hash, (row,)))
+        observer.take(Topics("house").decisions, message, START)
+
+    decide(99, None, "low belief")
+    page = open_page(observer)
+    assert page.locator("#verdict").text_content() == DONT_KNOW
+    assert page.locator("#certainty").text_content() == ""
+    held_back = "Held back (low belief). The model leans to c1, 60.0\N{NO-BREAK SPACE}%."
+    assert page.locator("#verdict-doubts").text_content() == held_back
+    assert page.locator("#beliefs li.is-decided").count() == 0
+    first = page.locator("#last tbody tr").first
+    assert first.locator("td").all_text_contents()[-2:] == [
+        DONT_KNOW,
+        "low belief",
+    ]
+    decide(100, "c0")
+    page.locator("#verdict", has_text="c0").wait_for()
+    assert "c0" in page.locator("#beliefs li.is-decided").text_content()
+    decide(101, "c1")
+    page.locator("#certainty", has_text="60.0").wait_for()
+    assert page.locator("#verdict-doubts").is_hidden()

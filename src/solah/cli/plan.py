@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from solah.network.placement import Placement
     from solah.network.plan import NodePlan, Plan
     from solah.network.sending import Sending
+    from solah.network.site.document import Site as SiteDocument
     from solah.network.traffic import Traffic
 
 _network_option = options_in("The network")
@@ -140,7 +141,8 @@ def plan(
     Trees run where their attributes are measured, and groups of trees send one sum. What trees
     believe travels; a reading does only where a tree asks attributes of several nodes. The plan
     holds the model, and is all that a node needs to start. What goes over the wire for a decision
-    is measured, beside what it would take to send all readings to one place.
+    is measured, beside what it would take to send all readings to one place. Where the placement is
+    a site file, its policy and sending hold, and --acl lets nodes read its sensors' topics.
 
     Example: solah plan model.json --placement placement.yaml -o plan.json
     """
@@ -150,6 +152,7 @@ def plan(
     from solah.model import load_document
     from solah.network.access import acl_text
     from solah.network.bundle import Bundle, save_bundle
+    from solah.network.site.feeding import sensor_topics
     from solah.network.topics import Topics
     from solah.network.traffic import measure_traffic
 
@@ -160,9 +163,16 @@ def plan(
     document = load_document(model)
     given = _read_placement(placement)
     sending = _sending(on_change, slack, unit, keep_alive)
-    bundle = Bundle(_planned(document, given, gateway, site, sending), document)
+    described = _read_site(placement, given)
+    if described is None:
+        bundle = Bundle(_planned(document, given, gateway, site, sending), document)
+    else:
+        bundle = _of_site(described, model, gateway, site, sending)
+        root = described.root if root == "solah" else root
     traffic = measure_traffic(bundle, root)
-    rights = None if acl is None else acl_text(bundle.plan, Topics(bundle.plan.site, root))
+    sensors = None if described is None else sensor_topics(described, bundle)
+    topics = Topics(bundle.plan.site, root)
+    rights = None if acl is None else acl_text(bundle.plan, topics, sensors=sensors)
     keys = () if new_key is None else make_keys(new_key)
     key = keys[0] if keys else sign
     bundle = bundle if key is None else bundle.signed(key)
@@ -181,6 +191,33 @@ def _read_placement(file: Path | None) -> "Placement | None":
     from solah.network.placement import load_placement
 
     return None if file is None else load_placement(file)
+
+
+def _read_site(file: Path | None, placement: "Placement | None") -> "SiteDocument | None":
+    """Read a placement as the site file that it is; None for one that is none."""
+    from solah.network.site import load_site
+
+    return None if file is None or placement is None or not placement.is_site else load_site(file)
+
+
+def _of_site(
+    described: "SiteDocument",
+    model: Path,
+    gateway: str | None,
+    site: str | None,
+    sending: "Sending | None",
+) -> "Bundle":
+    """Spread a model over the nodes of a site file, as it says."""
+    from dataclasses import replace
+
+    return replace(
+        described,
+        name=site or described.name,
+        gateway=gateway or described.gateway,
+        model=model,
+        plan=None,
+        sending=sending or described.sending,
+    ).bundle()
 
 
 def _sending(

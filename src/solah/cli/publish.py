@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from solah.cli.broker_options import BrokerOptions, Root, TrustFiles, trusted
+from solah.cli.node import SiteFile, refuse_beside_site
 from solah.cli.overwriting import READ
 from solah.cli.screen import Screen
 from solah.cli.verb import options_in
@@ -12,6 +13,7 @@ from solah.cli.verb import options_in
 if TYPE_CHECKING:
     from solah.network.bundle import Bundle
     from solah.network.client import Broker
+    from solah.network.site.document import Site
     from solah.network.topics import Topics
 
 _network_option = options_in("The network")
@@ -97,6 +99,7 @@ Sign = Annotated[
 def publish(
     broker: BrokerOptions,
     screen: Screen,
+    file: SiteFile = None,
     plan: PublishedPlan = None,
     rollback: Rollback = None,
     site: SiteName = None,
@@ -115,15 +118,14 @@ def publish(
 
     The broker keeps it, so that nodes which start later get it too. All nodes decide rows from one
     number on with the new model, and none is decided by both. With --shadow they try it out beside
-    the one in use; --history lists the last plans, and --rollback goes back to one of them.
+    the one in use; --history lists the last plans, and --rollback goes back to one of them. A site
+    file says which broker and site it is, and is what is published where nothing else is said.
 
     Example: solah publish --plan new.json --broker mqtt://hub --sign operator.pem
     """
     from solah.exceptions import ParameterError
     from solah.network import publishing
     from solah.network.bundle import load_bundle
-    from solah.network.plan import check_name
-    from solah.network.topics import Topics
 
     asked = {
         "--plan": plan is not None,
@@ -131,13 +133,18 @@ def publish(
         "--end-shadow": end_shadow,
         "--history": history,
     }
-    if sum(asked.values()) != 1:
-        raise ParameterError(f"give one of {', '.join(asked)}")
+    if sum(asked.values()) > 1 or (file is None and not any(asked.values())):
+        raise ParameterError(f"give a site file, or one of {', '.join(asked)}")
     bundle = None if plan is None else load_bundle(plan)
-    named = site or (bundle.plan.site if bundle is not None else None)
-    if named is None:
-        raise ParameterError("say with --site which network it is")
-    topics, where = Topics(check_name(named), root), broker.find()
+    if file is not None:
+        own = {"site": site, "window": window, "trust": trust, "root": root != "solah"}
+        refuse_beside_site({**own, **broker.given()})
+        described, topics, where = _of_file(file)
+        window = described.deciding.every if at_time is not None else None
+        trust = list(described.trust)
+        bundle = bundle if any(asked.values()) else described.bundle()
+    else:
+        topics, where = _of_options(broker, site, bundle, root)
     if bundle is not None and bundle.plan.site != topics.site:
         raise ParameterError(f"{plan} is of the site {bundle.plan.site!r}, not {topics.site!r}")
     if history:
@@ -153,8 +160,8 @@ def publish(
     assert bundle is not None
     if bundle.signature and sign is None:
         raise ParameterError(
-            f"{plan or rollback} is signed, and the row from which it decides is part of that; "
-            "give --sign"
+            f"{plan or rollback or file} is signed, and the row from which it decides is part of "
+            "that; give --sign"
         )
     bundle = bundle.starting_at(_first_row(where, topics, at, at_time, window, ahead))
     bundle = bundle.as_shadow() if shadow else bundle.to_use()
@@ -162,6 +169,27 @@ def publish(
         bundle = bundle.signed(sign)
     publishing.publish_bundle(where, topics, bundle)
     _tell(screen, topics, bundle)
+
+
+def _of_file(file: Path) -> "tuple[Site, Topics, Broker]":
+    from solah.network.site import load_site
+    from solah.network.topics import Topics
+
+    described = load_site(file)
+    return described, Topics(described.name, described.root), described.hub.find()
+
+
+def _of_options(
+    broker: BrokerOptions, site: str | None, bundle: "Bundle | None", root: str
+) -> "tuple[Topics, Broker]":
+    from solah.exceptions import ParameterError
+    from solah.network.plan import check_name
+    from solah.network.topics import Topics
+
+    named = site or (bundle.plan.site if bundle is not None else None)
+    if named is None:
+        raise ParameterError("say with --site which network it is")
+    return Topics(check_name(named), root), broker.find()
 
 
 def _first_row(

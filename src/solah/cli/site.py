@@ -160,12 +160,18 @@ def _unfed(site: "Site", bundle: "Bundle") -> list[str]:
 def _facts(site: "Site", bundle: "Bundle") -> dict[str, str]:
     deciding = site.deciding
     when = f"every {deciding.every:g} s{' if a reading changed' if deciding.on_change else ''}"
+    sending = bundle.plan.sending
+    more = {
+        "sends": "" if sending is None else f"on change, and every {sending.keep_alive:g} s",
+        "alerts": "" if site.alerts is None else ", ".join(one.name for one in site.alerts.rules),
+    }
     return {
         "model": str(site.model or site.plan),
         "broker": site.broker.url if site.broker else "none: 'solah up' needs one",
         "nodes": ", ".join(node.name for node in bundle.plan.nodes),
         "sensors": f"{len(site.sensors)} on {len({one.topic for one in site.sensors})} topics",
         "decides": f"{bundle.model.goal.name} {when}, {deciding.deadline:g} s for what is missing",
+        **{name: text for name, text in more.items() if text},
         "state": str(site.state),
     }
 

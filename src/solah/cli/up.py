@@ -62,10 +62,11 @@ def up(
     """Run a whole network on this machine, every node a process, with a live view.
 
     With a site file, nodes take what their sensors publish, until it is interrupted; a node that
-    ends is started again, and the broker may come later. With --plan and --replay, every node
-    measures its own columns of the rows, by default on a broker of its own. When all are decided,
-    everything is stopped, and the number of decisions that are the model's own is shown; with the
-    goal's column, also how many are right, or how far numbers are off.
+    ends is started again, the broker may come later, and the file's alerts are raised. With --plan
+    and --replay, every node measures its own columns of the rows, by default on a broker of its
+    own. When all are decided, everything is stopped, and the number of decisions that are the
+    model's own is shown; with the goal's column, also how many are right, or how far numbers are
+    off.
 
     Example: solah up site.yaml --web 8765
     """
@@ -93,7 +94,7 @@ def _run_site(file: Path, screen: Screen, web: int | None, seconds: float | None
     from solah.network.site import load_site
     from solah.network.site.feeding import check_sensors
     from solah.network.topics import Topics
-    from solah.network.watching import subscribed
+    from solah.network.watching import alerting, subscribed
 
     site = load_site(file)
     bundle = site.bundle(trusted(list(site.trust)))
@@ -103,8 +104,10 @@ def _run_site(file: Path, screen: Screen, web: int | None, seconds: float | None
     observer.adopt(bundle)
     site.state.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        stack.enter_context(subscribed(site.hub.find(), topics, observer, is_patient=True))
+        client = stack.enter_context(subscribed(site.hub.find(), topics, observer, is_patient=True))
         stack.enter_context(page(observer, web, screen))
+        if site.alerts is not None:
+            stack.enter_context(alerting(observer, site.alerts, client, topics, screen.note))
         nodes = Launcher.of_site(bundle, file, site.state)
         stack.callback(nodes.stop)
         nodes.start()

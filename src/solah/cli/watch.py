@@ -4,11 +4,13 @@ import json
 import sys
 import time
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from solah.cli.broker_options import BrokerOptions, Root, TrustFiles, trusted
 from solah.cli.log_options import LogKind, log_of
+from solah.cli.node import SiteFile, refuse_beside_site
 from solah.cli.overwriting import READ
 from solah.cli.screen import Screen, console
 from solah.cli.verb import options_in
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from solah.network.bundle import Bundle
+    from solah.network.client import Broker
     from solah.network.observing import Observer
+    from solah.network.topics import Topics
+    from solah.network.trust import Trust
 
 _network_option = options_in("The network")
 _view_option = options_in("The view")
@@ -82,6 +87,13 @@ AlertsFile = Annotated[
     ),
     READ,
 ]
+Otel = Annotated[
+    bool,
+    _view_option(
+        "--otel",
+        help="Send metrics by OpenTelemetry, to where OTEL_EXPORTER_OTLP_ENDPOINT says.",
+    ),
+]
 Web = Annotated[
     int | None,
     _view_option(
@@ -101,6 +113,7 @@ Seconds = Annotated[
 def watch(
     broker: BrokerOptions,
     screen: Screen,
+    file: SiteFile = None,
     site: Site = None,
     plan: LocalPlan = None,
     root: Root = "solah",
@@ -110,6 +123,7 @@ def watch(
     hosts: Hosts = None,
     stale_after: StaleAfter = None,
     alerts: AlertsFile = None,
+    otel: Otel = False,
     seconds: Seconds = None,
     log: LogKind = "text",
 ) -> None:
@@ -117,28 +131,35 @@ def watch(
 
     In a terminal the view is live. With --web there is a page, too, with the same, server-sent
     events (/events), and figures for Prometheus (/metrics). With --json a line is printed a second.
-    With --alerts it raises alerts, once each, and clears them; else it publishes nothing.
+    With --alerts it raises alerts, once each, and clears them; else it publishes nothing. A site
+    file says which broker, site and plan it is.
 
-    Example: solah watch --site house --broker mqtt://hub --web 8765
+    Example: solah watch site.yaml --web 8765
     """
     from solah.network.alerting import load_alerting
-    from solah.network.bundle import load_bundle
     from solah.network.observing import Observer
-    from solah.network.plan import SITE, check_name
-    from solah.network.topics import Topics
     from solah.network.watching import alerting, subscribed
 
-    keys, write = trusted(trust), log_of(screen, log)
-    bundle = None if plan is None else load_bundle(plan, keys)
+    write = log_of(screen, log)
     rules = None if alerts is None else load_alerting(alerts)
-    topics = Topics(check_name(site or (SITE if bundle is None else bundle.plan.site)), root)
-    observer = Observer(topics, keys, stale_after)
-    if bundle is not None:
-        _adopt(observer, bundle)
+    if file is not None:
+        own = {"site": site, "plan": plan, "trust": trust, "root": root != "solah"}
+        refuse_beside_site({**own, **broker.given()})
+        watched = _of_file(file)
+    else:
+        watched = _of_options(broker, site, plan, root, trust)
+    observer = Observer(watched.topics, watched.trust, stale_after)
+    if watched.bundle is not None:
+        _adopt(observer, watched.bundle)
+    topics = watched.topics
     with ExitStack() as stack:
         told = write if log == "json" else _ignore  # people see it in the view
-        client = stack.enter_context(subscribed(broker.find(), topics, observer, log=told))
+        client = stack.enter_context(subscribed(watched.broker, topics, observer, log=told))
         stack.enter_context(page(observer, web, screen, write, bind, hosts))
+        if otel:
+            from solah.network.telemetry import exporting
+
+            stack.enter_context(exporting(observer, write))
         if rules is not None:
             stack.enter_context(alerting(observer, rules, client, topics, write))
         end = None if seconds is None else time.monotonic() + seconds
@@ -151,6 +172,38 @@ def watch(
         from solah.network.terminal import render
 
         screen.result(render(observer.snapshot(time.time()), _PAGE))
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """Which network is watched: where it is, by which plan, and whose plans are taken."""
+
+    topics: "Topics"
+    broker: "Broker"
+    bundle: "Bundle | None"
+    trust: "Trust | None"
+
+
+def _of_file(file: Path) -> _Watched:
+    from solah.network.site import load_site
+    from solah.network.topics import Topics
+
+    site = load_site(file)
+    keys = trusted(list(site.trust))
+    return _Watched(Topics(site.name, site.root), site.hub.find(), site.bundle(keys), keys)
+
+
+def _of_options(
+    broker: BrokerOptions, site: str | None, plan: Path | None, root: str, trust: list[Path] | None
+) -> _Watched:
+    from solah.network.bundle import load_bundle
+    from solah.network.plan import SITE, check_name
+    from solah.network.topics import Topics
+
+    keys = trusted(trust)
+    bundle = None if plan is None else load_bundle(plan, keys)
+    name = check_name(site or (SITE if bundle is None else bundle.plan.site))
+    return _Watched(Topics(name, root), broker.find(), bundle, keys)
 
 
 def _ignore(_: str) -> None:

@@ -11,11 +11,13 @@ judging.py   readings unlike the training rows; decisions -> held back and settl
 evaluating.py, versions.py  what of a bundle a node evaluates; which bundle is in force for a row
 rows.py, position.py  the rows that a node knows something of; which rows the site is at
 remembering.py, keeping.py  what a node must not forget <-> a file; when messages are acknowledged
+decided_log.py  decisions that were sent, and are not remembered yet
 topics.py    the topics of a site
 client.py    a broker -> a connection that comes back by itself; broker.py is a small one to try
 node.py      a core, a broker and readings (sources.py) -> a node that runs
 launching.py a plan -> all its nodes as processes of this machine
 placement.py, traffic.py, access.py  what is measured where; bytes a decision; who may publish what
 observing.py, watching.py  a site -> a picture of it, for terminal.py, web.py and prometheus.py
+telemetry.py  the same metrics to a collector, by OpenTelemetry
 influx.py, home_assistant.py  decisions for others; publishing.py: a new model for all nodes
 """

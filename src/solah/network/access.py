@@ -12,7 +12,7 @@ from solah.exceptions import ParameterError, shorten
 from solah.network.plan import check_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from solah.network.plan import NodePlan, Plan
     from solah.network.topics import Topics
@@ -23,7 +23,12 @@ _ANY = "+"
 
 
 def acl_text(
-    plan: Plan, topics: Topics, *, operator: str = OPERATOR, watcher: str = WATCHER
+    plan: Plan,
+    topics: Topics,
+    *,
+    operator: str = OPERATOR,
+    watcher: str = WATCHER,
+    sensors: Mapping[str, Iterable[str]] | None = None,
 ) -> str:
     """Write the ACL file for mosquitto.
 
@@ -36,6 +41,8 @@ def acl_text(
         The user who may swap the model or try one out, and subscribe to everything.
     watcher : str, default="watcher"
         The user who may subscribe to everything but readings, and publish alerts.
+    sensors : mapping of node to topics, default=None
+        What sensors publish that a node takes from this broker; topics may have wildcards.
 
     Returns
     -------
@@ -74,6 +81,8 @@ def acl_text(
         for node in plan.nodes:
             may = _write if node.name == deciding else _read
             rights[node.name] = [*rights[node.name], may(topics.terms)]
+    for name, taken in (sensors or {}).items():
+        rights[name] = [*rights[name], *(_read(_checked(topic)) for topic in taken)]
     rights[operator] = _operator_rights(topics)
     rights[watcher] = _watcher_rights(topics)
     about = f"# Rights of the users at the site {plan.site!r}; for acl_file of mosquitto.conf."
@@ -88,6 +97,16 @@ def _check_root(root: str) -> None:
             "what topics begin with must be plain text without '+' and '#'. "
             f"Got {shorten(root)} instead."
         )
+
+
+def _checked(topic: str) -> str:
+    """Refuse a sensor's topic that would not be one line, or would be read otherwise."""
+    if not topic.isprintable() or topic != topic.strip():
+        raise ParameterError(
+            "a topic that stands in an ACL file must be plain text without blanks at its ends. "
+            f"Got {shorten(topic)} instead."
+        )
+    return topic
 
 
 def _check_names(plan: Plan, topics: Topics) -> None:

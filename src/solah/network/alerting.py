@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from solah.data.json_reader import JsonParser, Reader
 from solah.exceptions import ParameterError, require, shorten
 from solah.network.messages import MAX_BYTES, MAX_SEQUENCE, VERSION, MessageError
+from solah.network.watched import DOUBTS, standing
 from solah.network.webhook import Webhook, read_webhook
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     Picture = Mapping[str, Any]
 
-Kind = Literal["decision", "known_below", "offline", "stale"]
-KINDS: tuple[Kind, ...] = ("decision", "known_below", "offline", "stale")
+Kind = Literal["decision", "held_back", "known_below", "offline", "stale"]
+KINDS: tuple[Kind, ...] = ("decision", "held_back", "known_below", "offline", "stale")
 ANY = "any"
 _MOST_RULES = 100
 _MOST_CLASSES = 1_000
@@ -42,14 +43,16 @@ class AlertRule:
     Attributes
     ----------
     name : what the alert is called
-    kind : ``decision`` (one of some classes is decided), ``known_below`` (decisions rest on less
-        than a share of the model's knowledge), ``offline`` (a node is offline, silent, or was never
-        there; each node has an alert of its own) or ``stale`` (no new decision comes)
+    kind : ``decision`` (one of some classes is decided, and stands), ``held_back`` (the policy says
+        that it does not know), ``known_below`` (decisions rest on less than a share of the model's
+        knowledge), ``offline`` (a node is offline, silent, or was never there; each node has an
+        alert of its own) or ``stale`` (no new decision comes)
     hold : the seconds for which that must hold before the alert is raised
     clear_after : the seconds for which it must not hold before the alert is cleared
     decisions : the classes
     limit : the share of the model's knowledge
     nodes : the nodes; empty for all of the plan
+    doubts : those for which decisions are held back; empty for whatever reason
     """
 
     name: str
@@ -59,6 +62,7 @@ class AlertRule:
     decisions: tuple[str, ...] = ()
     limit: float = 0.0
     nodes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -191,7 +195,16 @@ def _read_rule(reader: Reader) -> AlertRule:
         decisions=about.texts(1, _MOST_CLASSES) if kind == "decision" else (),
         limit=about.number(0.0, 1.0) if kind == "known_below" else 0.0,
         nodes=about.texts(1, _MOST_CLASSES) if kind == "offline" and about.value != ANY else (),
+        doubts=_read_doubts(about) if kind == "held_back" and about.value != ANY else (),
     )
+
+
+def _read_doubts(doubts: Reader) -> tuple[str, ...]:
+    names = doubts.texts(1, len(DOUBTS))
+    for name in names:
+        if name not in DOUBTS:
+            raise doubts.fail(f"'{ANY}', or a list of {', '.join(DOUBTS)}")
+    return names
 
 
 # --- judging ---------------------------------------------------------------------------------
@@ -309,17 +322,28 @@ def _judge(rule: AlertRule, snapshot: Picture, new: Sequence[Picture]) -> Iterat
     elif is_dead:
         yield rule.name, rule, None, ""
     elif rule.kind == "decision":
-        holds = all(_settled(one) in rule.decisions for one in new)
-        yield rule.name, rule, holds, f"{_settled(new[0])} is decided"
+        yield rule.name, rule, _is_decided(rule, new), f"{standing(new[0])} is decided"
+    elif rule.kind == "held_back":
+        holds = all(_is_held_back(rule, one) for one in new)
+        why = ", ".join(new[0]["doubts"]) or "it has not settled"
+        yield rule.name, rule, holds, f"no decision stands: {why}"
     else:
         holds = all(one["known"] < rule.limit for one in new)
         text = f"decisions rest on less than {rule.limit:.0%} of the model's knowledge"
         yield rule.name, rule, holds, text
 
 
-def _settled(decision: Picture) -> str:
-    """Return the class that has settled, where the site settles decisions, or the one decided."""
-    return str(decision.get("settled") or decision["decision"])
+def _is_decided(rule: AlertRule, new: Sequence[Picture]) -> bool | None:
+    """Whether one of some classes stands, on all rows; None where it is "don't know" on some."""
+    standings = [standing(one) for one in new]
+    if any(one is not None and one not in rule.decisions for one in standings):
+        return False
+    return None if None in standings else True
+
+
+def _is_held_back(rule: AlertRule, decision: Picture) -> bool:
+    has_doubt = not rule.doubts or not set(rule.doubts).isdisjoint(decision["doubts"])
+    return standing(decision) is None and has_doubt
 
 
 # --- messages --------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ On ``out``: ``[hash, row, …]``, a row with
 - 5: readings by the place of the attribute: a number, mantissa and exponent of ten, or null
 - 6: how many readings are out of range, and how many pairs unseen; left out where none are
 - 7: what is missing, by its place among what the node runs and reads; left out where nothing is
+- 8: how many seconds before the time its oldest reading was taken; left out where nobody knows
 
 On ``ask``: ``[row, …]``. On ``terms``: ``[hash, row, class, allowed, …]``.
 """
@@ -22,6 +23,7 @@ On ``ask``: ``[row, …]``. On ``terms``: ``[hash, row, class, allowed, …]``.
 from __future__ import annotations
 
 from decimal import Decimal
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from solah.data.json_reader import Reader
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     from solah.network.messages import Wire
     from solah.network.plan import NodePlan
 
-SEQUENCE, SINCE, TIME, SIGNALS, UNKNOWN, READINGS, DOUBTS, MISSING = range(8)
+SEQUENCE, SINCE, TIME, SIGNALS, UNKNOWN, READINGS, DOUBTS, MISSING, AGE = range(9)
 _LISTS = range(0x80, 0xA0)  # how CBOR's lists begin
 _MOST_SECONDS = 2**40
 _MOST_UNITS = 2**31
@@ -189,6 +191,8 @@ def _plain_row(row: Said, node: NodePlan, bundle: Bundle) -> dict[int, Any]:
         plain[DOUBTS] = list(row.doubts)
     if missing := [name for name in row.missing if name in _own(node)]:
         plain[MISSING] = [_own(node).index(name) for name in missing]
+    if row.oldest is not None:
+        plain[AGE] = max(ceil(plain[TIME] - row.oldest), 0)  # never younger than it is
     return plain
 
 
@@ -215,7 +219,7 @@ def _plain_reading(reading: float | None) -> float | int | list[int] | None:
 
 def _read_row(row: Reader, node: NodePlan, bundle: Bundle) -> Said:
     parts, attributes = _parts(node, bundle)
-    fields = _numbered(row, range(8))
+    fields = _numbered(row, range(9))
     if SEQUENCE not in fields or TIME not in fields or (SIGNALS in fields) != bool(parts):
         raise row.fail("a row with a number, a time and the evidence of every part")
     sequence = fields[SEQUENCE].integer(0, MAX_SEQUENCE)
@@ -225,13 +229,15 @@ def _read_row(row: Reader, node: NodePlan, bundle: Bundle) -> Said:
     since = fields[SINCE].integer(1, sequence) if SINCE in fields else None
     if since is None and len(readings) != len(attributes):
         raise row.fail("a row with all readings, where none was sent before it")
+    time = float(fields[TIME].integer(0, _MOST_SECONDS))
     return Said(
         sequence=sequence,
-        time=float(fields[TIME].integer(0, _MOST_SECONDS)),
+        time=time,
         signals=dict(zip(parts, signals, strict=True)),
         missing=_read_missing(fields[MISSING], _own(node)) if MISSING in fields else (),
         unknown={parts[place]: read_unknown(one) for place, one in unknown.items()},
         readings={attributes[place]: _read_reading(one) for place, one in readings.items()},
+        oldest=time - fields[AGE].integer(0, _MOST_SECONDS) if AGE in fields else None,
         doubts=read_doubts(fields[DOUBTS]) if DOUBTS in fields else (0, 0),
         previous=None if since is None else sequence - since,
         is_exact=is_exact,

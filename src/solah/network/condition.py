@@ -39,18 +39,22 @@ class Condition:
         return {"state": self.state, "reasons": list(self.reasons)}
 
 
-def stale_after(arrivals: Iterable[float]) -> float:
+def stale_after(arrivals: Iterable[float], keep_alive: float = 0.0) -> float:
     """Return after how many seconds without a decision a site is stale, given when some came.
 
-    Five times the usual time between two messages, and at least half a minute.
+    Five times the usual time between two messages, and at least half a minute; where nodes send on
+    change, half a minute more than they may be silent.
 
     Examples
     --------
     >>> stale_after([0.0, 1.0, 2.0]), stale_after([0.0, 60.0, 120.0])
     (30.0, 300.0)
+    >>> stale_after([0.0, 1.0, 2.0], keep_alive=60.0)
+    90.0
     """
     gaps = [later - earlier for earlier, later in pairwise(arrivals)]
-    return max(LEAST_STALE, _MISSED * median(gaps)) if gaps else LEAST_STALE
+    least = LEAST_STALE + keep_alive
+    return max(least, _MISSED * median(gaps)) if gaps else least
 
 
 def judge(

@@ -112,7 +112,7 @@ class NodeCore(OpenRows):
             self.counters["unknown_names"] += len(row.readings) - len(fitting)
             case.readings = {**(case.readings or {}), **fitting}
             case.has_input = True
-            case.note_age(row.oldest)
+            case.note_age(_OWN, row.oldest)
             case.unmeasured = row.missing
             case.missing += [name for name in row.missing if name not in case.missing]
             self._changed[sequence] = None
@@ -210,7 +210,7 @@ class NodeCore(OpenRows):
             return
         case.has_input = True
         case.time = max(case.time, row.time)
-        case.note_age(row.oldest)
+        case.note_age(node, row.oldest)
         case.doubts[node] = row.doubts
         if version.holding is not None:
             self.counters["heard"] += 1

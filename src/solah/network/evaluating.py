@@ -51,7 +51,7 @@ class Case:
     doubts: dict[str, tuple[int, int]] = field(default_factory=dict)  # of readings, by the node
     missing: list[str] = field(default_factory=list)
     unmeasured: tuple[str, ...] = ()  # readings that are unknown here, and named as missing
-    oldest: float | None = None  # when the oldest of its readings was taken, on the wall
+    ages: dict[str, float] = field(default_factory=dict)  # when the oldest was taken, by the node
     unsent: list[str] = field(default_factory=list)
     due: float | None = None  # since when its deadline runs; None while it is not reached
     asked: float = 0.0
@@ -61,10 +61,17 @@ class Case:
     n_tried: int = 0  # how often it could not be decided for what silence may hide
     is_over: bool = False
 
-    def note_age(self, oldest: float | None) -> None:
-        """Note when the oldest of some readings was taken."""
-        times = [time for time in (self.oldest, oldest) if time is not None]
-        self.oldest = min(times, default=None)
+    @property
+    def oldest(self) -> float | None:
+        """When the oldest of its readings was taken, on the wall; None where nobody knows."""
+        return min(self.ages.values(), default=None)
+
+    def note_age(self, node: str, oldest: float | None) -> None:
+        """Note when the oldest of a node's readings was taken."""
+        if oldest is None:
+            self.ages.pop(node, None)
+        else:
+            self.ages[node] = oldest
 
 
 class Version:
@@ -237,6 +244,7 @@ class Version:
             case.unknown |= row.unknown
             case.missing += [part for part in row.missing if part not in case.missing]
             case.doubts[node] = row.doubts
+            case.note_age(node, row.oldest)
 
     def lose(self, case: Case, parts: Sequence[str]) -> None:
         """Let ignorance take the place of parts that did not come."""

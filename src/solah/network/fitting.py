@@ -11,7 +11,7 @@ from solah.data.spelling import spell, spell_number
 from solah.model.beliefs import NodeEvaluator
 from solah.model.document import Fusion, Task
 from solah.network.expecting import Expectation
-from solah.network.watched import Output, shown
+from solah.network.watched import DOUBTS, Output, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +60,7 @@ class Fitting:
             node == self.decider
             and is_known
             and row.settled in (*self.labels, "", None)
+            and set(row.doubts).issubset(DOUBTS)
             and row.beliefs.keys() == set(self.labels)
             and all(map(_is_share, row.beliefs.values()))
             and self._names >= set(row.missing)

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from solah.network.topics import Topics
 
 _LAST_ROW = "(value_json.rows | last)"
+_STANDING = (
+    f"{{% set row = {_LAST_ROW} %}}"
+    "{% set standing = row.settled if 'settled' in row else row.decision %}"
+)
+_DONT_KNOW = "don't know"
 _MOST_STATE = 255
 """The letters that Home Assistant takes for a state."""
 EXPIRE_AFTER = 300
@@ -31,7 +36,8 @@ def discovery(
 
     There is a sensor for the decision, with all that is known of it as attributes; one for the
     belief in it, where a class is decided; one for the share of the model's knowledge that its
-    readings reached; and one for each node that tells whether it is there.
+    readings reached; and one for each node that tells whether it is there. Where a policy settles
+    decisions, it is the class that stands, or "don't know", in which there is no belief.
     These messages go to the broker and are kept there. Home Assistant reads JSON only, so the node
     that decides has to write JSON.
 
@@ -90,7 +96,7 @@ class _Announcing:
             "name": self._goal.name,
             "icon": "mdi:family-tree",
             "state_topic": self._topics.decisions,
-            "value_template": f"{{{{ {_LAST_ROW}.decision[:{_MOST_STATE}] }}}}",
+            "value_template": self._value(),
             "json_attributes_topic": self._topics.decisions,
             "json_attributes_template": f"{{{{ {_LAST_ROW} | tojson }}}}",
             **self._kind(),
@@ -100,21 +106,38 @@ class _Announcing:
     def _kind(self) -> dict[str, Any]:
         if self._goal.task is Task.REGRESSION:
             return {"state_class": "measurement"}
-        options = [spell(state)[:_MOST_STATE] for state in self._goal.states]
-        return {"device_class": "enum", "options": options}
+        # A model that comes later may have a policy, and this is announced once.
+        return {"device_class": "enum", "options": [*self._states(), self._dont_know()]}
+
+    def _states(self) -> list[str]:
+        return [spell(state)[:_MOST_STATE] for state in self._goal.states]
+
+    def _dont_know(self) -> str:
+        """Return what stands for "don't know", which is no class."""
+        text, states = _DONT_KNOW, self._states()
+        while text in states:
+            text += "?"
+        return text
+
+    def _value(self) -> str:
+        """Return a template of the class that stands, or of the number."""
+        unknown = json.dumps(self._dont_know())
+        return f"{_STANDING}{{{{ {unknown} if standing is none else standing[:{_MOST_STATE}] }}}}"
 
     def certainty(self) -> dict[str, Any]:
-        return self._percentage("certainty", f"{_LAST_ROW}.beliefs[{_LAST_ROW}.decision]")
+        share = "(100 * row.beliefs[standing]) | round(1)"
+        template = f"{_STANDING}{{{{ none if standing is none else {share} }}}}"
+        return self._percentage("certainty", template)
 
     def known(self) -> dict[str, Any]:
-        return self._percentage("known", f"{_LAST_ROW}.known")
+        return self._percentage("known", f"{{{{ (100 * {_LAST_ROW}.known) | round(1) }}}}")
 
-    def _percentage(self, what: str, share: str) -> dict[str, Any]:
+    def _percentage(self, what: str, template: str) -> dict[str, Any]:
         return {
             "name": f"{self._goal.name} {what}",
             "icon": "mdi:percent",
             "state_topic": self._topics.decisions,
-            "value_template": f"{{{{ (100 * {share}) | round(1) }}}}",
+            "value_template": template,
             "unit_of_measurement": "%",
             "state_class": "measurement",
             **self._availability(),

@@ -19,8 +19,10 @@ def line(decided: Decided, site: str, model: str) -> str:
 
     The tags are the site, the model and the decision; the fields are the belief in each class,
     the share of the model's knowledge that was reached, how many parts were missing, and the row's
-    number. A number that is estimated is a field instead of a tag. A row that has no time gets that
-    of the database.
+    number. A number that is estimated is a field instead of a tag. Of a model with a policy, the
+    class that stands is the tag ``settled``, which is left out for "don't know"; the field
+    ``held_back`` says whether it is, and ``doubts`` why it could be. A row that has no time gets
+    that of the database.
 
     Parameters
     ----------
@@ -44,7 +46,12 @@ def line(decided: Decided, site: str, model: str) -> str:
     belief_too\ hot=0.75,belief_fine=0.25,known=1.0,missing=0i,seq=7i 1500000000
     """
     is_number = not decided.beliefs
-    tags = {"decision": "" if is_number else decided.decision, "model": model, "site": site}
+    tags = {
+        "decision": "" if is_number else decided.decision,
+        "model": model,
+        "settled": decided.settled or "",
+        "site": site,
+    }
     fields = {f"belief_{name}": repr(belief) for name, belief in decided.beliefs.items()}
     if is_number:
         fields["estimate"] = repr(float(decided.decision))
@@ -53,6 +60,10 @@ def line(decided: Decided, site: str, model: str) -> str:
         "missing": f"{len(decided.missing)}i",
         "seq": f"{decided.sequence}i",
     }
+    if decided.settled != "":
+        fields["held_back"] = "true" if decided.settled is None else "false"
+    if decided.doubts:
+        fields["doubts"] = _quoted(", ".join(decided.doubts))
     # An empty tag is none: the database refuses it.
     named = "".join(f",{key}={spelt}" for key, text in tags.items() if (spelt := _escaped(text)))
     valued = ",".join(f"{_escaped(key)}={value}" for key, value in fields.items())
@@ -62,6 +73,12 @@ def line(decided: Decided, site: str, model: str) -> str:
 def _escaped(text: str) -> str:
     """Escape a name; what cannot be written becomes a blank, and a last backslash goes."""
     return _SPECIAL.sub(r"\\\1", _BREAKS.sub(" ", text).rstrip("\\"))
+
+
+def _quoted(text: str) -> str:
+    """Write a text as a field."""
+    escaped = _BREAKS.sub(" ", text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _time(seconds: float) -> str:

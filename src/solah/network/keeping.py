@@ -1,9 +1,9 @@
 """Save what a node received and did before the broker may forget it.
 
 A message is acknowledged when the rows that it was about are safe: their decisions are with the
-broker, or they stand in the file. So a node that is killed loses nothing, and decides no row again
-with less than before. Where the file cannot be written, a node goes on from memory, reports it, and
-tries again.
+broker, or they stand in the file. Decisions are written before they are sent (decided_log.py). So a
+node that is killed loses nothing, and decides no row again otherwise than before. Where the file
+cannot be written, a node goes on from memory, reports it, and tries again.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from solah.network.decided_log import DecidedLog
 from solah.network.logs import Event
 from solah.network.remembering import Memory, write_memory, write_plans
 
@@ -57,6 +58,7 @@ class Keeper:
     ) -> None:
         self.settled = -1  # the last row up to which all are done and confirmed
         self._path, self._client = path, client
+        self._decided = None if path is None else DecidedLog(path)
         self._counters, self._log = counters, log
         self._receipts: list[Receipt] = []
         self._pending: _Pending | None = None
@@ -69,6 +71,16 @@ class Keeper:
         """Begin with what was read from the file."""
         self._written = memory
         self.settled = memory.settled
+
+    def resume_decided(self, memory: Memory) -> tuple[Memory, list[bytes]]:
+        """Return a memory with what was decided since, and the messages to send again."""
+        return (memory, []) if self._decided is None else self._decided.resume(memory)
+
+    def keep_decided(self, payload: bytes) -> None:
+        """Keep a message of decisions that is about to be sent."""
+        if self._decided is not None and time.monotonic() >= self._next_try:
+            decided = self._decided
+            self._is_written(lambda: decided.append(payload), time.monotonic())
 
     def add(self, receipt: Receipt) -> None:
         """Take the receipt of a message that was taken in."""
@@ -114,6 +126,9 @@ class Keeper:
         path = self._path
         if self._is_written(lambda: write_memory(path, memory), now):
             self._written = memory
+            if self._decided is not None:
+                decided = self._decided
+                self._is_written(lambda: decided.forget(memory), now)
 
     def _write_plans(self, now: float) -> None:
         if self._path is None or self._plans is None or now < self._next_try:

@@ -378,9 +378,9 @@ class Node:
             self._send(topics.terms, payload, retain=True)
         for decided in outbox.decisions:
             payload = encode(decided, wire)
+            self._keeper.keep_decided(payload)
             self._send(topics.decisions, payload, about={"model": decided.model, "wire": wire})
-            self._decided.append((time.monotonic(), payload))
-            self._decided_bytes += len(payload)
+            self._note_decided(payload)
             if self._shadow is not None:
                 self._shadow.compare(decided)
             for topic, payload in self._options.extras(decided) if self._options.extras else ():
@@ -407,6 +407,11 @@ class Node:
             self._send(topics.asked(node), encode(ask, wire))
         for decided in outbox.decisions:
             self._send(topics.decisions, encode(decided, wire))
+
+    def _note_decided(self, payload: bytes) -> None:
+        """Note what is to be sent again when a broker comes back."""
+        self._decided.append((time.monotonic(), payload))
+        self._decided_bytes += len(payload)
 
     def _forget_decided(self) -> None:
         """Forget the decisions that a broker surely has passed on."""
@@ -522,13 +527,15 @@ class Node:
 
     def _remember(self) -> None:
         """Go on where this node was before it was restarted, with the plans that it had."""
-        memory = read_memory(self._options.state)
+        memory, unconfirmed = self._keeper.resume_decided(read_memory(self._options.state))
         self._adoption.resume(read_plans(self._options.state), self._options.state)
         if memory != Memory():
             self.core.resume(memory, time.monotonic())
         self._adoption.begin()
         self._keeper.begin(memory)
         self._brought = memory.brought
+        for payload in unconfirmed:
+            self._note_decided(payload)
         if self.core.decides:
             self._note_progress(memory.settled)
 

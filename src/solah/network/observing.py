@@ -102,6 +102,7 @@ class Observer:
         self._totals: Counter[str] = Counter()
         self._by_decision: Counter[str] = Counter()
         self._by_missing: Counter[str] = Counter()
+        self._by_doubt: Counter[str] = Counter()
         self._progress: int | None = None
         self._arrivals: deque[float] = deque(maxlen=_MOST_ARRIVALS)
         self._link: dict[str, Any] = {"is_connected": None, "since": None}
@@ -137,7 +138,7 @@ class Observer:
         with self._lock:
             self._changes += 1
             if bundle.hash not in self._fittings:
-                for of_model in (self._parts, self._by_decision, self._by_missing):
+                for of_model in (self._parts, self._by_decision, self._by_missing, self._by_doubt):
                     of_model.clear()
             self._fittings[bundle.hash] = Fitting(bundle)
             self._fittings.move_to_end(bundle.hash)
@@ -218,6 +219,12 @@ class Observer:
     @property
     def _newest(self) -> Fitting | None:
         return next(reversed(self._fittings.values()), None)
+
+    @property
+    def _keep_alive(self) -> float:
+        """How long nodes may be silent though all is well, in seconds."""
+        sending = self._newest.bundle.plan.sending if self._newest else None
+        return sending.keep_alive if sending else 0.0
 
     def _strangers(self) -> list[str]:
         """Name the nodes that are not in the plan."""
@@ -389,15 +396,19 @@ class Observer:
             known=row.known,
             latency=round(late, 4) if abs(late) < _MOST_LATENCY else None,
             age=None if row.oldest is None else round(max(row.time - row.oldest, 0.0), 3),
+            settled=shown(row.settled) if row.settled else row.settled,
+            doubts=tuple(map(shown, row.doubts[:_MOST_NAMES])),
         )
         while len(self._decided) > MOST_DECISIONS:
             self._decided.popitem(last=False)
         self._totals["decisions"] += 1
         self._totals["incomplete"] += bool(row.missing)
+        self._totals["held_back"] += row.settled is None
         if fitting is not None:  # else anybody could make up names without end
             self._believe(fitting.root, fitting.root_output(row), row.sequence, now)
             self._by_missing.update(map(shown, row.missing))
             self._by_decision.update([shown(row.decision)] if fitting.labels else [])
+            self._by_doubt.update(row.doubts)
 
     # --- describing ------------------------------------------------------------------------------
 
@@ -428,7 +439,7 @@ class Observer:
         missing = Counter(part for one in decided for part in one.missing)
         latencies = sorted(one.latency for one in decided if one.latency is not None)
         last_at = self._arrivals[-1] if self._arrivals else None
-        limit = self._stale_after or stale_after(self._arrivals)
+        limit = self._stale_after or stale_after(self._arrivals, self._keep_alive)
         return {
             "last_at": last_at,
             "last_missing": list(decided[-1].missing) if decided else [],
@@ -436,6 +447,7 @@ class Observer:
             "is_stale": last_at is not None and now - last_at > limit,
             "total": self._totals["decisions"],
             "incomplete_total": self._totals["incomplete"],
+            "held_back_total": self._totals["held_back"],
             "rate": self._rate.at(now),
             "kept": n_kept,
             "known": decided[-1].known if decided else None,
@@ -446,8 +458,9 @@ class Observer:
             "latency": _percentiles(latencies),
             "by_decision": dict(sorted(self._by_decision.items())),
             "by_missing": dict(sorted(self._by_missing.items())),
+            "by_doubt": dict(sorted(self._by_doubt.items())),
             "last": [
-                {**vars(one), "missing": list(one.missing)}
+                {**vars(one), "missing": list(one.missing), "doubts": list(one.doubts)}
                 for one in reversed(decided[max(n_kept - last, 0) :])
             ],
         }

@@ -21,7 +21,7 @@ _NODES = "nodes"
 KEYS = ("gateway", "site", _NODES)
 OF_SITES = (
     *("model", "plan", "broker", "sensor_brokers", "sensors", "decide", "wire", "root", "state"),
-    *("store", "trust", "policy"),
+    *("store", "trust", "policy", "sending", "alerts"),
 )
 """What else a site file has, which is a placement, too."""
 _PARSER = JsonParser("the placement", ParameterError, MAX_BYTES)
@@ -36,11 +36,13 @@ class Placement:
     nodes : the attributes that are measured at each node; trees and fusions may be placed, too
     gateway : the node of all that is placed nowhere else
     site : the name of the network
+    is_site : whether the file says more, as site files do
     """
 
     nodes: Mapping[str, tuple[str, ...]]
     gateway: str = GATEWAY
     site: str = SITE
+    is_site: bool = False
 
 
 def load_placement(path: str | os.PathLike[str]) -> Placement:
@@ -58,7 +60,7 @@ def load_placement(path: str | os.PathLike[str]) -> Placement:
     ...     file = Path(folder, "placement.json")
     ...     _ = file.write_text('{"site": "house", "nodes": {"cellar": ["alcohol", "hue"]}}')
     ...     load_placement(file)
-    Placement(nodes={'cellar': ('alcohol', 'hue')}, gateway='gateway', site='house')
+    Placement(nodes={'cellar': ('alcohol', 'hue')}, gateway='gateway', site='house', is_site=False)
 
     Raises
     ------
@@ -129,6 +131,7 @@ def _read(value: Any) -> Placement:
         read_nodes(value[_NODES]),
         check_name(value.get("gateway", GATEWAY)),
         check_name(value.get("site", SITE)),
+        any(key in OF_SITES for key in value),
     )
 
 

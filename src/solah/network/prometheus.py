@@ -35,14 +35,18 @@ def metrics(snapshot: Picture) -> str:
     >>> print(metrics(Observer(Topics("house")).snapshot(now=0.0)).splitlines()[0])
     # HELP solah_site_state How the site is doing: 1 for the state that it is in.
     """
-    every = (
+    return metrics_text(site_metrics(snapshot), {"site": snapshot["site"]})
+
+
+def site_metrics(snapshot: Picture) -> tuple[Metric, ...]:
+    """Return all metrics of a snapshot; those that have no value now have no samples."""
+    return (
         *_of_site(snapshot),
         *_of_decisions(snapshot),
         *_of_nodes(snapshot),
         *_of_beliefs(snapshot),
         *_of_shadow(snapshot),
     )
-    return metrics_text(every, {"site": snapshot["site"]})
 
 
 def _of_site(snapshot: Picture) -> Iterator[Metric]:
@@ -71,8 +75,16 @@ def _of_decisions(snapshot: Picture) -> Iterator[Metric]:
         "Decisions without the evidence of some tree or fusion.",
         decisions["incomplete_total"],
     )
+    yield _counter(
+        "solah_decisions_held_back",
+        "Decisions after which the policy says that it does not know.",
+        decisions["held_back_total"],
+    )
     yield _counters(
         "solah_decided", "Decisions by class.", "decision", decisions["by_decision"].items()
+    )
+    yield _counters(
+        "solah_doubts", "Decisions with a doubt.", "doubt", decisions["by_doubt"].items()
     )
     yield _counters(
         "solah_missing", "Decisions that lacked a part.", "part", decisions["by_missing"].items()
@@ -196,17 +208,20 @@ def _of_beliefs(snapshot: Picture) -> Iterator[Metric]:
 
 def _of_shadow(snapshot: Picture) -> Iterator[Metric]:
     shadow = snapshot["shadow"]
-    if shadow is None:
-        return
-    yield _counter("solah_shadow_rows", "Rows decided by both models.", shadow["rows"])
-    yield _counter("solah_shadow_agreed", "Rows decided alike by both.", shadow["agreed"])
+    counts = {
+        "rows": "Rows decided by both models.",
+        "agreed": "Rows decided alike by both.",
+    }
+    for what, about in counts.items():
+        samples = [Sample(shadow[what], {})] if shadow else []
+        yield Metric(f"solah_shadow_{what}_total", "counter", about, samples)
     yield Metric(
         "solah_shadow_differing_total",
         "counter",
         "Rows decided otherwise by the shadow model, by both decisions.",
         [
             Sample(one["times"], {"decision": one["decision"], "shadow": one["shadow"]})
-            for one in shadow["differing"]
+            for one in (shadow["differing"] if shadow else ())
         ],
     )
 

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from solah.data.spelling import count
+from solah.network.watched import standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -223,20 +224,37 @@ def _decisions(snapshot: Picture, width: int) -> Table:
     if not last:
         return Table.grid()
     has_ages = any(one["age"] is not None for one in last)
-    columns = ("row ", "decision", "belief ", "latency ", "known ")
-    grid = _grid(width, *columns, *(["oldest "] if has_ages else []), "missing")
+    has_policy = any(one["settled"] != "" for one in last)
+    columns = ("decision", "belief ", "latency ", "known ")
+    stands, oldest = ["stands"] * has_policy, ["oldest "] * has_ages
+    why = "missing; doubts" if has_policy else "missing"
+    grid = _grid(width, "row ", *stands, *columns, *oldest, why)
     for one in last:
         age = "-" if one["age"] is None else _duration(one["age"])
         grid.add_row(
             str(one["row"]),
-            Text(one["decision"], "bold"),
+            *([_standing(one)] if has_policy else []),
+            Text(one["decision"], "" if has_policy else "bold"),
             "-" if one["certainty"] is None else f"{one['certainty']:.2f}",
             "-" if one["latency"] is None else _duration(one["latency"]),
             f"{100 * one['known']:.0f} %",
             *([age] if has_ages else []),
-            Text(", ".join(one["missing"]), "bold red"),
+            _lacks(one),
         )
     return grid
+
+
+def _standing(decision: Picture) -> Text:
+    """Name the class that stands after a decision."""
+    stands = standing(decision)
+    return Text("don't know", "bold yellow") if stands is None else Text(stands, "bold")
+
+
+def _lacks(decision: Picture) -> Text:
+    """Name what a decision lacked, and why it is or could be held back."""
+    missing, doubts = ", ".join(decision["missing"]), ", ".join(decision["doubts"])
+    between = "; " if missing and doubts else ""
+    return Text.assemble((missing, "bold red"), between, (doubts, "yellow"))
 
 
 def _parts(snapshot: Picture, width: int) -> Table:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from solah.explain.novelty import name_doubts
+from solah.model.policy import NO_DOUBT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from solah.network.messages import SensorReport
 
 WINDOW = 5.0
@@ -15,6 +20,8 @@ WINDOW = 5.0
 SILENT_AFTER = 20.0
 """Seconds without a message after which an online node is silent; nodes send one every five."""
 NODE_STATES = ("online", "silent", "offline", "unknown")
+DOUBTS = tuple(name_doubts(~NO_DOUBT))
+"""Why decisions are held back."""
 
 _BUCKETS_A_SECOND = 4
 _MOST_LETTERS = 120
@@ -114,6 +121,9 @@ class WatchedDecision:
     known : the share of the model's knowledge that was reached
     latency : seconds from the reading to the message; None where clocks cannot tell
     age : how old its oldest reading was, in seconds; None where nobody knows
+    settled : of a model with a policy, the class that stands; None for "don't know", and empty
+        where there is no policy
+    doubts : why it is or could be held back
     """
 
     row: int
@@ -125,6 +135,22 @@ class WatchedDecision:
     known: float
     latency: float | None
     age: float | None = None
+    settled: str | None = ""
+    doubts: tuple[str, ...] = ()
+
+
+def standing(decision: Mapping[str, Any]) -> str | None:
+    """Return the class that stands after a decision of a snapshot; None for "don't know".
+
+    Where no policy settles decisions, it is the one that was decided.
+
+    Examples
+    --------
+    >>> standing({"decision": "wet", "settled": ""}), standing({"decision": "wet", "settled": None})
+    ('wet', None)
+    """
+    settled: str | None = decision["settled"]
+    return str(decision["decision"]) if settled == "" else settled
 
 
 def shown(text: str) -> str:

@@ -47,7 +47,7 @@ class Webhook:
 
 
 def read_webhook(reader: Reader) -> Webhook:
-    """Read a webhook from a settings file, and check that its secret is there."""
+    """Read a webhook from a settings file; its secret is looked for by who sends something."""
     fields = reader.record(("url",), ("token", "timeout", "retries"))
     webhook = Webhook(
         url=fields["url"].text(),
@@ -61,7 +61,7 @@ def read_webhook(reader: Reader) -> Webhook:
     if webhook.token and parts.scheme == "http" and not _is_loopback(parts.hostname):
         raise fields["url"].fail("an https:// address where there is a token")
     if webhook.token:
-        find_secret(webhook.token)
+        _parse_reference(webhook.token)
     return webhook
 
 
@@ -78,10 +78,10 @@ def find_secret(reference: str) -> str:
     ParameterError
         There is no such secret; the error does not show what was given if it may be one.
     """
-    kind, _, name = reference.partition(":")
-    if kind == "env" and name:
+    kind, name = _parse_reference(reference)
+    if kind == "env":
         secret = os.environ.get(name, "")
-    elif kind == "file" and name:
+    else:
         try:
             with Path(name).open(encoding="utf-8") as file:
                 secret = file.read(_MOST_SECRET).strip()
@@ -89,11 +89,16 @@ def find_secret(reference: str) -> str:
             raise ParameterError(
                 f"the secret {shorten(reference)} cannot be read: {error}"
             ) from None
-    else:
-        raise ParameterError("a secret is given as env:NAME or file:PATH, never by itself")
     if not secret or not secret.isprintable() or not secret.isascii():
         raise ParameterError(f"the secret {shorten(reference)} is empty or not plain text")
     return secret
+
+
+def _parse_reference(reference: str) -> tuple[str, str]:
+    kind, _, name = reference.partition(":")
+    if kind not in ("env", "file") or not name:
+        raise ParameterError("a secret is given as env:NAME or file:PATH, never by itself")
+    return kind, name
 
 
 def _is_loopback(host: str) -> bool:
@@ -118,9 +123,16 @@ class WebhookSender:
     webhook : Webhook
     log : callable
         Called with what an operator should know.
+
+    Raises
+    ------
+    ParameterError
+        The secret is not where it should be.
     """
 
     def __init__(self, webhook: Webhook, log: Callable[[str], None]) -> None:
+        if webhook.token:
+            find_secret(webhook.token)
         self._webhook, self._log = webhook, log
         self._waiting: queue.Queue[bytes] = queue.Queue(_MOST_WAITING)
         self._stopping = threading.Event()

@@ -12,7 +12,9 @@ from rooms import write_site
 
 from solah.data.json_reader import Reader
 from solah.exceptions import ParameterError, SolahError
+from solah.network.alerting import KINDS
 from solah.network.placement import load_placement
+from solah.network.sending import Sending
 from solah.network.site import load_site, site_schema
 from solah.network.site.document import Credentials, Deciding, Store
 from solah.network.site.reading import read_site
@@ -48,6 +50,15 @@ wire: cbor
 root: plant/solah
 state: remembered
 store: {size: 10MB, age: 12h}
+sending: {slack: 0.25, unit: 0.01, keep_alive: 30s}
+alerts:
+  rules:
+    - {name: busy for long, decision: [busy], for: 60, clear_after: 5}
+    - {name: unsure, held_back: [few readings], for: 60}
+    - {name: blind, known_below: 0.5, for: 1}
+    - {name: gone, offline: any, for: 60}
+    - {name: nothing comes, stale: true, for: 60}
+  webhook: {url: "https://hooks.local/solah", token: "env:HOOK", timeout: 3, retries: 1}
 """
 
 
@@ -90,6 +101,9 @@ def test_all_that_a_file_says_is_read(tmp_path):
     assert site.broker_of("hall").url == "mqtts://hub.local"
     assert site.deciding == Deciding(5.0, False, 1.0)
     assert site.store == Store(10_000_000, 43_200.0)
+    assert site.sending == Sending(0.25, 0.01, 30.0)
+    assert [rule.kind for rule in site.alerts.rules] == [*KINDS]
+    assert site.alerts.webhook.token == "env:HOOK"
     assert (temperature.topic, temperature.path) == ("zigbee2mqtt/climate", ("temperature",))
     assert temperature.convert(212.0) == pytest.approx(100.0)
     assert (temperature.low, temperature.high, temperature.max_age) == (-40.0, 60.0, 3600.0)
@@ -188,6 +202,33 @@ def test_a_policy_is_put_into_the_model(tmp_path):
         file = write_site(tmp_path, "mqtt://h", policy=wrong)
         with pytest.raises(SolahError, match=part):
             load_site(file).bundle()
+
+
+def test_a_plan_of_a_site_sends_on_change(tmp_path):
+    file = write_site(tmp_path, "mqtt://h", sending="{}")
+    assert load_site(file).bundle().plan.sending == Sending()
+    assert load_site(write_site(tmp_path, "mqtt://h")).bundle().plan.sending is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"sending": "{slack: 2}"}, r"line \d+: site.sending.slack must be"),
+        ({"sending": "{slack: 0.95}"}, r"line \d+: site.sending: 'slack' must be from 0 to 0.9"),
+        ({"sending": "{keep_alive: 30}"}, r"line \d+: site.sending.keep_alive must be"),
+        ({"alerts": "{rules: []}"}, r"line \d+: site.alerts.rules must "),
+        ({"alerts": "{rules: [{name: x, stale: true}]}"}, r"site.alerts.rules\[0\] has no 'for'"),
+    ],
+)
+def test_wrong_settings_of_a_site_are_named(tmp_path, changes, part):
+    with pytest.raises(ParameterError, match=part):
+        load_site(write_site(tmp_path, "mqtt://h", **changes))
+
+
+def test_what_a_plan_says_is_not_said_twice(tmp_path):
+    for part in ("policy", "sending"):
+        with pytest.raises(ParameterError, match=f"has '{part}' and 'plan'"):
+            load_site(written(tmp_path, f"plan: plan.json\n{part}: {{}}\n"))
 
 
 def test_the_schema_knows_all_templates():

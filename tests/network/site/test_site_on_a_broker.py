@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import site_chaos
 from processes import PATIENCE, Listener, until
 from rooms import write_site
 
+from solah.cli.main import main
 from solah.network.client import Client, find_broker
 from solah.network.messages import decode_status
 
@@ -80,6 +82,59 @@ def test_every_decision_is_explained_by_what_had_arrived(broker, tmp_path):
     assert len(site_chaos.Judge(model, forged).unexplained()) == 1
     forged = site_chaos.Record(decisions={0: replace(row, missing=())})
     assert len(site_chaos.Judge(model, forged).unexplained()) == 1
+
+
+def run_words(capsys, *words):
+    """Run ``solah`` here, which must go well; return what it prints."""
+    with suppress(SystemExit):
+        main([str(word) for word in words])
+    return capsys.readouterr().out
+
+
+def test_a_site_is_published_watched_and_alerted_from_its_file(broker, running, tmp_path, capsys):
+    rule = "{name: decided, decision: [airing, busy, empty], for: 0}"
+    gone = "{name: blind, known_below: 0.4, for: 0}"
+    file = write_site(
+        tmp_path,
+        broker.url,
+        sending="{keep_alive: 2s}",
+        alerts=f"{{rules: [{rule}, {gone}]}}",
+    )
+    running(file)
+    listener, publish = Listener(broker.url, "room"), Publisher(broker.url)
+    alerts = {}
+    watcher = Client(
+        find_broker(broker.url),
+        "alerts",
+        lambda _, payload: alerts.update({json.loads(payload)["name"]: json.loads(payload)}),
+        is_kept=False,
+    )
+    watcher.subscribe(["solah/room/alert"])
+    watcher.start()
+    try:
+
+        def is_alerted():
+            everything(publish)
+            return "decided" in alerts
+
+        until(is_alerted)
+        published = run_words(capsys, "publish", file, "--at-time", "2100-01-01T00:00", "--json")
+        assert json.loads(published)["from"] == int(datetime(2100, 1, 1).timestamp())
+        (kept,) = json.loads(run_words(capsys, "publish", file, "--history", "--json"))
+        assert kept["model"] == json.loads(published)["model"]
+        lines = run_words(capsys, "watch", file, "--seconds", "1.5", "--json").splitlines()
+        seen = json.loads(lines[-1])
+        assert {node["name"] for node in seen["nodes"]} == {"gateway", "kitchen", "plug", "hall"}
+        assert [one["name"] for one in seen["alerts"]] == ["decided"]
+        # Nodes say little, and still name what is too old, and how old the rest is.
+        too_old = {"temperature", "humidity", "power"}
+        until(lambda: any(too_old <= set(row.missing) for _, row in [*listener.rows.values()]))
+        until(lambda: "blind" in alerts)
+        rows = [row for _, row in listener.rows.values()]
+        assert any(row.oldest is not None and row.known == 1.0 for row in rows)
+    finally:
+        for one in (listener, publish, watcher):
+            one.stop()
 
 
 def test_a_site_starts_before_its_broker_and_survives_the_death_of_a_node(

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from solah.model.document import Model
+    from solah.network.alerting import Alerting
     from solah.network.messages import Wire
+    from solah.network.sending import Sending
     from solah.network.trust import Trust
 
 Steps = tuple[str | int, ...]
@@ -183,6 +185,8 @@ class Site:
     deciding : when rows are made
     policy : when a decision is held back, and when one changes, instead of what the model says; as
         the model document has it, but a ``min_belief`` may be one number, or by class
+    sending : how nodes send on change; None where they send every row
+    alerts : what ``solah up`` raises alerts of; None for nothing
     wire : how nodes write messages
     root : what the topics of the site begin with
     state : the folder of what nodes remember
@@ -200,6 +204,8 @@ class Site:
     sensors: tuple[Sensor, ...] = ()
     deciding: Deciding = Deciding()
     policy: Mapping[str, Any] | None = None
+    sending: Sending | None = None
+    alerts: Alerting | None = None
     wire: Wire = "json"
     root: str = "solah"
     state: Path = Path("solah.state")
@@ -229,7 +235,13 @@ class Site:
         model = load_document(self.model)
         if self.policy is not None:
             model = _with_policy(model, self.policy)
-        plan = make_plan(model, self.nodes or None, gateway=self.gateway, site=self.name)
+        plan = make_plan(
+            model,
+            self.nodes or None,
+            gateway=self.gateway,
+            site=self.name,
+            sending=self.sending,
+        )
         return Bundle(plan, model)
 
     def broker_of(self, node: str) -> BrokerAccess:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from solah.network.client import Broker
     from solah.network.site.aligning import Row
     from solah.network.site.document import Site
+    from solah.network.site.mapping import Target
 
 _MOST_STRANGERS = 50
 _OTHERS = "others"
@@ -61,8 +62,7 @@ class Feed:
         check_sensors(site, bundle)
         self.counters: Counter[str] = Counter()
         self._deciding, self._log = site.deciding, log
-        reads = set(bundle.plan.node(node).reads)
-        targets = targets_of([one for one in bundle.model.attributes if one.name in reads])
+        targets = _targets(bundle, node)
         self._mapper = Mapper(site.sensors, targets)
         self._of_any_node = Mapper(site.sensors, targets_of(bundle.model.attributes))
         ages = {one.attribute: one.max_age for one in site.sensors if one.max_age is not None}
@@ -184,6 +184,22 @@ class Feed:
             if self._stopping.wait((now // every + 1) * every - now):
                 return
             self.tick(time.time())
+
+
+def sensor_topics(site: Site, bundle: Bundle) -> dict[str, list[str]]:
+    """List the topics of sensors to which each node subscribes at the broker of the nodes."""
+    reading = [node.name for node in bundle.plan.nodes if node.reads]
+    return {
+        node: Mapper(site.sensors, _targets(bundle, node)).filters
+        for node in reading
+        if node not in site.sensor_brokers
+    }
+
+
+def _targets(bundle: Bundle, node: str) -> dict[str, Target]:
+    """Return what the readings of a node are for."""
+    reads = set(bundle.plan.node(node).reads)
+    return targets_of([one for one in bundle.model.attributes if one.name in reads])
 
 
 def check_sensors(site: Site, bundle: Bundle) -> None:

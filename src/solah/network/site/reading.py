@@ -15,9 +15,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from solah.data.json_reader import JsonParser, Reader
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.policy import Policy
+from solah.network.alerting import read_alerting
 from solah.network.client import find_broker
 from solah.network.placement import KEYS, OF_SITES, read_nodes
 from solah.network.plan import GATEWAY, SITE, check_name
+from solah.network.sending import Sending
 from solah.network.site.document import (
     BrokerAccess,
     Credentials,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
+    from solah.network.alerting import Alerting
     from solah.network.site.document import Steps
     from solah.network.site.templates import Template
 
@@ -116,8 +119,9 @@ def read_site(document: Reader, folder: Path) -> Site:
     name = _checked(fields["site"], check_name) if "site" in fields else SITE
     if "model" in fields and "plan" in fields:
         raise document.error(f"{document.place} has 'model' and 'plan'; one says what is run")
-    if "policy" in fields and "plan" in fields:
-        raise document.error(f"{document.place} has 'policy' and 'plan', which has a policy itself")
+    for part in ("policy", "sending"):
+        if part in fields and "plan" in fields:
+            raise document.error(f"{document.place} has {part!r} and 'plan', which says it itself")
     return Site(
         name=name,
         nodes=_read_nodes(fields["nodes"]) if "nodes" in fields else {},
@@ -129,6 +133,8 @@ def read_site(document: Reader, folder: Path) -> Site:
         sensors=_read_sensors(fields["sensors"]) if "sensors" in fields else (),
         deciding=_read_deciding(fields["decide"]) if "decide" in fields else Deciding(),
         policy=_read_policy(fields["policy"]) if "policy" in fields else None,
+        sending=_read_sending(fields["sending"]) if "sending" in fields else None,
+        alerts=_read_alerts(fields["alerts"]) if "alerts" in fields else None,
         wire=_one_of(fields["wire"], ("json", "cbor")) if "wire" in fields else "json",
         root=_read_root(fields["root"]) if "root" in fields else "solah",
         state=_file(fields.get("state"), folder) or folder / f"{name}.state",
@@ -223,6 +229,23 @@ def _read_policy(policy: Reader) -> dict[str, Any]:
     return {name: part.value for name, part in parts.items()}
 
 
+def _read_sending(sending: Reader) -> Sending:
+    fields = sending.record((), ("slack", "unit", "keep_alive"))
+    given: dict[str, float] = {
+        name: fields[name].number(0.0, 1.0) for name in ("slack", "unit") if name in fields
+    }
+    if "keep_alive" in fields:
+        given["keep_alive"] = _duration(fields["keep_alive"], 0.01)
+    try:
+        return Sending(**given)
+    except ParameterError as error:
+        raise sending.error(f"{sending.place}: {error}") from None
+
+
+def _read_alerts(alerts: Reader) -> Alerting:
+    return read_alerting(alerts.value, alerts.place)
+
+
 def _read_store(store: Reader) -> Store:
     fields = store.record((), ("size", "age"))
     default = Store()
@@ -274,7 +297,7 @@ def _read_template(entry: Reader, fields: Mapping[str, Reader]) -> Template | No
         return None
     if "topic" in fields:
         raise entry.error(f"{entry.place} has a 'topic' and a 'template'; the template has its own")
-    name = fields["template"].value
+    name = fields["template"].text()
     if name not in TEMPLATES:
         raise fields["template"].error(
             f"{fields['template'].place}: there is no template {shorten(name)}"

@@ -48,6 +48,19 @@ function spellModel(node) {
   return node.has_newest ? node.model.slice(0, 8) : `${node.model.slice(0, 8)}, not the newest`;
 }
 
+/** The class that stands after a decision; null for "don't know". */
+function standing({ decision, settled }) {
+  return settled === "" ? decision : settled;
+}
+
+function spellHeldBack({ decision, certainty, settled, doubts }) {
+  if (settled === "") return "";
+  const why = doubts.length ? ` (${doubts.join(", ")})` : "";
+  if (settled === null) return `Held back${why}. The model leans to ${decision}, ${percent(certainty)}.`;
+  if (settled !== decision) return `Still stands${why}. The model leans to ${decision}, ${percent(certainty)}.`;
+  return doubts.length ? `Doubts: ${doubts.join(", ")}.` : "";
+}
+
 function spellOutput(part) {
   return part.state === "heard" ? part.says : SILENT[part.state];
 }
@@ -79,6 +92,7 @@ function fillTable(id, rows) {
   while (body.rows.length > rows.length) body.deleteRow(-1);
   rows.forEach((cells, i) => {
     const row = body.rows[i] ?? body.insertRow();
+    while (row.cells.length > cells.length) row.deleteCell(-1);
     cells.forEach(([text, style = ""], j) => {
       const cell = row.cells[j] ?? row.insertCell();
       if (cell.className !== style) cell.className = style;
@@ -136,23 +150,28 @@ function showVerdict({ decisions, parts }) {
   const last = decisions.last[0];
   if (!last) return;
   const root = parts[parts.length - 1];
-  write(byId("verdict"), last.decision);
-  write(byId("certainty"), last.certainty === null ? "" : percent(last.certainty));
+  const stands = standing(last);
+  const place = stands === last.decision ? last.place : picture.model ? picture.model.classes.indexOf(stands) : -1;
+  const hasPlace = place !== null && place >= 0;
+  write(byId("verdict"), stands ?? "don’t know");
+  write(byId("certainty"), last.certainty === null || stands !== last.decision ? "" : percent(last.certainty));
+  reveal(byId("verdict-doubts"), spellHeldBack(last));
   write(byId("verdict-row"), `Row ${last.row}, with ${percent(last.known)} of the model’s knowledge.`);
   reveal(byId("verdict-missing"), last.missing.length ? `Missing: ${last.missing.join(", ")}.` : "");
-  byId("verdict-chip").hidden = last.place === null;
-  if (last.place !== null) byId("verdict-chip").className = `chip ${colourOf(last.place)}`;
+  byId("verdict-chip").hidden = !hasPlace;
+  if (hasPlace) byId("verdict-chip").className = `chip ${colourOf(place)}`;
   if (root && byId("verdict-bar")) fillBar(byId("verdict-bar"), root.belief);
   all("#beliefs li").forEach((item, c) => {
-    item.classList.toggle("is-decided", c === last.place);
+    item.classList.toggle("is-decided", c === place);
     write(item.querySelector("output"), root && root.belief.length ? percent(root.belief[c]) : "");
   });
-  announce(`${last.decision} ${byId("certainty").textContent} ${byId("verdict-missing").textContent}`, last);
+  const words = ["verdict", "certainty", "verdict-doubts", "verdict-missing"].map((id) => byId(id).textContent);
+  announce(words.filter(Boolean).join(" "), [stands, last.missing, last.doubts]);
 }
 
 /** Tell screen readers what is decided, when it changes and not too often. */
-function announce(text, { decision, missing }) {
-  const key = JSON.stringify([decision, missing]);
+function announce(text, about) {
+  const key = JSON.stringify(about);
   const now = performance.now();
   if (key === announced.text || now - announced.at < ANNOUNCE_EVERY) return;
   announced = { text: key, at: now };
@@ -236,6 +255,8 @@ function showSensors(nodes) {
 function showDecisions({ last, missing, kept, incomplete }) {
   const whose = missing.map(({ part, times }) => `${part} (${times})`).join(", ");
   reveal(byId("lacking"), whose ? `${percent(incomplete)} of the last ${count(kept)} lacked evidence of ${whose}.` : "");
+  const hasPolicy = last.some(({ settled }) => settled !== "");
+  for (const heading of all("#last th.of-policy")) heading.hidden = !hasPolicy;
   fillTable("last", last.map((one) => [
     [String(one.row), "number"],
     [one.decision],
@@ -244,6 +265,7 @@ function showDecisions({ last, missing, kept, incomplete }) {
     [percent(one.known), "number"],
     [one.age === null ? "" : spellDuration(one.age), "number"],
     [one.missing.join(", "), "missing"],
+    ...(hasPolicy ? [[standing(one) ?? "don’t know"], [one.doubts.join(", ")]] : []),
   ]));
 }
 
