@@ -26,10 +26,6 @@ from solah.network.topics import Topics
 pytest.importorskip("starlette", reason="starlette is not installed")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
 PHONE = {"width": 360, "height": 740}
 NASTY = (
     "<script>alert(1)</script>",
@@ -273,18 +269,6 @@ def test_streams_leave_room_for_other_questions(serve, connect):
 
 
 # --- a real browser --------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser(find_tool):
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = find_tool("chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=FLAGS.split(), timeout=1_000 * PATIENCE
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from solah.cli.broker_options import BrokerOptions, Root, TrustFiles, trusted
 from solah.cli.node import SiteFile, refuse_beside_site
 from solah.cli.overwriting import READ
 from solah.cli.screen import Screen
-from solah.cli.verb import options_in
+from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
     from solah.network.bundle import Bundle
@@ -96,6 +96,10 @@ Sign = Annotated[
 ]
 
 
+@many_options(
+    *("plan", "broker", "site", "credentials", "shadow", "end_shadow", "history", "rollback", "at"),
+    *("at_time", "ahead", "sign", "json"),
+)
 def publish(
     broker: BrokerOptions,
     screen: Screen,

@@ -13,7 +13,7 @@ from solah.cli.log_options import LogKind, log_of
 from solah.cli.node import SiteFile, refuse_beside_site
 from solah.cli.overwriting import READ
 from solah.cli.screen import Screen, console
-from solah.cli.verb import options_in
+from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,6 +110,10 @@ Seconds = Annotated[
 ]
 
 
+@many_options(
+    *("broker", "site", "plan", "credentials", "web", "alerts", "stale_after", "otel", "seconds"),
+    *("log", "json"),
+)
 def watch(
     broker: BrokerOptions,
     screen: Screen,
