@@ -17,6 +17,7 @@ from solah.network.answering import Answers
 from solah.network.evaluating import ROWS_A_MESSAGE, as_signal
 from solah.network.messages import Ask, Beliefs, Decisions, Measured, Terms
 from solah.network.opening import MOST_GAP, OpenRows, Settings
+from solah.network.sampling import Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -60,6 +61,7 @@ class NodeCore(OpenRows):
     def __init__(self, bundle: Bundle, name: str, settings: Settings | None = None) -> None:
         super().__init__(bundle, name, settings or Settings())
         self._progress = -1
+        self._sampling = Sampling(self.counters, is_by_time=self.settings.window is not None)
         self._answers = Answers()
         self._unsent: dict[str, list[Said]] = {}  # of a node that sends on change, by the plan
         self._exact: dict[str, dict[int, None]] = {}  # the rows that nodes are asked for exactly
@@ -93,10 +95,16 @@ class NodeCore(OpenRows):
         done = self.settled if self.decides else self._progress
         return done + 1 - MOST_GAP
 
+    def row_of(self, row: Measured) -> int | None:
+        """Return the row that readings belong to, or that samples are about to complete."""
+        if row.samples is None:
+            return row.sequence
+        return self._sampling.row_of(row.samples, self._versions.newest)
+
     def read(self, rows: Iterable[Measured], now: float, wall: float) -> list[int]:
-        """Take readings in; return the sequence numbers of the rows that they belong to."""
+        """Take readings or samples in; return the numbers of the rows that they belong to."""
         taken = []
-        for row in rows:
+        for row in self._sampling.rows(rows, self._versions, self.reached + 1):
             sequence = self._sequence_of(row, wall)
             if sequence is None:
                 self.counters["unnumbered"] += 1

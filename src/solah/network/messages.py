@@ -8,22 +8,27 @@ that a stranger on the broker can be counted and ignored.
 from __future__ import annotations
 
 import json
+import math
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
+from operator import index
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from solah.data.json_reader import MAX_DEPTH, JsonParser, Reader, shown
 from solah.exceptions import SolahError, require
+from solah.model.signals import MOST_CHANNELS as MAX_CHANNELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
 VERSION = 1
 MAX_BYTES = 256 * 1024
 MAX_ROWS = 2_000
 MAX_SEQUENCE = 2**53 - 1
 MAX_READINGS = 10_000
+MAX_SAMPLES = 4_096  # of each channel
 MAX_CONTAINERS = MAX_BYTES // 8
 _MAX_CHARACTERS = 500
 _MAX_SIGNAL_SIZE = 1_000
@@ -137,11 +142,26 @@ class Decisions:
 
 
 @dataclass(frozen=True)
+class Samples:
+    """Raw samples, of which a node makes the readings of windows.
+
+    Attributes
+    ----------
+    channels : the samples of each channel, one after the other; NaN for a missing one
+    tick : the number of the first sample, in samples of the model's fastest channel; None where it
+        is the one behind the last
+    """
+
+    channels: Mapping[str, tuple[float, ...]]
+    tick: int | None = None
+
+
+@dataclass(frozen=True)
 class Measured:
     """Readings of one row; the sequence is None where the node counts by time.
 
     Of readings that were held until a row was made, ``oldest`` says when the oldest was taken, and
-    ``missing`` names those that are unknown.
+    ``missing`` names those that are unknown. With ``samples``, it has these and no readings.
     """
 
     readings: Mapping[str, Reading]
@@ -149,6 +169,7 @@ class Measured:
     time: float | None = None
     oldest: float | None = None
     missing: tuple[str, ...] = ()
+    samples: Samples | None = None
 
 
 @dataclass(frozen=True)
@@ -261,11 +282,33 @@ def decode_readings(payload: bytes) -> tuple[Measured, ...]:
 
     ``{"readings": {...}, "seq": 7, "time": 1700000000.5}``, where only the readings must be there;
     or plainly the readings themselves, ``{"temperature": 21.5}``. A reading that is NaN or infinite
-    is unknown.
+    is unknown. Raw samples are ``{"samples": {"x": [0.1, null, 0.3]}, "tick": 300}``.
     """
     message = _read(payload, allow_nan=True)
+    if isinstance(message.part("samples").value, dict):
+        return (Measured({}, samples=_read_samples(message)),)
     is_list = isinstance(message.value, list)
     return tuple(map(_read_readings, message.items(0, MAX_ROWS) if is_list else [message]))
+
+
+def samples_of(measured: Any) -> Samples | None:
+    """Return the samples that a function of the user's returned; None where they are readings.
+
+    Examples
+    --------
+    >>> samples_of({"samples": {"x": [1, None, 2.5]}, "tick": 7})
+    Samples(channels={'x': (1.0, nan, 2.5)}, tick=7)
+    >>> samples_of({"temperature": 21.5})
+    """
+    if not isinstance(measured, Mapping) or not isinstance(measured.get("samples"), Mapping):
+        return None
+    channels = {
+        name: [None if value is None else float(value) for value in values]
+        for name, values in measured["samples"].items()
+    }
+    tick = measured.get("tick")
+    plain = {**measured, "samples": channels, "tick": None if tick is None else index(tick)}
+    return _read_samples(Reader(plain, "what it returned", MessageError))
 
 
 # --- writing -------------------------------------------------------------------------------------
@@ -307,9 +350,19 @@ def _plain_decisions(message: Decisions) -> dict[str, Any]:
 
 
 def _plain_measured(message: Measured) -> dict[str, Any]:
+    if message.samples is not None:
+        return _plain_samples(message.samples)
     plain = {"seq": message.sequence, "time": message.time}
     known = {name: value for name, value in plain.items() if value is not None}
     return {"readings": dict(message.readings), **known}
+
+
+def _plain_samples(samples: Samples) -> dict[str, Any]:
+    channels = {
+        name: [None if value != value else value for value in values]
+        for name, values in samples.channels.items()
+    }
+    return {"samples": channels, **({} if samples.tick is None else {"tick": samples.tick})}
 
 
 def _plain_ask(message: Ask) -> dict[str, Any]:
@@ -463,6 +516,26 @@ def _read_readings(row: Reader) -> Measured:
         _optional(_count, row.part("seq")),
         _optional(_time, row.part("time")),
     )
+
+
+def _read_samples(message: Reader) -> Samples:
+    fields = message.record(("samples",), ("tick",))
+    return Samples(
+        {
+            name: tuple(map(_sample, values.items(0, MAX_SAMPLES)))
+            for name, values in fields["samples"].named(MAX_CHANNELS, _MAX_CHARACTERS).items()
+        },
+        _optional(_count, message.part("tick")),
+    )
+
+
+def _sample(reader: Reader) -> float:
+    value = reader.value
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise reader.fail("a number or null")
+    return float(value) if abs(value) <= _FLOAT_MAX else math.nan
 
 
 def _optional(read: Callable[[Reader], Value], reader: Reader) -> Value | None:

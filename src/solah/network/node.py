@@ -509,7 +509,7 @@ class Node:
 
     def _flush(self, part: list[Measured]) -> None:
         if part:
-            size = _BYTES_A_READING * sum(1 + len(row.readings) for row in part)
+            size = _BYTES_A_READING * sum(1 + _n_values(row) for row in part)
             self._put("rows", list(part), size)
             part.clear()
 
@@ -521,7 +521,8 @@ class Node:
             return False
         if not self._is_lasting and time.monotonic() > self._progressed + _STUCK:
             return False
-        return row.sequence is not None and row.sequence > self._progress + _AHEAD
+        sequence = self.core.row_of(row)
+        return sequence is not None and sequence > self._progress + _AHEAD
 
     # --- remembering -----------------------------------------------------------------------------
 
@@ -555,6 +556,11 @@ class Node:
                 self.counters["unlogged"] += 1
 
         return write
+
+
+def _n_values(row: Measured) -> int:
+    channels = {} if row.samples is None else row.samples.channels
+    return len(row.readings) + sum(map(len, channels.values()))
 
 
 def client_id(topics: Topics, node: str) -> str:

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from solah.data import ReadOptions, iter_tables, to_numbers, to_text
 from solah.exceptions import DataError, ParameterError, shorten
 from solah.network.backlog import Complaints
-from solah.network.messages import MAX_SEQUENCE, Measured, MessageError, decode_readings
+from solah.network.messages import (
+    MAX_SEQUENCE,
+    Measured,
+    MessageError,
+    decode_readings,
+    samples_of,
+)
 
 if TYPE_CHECKING:
     import os
@@ -88,7 +94,7 @@ def called(name: str, start: int = 0, wanted: Callable[[], int] = lambda: -1) ->
     Parameters
     ----------
     name : ``module:function``, also of a module in the current folder; the function returns
-        readings by name, and is your own code
+        readings by name, or samples as messages have them, and is your own code
     start : the number of the first row
     wanted : returns the row that others wait for; numbers go on from there where they are behind
     """
@@ -105,9 +111,12 @@ def called(name: str, start: int = 0, wanted: Callable[[], int] = lambda: -1) ->
     while True:
         try:
             readings = function()
-            sequence = max(sequence + 1, wanted())
-            sequence = sequence if sequence <= MAX_SEQUENCE else 0
+            samples = samples_of(readings)
+            if samples is None:
+                sequence = max(sequence + 1, wanted())
+                sequence = sequence if sequence <= MAX_SEQUENCE else 0
             row = None if readings is None else Measured(dict(readings), sequence)
+            row = row if samples is None else Measured({}, samples=samples)
         except Exception as error:  # it is the user's, and may raise anything
             raise DataError(f"{name} failed: {type(error).__name__}: {error}") from error
         if row is None:

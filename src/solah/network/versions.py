@@ -38,6 +38,9 @@ class Versions:
         self._versions = [Version(bundle, name, keep)]
         self.first = 0  # the first row whose plan is still known
 
+    def __iter__(self) -> Iterator[Version]:
+        return iter(self._versions)
+
     @property
     def newest(self) -> Version:
         """The plan that came last."""

@@ -75,13 +75,7 @@ class SignalStream:
     def __init__(self, signals: Signals, decide: Decide) -> None:
         self.signals = signals
         self._decide = decide
-        self._measured = [_Held(channel, signals) for channel in signals.measured]
-        asked = {name for feature in signals.features for name in feature.channels}
-        stored = [channel for channel in signals.channels if channel.name in asked]
-        self._stored = {
-            channel: deque[np.float32](maxlen=_length(channel, signals)) for channel in stored
-        }
-        self._tick = 0
+        self._windows = WindowReadings(signals)
 
     def push(self, sample: Sequence[float]) -> WindowDecision | None:
         """Take a sample of every measured channel; decide if it completes a window.
@@ -96,6 +90,43 @@ class SignalStream:
         -------
         decision : WindowDecision or None
         """
+        readings = self._windows.push(sample)
+        if readings is None:
+            return None
+        decision, beliefs, *judged = self._decide(readings[None, :])
+        return WindowDecision(decision, beliefs, readings, *(judged or [decision]))
+
+
+class WindowReadings:
+    """Computes the features of windows as samples come, and decides nothing.
+
+    Parameters
+    ----------
+    signals : Signals
+    tick : int, default=0
+        The number of the first sample; all before it are missing.
+
+    Examples
+    --------
+    >>> from solah.signals import describe_signals
+    >>> signals = describe_signals(["x"], rate=10, window=4, overlap=0.5, features=["mean"])
+    >>> windows = WindowReadings(signals, tick=1)
+    >>> [windows.push([sample]) for sample in range(1, 6)]
+    [None, None, array([nan]), None, array([3.5])]
+    """
+
+    def __init__(self, signals: Signals, tick: int = 0) -> None:
+        self.signals = signals
+        self.tick = tick
+        self._measured = [_Held(channel, signals) for channel in signals.measured]
+        asked = {name for feature in signals.features for name in feature.channels}
+        stored = [channel for channel in signals.channels if channel.name in asked]
+        self._stored = {
+            channel: _unknown_ring(signals.window // channel.every) for channel in stored
+        }
+
+    def push(self, sample: Sequence[float]) -> NDArray[np.float64] | None:
+        """Take a sample of every measured channel; return the readings of a complete window."""
         if len(sample) != len(self._measured):
             raise DataError(
                 f"a sample has a number for each of {len(self._measured)} channels. Got "
@@ -105,25 +136,24 @@ class SignalStream:
         current = {
             held.channel.name: held.take(value)
             for held, value in zip(self._measured, values, strict=True)
-            if self._tick % held.channel.every == 0
+            if self.tick % held.channel.every == 0
         }
         for channel, ring in self._stored.items():
-            if self._tick % channel.every == 0:
+            if self.tick % channel.every == 0:
                 ring.append(_value(channel, current))
-        self._tick += 1
-        past = self._tick - self.signals.window
+        self.tick += 1
+        past = self.tick - self.signals.window
         if past < 0 or past % self.signals.step:
             return None
         return self._at_end()
 
-    def _at_end(self) -> WindowDecision:
+    def _at_end(self) -> NDArray[np.float64]:
         windows = {
             channel.name: np.array(ring, dtype=np.float32)[:, None]
             for channel, ring in self._stored.items()
         }
         readings = compute_features(self.signals, windows).astype(np.float64)
-        decision, beliefs, *judged = self._decide(readings)
-        return WindowDecision(decision, beliefs, readings[0], *(judged or [decision]))
+        return readings.reshape(-1)
 
 
 class _Held:
@@ -142,8 +172,8 @@ class _Held:
         return sample
 
 
-def _length(channel: Channel, signals: Signals) -> int:
-    return signals.window // channel.every
+def _unknown_ring(length: int) -> deque[np.float32]:
+    return deque([np.float32(np.nan)] * length, maxlen=length)
 
 
 def _value(channel: Channel, current: dict[str, np.float32]) -> np.float32:
