@@ -222,7 +222,7 @@ def _site_node(
     site = load_site(file)
     keys = trusted(list(site.trust))
     bundle = site.bundle(keys)
-    core = NodeCore(bundle, name, Settings(deadline=site.deciding.deadline))
+    core = NodeCore(bundle, name, Settings(deadline=site.patience(bundle.model)))
     topics = Topics(site.name, site.root)
     site.state.mkdir(parents=True, exist_ok=True)
     feed = Feed(site, bundle, name, log) if core.plan.reads else None

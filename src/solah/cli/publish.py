@@ -1,6 +1,7 @@
 """``solah publish``: send a plan to every node of a running network, or look at those sent."""
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,8 @@ from solah.cli.screen import Screen
 from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from solah.network.bundle import Bundle
     from solah.network.client import Broker
     from solah.network.site.document import Site
@@ -140,15 +143,18 @@ def publish(
     if sum(asked.values()) > 1 or (file is None and not any(asked.values())):
         raise ParameterError(f"give a site file, or one of {', '.join(asked)}")
     bundle = None if plan is None else load_bundle(plan)
+    row_of: Callable[[float], int] | None = None
     if file is not None:
         own = {"site": site, "window": window, "trust": trust, "root": root != "solah"}
         refuse_beside_site({**own, **broker.given()})
         described, topics, where = _of_file(file)
-        window = described.deciding.every if at_time is not None else None
         trust = list(described.trust)
         bundle = bundle if any(asked.values()) else described.bundle()
+        if at_time is not None:
+            row_of = partial(described.row_at, described.bundle().model)
     else:
         topics, where = _of_options(broker, site, bundle, root)
+        row_of = None if window is None else partial(_row_by_time, window)
     if bundle is not None and bundle.plan.site != topics.site:
         raise ParameterError(f"{plan} is of the site {bundle.plan.site!r}, not {topics.site!r}")
     if history:
@@ -167,12 +173,16 @@ def publish(
             f"{plan or rollback or file} is signed, and the row from which it decides is part of "
             "that; give --sign"
         )
-    bundle = bundle.starting_at(_first_row(where, topics, at, at_time, window, ahead))
+    bundle = bundle.starting_at(_first_row(where, topics, at, at_time, row_of, ahead))
     bundle = bundle.as_shadow() if shadow else bundle.to_use()
     if sign is not None:
         bundle = bundle.signed(sign)
     publishing.publish_bundle(where, topics, bundle)
     _tell(screen, topics, bundle)
+
+
+def _row_by_time(window: float, when: float) -> int:
+    return int(when // window)
 
 
 def _of_file(file: Path) -> "tuple[Site, Topics, Broker]":
@@ -201,7 +211,7 @@ def _first_row(
     topics: "Topics",
     at: int | None,
     at_time: datetime | None,
-    window: float | None,
+    row_of: "Callable[[float], int] | None",
     ahead: int,
 ) -> int:
     from solah.exceptions import ParameterError
@@ -209,14 +219,14 @@ def _first_row(
 
     if at is not None and at_time is not None:
         raise ParameterError("a plan decides from a row or from a time on; give --at or --at-time")
-    if window is not None and at_time is None:
+    if row_of is not None and at_time is None:
         raise ParameterError("--window is for --at-time")
     if at is not None:
         return at
     if at_time is None:
         return newest_row(where, topics) + ahead
     when = at_time.timestamp()
-    return row_at(where, topics, when) if window is None else int(when // window)
+    return row_at(where, topics, when) if row_of is None else row_of(when)
 
 
 def _tell(screen: Screen, topics: "Topics", bundle: "Bundle") -> None:

@@ -148,18 +148,21 @@ def _tell(screen: Screen, learner: "Learner", proposal: "Proposal") -> None:
 
 
 def _unfed(site: "Site", bundle: "Bundle") -> list[str]:
-    """Name the attributes for which no sensor can be."""
-    from solah.network.site.mapping import placeholders
+    """Name the attributes, or the channels, for which no sensor can be."""
+    from solah.network.site.mapping import all_targets, placeholders
 
     fed = {one.attribute for one in site.sensors}
     if any(placeholders(one) for one in fed):
         return []  # the topics tell
-    return [one.name for one in bundle.model.attributes if one.name not in fed]
+    return [name for name in all_targets(bundle.model) if name not in fed]
 
 
 def _facts(site: "Site", bundle: "Bundle") -> dict[str, str]:
     deciding = site.deciding
-    when = f"every {deciding.every:g} s{' if a reading changed' if deciding.on_change else ''}"
+    every, signals = site.every(bundle.model), bundle.model.signals
+    when = f"every {every:g} s{' if a reading changed' if deciding.on_change else ''}"
+    if signals is not None:
+        when += f" on windows of {signals.window_seconds:g} s at {signals.rate:g} Hz"
     sending = bundle.plan.sending
     more = {
         "sends": "" if sending is None else f"on change, and every {sending.keep_alive:g} s",

@@ -144,6 +144,15 @@ class Signals:
         """How long a window is."""
         return self.window / self.rate
 
+    @property
+    def step_seconds(self) -> float:
+        """How much later each window begins than the one before."""
+        return self.step / self.rate
+
+    def last_row(self, tick: int) -> int:
+        """Return the number of the last window that ends up to a tick, counted from its first."""
+        return (tick - self.window) // self.step
+
     @cached_property
     def _by_name(self) -> dict[str, Channel]:
         return {channel.name: channel for channel in self.channels}

@@ -97,7 +97,7 @@ class NodeCore(OpenRows):
 
     def row_of(self, row: Measured) -> int | None:
         """Return the row that readings belong to, or that samples are about to complete."""
-        if row.samples is None:
+        if row.samples is None or row.sequence is not None:
             return row.sequence
         return self._sampling.row_of(row.samples, self._versions.newest)
 

@@ -150,10 +150,13 @@ class Samples:
     channels : the samples of each channel, one after the other; NaN for a missing one
     tick : the number of the first sample, in samples of the model's fastest channel; None where it
         is the one behind the last
+    lead : of samples that may be read again, such as those of a site: how many of the first ticks
+        only fill the windows of the rest. None where samples follow the last ones
     """
 
     channels: Mapping[str, tuple[float, ...]]
     tick: int | None = None
+    lead: int | None = None
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,8 @@ class Measured:
     """Readings of one row; the sequence is None where the node counts by time.
 
     Of readings that were held until a row was made, ``oldest`` says when the oldest was taken, and
-    ``missing`` names those that are unknown. With ``samples``, it has these and no readings.
+    ``missing`` names those that are unknown. With ``samples``, it has these and no readings; the
+    sequence is then that of the row that they complete.
     """
 
     readings: Mapping[str, Reading]
@@ -351,13 +355,14 @@ def _plain_decisions(message: Decisions) -> dict[str, Any]:
 
 def _plain_measured(message: Measured) -> dict[str, Any]:
     if message.samples is not None:
-        return _plain_samples(message.samples)
+        return plain_samples(message.samples)
     plain = {"seq": message.sequence, "time": message.time}
     known = {name: value for name, value in plain.items() if value is not None}
     return {"readings": dict(message.readings), **known}
 
 
-def _plain_samples(samples: Samples) -> dict[str, Any]:
+def plain_samples(samples: Samples) -> dict[str, Any]:
+    """Return samples as JSON's objects: null for a missing one."""
     channels = {
         name: [None if value != value else value for value in values]
         for name, values in samples.channels.items()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from solah.network.messages import MAX_SEQUENCE, Measured
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from solah.model.signals import Signals
+    from solah.network.bundle import Bundle
     from solah.network.evaluating import Version
     from solah.network.messages import Samples
+    from solah.network.plan import NodePlan
     from solah.network.versions import Versions
 
-_MOST_TICKS = 65_536  # that a message may be about
+MOST_TICKS = 65_536
+"""Ticks that a message may be about."""
 
 
 class Sampling:
@@ -57,7 +61,8 @@ class Sampling:
             if row.samples is None:
                 yield row
             else:
-                yield from self._completed(row.samples, versions, first_row)
+                for one in self._completed(row.samples, versions, first_row):
+                    yield replace(one, time=row.time, oldest=row.oldest)
 
     def row_of(self, samples: Samples, version: Version) -> int | None:
         """Return the row that samples are about to complete; None where they complete none."""
@@ -81,7 +86,7 @@ class Sampling:
         found = []
         for model, one in self._windows.items():
             counters = self._counters if one is fitting[-1] else None  # each tick once
-            rows = one.take(samples.channels, tick, counters)
+            rows = one.take(samples.channels, tick, counters, samples.lead)
             found += [row for row in rows if versions.of(row.sequence or 0).hash == model]
         return found
 
@@ -92,14 +97,14 @@ class Sampling:
         tick = self._next
         if tick is None:
             tick = first_row * windows[-1].signals.step if windows else 0
-        return tick if tick + _MOST_TICKS <= MAX_SEQUENCE else 0
+        return tick if tick + MOST_TICKS <= MAX_SEQUENCE else 0
 
     def _keep_windows(self, versions: Versions) -> None:
         """Have windows for each plan by which samples are needed, and for no other."""
         self._windows = {
             version.hash: self._windows.get(version.hash) or SampledWindows(signals)
             for version in versions
-            if (signals := _signals_of(version)) is not None
+            if (signals := signals_of(version.bundle, version.plan)) is not None
         }
 
 
@@ -140,7 +145,7 @@ class SampledWindows:
             len(channels[name]) == _first(end, apart) - _first(tick, apart)
             for name, apart in every.items()
         )
-        is_bounded = tick < end <= min(tick + _MOST_TICKS, MAX_SEQUENCE)
+        is_bounded = tick < end <= min(tick + MOST_TICKS, MAX_SEQUENCE)
         return end if is_fitting and is_bounded else None
 
     def take(
@@ -148,6 +153,7 @@ class SampledWindows:
         channels: Mapping[str, tuple[float, ...]],
         tick: int,
         counters: Counter[str] | None = None,
+        lead: int | None = None,
     ) -> list[Measured]:
         """Take samples from a tick on; return the rows of the windows that they complete.
 
@@ -156,16 +162,22 @@ class SampledWindows:
         channels : the samples of each channel; others than those needed are left out
         tick : the number of the first
         counters : where to count ticks that are repeated, missing or begin again
+        lead : of samples that may be read again, how many of the first ticks only fill windows: no
+            row is made of those that end there, or in a gap before them. Where such samples go
+            back, windows begin again
         """
         end = self.end_of(channels, tick)
         if end is None:
             return []
+        if lead is not None and self._windows is not None and tick < self._windows.tick:
+            self._windows = None
         windows = self._windows_for(tick, end, Counter() if counters is None else counters)
+        first = windows.tick if lead is None else tick + lead
         rows = []
         for now in range(windows.tick, end):
             readings = windows.push(self._sample(channels, tick, now))
-            if readings is not None:
-                rows.append(self._row(readings.tolist(), now + 1))
+            if readings is not None and now >= first:
+                rows.append(self._row(readings.tolist(), now + 1, windows.lacking))
         return rows
 
     def own(self, channels: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
@@ -198,10 +210,14 @@ class SampledWindows:
             sample.append(channels[channel.name][place] if is_there else math.nan)
         return sample
 
-    def _row(self, readings: list[float], end: int) -> Measured:
+    def _row(self, readings: list[float], end: int, lacking: frozenset[str]) -> Measured:
+        """Make a row; features of channels that lack samples are named as missing."""
         named = zip(self.signals.names, readings, strict=True)
         known = {name: None if value != value else value for name, value in named}
-        return Measured(known, (end - self.signals.window) // self.signals.step)
+        missing = tuple(
+            one.name for one in self.signals.features if not lacking.isdisjoint(one.channels)
+        )
+        return Measured(known, self.signals.last_row(end), missing=missing)
 
 
 def _first(tick: int, every: int) -> int:
@@ -209,8 +225,8 @@ def _first(tick: int, every: int) -> int:
     return -(-tick // every)
 
 
-def _signals_of(version: Version) -> Signals | None:
+def signals_of(bundle: Bundle, node: NodePlan) -> Signals | None:
     """Return how a node's readings come of samples; None where none do."""
-    signals = version.bundle.model.signals
-    signals = None if signals is None else signals.only(version.plan.reads)
+    signals = bundle.model.signals
+    signals = None if signals is None else signals.only(node.reads)
     return signals if signals is not None and signals.features else None

@@ -147,6 +147,13 @@ class WindowReadings:
             return None
         return self._at_end()
 
+    @property
+    def lacking(self) -> frozenset[str]:
+        """The channels of which samples are missing in the last window."""
+        return frozenset(
+            channel.name for channel, ring in self._stored.items() if np.isnan(ring).any()
+        )
+
     def _at_end(self) -> NDArray[np.float64]:
         windows = {
             channel.name: np.array(ring, dtype=np.float32)[:, None]

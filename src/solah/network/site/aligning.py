@@ -27,7 +27,8 @@ _INTERVALS = 20
 _LEAST_INTERVALS = 3
 _QUANTILE = 0.9
 _TIMES = 3.0
-_READINGS = (Event.TAKEN, Event.UNUSUAL)
+READINGS = (Event.TAKEN, Event.UNUSUAL)
+"""What a message with a reading is."""
 _WITHOUT_EFFECT = (Event.ABSENT,)
 
 
@@ -102,7 +103,7 @@ class Aligner:
     >>> mapper = Mapper([Sensor("temperature", "attic")], targets)
     >>> aligner = Aligner(targets, {"temperature": 60.0}, every=10.0)
     >>> for found in mapper.read("attic", b"21.5"):
-    ...     aligner.take(found, "attic", now=1000.0)
+    ...     _ = aligner.take(found, "attic", now=1000.0)
     >>> aligner.row(now=1030.0).readings, aligner.row(now=1100.0).missing
     ({'temperature': 21.5}, ('temperature',))
     """
@@ -113,7 +114,9 @@ class Aligner:
         self._targets, self._every = targets, every
         self._held = {name: _Held(max_ages.get(name)) for name in targets}
 
-    def take(self, found: Found, topic: str, now: float, *, is_retained: bool = False) -> None:
+    def take(
+        self, found: Found, topic: str, now: float, *, is_retained: bool = False
+    ) -> float | None:
         """Take in what a message said of an attribute.
 
         Parameters
@@ -125,27 +128,45 @@ class Aligner:
             The time on the wall, in seconds.
         is_retained : bool, default=False
             Whether the broker had kept it.
+
+        Returns
+        -------
+        time : float or None
+            From when on it counts; None for what is left alone.
         """
         held = self._held[found.attribute]
         event = self._judge(held, found, topic, is_retained)
         if event is not None:
             held.counts[event] += 1
-            return
+            return None
         held.counts[found.event] += 1
         if found.event in _WITHOUT_EFFECT:
-            return
+            return None
         held.topic = topic
         time = found.time
         if time is not None and time > now + CLOCK_TOLERANCE:
             held.counts[Event.CLOCK_AHEAD] += 1
             time = None
         time = now if time is None else time
-        if found.event in _READINGS:
+        if found.event in READINGS:
             if held.time is not None:
                 held.intervals.append(max(time - held.time, 0.0))
             self._hold(held, found, time)
         else:
             held.value = None
+        return time
+
+    def value(self, attribute: str) -> Reading:
+        """Return the last reading of an attribute, however old; None where it is unknown."""
+        return self._held[attribute].value
+
+    def count(self, attribute: str, counts: Mapping[str, int]) -> None:
+        """Count what else happened to an attribute."""
+        self._held[attribute].counts.update({what: n for what, n in counts.items() if n})
+
+    def max_age(self, attribute: str) -> float:
+        """Return for how many seconds a reading of an attribute is held."""
+        return self._max_age(self._held[attribute])
 
     def row(self, now: float) -> Row:
         """Make a row of what is known now."""

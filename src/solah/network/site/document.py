@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 Steps = tuple[str | int, ...]
 """The way to a value in a JSON document: keys of objects, and places in lists."""
+
+EVERY = 10.0
+"""Seconds between two rows where nobody says it."""
 
 TimeFormat = Literal["iso", "s", "ms"]
 
@@ -151,12 +155,12 @@ class Deciding:
 
     Attributes
     ----------
-    every : seconds between two rows
+    every : seconds between two rows; None for ten, or for what windows of samples say
     on_change : whether a row is left out while no reading changes, ages or comes back
     deadline : seconds after which a row is decided with what is there
     """
 
-    every: float = 10.0
+    every: float | None = None
     on_change: bool = False
     deadline: float = 2.0
 
@@ -243,6 +247,34 @@ class Site:
             sending=self.sending,
         )
         return Bundle(plan, model)
+
+    def every(self, model: Model) -> float:
+        """Return the seconds between two rows: of windows of samples, those between two windows.
+
+        Raises
+        ------
+        ParameterError
+            The file says something else than the model.
+        """
+        given, signals = self.deciding.every, model.signals
+        if signals is None:
+            return EVERY if given is None else given
+        if given is not None and not math.isclose(given, signals.step_seconds, rel_tol=1e-6):
+            raise ParameterError(
+                f"'decide.every' is {given:g} s, and the model decides on windows that follow each "
+                f"other every {signals.step_seconds:g} s; leave it out"
+            )
+        return signals.step_seconds
+
+    def patience(self, model: Model) -> float:
+        """Return how long a row waits for other nodes, which may wait for samples themselves."""
+        return self.deciding.deadline * (1 if model.signals is None else 2)
+
+    def row_at(self, model: Model, time: float) -> int:
+        """Return the number of the row that is made at a time."""
+        if model.signals is None:
+            return int(time // self.every(model))
+        return model.signals.last_row(math.floor(time * model.signals.rate))
 
     def broker_of(self, node: str) -> BrokerAccess:
         """Return the broker on which a node's sensors publish."""

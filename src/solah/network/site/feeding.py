@@ -1,7 +1,8 @@
 """Make rows of what sensors publish, on a clock that all nodes of a site share.
 
 A row's number is the time divided by the seconds between two rows, so that nodes whose clocks agree
-number their rows alike, also after a restart.
+number their rows alike, also after a restart. A model that decides on windows of samples says
+itself how they follow each other; a row is then made when the samples of a step are there.
 """
 
 from __future__ import annotations
@@ -14,22 +15,25 @@ from typing import TYPE_CHECKING, Any
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.network.client import Client
 from solah.network.messages import Measured, SensorReport
+from solah.network.sampling import MOST_TICKS, signals_of
 from solah.network.site.aligning import Aligner
 from solah.network.site.journal import Journal
-from solah.network.site.mapping import Mapper, n_wildcards, targets_of
+from solah.network.site.mapping import Mapper, all_targets, n_wildcards, targets_of
+from solah.network.site.windowing import Sampler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from solah.model.signals import Signals
     from solah.network.bundle import Bundle
     from solah.network.client import Broker
     from solah.network.site.aligning import Row
     from solah.network.site.document import Site
-    from solah.network.site.mapping import Target
 
 _MOST_STRANGERS = 50
 _OTHERS = "others"
 _LOOK_EVERY = 0.25
+_LEAST_WAIT = 0.001
 
 
 class SensorClient(Client):
@@ -62,12 +66,20 @@ class Feed:
         check_sensors(site, bundle)
         self.counters: Counter[str] = Counter()
         self._deciding, self._log = site.deciding, log
-        targets = _targets(bundle, node)
+        targets = targets_of(bundle.model, bundle.plan.node(node).reads)
         self._mapper = Mapper(site.sensors, targets)
-        self._of_any_node = Mapper(site.sensors, targets_of(bundle.model.attributes))
+        self._of_any_node = Mapper(site.sensors, all_targets(bundle.model))
         ages = {one.attribute: one.max_age for one in site.sensors if one.max_age is not None}
-        self._aligner = Aligner(targets, ages, site.deciding.every)
+        self._every = site.every(bundle.model)
+        self._aligner = Aligner(targets, ages, self._every)
         self._journal = Journal(site.state / f"{node}.journal", site.store, log)
+        signals, last = signals_of(bundle, bundle.plan.node(node)), self._journal.last
+        self._sampler = (
+            Sampler(signals, targets, ages, site.deciding.deadline, self.counters, last)
+            if signals is not None
+            else None
+        )
+        self._woken = threading.Event()  # by samples, which may complete a row
         self._strangers: Counter[str] = Counter()
         self._last_row: tuple[Any, ...] | None = None
         self._number = self._journal.last
@@ -84,8 +96,10 @@ class Feed:
             self.counters["sensor_messages"] += 1
             if not found and not self._of_any_node.wants(topic):
                 self._note_stranger(topic)
+            taker = self._sampler or self._aligner
             for one in found:
-                self._aligner.take(one, topic, now, is_retained=is_retained)
+                taker.take(one, topic, now, is_retained=is_retained)
+        self._woken.set()
 
     def _note_stranger(self, topic: str) -> None:
         """Count a topic that is for no attribute, and tell the first message of it."""
@@ -96,8 +110,13 @@ class Feed:
         self._strangers[topic if topic in self._strangers else _OTHERS] += 1
 
     def tick(self, now: float) -> Measured | None:
-        """Make the row of this moment; None where there is nothing new to decide."""
-        number = int(now // self._deciding.every)
+        """Make the row of this moment, or the next of those that samples complete by now.
+
+        None where there is nothing new to decide.
+        """
+        if self._sampler is not None:
+            return self._tick_samples(self._sampler, now)
+        number = int(now // self._every)
         with self._lock:
             if number <= self._number:
                 self.counters["clock_back"] += number < self._number
@@ -111,11 +130,24 @@ class Feed:
         self._journal.append(measured)
         return measured
 
+    def _tick_samples(self, sampler: Sampler, now: float) -> Measured | None:
+        with self._lock:
+            measured = sampler.next_row(now)
+            if measured is None or self._is_cut_off(measured.oldest):
+                return None
+        self._journal.append(measured)
+        return measured
+
+    def _is_cut_off(self, oldest: float | None) -> bool:
+        """Whether there is no connection and no reading; then nobody knows anything."""
+        is_away = self._client is not None and not self._client.is_connected
+        is_cut_off = is_away and oldest is None
+        self.counters["cut_off"] += is_cut_off
+        return is_cut_off
+
     def _is_idle(self, row: Row) -> bool:
         """Whether there is nothing to say: no connection and no reading, or no change."""
-        is_cut_off = self._client is not None and not self._client.is_connected
-        if is_cut_off and row.oldest is None:
-            self.counters["cut_off"] += 1
+        if self._is_cut_off(row.oldest):
             return True
         content = tuple(row.readings.items())
         is_same = self._deciding.on_change and content == self._last_row
@@ -130,7 +162,7 @@ class Feed:
     def report(self, now: float) -> dict[str, SensorReport]:
         """Say how the readings of each attribute come in."""
         with self._lock:
-            states = self._aligner.states(now)
+            states = (self._sampler or self._aligner).states(now)
             return {
                 name: SensorReport(state.age, state.max_age, state.is_known, state.counts)
                 for name, state in states.items()
@@ -158,48 +190,65 @@ class Feed:
     def stop(self) -> None:
         """End what :meth:`start` began."""
         self._stopping.set()
+        self._woken.set()
         if self._client is not None:
             self._client.stop()
         self._journal.close()
 
     def rows_from(self, first: int) -> Iterator[Measured]:
         """Yield the rows from a number on, those on disk first, then the new ones as they come."""
-        number = first - 1
+        number, before = first - 1, self._lead(first)
         while not self._stopping.is_set():
             rows = self._journal.after(number, wait=_LOOK_EVERY)
             for row in rows:
                 number = max(number, row.sequence or 0)
+                if before and self._sampler is not None:
+                    row, before = self._sampler.with_lead(before, row), []
                 yield row
             if not rows:
                 self._stopping.wait(_LOOK_EVERY)
+
+    def _lead(self, first: int) -> list[Measured]:
+        """Return the rows before one that have samples of its window."""
+        found: list[Measured] = []
+        number = first - 1 - (0 if self._sampler is None else self._sampler.n_lead)
+        while number < first - 1 and (rows := self._journal.after(number)):
+            found += [row for row in rows if (row.sequence or 0) < first]
+            number = rows[-1].sequence or 0
+        return found
 
     def all_counters(self) -> Counter[str]:
         """Return what was counted, of the journal, too."""
         return self.counters + self._journal.counters
 
     def _run_clock(self) -> None:
-        every = self._deciding.every
+        if self._sampler is not None:
+            self._run_samples(self._sampler)
+            return
+        every = self._every
         while True:
             now = time.time()
             if self._stopping.wait((now // every + 1) * every - now):
                 return
             self.tick(time.time())
 
+    def _run_samples(self, sampler: Sampler) -> None:
+        while not self._stopping.is_set():
+            self._woken.clear()
+            while self.tick(time.time()) is not None:
+                pass
+            with self._lock:
+                wait = sampler.seconds_to_next(time.time())
+            self._woken.wait(max(wait, _LEAST_WAIT))
+
 
 def sensor_topics(site: Site, bundle: Bundle) -> dict[str, list[str]]:
     """List the topics of sensors to which each node subscribes at the broker of the nodes."""
-    reading = [node.name for node in bundle.plan.nodes if node.reads]
     return {
-        node: Mapper(site.sensors, _targets(bundle, node)).filters
-        for node in reading
-        if node not in site.sensor_brokers
+        node.name: Mapper(site.sensors, targets_of(bundle.model, node.reads)).filters
+        for node in bundle.plan.nodes
+        if node.reads and node.name not in site.sensor_brokers
     }
-
-
-def _targets(bundle: Bundle, node: str) -> dict[str, Target]:
-    """Return what the readings of a node are for."""
-    reads = set(bundle.plan.node(node).reads)
-    return targets_of([one for one in bundle.model.attributes if one.name in reads])
 
 
 def check_sensors(site: Site, bundle: Bundle) -> None:
@@ -208,25 +257,56 @@ def check_sensors(site: Site, bundle: Bundle) -> None:
     Raises
     ------
     ParameterError
-        The error names the attribute or the node.
+        The error names the attribute, the channel or the node.
     """
-    if bundle.model.signals is not None:
-        raise ParameterError(
-            "the model decides on features of signals, and a site takes one reading per attribute "
-            "and row; compute the features where samples are taken ('solah export', or a node with "
-            "--call), and publish those"
-        )
-    names = {one.name for one in bundle.model.attributes}
+    names, signals = all_targets(bundle.model), bundle.model.signals
     for sensor in site.sensors:
         if not n_wildcards(sensor.topic) and sensor.attribute not in names:
+            why = _why_not_asked(sensor.attribute, signals)
             raise ParameterError(
-                f"the sensor on {sensor.topic} is for {shorten(sensor.attribute)}, which the model "
-                f"does not ask{did_you_mean(sensor.attribute, names)}"
+                f"the sensor on {sensor.topic} is for {shorten(sensor.attribute)}, {why}"
+                f"{did_you_mean(sensor.attribute, names)}"
             )
+    site.every(bundle.model)
+    if signals is not None:
+        _check_windows(site, signals)
     reading = [node.name for node in bundle.plan.nodes if node.reads]
     if site.deciding.on_change and len(bundle.plan.nodes) > 1:
         raise ParameterError(
             "'decide.when: changed' is for a site with one node, since rows of several nodes are "
             f"put together by their number; this one has {len(bundle.plan.nodes)}, of which "
             f"{', '.join(reading)} measure. Leave it out"
+        )
+
+
+def _why_not_asked(name: str, signals: Signals | None) -> str:
+    """Say why a sensor cannot be for a name."""
+    if signals is None:
+        return "which the model does not ask"
+    for feature in signals.features:
+        if name == feature.name:
+            of = ", ".join(_axes(signals, feature.channels))
+            return f"a feature that is computed here; the sensors' samples are for {of}"
+    if name in signals.channel_names:
+        of = ", ".join(_axes(signals, (name,)))
+        return f"which is computed here of {of}; the sensors' samples are for those"
+    return "which is no channel that the model asks"
+
+
+def _axes(signals: Signals, channels: Iterable[str]) -> list[str]:
+    """Return the measured channels behind some."""
+    return [one for name in channels for one in signals.channel(name).axes or (name,)]
+
+
+def _check_windows(site: Site, signals: Signals) -> None:
+    """Refuse what does not go with windows of samples."""
+    if site.deciding.on_change:
+        raise ParameterError(
+            "'decide.when: changed' does not go with a model that decides on windows of samples; "
+            "leave it out"
+        )
+    if signals.step > MOST_TICKS:
+        raise ParameterError(
+            f"the model's windows are {signals.step:,} samples apart, and a site takes "
+            f"{MOST_TICKS:,} at the most"
         )

@@ -6,16 +6,17 @@ import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import SolahError
-from solah.network.messages import MessageError
+from solah.network.messages import MAX_SAMPLES, MessageError
 from solah.network.plan import MAX_NAME, make_plan
 from solah.network.site.aligning import learnt_age
-from solah.network.site.document import Deciding
-from solah.network.site.mapping import target_of
+from solah.network.site.document import Site
+from solah.network.site.mapping import all_targets
 from solah.network.site.payloads import as_number, as_text, parse_json, parse_text
 from solah.network.site.quantities import spell_duration
 from solah.network.site.templates import TEMPLATES
@@ -23,13 +24,14 @@ from solah.network.site.templates import TEMPLATES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.network.site.mapping import Target
 
 _MOST_SOURCES = 20_000
 _MOST_VALUES = 20
 _LEAST_TIMES = 4
 _DEEPEST = 8
+_MOST_PLACES = 16  # of a list of numbers that may be values by themselves
 _TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SYNONYMS = {
     "temp": "temperature",
@@ -75,6 +77,17 @@ class Source:
     def name(self) -> str:
         """The topic and the place in the message, as people write them."""
         return self.topic if self.path is None else f"{self.topic} {self.path}"
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether many samples come at once."""
+        return any(isinstance(one, list) for one in self.values)
+
+    @property
+    def numbers(self) -> list[float]:
+        """The last few values that are numbers, or the samples of the last batches."""
+        parts = [one if isinstance(one, list) else [one] for one in self.values]
+        return [n for part in parts for one in part if (n := as_number(one)) is not None]
 
     @property
     def tokens(self) -> frozenset[str]:
@@ -155,20 +168,18 @@ class Learner:
 
     def propose(self, model: Model, *, broker: str, model_file: str, site: str) -> Proposal:
         """Say which value is the reading of which attribute, and write a site file of it."""
-        sources = [one for one in self.sources if one.path not in ("Time", "last_seen")]
-        attributes = list(model.attributes)
+        sources = self._candidates(takes_samples=model.signals is not None)
+        targets = all_targets(model)
         mapped: dict[str, Source] = {}
         ambiguous: dict[str, tuple[str, ...]] = {}
-        for attribute in attributes:
-            best = _best(attribute, sources)
+        for name, target in targets.items():
+            best = _best(name, target, sources)
             if len(best) == 1:
-                mapped[attribute.name] = best[0]
+                mapped[name] = best[0]
             elif best:
-                ambiguous[attribute.name] = tuple(one.name for one in best)
+                ambiguous[name] = tuple(one.name for one in best)
         used = {one.name for one in mapped.values()}
-        silent = tuple(
-            one.name for one in attributes if one.name not in mapped and one.name not in ambiguous
-        )
+        silent = tuple(name for name in targets if name not in mapped and name not in ambiguous)
         writer = _Writer(model, mapped, ambiguous, silent, self._times())
         return Proposal(
             text=writer.text(broker, model_file, site),
@@ -177,6 +188,17 @@ class Learner:
             unmatched=tuple(one.name for one in sources if one.name not in used),
             silent=silent,
         )
+
+    def _candidates(self, *, takes_samples: bool) -> list[Source]:
+        """Return the values that may be readings; samples in lists are one value, if taken."""
+        batches = {key for key, one in self._sources.items() if one.is_batch}
+        return [
+            one
+            for one in self.sources
+            if one.path not in ("Time", "last_seen")
+            and (takes_samples or not one.is_batch)
+            and not (takes_samples and (one.topic, _parent(one.path)) in batches)
+        ]
 
     def _times(self) -> dict[str, Any]:
         """Return what Zigbee2MQTT writes as the time of each message."""
@@ -188,18 +210,35 @@ class Learner:
 
 
 def _values(payload: bytes) -> Iterator[tuple[str | None, Any]]:
-    """Yield the single values of a message, with their paths."""
+    """Yield the values of a message with their paths: single ones, and lists of numbers."""
     if payload[:1] not in b"{[" or not payload:
         yield None, parse_text(payload)
         return
     waiting: list[tuple[tuple[str, ...], Any]] = [((), parse_json(payload))]
     while waiting:
         path, value = waiting.pop()
+        if _is_batch(value):
+            yield ".".join(path) if path else None, value
+            if len(value) > _MOST_PLACES:
+                continue
         if isinstance(value, dict | list) and len(path) < _DEEPEST:
             below = value.items() if isinstance(value, dict) else enumerate(value)
             waiting += [((*path, str(step)), part) for step, part in below if "." not in str(step)]
         elif as_text(value) is not None and path:
             yield ".".join(path), value
+
+
+def _is_batch(value: Any) -> bool:
+    """Whether a value may be samples of a channel: numbers, and null for missing ones."""
+    if not isinstance(value, list) or not 0 < len(value) <= MAX_SAMPLES:
+        return False
+    known = [one for one in value if one is not None]
+    return bool(known) and all(type(one) in (int, float) for one in known)
+
+
+def _parent(path: str | None) -> str | None:
+    """Return the way to the list or object that a value is in; None for all of the message."""
+    return (path or "").rpartition(".")[0] or None
 
 
 def _recognised(topic: str, path: str | None) -> Source:
@@ -228,32 +267,29 @@ def _tokens(text: str) -> frozenset[str]:
     return frozenset(_SYNONYMS.get(word, word) for word in words)
 
 
-def _best(attribute: Attribute, sources: Sequence[Source]) -> list[Source]:
+def _best(name: str, target: Target, sources: Sequence[Source]) -> list[Source]:
     """Return the values whose names have all words of the attribute's, and the fewest others."""
-    wanted = _tokens(attribute.name)
-    fitting = [
-        one for one in sources if wanted and wanted <= one.tokens and _can_be(one, attribute)
-    ]
+    wanted = _tokens(name)
+    fitting = [one for one in sources if wanted and wanted <= one.tokens and _can_be(one, target)]
     fewest = min((len(one.tokens) for one in fitting), default=0)
     return [one for one in fitting if len(one.tokens) == fewest]
 
 
-def _can_be(source: Source, attribute: Attribute) -> bool:
-    """Whether the values may be readings of an attribute."""
-    known = [one for one in source.values if one is not None]
-    if not known:
+def _can_be(source: Source, target: Target) -> bool:
+    """Whether the values may be readings of an attribute, or samples of a channel."""
+    if not any(one is not None for one in source.values):
         return False
-    if _states(source, attribute) is not None:
+    if _states(source, target) is not None:
         return True
-    return not attribute.is_coded and any(as_number(one) is not None for one in known)
+    return target.states is None and bool(source.numbers)
 
 
-def _states(source: Source, attribute: Attribute) -> dict[str, str | float] | None:
+def _states(source: Source, target: Target) -> dict[str, str | float] | None:
     """Say what stands for each text that is sent; nothing where the texts are the states."""
     sent = {text for one in source.values if (text := as_text(one)) is not None}
-    states = target_of(attribute).states
+    states = target.states
     if states is None:
-        if any(as_number(one) is not None for one in source.values):
+        if source.numbers:
             return None
         states = {"1": 1.0, "0": 0.0}
     elif sent <= states.keys():
@@ -316,6 +352,8 @@ class _Writer:
         others = [*self.ambiguous, *self.silent]
         if others:
             devices["gateway"] += others
+        if self.model.signals is not None:
+            devices = self._features_at(devices)
         try:
             make_plan(self.model, devices)
         except SolahError:
@@ -324,6 +362,16 @@ class _Writer:
             f"  {_word(node)}: [{', '.join(map(_word, names))}]" for node, names in devices.items()
         ]
         return ["nodes:", *nodes]
+
+    def _features_at(self, devices: Mapping[str, list[str]]) -> defaultdict[str, list[str]]:
+        """Place features where all their channels are, and the others at the gateway."""
+        signals, placed = self.model.signals, defaultdict[str, list[str]](list)
+        assert signals is not None
+        node_of = {name: node for node, names in devices.items() for name in names}
+        for attribute in self.model.attributes:
+            nodes = {node_of[one.name] for one in signals.only([attribute.name]).measured}
+            placed[nodes.pop() if len(nodes) == 1 else "gateway"].append(attribute.name)
+        return placed
 
     def _entry(self, template: str, place: str, names: Sequence[str]) -> list[str]:
         if template:
@@ -341,17 +389,17 @@ class _Writer:
         return lines
 
     def _attribute(self, name: str) -> str:
-        source, attribute = self.mapped[name], self._described(name)
+        source = self.mapped[name]
         where = source.part if source.path is None else source.path
         if source.part and source.path is not None:
             where = f"{source.part}/{source.path}"
         options = {} if not where else {"from": _word(where)}
-        if states := _states(source, attribute):
+        if states := _states(source, self._targets[name]):
             pairs = [f"{_word(sent)}: {_word(state)}" for sent, state in states.items()]
             options["states"] = f"{{{', '.join(pairs)}}}"
-        if len(source.times) >= _LEAST_TIMES:
+        if len(source.times) >= _LEAST_TIMES and not source.is_batch:
             gaps = [after - before for before, after in pairwise(source.times)]
-            least = 2 * Deciding().every
+            least = 2 * Site().every(self.model)
             options["max_age"] = spell_duration(max(least, ceil(learnt_age(gaps))))
         if list(options) == ["from"]:
             return options["from"]
@@ -359,19 +407,19 @@ class _Writer:
 
     def _remarks(self, name: str) -> Iterator[str]:
         """Say what a person should look at."""
-        source, attribute = self.mapped[name], self._described(name)
-        numbers = [n for one in source.values if (n := as_number(one)) is not None]
-        target = target_of(attribute)
+        numbers, target = self.mapped[name].numbers, self._targets[name]
         if target.states is None and numbers and target.low is not None and target.high is not None:
             low, high = min(numbers), max(numbers)
             if high < target.low or low > target.high:
+                attribute = next(one for one in self.model.attributes if one.name == name)
                 yield (
                     f"values are from {low:g} to {high:g}, and the model was trained on "
                     f"{attribute.low:g} to {attribute.high:g}: is there a unit to convert?"
                 )
 
-    def _described(self, name: str) -> Attribute:
-        return next(one for one in self.model.attributes if one.name == name)
+    @cached_property
+    def _targets(self) -> dict[str, Target]:
+        return all_targets(self.model)
 
 
 def _node_name(device: str) -> str:

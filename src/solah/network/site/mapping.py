@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from solah.data.spelling import spell
 from solah.exceptions import ParameterError, shorten
-from solah.network.messages import MessageError
+from solah.model.signals import MOST_SAMPLE
+from solah.network.messages import MAX_SAMPLES, MessageError
 from solah.network.site.payloads import (
     ABSENT,
     as_number,
@@ -22,9 +24,10 @@ from solah.network.site.payloads import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
     from solah.model.attributes import Attribute
+    from solah.model.document import Model
     from solah.network.site.document import Sensor
 
 _PLACEHOLDER = re.compile(r"\{(\d)\}")
@@ -56,6 +59,22 @@ class Event(StrEnum):
     """The broker had kept it, nobody knows for how long."""
     AMBIGUOUS = "ambiguous"
     """It is of another topic than the one that the attribute's readings came from."""
+    TOO_MANY = "too_many"
+    """It has more samples than a message may."""
+    SYNCHRONISED = "synchronised"
+    """Its samples did not follow the last ones any more, and began again by the clock."""
+    MISSING_SAMPLES = "missing_samples"
+    UNUSABLE_SAMPLES = "unusable_samples"
+    """Those that are no numbers, or cannot be, in a batch with others."""
+    DROPPED_SAMPLES = "dropped_samples"
+    """Those that came too late, twice, or in too large numbers."""
+
+
+class Batch(NamedTuple):
+    """Samples that follow each other; NaN for missing ones, of which some cannot be used."""
+
+    samples: tuple[float, ...]
+    n_unusable: int = 0
 
 
 class Found(NamedTuple):
@@ -69,6 +88,7 @@ class Found(NamedTuple):
     value : the reading; None where there is none
     time : when it was measured; None for when it arrived
     number : the sensor's own count; None where it has none
+    batch : of a channel all samples, of which the value is the last known one; None for one value
     """
 
     sensor: Sensor
@@ -77,6 +97,7 @@ class Found(NamedTuple):
     value: float | str | None = None
     time: float | None = None
     number: float | None = None
+    batch: Batch | None = None
 
 
 def check_filter(topic: str) -> str:
@@ -140,11 +161,13 @@ class Target:
     ----------
     states : of an attribute with states how each is written, and what it is; None for a number
     low, high : beyond these a number is unusual; None where nobody knows
+    takes_samples : whether it is a channel of signals, of which many samples may come at once
     """
 
     states: Mapping[str, str | float] | None = None
     low: float | None = None
     high: float | None = None
+    takes_samples: bool = False
 
 
 def target_of(attribute: Attribute) -> Target:
@@ -221,8 +244,9 @@ class Mapper:
         return wanted
 
     def _find(self, sensor: Sensor, attribute: str, message: _Message) -> Found:
+        target = self._targets[attribute]
         try:
-            raw = message.value(sensor)
+            raw = message.value(sensor, target)
             if raw is ABSENT:
                 return Found(sensor, attribute, Event.ABSENT)
             number = as_number(value_at(message.document, sensor.number)) if sensor.number else None
@@ -232,7 +256,10 @@ class Mapper:
             time = read_time(message.document, sensor.time) if sensor.time else None
         except MessageError:
             return Found(sensor, attribute, Event.NO_TIME)
-        event, value = convert(raw, sensor, self._targets[attribute])
+        if target.takes_samples and isinstance(raw, list):
+            event, last, batch = convert_batch(raw, sensor, target)
+            return Found(sensor, attribute, event, last, time, number, batch)
+        event, value = convert(raw, sensor, target)
         return Found(sensor, attribute, event, value, time, number)
 
 
@@ -249,8 +276,10 @@ class _Message:
             self._document = parse_json(self._payload)
         return self._document
 
-    def value(self, sensor: Sensor) -> Any:
+    def value(self, sensor: Sensor, target: Target) -> Any:
         if sensor.path is None:
+            if target.takes_samples and self._payload.lstrip()[:1] == b"[":
+                return self.document
             return parse_text(self._payload)
         return value_at(self.document, sensor.path)
 
@@ -274,9 +303,35 @@ def convert(raw: Any, sensor: Sensor, target: Target) -> tuple[Event, float | st
     return check_number(sensor.convert(number), sensor, target)
 
 
+def convert_batch(
+    raw: list[Any], sensor: Sensor, target: Target
+) -> tuple[Event, float | None, Batch | None]:
+    """Turn a list into samples of a channel; its value is the last known one.
+
+    A list without a single number that can be used is refused as its first value would be, unless
+    it says itself that all are unknown.
+    """
+    if not raw:
+        return Event.ABSENT, None, None
+    if len(raw) > MAX_SAMPLES:
+        return Event.TOO_MANY, None, None
+    if sensor.per is not None:
+        return Event.NOT_A_NUMBER, None, None  # the increase of a counter needs times
+    found = [convert(one, sensor, target) for one in raw]
+    samples = tuple(value if isinstance(value, float) else math.nan for _, value in found)
+    known = [value for value in samples if value == value]
+    bad = [event for event, value in found if value is None and event is not Event.UNKNOWN]
+    if bad and not known:
+        return bad[0], None, None
+    batch = Batch(samples, len(bad))
+    return (Event.TAKEN, known[-1], batch) if known else (Event.UNKNOWN, None, batch)
+
+
 def check_number(number: float, sensor: Sensor, target: Target) -> tuple[Event, float | None]:
     """Say whether a number can be, and whether it is usual."""
     if as_number(number) is None or not _is_between(number, sensor.low, sensor.high):
+        return Event.OUT_OF_RANGE, None
+    if target.takes_samples and abs(number) > MOST_SAMPLE:
         return Event.OUT_OF_RANGE, None
     is_usual = _is_between(number, target.low, target.high)
     return (Event.TAKEN if is_usual else Event.UNUSUAL), number
@@ -298,6 +353,14 @@ def _is_between(number: float, low: float | None, high: float | None) -> bool:
     return (low is None or number >= low) and (high is None or number <= high)
 
 
-def targets_of(attributes: Sequence[Attribute]) -> dict[str, Target]:
-    """Say what each attribute can take, by name."""
-    return {one.name: target_of(one) for one in attributes}
+def targets_of(model: Model, reads: Collection[str]) -> dict[str, Target]:
+    """Say what sensors are for, where these attributes are read: them, or channels of samples."""
+    if model.signals is not None:
+        channels = model.signals.only(reads).measured
+        return {one.name: Target(takes_samples=True) for one in channels}
+    return {one.name: target_of(one) for one in model.attributes if one.name in reads}
+
+
+def all_targets(model: Model) -> dict[str, Target]:
+    """Say what sensors of any node are for."""
+    return targets_of(model, [one.name for one in model.attributes])
