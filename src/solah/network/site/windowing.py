@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 0.1
 """Seconds by which batches may come early or late; half a batch, where that is longer."""
+_REPEATED = 0.75  # the share of a batch that lies before the end of the last, if it is that one
 _MOST_WAITING = 1_000_000  # samples of all channels
 _MOST_HELD = 4_096  # single numbers of a channel
 _MOST_BEHIND = 100  # rows that are made late, beside those that wait
@@ -192,7 +193,7 @@ class Sampler:
         }
         since = end / rate - self._signals.window_seconds
         known = [one.known for one in self._channels.values() if one.known is not None]
-        oldest = min((time for time in known if time >= since), default=None)
+        oldest = min((measured for time, measured in known if time >= since), default=None)
         return Measured({}, number, end / rate, oldest, samples=Samples(channels, start, lead=0))
 
 
@@ -209,8 +210,8 @@ class _Ticks:
 
     def __init__(self, channel: Channel, signals: Signals, most: int) -> None:
         self.name = channel.name
-        self.known: float | None = None
-        """When the last sample was measured that is in a row and known."""
+        self.known: tuple[float, float] | None = None
+        """The time of the last sample in a row that is known, and when it was measured."""
         self._every, self._rate = channel.every, signals.rate / channel.every
         self._most = most + signals.step // channel.every
         self._samples: dict[int, float] = {}
@@ -241,7 +242,7 @@ class _Ticks:
     def _behind(self, last: float, n_samples: int, counts: Counter[str]) -> int | None:
         """Return the number behind a batch: it goes on where the one before ended, or by the clock.
 
-        None for a batch that lies before the end of another.
+        None for a batch that is repeated: it would come again before most of it is over.
         """
         if self._next is not None:
             drift = last - self._phase - (self._next + n_samples - 1)
@@ -249,10 +250,10 @@ class _Ticks:
                 return self._next + n_samples
         nearest = _nearest(last)
         if self._next is not None:
-            if nearest < self._next:
+            gap = nearest + 1 - n_samples - self._next
+            if -gap > _REPEATED * n_samples:
                 return None
             counts[Event.SYNCHRONISED] += 1
-            gap = nearest + 1 - n_samples - self._next
             counts[Event.MISSING_SAMPLES] += min(max(0, gap), _MOST_COUNTED)
         self._phase = last - nearest
         return nearest + 1
@@ -288,14 +289,14 @@ class _Ticks:
             self._held.popleft()
         if number in self._samples:
             value = self._samples.pop(number)
-            self.known = self.known if math.isnan(value) else time
+            self.known = self.known if math.isnan(value) else (time, time)
             return value
         if not self._held or self._held[0].first > number:
             return math.nan
         held = self._held[0]
         if held.value is None or time - held.time > max_age:
             return math.nan
-        self.known = held.time
+        self.known = time, held.time
         return held.value
 
     def drop_before(self, tick: int) -> Counter[str]:
