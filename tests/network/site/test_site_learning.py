@@ -4,8 +4,11 @@ import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mixers import machine_model, placement
 from rooms import room_model
 
+from solah.network.bundle import Bundle
+from solah.network.plan import make_plan
 from solah.network.site import load_site
 from solah.network.site.feeding import check_sensors
 from solah.network.site.learning import Learner
@@ -105,9 +108,6 @@ PAYLOAD = st.sampled_from(
 @settings(max_examples=40)
 @given(st.lists(st.tuples(TOPIC, PAYLOAD), max_size=8))
 def test_every_proposal_can_be_read_and_fits_the_model(tmp_path_factory, messages):
-    from solah.network.bundle import Bundle
-    from solah.network.plan import make_plan
-
     folder = tmp_path_factory.mktemp("learnt")
     messages = [(topic, payload) for topic, payload in messages if "#" not in topic]
     proposal = proposed(listened(messages))
@@ -115,3 +115,50 @@ def test_every_proposal_can_be_read_and_fits_the_model(tmp_path_factory, message
     plan = make_plan(room_model(), site.nodes, site=site.name)
     check_sensors(site, Bundle(plan, room_model()))
     assert {one.attribute for one in site.sensors} == set(proposal.mapped)
+
+
+BATCHES = [
+    ("plant/mixer/acceleration", {"axes": {"x": [0.1] * 20, "y": [0.2] * 20, "z": [0.3, None]}}),
+    ("plant/mixer/temperature", b"41.5"),
+    ("plant/other", {"linkquality": 3, "spectrum": [1.0, 2.0]}),
+]
+
+
+def proposed_windows(messages):
+    return listened(messages).propose(
+        machine_model(), broker="mqtt://hub", model_file="machine.json", site="plant"
+    )
+
+
+def test_lists_of_numbers_are_samples_of_channels(tmp_path):
+    proposal = proposed_windows(BATCHES)
+    assert proposal.mapped == {
+        **{axis: f"plant/mixer/acceleration axes.{axis}" for axis in "xyz"},
+        "temperature": "plant/mixer/temperature",
+    }
+    assert proposal.unmatched == ("plant/other linkquality", "plant/other spectrum")
+    site = loaded(tmp_path, proposal)
+    check_sensors(
+        site, Bundle(make_plan(machine_model(), site.nodes, site="plant"), machine_model())
+    )
+    assert {frozenset(names) for names in site.nodes.values()} == {
+        frozenset(names) for names in placement().values()
+    }
+    ages = {one.attribute: one.max_age for one in site.sensors}
+    assert ages == {"x": None, "y": None, "z": None, "temperature": 90.0}
+
+
+def test_a_message_may_be_the_samples():
+    assert proposed_windows([("mixer/x", b"[1, 2.5, null]")]).mapped == {"x": "mixer/x"}
+
+
+def test_features_of_channels_apart_are_placed_at_the_gateway(tmp_path):
+    messages = [(f"device{axis}/{axis}", [0.5, 0.5]) for axis in "xyz"]
+    proposal = proposed_windows(messages)
+    assert proposal.silent == ("temperature",)
+    assert list(loaded(tmp_path, proposal).nodes) == ["gateway"]
+
+
+def test_for_a_model_of_readings_lists_have_values_in_them():
+    proposal = proposed(listened([("plug", {"power": [60.0, 0.0]})]))
+    assert proposal.ambiguous == {"power": ("plug power.0", "plug power.1")}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machines import RATE, SLOW, STEP, TOPICS, WINDOW, machine_model, placement, write_machine
+from mixers import RATE, SLOW, STEP, TOPICS, WINDOW, machine_model, placement, write_machine
 
 from solah.exceptions import ParameterError
 from solah.network.core import NodeCore

@@ -197,7 +197,7 @@ class Learner:
             for one in self.sources
             if one.path not in ("Time", "last_seen")
             and (takes_samples or not one.is_batch)
-            and not (takes_samples and (one.topic, _parent(one.path)) in batches)
+            and not (takes_samples and one.path and (one.topic, _parent(one.path)) in batches)
         ]
 
     def _times(self) -> dict[str, Any]:
@@ -236,9 +236,9 @@ def _is_batch(value: Any) -> bool:
     return bool(known) and all(type(one) in (int, float) for one in known)
 
 
-def _parent(path: str | None) -> str | None:
+def _parent(path: str) -> str | None:
     """Return the way to the list or object that a value is in; None for all of the message."""
-    return (path or "").rpartition(".")[0] or None
+    return path.rpartition(".")[0] or None
 
 
 def _recognised(topic: str, path: str | None) -> Source:

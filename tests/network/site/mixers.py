@@ -1,4 +1,4 @@
-"""A site for tests whose model decides on windows of samples: three axes, and a slow temperature."""
+"""A site for tests whose model decides on windows of samples: three axes and a temperature."""
 
 from functools import cache
 
