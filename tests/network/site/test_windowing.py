@@ -259,6 +259,17 @@ def test_a_row_waits_for_batches_until_the_deadline():
     assert counts_of(one)["dropped_samples"] == 5
 
 
+def test_one_is_told_of_a_deadline_that_is_too_short():
+    told = []
+    one = sampler_of(deadline=0.1)
+    one._log = told.append
+    for second in range(101, 131, 2):
+        rows_until(one, second + 0.85)
+        send(one, [1.0] * 20, second + 0.9)
+    assert len(told) == 1
+    assert "give 'decide.deadline', which is 0.1 s, more than a batch takes" in told[0]
+
+
 def test_a_channel_that_never_came_is_waited_for():
     one = sampler_of(deadline=2.0)
     assert rows_until(one, 101.5) == []

@@ -75,7 +75,7 @@ class Feed:
         self._journal = Journal(site.state / f"{node}.journal", site.store, log)
         signals, last = signals_of(bundle, bundle.plan.node(node)), self._journal.last
         self._sampler = (
-            Sampler(signals, targets, ages, site.deciding.deadline, self.counters, last)
+            Sampler(signals, targets, ages, site.deciding.deadline, self.counters, last, log)
             if signals is not None
             else None
         )
@@ -239,7 +239,7 @@ class Feed:
                 pass
             with self._lock:
                 wait = sampler.seconds_to_next(time.time())
-            self._woken.wait(max(wait, _LEAST_WAIT))
+            self._woken.wait(min(max(wait, _LEAST_WAIT), _LOOK_EVERY))
 
 
 def sensor_topics(site: Site, bundle: Bundle) -> dict[str, list[str]]:

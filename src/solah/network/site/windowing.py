@@ -19,7 +19,7 @@ from solah.network.site.aligning import READINGS, Aligner
 from solah.network.site.mapping import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from solah.model.signals import Channel, Signals
     from solah.network.site.aligning import SensorState
@@ -31,6 +31,7 @@ _REPEATED = 0.75  # the share of a batch that lies before the end of the last, i
 _MOST_WAITING = 1_000_000  # samples of all channels
 _MOST_HELD = 4_096  # single numbers of a channel
 _MOST_BEHIND = 100  # rows that are made late, beside those that wait
+_MOST_LATE = 5  # batches in a row before one is told of them
 _MOST_COUNTED = 1_000_000
 
 
@@ -50,6 +51,8 @@ class Sampler:
         Counts ``skipped_rows`` and ``clock_back``.
     last : int, default=-1
         The last row that was made before.
+    log : callable
+        Called with what an operator should know.
 
     Examples
     --------
@@ -75,7 +78,9 @@ class Sampler:
         deadline: float,
         counters: Counter[str] | None = None,
         last: int = -1,
+        log: Callable[[str], None] = lambda _: None,
     ) -> None:
+        self._log = log
         self._signals, self._deadline = signals, deadline
         self._counters = Counter() if counters is None else counters
         self._aligner = Aligner(targets, max_ages, signals.step_seconds)
@@ -84,6 +89,7 @@ class Sampler:
             one.name: _Ticks(one, signals, max(share, 2 * MAX_SAMPLES)) for one in signals.measured
         }
         self._number, self._has_begun = last, False
+        self._told: set[str] = set()
         self._most_behind = _MOST_BEHIND + math.ceil(deadline / signals.step_seconds)
 
     def take(self, found: Found, topic: str, now: float, *, is_retained: bool = False) -> None:
@@ -102,6 +108,16 @@ class Sampler:
             is_reading = found.event in READINGS
             counts = channel.hold(self._aligner.value(found.attribute), time, is_reading)
         self._aligner.count(found.attribute, counts)
+        self._tell_of_late(channel)
+
+    def _tell_of_late(self, channel: _Ticks) -> None:
+        """Say once of a channel that rows do not wait for its batches; the first may be late."""
+        if channel.n_late > _MOST_LATE and channel.name not in self._told:
+            self._told.add(channel.name)
+            self._log(
+                f"samples of {channel.name} come when their row is made already; give "
+                f"'decide.deadline', which is {self._deadline:g} s, more than a batch takes"
+            )
 
     def next_row(self, now: float) -> Measured | None:
         """Make the next row whose step is over, if all batches are there or it waits no longer."""
@@ -118,9 +134,8 @@ class Sampler:
         is_waiting = now < end / self._signals.rate + self._deadline
         if is_waiting and not all(one.is_there(end) for one in self._channels.values()):
             return None
-        row = self._row(number + 1, end)
-        self._go_on_after(number + 1)
-        return row
+        self._number = number + 1
+        return self._row(number + 1, end)
 
     def seconds_to_next(self, now: float) -> float:
         """Return for how long there is nothing to do, unless messages come."""
@@ -218,6 +233,8 @@ class _Ticks:
         self._held: deque[_HeldNumber] = deque(maxlen=_MOST_HELD)
         self._first = 0  # of the next row
         self._next: int | None = None  # behind the last batch
+        self.n_late = 0
+        """How many batches in a row had samples of rows that are made already."""
         self._phase = 0.0  # by how much the last sample was off its tick when batches began
 
     def take(self, samples: Sequence[float], time: float) -> Counter[str]:
@@ -236,6 +253,7 @@ class _Ticks:
         for number in range(low, high):
             self._samples[number] = samples[number - begin]
         counts[Event.DROPPED_SAMPLES] += n_samples - max(0, high - low)
+        self.n_late = self.n_late + 1 if begin + n_again < self._first else 0
         self._next = behind
         return counts
 
@@ -277,11 +295,9 @@ class _Ticks:
         return bool(self._held) if self._next is None else self._next * self._every >= end
 
     def cut(self, start: int, end: int, max_age: float) -> tuple[float, ...]:
-        """Return the samples from a tick to another; NaN for missing ones."""
-        return tuple(
-            self._sample(number, max_age)
-            for number in range(-(-start // self._every), -(-end // self._every))
-        )
+        """Return the samples from a tick to another, the next; NaN for missing ones."""
+        first, self._first = -(-start // self._every), -(-end // self._every)
+        return tuple(self._sample(number, max_age) for number in range(first, self._first))
 
     def _sample(self, number: int, max_age: float) -> float:
         time = number / self._rate
