@@ -2,6 +2,8 @@
 
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 
 from solah.network.client import Client, find_broker
 from solah.network.messages import decode_decisions
@@ -16,6 +18,16 @@ def until(is_so, seconds=PATIENCE):
     while not is_so():
         assert time.monotonic() < give_up, "it did not come to be"
         time.sleep(0.02)
+
+
+def pids(state_file):
+    """Return the processes that work with a state file."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if str(state_file).encode() in (folder / "cmdline").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return found
 
 
 class Listener:

@@ -13,6 +13,7 @@ from solah.network.backlog import Backlog, Complaints
 from solah.network.bundle import read_bundle
 from solah.network.client import Client, Receipt, find_broker
 from solah.network.core import NodeCore
+from solah.network.messages import Measured
 from solah.network.node import Node, NodeOptions, client_id
 from solah.network.sources import json_lines
 from solah.network.topics import Topics
@@ -108,6 +109,21 @@ def test_a_flood_of_large_messages_takes_no_memory_without_end():
     assert waiting * len(large) <= 64 * 1024 * 1024
     assert node.counters["overflow"] == 300 - waiting
     assert node.counters["overflow_bytes"] == (300 - waiting) * len(large)
+
+
+def test_rows_of_sensors_do_not_wait_for_the_next_one():
+    """Not even several at once, as after a restart."""
+    node, waiting = node_without_a_broker(), []
+    node._is_live = True
+    node._client._connected.set()
+
+    def rows():
+        for number in range(3):
+            yield Measured({}, number)
+            waiting.append(len(node._backlog))
+
+    node._read_all(rows())
+    assert waiting == [1, 2, 3]
 
 
 def test_a_plan_that_is_too_large_is_not_kept():

@@ -301,7 +301,7 @@ def samples_of(measured: Any) -> Samples | None:
     Examples
     --------
     >>> samples_of({"samples": {"x": [1, None, 2.5]}, "tick": 7})
-    Samples(channels={'x': (1.0, nan, 2.5)}, tick=7)
+    Samples(channels={'x': (1.0, nan, 2.5)}, tick=7, lead=None)
     >>> samples_of({"temperature": 21.5})
     """
     if not isinstance(measured, Mapping) or not isinstance(measured.get("samples"), Mapping):

@@ -500,7 +500,8 @@ class Node:
             part.append(row)
             if row.sequence is not None:
                 self._reading_at = row.sequence + 1
-            if len(part) >= 100 or not self._backlog:
+            # Nobody knows when the next one comes of those that have their own pace.
+            if len(part) >= 100 or self._is_live or not self._backlog:
                 self._flush(part)
         self._flush(part)
 

@@ -146,6 +146,12 @@ def test_the_age_is_learnt_from_the_intervals():
     assert one.states(5000.0)["a"].max_age == 15.0
 
 
+def test_a_sensor_with_wildcards_says_how_long_its_readings_are_held():
+    one = aligner(max_age=None)
+    one.take(reading(1, sensor=Sensor("{1}", "+", max_age=5.0)), "t", 100.0)
+    assert (value(one, 104.0), value(one, 106.0)) == (1.0, None)
+
+
 def test_nothing_is_held_for_less_than_two_rows():
     one = aligner(max_age=None, every=60.0)
     for number in range(12):

@@ -9,11 +9,10 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 import site_chaos
-from processes import PATIENCE, Listener, until
+from processes import PATIENCE, Listener, pids, until
 from rooms import write_site
 
 from solah.cli.main import main
@@ -183,16 +182,6 @@ def test_a_site_starts_before_its_broker_and_survives_the_death_of_a_node(
 def counts(publish, node, attribute):
     report = publish.reports.get(node)
     return report.sensors[attribute].counts if report and attribute in report.sensors else {}
-
-
-def pids(state_file):
-    """Return the processes that work with a state file."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if str(state_file).encode() in (folder / "cmdline").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
-    return found
 
 
 def test_rows_wait_on_disk_for_a_hub_that_is_away(make_broker, running, tmp_path):

@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +19,7 @@ from solah.exceptions import ParameterError
 from solah.network.core import NodeCore
 from solah.network.sampling import SampledWindows
 from solah.network.site import load_site
-from solah.network.site.document import Sensor
+from solah.network.site.document import Sensor, TimeField
 from solah.network.site.feeding import Feed, check_sensors, sensor_topics
 from solah.network.site.mapping import Event, Mapper, Target
 from solah.network.site.windowing import TOLERANCE, Sampler
@@ -162,6 +163,46 @@ def test_any_batches_give_the_windows_of_the_model(tmp_path_factory, seed, lengt
         assert found[number].decision == one.decision
 
 
+FATES = st.lists(
+    st.sampled_from(["comes", "comes", "lost", "twice", "late"]), min_size=200, max_size=200
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 30), FATES)
+def test_batches_with_times_are_where_they_were_measured(tmp_path_factory, seed, length, fates):
+    """Lost and late batches are missing samples, and repeated ones are nothing."""
+    rng = np.random.default_rng(seed)
+    axes, heat = signals_of(rng)
+    cuts = [*range(0, 200, length), 200]
+    holed = {axis: samples.copy() for axis, samples in axes.items()}
+    messages, newest = [], -1
+    for place, (time, topic, payload) in enumerate(batches(axes, cuts, [0.0] * 200)):
+        stamped = json.dumps({**json.loads(payload), "at": time}).encode()
+        is_late = fates[place] == "late"
+        if fates[place] != "lost":
+            arrivals = [time + 0.3 + 3.0 * is_late] * (1 + (fates[place] == "twice"))
+            messages += [(arrival, topic, stamped, time) for arrival in arrivals]
+    messages.sort(key=lambda one: one[0])
+    taken = set()
+    for _, _, _, time in messages:
+        if time > newest:
+            newest = time
+            taken.add(round(time * RATE) - START)
+    for begin, end in pairwise(cuts):
+        if end - 1 not in taken:
+            for samples in holed.values():
+                samples[begin:end] = np.nan
+    site = shared_site(tmp_path_factory, ALL)
+    stamp = TimeField(("at",), "s")
+    sensors = [replace(one, time=stamp) if one.path else one for one in site.sensors]
+    with feeding(replace(site, sensors=tuple(sensors)), "gateway") as feed:
+        heard = [*(one[:3] for one in messages), *singles(heat, [0.0] * 20)]
+        found = decided(site.bundle(), played(feed, heard, until=(START + 700) / RATE))
+    for number, one in decided_by_stream(machine_model(), holed, heat).items():
+        assert tuple(found[number].beliefs.values()) == tuple(one.beliefs)
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), CUTS, JITTER)
 def test_nodes_agree_on_rows(tmp_path_factory, seed, lengths, jitter):
@@ -267,7 +308,7 @@ def test_one_is_told_of_a_deadline_that_is_too_short():
         rows_until(one, second + 0.85)
         send(one, [1.0] * 20, second + 0.9)
     assert len(told) == 1
-    assert "give 'decide.deadline', which is 0.1 s, more than a batch takes" in told[0]
+    assert "give 'decide.deadline', which is 0.1 s, more than a batch" in told[0]
 
 
 def test_a_channel_that_never_came_is_waited_for():

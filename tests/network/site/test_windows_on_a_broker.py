@@ -1,6 +1,7 @@
 """A site on mosquitto whose sensors publish samples decides as its model does on them."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import time
 import numpy as np
 import pytest
 from mixers import RATE, SLOW, TOPICS, WINDOW, machine_model, placement, write_machine
-from processes import PATIENCE, Listener, until
+from processes import PATIENCE, Listener, pids, until
 
 from solah.network.client import Client, find_broker
 from solah.network.messages import decode_status
@@ -102,6 +103,7 @@ def with_times(file):
 
 
 def test_a_site_decides_on_windows_as_its_model_does(broker, running, tmp_path):
+    """Also when a node dies: windows that lack samples are named, all others are the model's."""
     file = write_machine(tmp_path, broker.url, decide="{every: 1s, deadline: 30s}", max_age="60s")
     listener, mixer = Listener(broker.url, "plant"), Mixer(broker.url)
     running(with_times(file))
@@ -113,6 +115,9 @@ def test_a_site_decides_on_windows_as_its_model_does(broker, running, tmp_path):
             return {number: row for number, row in rows.items() if not row.missing}
 
         until(lambda: len(whole()) >= 4)
+        newest, state = max(whole()), tmp_path / "plant.state" / "shaker.state"
+        os.kill(pids(state)[0], signal.SIGKILL)
+        until(lambda: max(whole()) > newest + 3)
         until(lambda: {*placement(), "gateway"} <= mixer.status.keys())
         until(lambda: mixer.status["shaker"].sensors.get("x") is not None)
     finally:

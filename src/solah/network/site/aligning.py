@@ -143,6 +143,8 @@ class Aligner:
         if found.event in _WITHOUT_EFFECT:
             return None
         held.topic = topic
+        if found.sensor.max_age is not None:  # of a sensor whose topic tells the attribute
+            held.max_age = found.sensor.max_age
         time = found.time
         if time is not None and time > now + CLOCK_TOLERANCE:
             held.counts[Event.CLOCK_AHEAD] += 1

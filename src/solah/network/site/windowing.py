@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from solah.model.signals import Channel, Signals
+    from solah.network.messages import Reading
     from solah.network.site.aligning import SensorState
     from solah.network.site.mapping import Found, Target
 
 TOLERANCE = 0.1
-"""Seconds by which batches may come early or late; half a batch, where that is longer."""
+"""Seconds by which batches may arrive early or late; half a batch, where that is longer."""
 _REPEATED = 0.75  # the share of a batch that lies before the end of the last, if it is that one
 _MOST_WAITING = 1_000_000  # samples of all channels
 _MOST_HELD = 4_096  # single numbers of a channel
@@ -101,7 +102,7 @@ class Sampler:
         channel = self._channels[found.attribute]
         if found.batch is not None:
             samples, n_unusable = found.batch
-            counts = channel.take(samples, time)
+            counts = channel.take(samples, time, has_arrival=time != found.time)
             counts[Event.UNUSABLE_SAMPLES] += n_unusable
             counts[Event.MISSING_SAMPLES] += sum(map(math.isnan, samples)) - n_unusable
         else:
@@ -115,8 +116,9 @@ class Sampler:
         if channel.n_late > _MOST_LATE and channel.name not in self._told:
             self._told.add(channel.name)
             self._log(
-                f"samples of {channel.name} come when their row is made already; give "
-                f"'decide.deadline', which is {self._deadline:g} s, more than a batch takes"
+                f"samples of {channel.name} come when their row is made already; set the sensor's "
+                f"clock, or give 'decide.deadline', which is {self._deadline:g} s, more than a "
+                "batch takes"
             )
 
     def next_row(self, now: float) -> Measured | None:
@@ -237,11 +239,15 @@ class _Ticks:
         """How many batches in a row had samples of rows that are made already."""
         self._phase = 0.0  # by how much the last sample was off its tick when batches began
 
-    def take(self, samples: Sequence[float], time: float) -> Counter[str]:
-        """Take a batch, whose last sample was measured at a time; return what to count."""
+    def take(self, samples: Sequence[float], time: float, *, has_arrival: bool) -> Counter[str]:
+        """Take a batch, whose last sample was measured at a time; return what to count.
+
+        Where nobody knows when it was measured, its arrival says it, and that has jitter.
+        """
         counts: Counter[str] = Counter()
         last, n_samples = time * self._rate, len(samples)
-        behind = self._behind(last, n_samples, counts)
+        tolerance = max(n_samples / 2, TOLERANCE * self._rate if has_arrival else 0.0)
+        behind = self._behind(last, n_samples, tolerance, counts)
         if behind is None:
             counts[Event.DROPPED_SAMPLES] += n_samples
             return counts
@@ -257,14 +263,16 @@ class _Ticks:
         self._next = behind
         return counts
 
-    def _behind(self, last: float, n_samples: int, counts: Counter[str]) -> int | None:
+    def _behind(
+        self, last: float, n_samples: int, tolerance: float, counts: Counter[str]
+    ) -> int | None:
         """Return the number behind a batch: it goes on where the one before ended, or by the clock.
 
         None for a batch that is repeated: it would come again before most of it is over.
         """
         if self._next is not None:
             drift = last - self._phase - (self._next + n_samples - 1)
-            if abs(drift) <= max(n_samples / 2, TOLERANCE * self._rate):
+            if abs(drift) <= tolerance:
                 return self._next + n_samples
         nearest = _nearest(last)
         if self._next is not None:
@@ -276,7 +284,7 @@ class _Ticks:
         self._phase = last - nearest
         return nearest + 1
 
-    def hold(self, value: object, time: float, is_reading: bool) -> Counter[str]:
+    def hold(self, value: Reading, time: float, is_reading: bool) -> Counter[str]:
         """Hold a single number from a time on; what is no reading ends one that is held."""
         counts: Counter[str] = Counter()
         if not is_reading and not self._held:
