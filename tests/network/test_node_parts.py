@@ -122,18 +122,16 @@ def test_a_plan_that_is_too_large_is_not_kept():
 def test_rows_do_not_wait_for_the_next_one(monkeypatch):
     """A source that pauses, as an open stdin does, holds back none of the rows that it gave."""
     node, paused = node_without_a_broker(), threading.Event()
-    monkeypatch.setattr(node, "_is_ahead", lambda _: False)
+    monkeypatch.setattr(node._reader, "_is_ahead", lambda _: False)
 
     def rows():
         yield from (Measured({}, number) for number in range(250))
         paused.wait()
 
-    reading = threading.Thread(target=node._read_all, args=(rows(),), daemon=True)
-    reading.start()
-    until(lambda: node._reading_at == 250)
+    node._reader.start(rows(), 0, on_problem=lambda _: None)
+    until(lambda: node._reader._at == 250)
     items = node._backlog.take(0.0, 1_000)
     paused.set()
-    reading.join()
     brought = [row.sequence for kind, part in items for row in part if kind == "rows"]
     assert brought == list(range(250))
     assert [len(part) for _, part in items] == [100, 100, 50]

@@ -36,6 +36,7 @@ from solah.network.messages import (
     encode,
 )
 from solah.network.remembering import Memory, read_memory, read_plans
+from solah.network.row_reader import RowReader
 from solah.network.shadowing import beliefs_of, next_shadow
 from solah.network.topics import SHADOW, Topics
 from solah.network.watched import SILENT_AFTER
@@ -60,13 +61,9 @@ _A_BATCH = 1_000
 _ROWS_AT_ONCE = 100
 _STATUS_EVERY = 5.0
 _IDLE = 0.2
-_AHEAD = 1_000
-_MOST_UNCONFIRMED = 200
 _MOST_CHANGED = 1_000  # rows that are evaluated at once
 _REPEATED = 60.0  # seconds of decisions that are sent again when a broker comes back
 _MOST_REPEATED = 4 * 1024 * 1024  # bytes
-_READ_AGAIN_EVERY = 1.0
-_STUCK = 60.0
 _STALLED = 30.0  # seconds without a step after which the node is not alive
 _HANDED_OVER = 1.0  # seconds without a row after which all are there that a broker had for us
 _RECEIPT = "receipt"  # of the message that was put aside before it
@@ -132,14 +129,6 @@ class Node:
         self._without_message: deque[Receipt] = deque()  # whose messages had to go
         self._decided: deque[tuple[float, bytes]] = deque()
         self._decided_bytes = 0
-        # What the thread that reads has to know of the network.
-        self._progress, self._progressed = -1, time.monotonic()
-        self._wanted = -1
-        self._is_lasting = False  # whether its rows can be had again
-        self._is_live = self._options.feed is not None  # whether they come at their own pace
-        self._read_again: int | None = None
-        self._next_reading = 0.0
-        self._reading_at = 0
         self._brought = -1
         self._client = Client(
             broker,
@@ -149,6 +138,9 @@ class Node:
             on_lost=self._disconnected,
             will=self._will(),
             is_careful=self._options.state is not None,
+        )
+        self._reader = RowReader(
+            self._bring, core, self._client, is_live=self._options.feed is not None
         )
         self._keeper = Keeper(self._options.state, self._client, self.counters, self._options.log)
         self._adoption = Adoption(
@@ -191,12 +183,13 @@ class Node:
         self._client.start(is_patient=self._options.is_patient)
         self._check_version()
         if rows is not None:
-            threading.Thread(target=self._read, args=(rows,), daemon=True).start()
+            self._reader.start(rows, self._brought + 1, self._fail)
         try:
             while not self._stopping.is_set():
                 self._step()
             self._hand_over()
         finally:
+            self._reader.stop()
             self._complaints.tell(time.monotonic(), all_of_it=True)
             self._publish_status("offline")
             self._keeper.finish(self._memory)
@@ -231,6 +224,11 @@ class Node:
         """End the work, from any thread."""
         self._stopping.set()  # and no more: signals come while locks are held
 
+    def _fail(self, problem: BaseException) -> None:
+        """Let what went wrong end the node; from any thread."""
+        self._problem = problem
+        self.stop()
+
     @property
     def health(self) -> Health:
         """How the node is doing, for what restarts services; from any thread."""
@@ -250,11 +248,11 @@ class Node:
     @property
     def wanted(self) -> int:
         """The last row that others came to, or asked for; -1 for none."""
-        return self._wanted
+        return self._reader.wanted
 
     def is_behind(self, row: Measured) -> bool:
         """Whether others wait for a row already, or do no longer; from any thread."""
-        return row.sequence is not None and row.sequence <= max(self._progress, self._wanted)
+        return self._reader.is_behind(row)
 
     def _step(self) -> None:
         """Take in what has come, evaluate, publish the results."""
@@ -267,7 +265,7 @@ class Node:
         now = self._stepped = time.monotonic()
         self._publish(self.core.advance(now))
         self._advance_shadow(now)
-        self._wanted = max(self._wanted, self.core.reached)
+        self._reader.note_wanted(self.core.reached)
         if self._keeper.step(now, self._memory) and self.core.decides:
             self._note_progress(self._keeper.settled)
             self._publish_progress()
@@ -298,6 +296,11 @@ class Node:
             self._put(topic, payload, len(payload))
         if receipt is not None:
             self._put(_RECEIPT, receipt, 0)
+
+    def _bring(self, row: Measured) -> None:
+        """Put a row aside that is measured here; this is the reader's thread."""
+        size = _BYTES_A_READING * (1 + _n_values(row))
+        self._note_gone(self._backlog.add("rows", row, size, most=_ROWS_AT_ONCE))
 
     def _put(self, kind: str, content: Any, size: int) -> None:
         """Let something wait; where there is no room, the oldest goes."""
@@ -355,7 +358,7 @@ class Node:
             self._read_rows(decode_readings(payload))
         elif what == "ask":
             ask = decode_ask(payload)
-            self._look_again(ask)
+            self._reader.look_again(ask)
             self.core.repeat(ask)
         elif what == "progress":
             if not self.core.decides:
@@ -397,21 +400,7 @@ class Node:
 
     def _note_progress(self, settled: int) -> None:
         self.core.note_progress(settled)
-        self._progress, self._progressed = settled, time.monotonic()
-
-    def _look_again(self, ask: Ask) -> None:
-        """Let rows be read again that others ask for, and that are forgotten here."""
-        self._wanted = max(self._wanted, *ask.sequences, -1)
-        since = () if ask.since is None else (ask.since,)
-        gone = [
-            one
-            for one in (*ask.sequences, *since)
-            if one < self._reading_at and not self.core.holds(one)
-        ]
-        now = time.monotonic()
-        if gone and self._is_lasting and now >= self._next_reading:
-            self._next_reading = now + _READ_AGAIN_EVERY
-            self._read_again = min(gone)
+        self._reader.note_progress(settled)
 
     # --- publishing ------------------------------------------------------------------------------
 
@@ -522,51 +511,6 @@ class Node:
             tried = {topics.shadow.said(node) for _, node in self._shadow.core.plan.hears}
             shadow += [topics.shadow.asked(name), *sorted(tried)]
         self._client.subscribe([*own, *sorted(others), *shadow])
-
-    # --- reading ---------------------------------------------------------------------------------
-
-    def _read(self, rows: Iterable[Measured] | Callable[[int], Iterable[Measured]]) -> None:
-        """Bring rows in; this is a thread of its own, whose problems end the node."""
-        try:
-            if not callable(rows):
-                self._read_all(rows)
-                return
-            self._is_lasting, self._read_again = True, self._brought + 1
-            while not self._stopping.is_set():
-                first, self._read_again = self._read_again, None
-                if first is not None:
-                    self._reading_at = first
-                    self._read_all(rows(first))
-                time.sleep(0.005)
-        except BaseException as problem:
-            self._problem = problem
-            self.stop()
-
-    def _read_all(self, rows: Iterable[Measured]) -> None:
-        """Bring rows in, not faster than the network decides, until others have to be read."""
-        for row in rows:
-            while self._is_ahead(row) and self._goes_on():
-                time.sleep(0.005)
-            if not self._goes_on():
-                return
-            size = _BYTES_A_READING * (1 + _n_values(row))
-            self._note_gone(self._backlog.add("rows", row, size, most=_ROWS_AT_ONCE))
-            if row.sequence is not None:
-                self._reading_at = row.sequence + 1
-
-    def _goes_on(self) -> bool:
-        return not self._stopping.is_set() and self._read_again is None
-
-    def _is_ahead(self, row: Measured) -> bool:
-        """Whether a row has to wait; what cannot be had again does not wait for the dead."""
-        if self._client.in_flight > _MOST_UNCONFIRMED or not self._client.is_connected:
-            return True
-        if self._is_live:
-            return False
-        if not self._is_lasting and time.monotonic() > self._progressed + _STUCK:
-            return False
-        sequence = self.core.row_of(row)
-        return sequence is not None and sequence > self._progress + _AHEAD
 
     # --- remembering -----------------------------------------------------------------------------
 
