@@ -19,8 +19,9 @@ from solah.model import save_document
 from solah.network.bundle import Bundle, BundleError, load_bundle, read_bundle, save_bundle
 from solah.network.client import find_broker
 from solah.network.comparing import Comparison
+from solah.network.core import NodeCore
 from solah.network.observing import Observer
-from solah.network.plan import make_plan
+from solah.network.plan import make_plan, with_sending
 from solah.network.publishing import (
     chosen_first,
     find_published,
@@ -28,6 +29,7 @@ from solah.network.publishing import (
     read_history,
     row_at,
 )
+from solah.network.sending import Sending
 from solah.network.shadowing import next_shadow
 from solah.network.topics import Topics
 from solah.network.trust import load_trust
@@ -108,6 +110,14 @@ def test_the_role_is_part_of_what_is_signed(tmp_path):
     forged = replace(signed, is_shadow=False).to_bytes()
     with pytest.raises(BundleError, match="signature"):
         read_bundle(forged, load_trust([public]))
+
+
+def test_a_plan_that_sends_on_change_is_tried_out_row_by_row():
+    bundle = network("flat fusion")
+    sending = replace(bundle, plan=with_sending(bundle.plan, bundle.model, Sending()))
+    shadow = next_shadow(None, sending.as_shadow().to_bytes(), NodeCore(sending, "gateway"), None)
+    assert shadow is not None
+    assert shadow.core.bundle.plan.sending is None
 
 
 def test_rows_that_come_again_are_compared_once():
