@@ -53,7 +53,7 @@ def test_no_decision_is_lost_or_changed(broker, monkeypatch, shape):
 
 def test_every_decision_is_explained_by_what_had_arrived(find_tool):
     find_tool("mosquitto")
-    found = chaos.run(seconds=25.0, rate=10.0, seed=3)
+    found = chaos.run(seconds=60.0, rate=10.0, seed=3)
     assert not found.problems
     assert found.n_decided > 50
     assert sum(found.faults.values()) >= 4

@@ -15,16 +15,21 @@ from random_models import random_rows
 from solah.cli import main as program
 from solah.exceptions import ParameterError
 from solah.keys import make_keys
-from solah.network.bundle import BundleError, load_bundle, read_bundle, save_bundle
+from solah.model import save_document
+from solah.network.bundle import Bundle, BundleError, load_bundle, read_bundle, save_bundle
 from solah.network.client import find_broker
 from solah.network.comparing import Comparison
+from solah.network.core import NodeCore
 from solah.network.observing import Observer
+from solah.network.plan import make_plan, with_sending
 from solah.network.publishing import (
+    chosen_first,
     find_published,
     publish_bundle,
     read_history,
     row_at,
 )
+from solah.network.sending import Sending
 from solah.network.shadowing import next_shadow
 from solah.network.topics import Topics
 from solah.network.trust import load_trust
@@ -105,6 +110,14 @@ def test_the_role_is_part_of_what_is_signed(tmp_path):
     forged = replace(signed, is_shadow=False).to_bytes()
     with pytest.raises(BundleError, match="signature"):
         read_bundle(forged, load_trust([public]))
+
+
+def test_a_plan_that_sends_on_change_is_tried_out_row_by_row():
+    bundle = network("flat fusion")
+    sending = replace(bundle, plan=with_sending(bundle.plan, bundle.model, Sending()))
+    shadow = next_shadow(None, sending.as_shadow().to_bytes(), NodeCore(sending, "gateway"), None)
+    assert shadow is not None
+    assert shadow.core.bundle.plan.sending is None
 
 
 def test_rows_that_come_again_are_compared_once():
@@ -211,3 +224,64 @@ def _go_on(url, stop):
         row += 10
         client.publish(TOPICS.progress, str(row).encode(), retain=True)
     client.stop()
+
+
+# --- a share of several sites ----------------------------------------------------------------
+
+
+SITES = ("north", "south", "west", "east", "harbour")
+
+
+def write_sites(folder, url, seed=0):
+    """Write a model and a file for each site that runs it."""
+    model = network("flat fusion", seed).model
+    save_document(model, folder / "model.json")
+    for name in SITES:
+        nodes = json.dumps({"hub": [one.name for one in model.attributes]})
+        text = f"site: {name}\nmodel: model.json\nbroker: {url}\nnodes: {nodes}\ngateway: hub\n"
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return [folder / f"{name}.yaml" for name in SITES]
+
+
+def test_a_larger_share_adds_sites(broker, tmp_path, capsys):
+    files = write_sites(tmp_path, broker.url)
+    first = run(capsys, "publish", *files, "--share", 0.3, "--at", 5, "--json")
+    assert len(first) == 2
+    names = {one["site"] for one in first}
+    for name in SITES:
+        kept = read_history(find_broker(broker.url), Topics(name))
+        assert [one.bundle.starts for one in kept] == ([5] if name in names else [])
+    assert program.main([*map(str, ("publish", *files, "--share", 0.8, "--at", 6))]) == 0
+    told = capsys.readouterr().out
+    assert all(f"{name}: model" in told for name in names)
+    (left_out,) = set(SITES) - {line.split(":")[0] for line in told.splitlines()}
+    assert f"not yet published at {left_out}" in told
+    assert len(run(capsys, "publish", *files, "--at", 7, "--json")) == len(SITES)
+
+
+def test_another_model_begins_at_other_sites():
+    firsts = set()
+    for seed in range(8):
+        model = network("flat fusion", seed).model
+        sites = [Bundle(make_plan(model, site=name), model) for name in SITES]
+        firsts.add(SITES[chosen_first(sites, 0.01).index(True)])
+    assert len(firsts) > 1
+
+
+def test_one_site_out_of_reach_does_not_hold_up_the_others(broker, tmp_path, capsys):
+    files = write_sites(tmp_path, broker.url)
+    away = files[2].read_text(encoding="utf-8").replace(broker.url, "mqtt://127.0.0.1:9")
+    files[2].write_text(away, encoding="utf-8")
+    told = fails(capsys, "publish", *files, "--at", 5)
+    assert "not published at west (the broker mqtt://127.0.0.1:9 cannot be reached" in told
+    for name in SITES:
+        kept = [] if name == "west" else read_history(find_broker(broker.url), Topics(name))
+        assert len(kept) == (name != "west")
+
+
+def test_shares_of_what_are_named(tmp_path, capsys):
+    files = write_sites(tmp_path, "mqtt://127.0.0.1:9")
+    assert "only one is given" in fails(capsys, "publish", files[0], "--share", 0.5)
+    assert "the same site" in fails(capsys, "publish", files[0], files[0])
+    assert "with --plan or" in fails(capsys, "publish", *files, "--history")
+    assert "share" in fails(capsys, "publish", *files, "--share", 2)

@@ -72,6 +72,14 @@ State = Annotated[
     ),
     WRITTEN,
 ]
+Member = Annotated[
+    str,
+    _network_option(
+        "--member",
+        metavar="NAME",
+        help="Share the node's readings with other processes; this one's name. Needs --mqtt 5.",
+    ),
+]
 HomeAssistant = Annotated[
     bool, _network_option("--home-assistant", help="Announce the decision to Home Assistant.")
 ]
@@ -126,6 +134,7 @@ def node(
     wire: WireKind = "json",
     trust: TrustFiles = None,
     allow_rollback: AllowRollback = False,
+    member: Member = "",
     state: State = None,
     home_assistant: HomeAssistant = False,
     expire_after: ExpireAfter = 300,
@@ -159,6 +168,7 @@ def node(
         raise ParameterError("--allow-rollback is about signed plans; say with --trust whose")
     if site is not None:
         own = {"window": window, "replay": replay, "rate": rate, "stdin": stdin, "call": call}
+        own["member"] = member
         changed = {"root": root != "solah", "deadline": deadline != 2.0, "wire": wire != "json"}
         refuse_beside_site({**own, **changed, "trust": trust, **broker.given()})
         announced = expire_after if home_assistant else None
@@ -169,6 +179,9 @@ def node(
         ):
             sensing.run(sensed)
         return
+    if member:
+        own = {"window": window, "replay": replay, "stdin": stdin, "call": call}
+        _refuse_beside_member(member, own)
     bundle = load_bundle(plan, keys)  # type: ignore[arg-type]
     core = NodeCore(bundle, name, Settings(deadline=deadline, window=window))
     topics = Topics(bundle.plan.site, root)
@@ -183,6 +196,7 @@ def node(
             _announcements(bundle, topics, expire_after) if home_assistant and core.decides else ()
         ),
         log=log_of(screen, log),
+        member=member,
     )
     running = Node(core, broker.find(), options)
     rows = _rows(running, options, replay, rate, stdin, call, reading, screen)
@@ -200,6 +214,20 @@ def refuse_beside_site(options: "Mapping[str, object]") -> None:
     for name, is_given in options.items():
         if is_given:
             raise ParameterError(f"--{name} does not go with a site file, which says it itself")
+
+
+def _refuse_beside_member(member: str, options: "Mapping[str, object]") -> None:
+    """Refuse rows that cannot be shared: those measured by one process, or put together by time."""
+    from solah.exceptions import ParameterError
+    from solah.network.plan import check_name
+
+    check_name(member)
+    for name, is_given in options.items():
+        if is_given:
+            raise ParameterError(
+                f"--{name} does not go with --member, whose readings come whole and numbered by "
+                "the node's topic"
+            )
 
 
 @contextmanager

@@ -95,8 +95,12 @@ class Bundle:
         return replace(self, starts=sequence, signature=b"", counter=0)
 
     def as_shadow(self) -> Bundle:
-        """Return the same to be compared and not acted on, without a signature."""
-        return replace(self, is_shadow=True, signature=b"", counter=0)
+        """Return the same to be compared and not acted on, without a signature.
+
+        Its nodes send every row, so that none is left out of the comparison.
+        """
+        plan = replace(self.plan, sending=None)
+        return replace(self, plan=plan, is_shadow=True, signature=b"", counter=0)
 
     def to_use(self) -> Bundle:
         """Return the same to be acted on, without a signature."""

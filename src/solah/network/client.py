@@ -192,6 +192,7 @@ class Client:
         self._published = 0
         self._refusal = ""
         self._connected, self._answer = threading.Event(), threading.Event()
+        self._unsubscribed = threading.Event()
         self._identity = (name, is_kept, will)
         self._speaks_5 = broker.version == "5"
         self._paho = self._make(*self._identity)
@@ -278,6 +279,14 @@ class Client:
         if new and self.is_connected:
             self._paho.subscribe([(topic, _AT_LEAST_ONCE) for topic in new])
 
+    def unsubscribe(self, topic: str, timeout: float = 5.0) -> None:
+        """Unsubscribe from a topic; wait for the broker's answer."""
+        self._topics.pop(topic, None)
+        if self.is_connected:
+            self._unsubscribed.clear()
+            self._paho.unsubscribe(topic)
+            self._unsubscribed.wait(timeout)
+
     def publish(
         self,
         topic: str,
@@ -356,6 +365,7 @@ class Client:
         paho.on_disconnect = self._lost
         paho.on_publish = self._confirmed
         paho.on_message = self._received
+        paho.on_unsubscribe = lambda *_: self._unsubscribed.set()
         return paho
 
     def _opened(self, _client: Any, _data: Any, sock: Any) -> None:

@@ -230,6 +230,7 @@ class Status:
     model: str = ""
     counters: Mapping[str, int] = field(default_factory=dict)
     sensors: Mapping[str, SensorReport] = field(default_factory=dict)
+    member: str = ""  # of several processes that share the node's work, which one
 
 
 def encode(message: Beliefs | Decisions | Measured | Ask | Status, wire: Wire = "json") -> bytes:
@@ -272,13 +273,14 @@ def decode_progress(payload: bytes) -> int:
 
 def decode_status(payload: bytes) -> Status:
     """Read how a node is doing."""
-    fields = _fields(payload, ("node", "state", "model", "counters"), ("sensors",))
+    fields = _fields(payload, ("node", "state", "model", "counters"), ("sensors", "member"))
     state = fields["state"].value
     if state not in ("online", "offline"):
         raise fields["state"].fail("'online' or 'offline'")
     counters = _mapping(fields["counters"], _count)
     sensors = _mapping(fields["sensors"], _read_sensor) if "sensors" in fields else {}
-    return Status(_text(fields["node"]), state, _text(fields["model"]), counters, sensors)
+    member = _text(fields["member"]) if "member" in fields else ""
+    return Status(_text(fields["node"]), state, _text(fields["model"]), counters, sensors, member)
 
 
 def decode_readings(payload: bytes) -> tuple[Measured, ...]:
@@ -383,6 +385,7 @@ def _plain_status(message: Status) -> dict[str, Any]:
         **about,
         "counters": counters,
         **({"sensors": sensors} if sensors else {}),
+        **({"member": message.member} if message.member else {}),
     }
 
 

@@ -13,7 +13,7 @@ from solah.exceptions import SolahError
 from solah.model.format import MAX_BYTES as MOST_OF_A_PLAN
 from solah.network.adopting import Adoption
 from solah.network.backlog import Backlog, Complaints
-from solah.network.client import Client
+from solah.network.client import BrokerError, Client
 from solah.network.compact import (
     decode_terms,
     encode_ask,
@@ -23,6 +23,7 @@ from solah.network.compact import (
 from solah.network.health import Health
 from solah.network.keeping import Keeper
 from solah.network.logs import Event
+from solah.network.members import check_shareable, shared_topic
 from solah.network.messages import (
     MAX_BYTES,
     Ask,
@@ -35,6 +36,7 @@ from solah.network.messages import (
     encode,
 )
 from solah.network.remembering import Memory, read_memory, read_plans
+from solah.network.row_reader import RowReader
 from solah.network.shadowing import beliefs_of, next_shadow
 from solah.network.topics import SHADOW, Topics
 from solah.network.watched import SILENT_AFTER
@@ -56,16 +58,14 @@ _MOST_WAITING = 20_000
 _MOST_WAITING_BYTES = MOST_OF_A_PLAN
 _BYTES_A_READING = 100  # in memory, about
 _A_BATCH = 1_000
+_ROWS_AT_ONCE = 100
 _STATUS_EVERY = 5.0
 _IDLE = 0.2
-_AHEAD = 1_000
-_MOST_UNCONFIRMED = 200
 _MOST_CHANGED = 1_000  # rows that are evaluated at once
 _REPEATED = 60.0  # seconds of decisions that are sent again when a broker comes back
 _MOST_REPEATED = 4 * 1024 * 1024  # bytes
-_READ_AGAIN_EVERY = 1.0
-_STUCK = 60.0
 _STALLED = 30.0  # seconds without a step after which the node is not alive
+_HANDED_OVER = 1.0  # seconds without a row after which all are there that a broker had for us
 _RECEIPT = "receipt"  # of the message that was put aside before it
 
 
@@ -86,6 +86,8 @@ class NodeOptions:
     log : called with what an operator should know
     is_patient : whether it waits for a broker that starts later
     feed : what makes rows of sensors' messages, and counts them; None where no site file says how
+    member : of several processes that share the readings of this node, which one; empty for one
+        that runs it alone
     """
 
     wire: Wire = "json"
@@ -98,6 +100,7 @@ class NodeOptions:
     log: Callable[[str], None] = lambda _: None
     is_patient: bool = False
     feed: Feed | None = None
+    member: str = ""
 
 
 class Node:
@@ -126,24 +129,18 @@ class Node:
         self._without_message: deque[Receipt] = deque()  # whose messages had to go
         self._decided: deque[tuple[float, bytes]] = deque()
         self._decided_bytes = 0
-        # What the thread that reads has to know of the network.
-        self._progress, self._progressed = -1, time.monotonic()
-        self._wanted = -1
-        self._is_lasting = False  # whether its rows can be had again
-        self._is_live = self._options.feed is not None  # whether they come at their own pace
-        self._read_again: int | None = None
-        self._next_reading = 0.0
-        self._reading_at = 0
         self._brought = -1
-        will = encode(Status(core.name, "offline", core.bundle.hash))
         self._client = Client(
             broker,
-            client_id(self._topics, core.name),
+            client_id(self._topics, core.name, self._options.member),
             self._receive,
             on_connect=self._connected,
             on_lost=self._disconnected,
-            will=(self._topics.status(core.name), will),
+            will=self._will(),
             is_careful=self._options.state is not None,
+        )
+        self._reader = RowReader(
+            self._bring, core, self._client, is_live=self._options.feed is not None
         )
         self._keeper = Keeper(self._options.state, self._client, self.counters, self._options.log)
         self._adoption = Adoption(
@@ -154,7 +151,21 @@ class Node:
             keep=self._keeper.keep_plans,
             announce=self._announce_plan,
             refuse=self._refuse_plan,
+            check=self._check_fit,
         )
+        self._check_fit(core.bundle)
+
+    def _will(self) -> tuple[str, bytes] | None:
+        """Return what the broker publishes when we vanish; others go on where there are members."""
+        if self._options.member:
+            return None
+        gone = encode(Status(self.core.name, "offline", self.core.bundle.hash))
+        return self._topics.status(self.core.name), gone
+
+    def _check_fit(self, bundle: Bundle) -> None:
+        """Refuse a plan that this process cannot run."""
+        if self._options.member:
+            check_shareable(bundle)
 
     def run(
         self, rows: Iterable[Measured] | Callable[[int], Iterable[Measured]] | None = None
@@ -170,12 +181,15 @@ class Node:
         self._remember()
         self._subscribe()
         self._client.start(is_patient=self._options.is_patient)
+        self._check_version()
         if rows is not None:
-            threading.Thread(target=self._read, args=(rows,), daemon=True).start()
+            self._reader.start(rows, self._brought + 1, self._fail)
         try:
             while not self._stopping.is_set():
                 self._step()
+            self._hand_over()
         finally:
+            self._reader.stop()
             self._complaints.tell(time.monotonic(), all_of_it=True)
             self._publish_status("offline")
             self._keeper.finish(self._memory)
@@ -183,9 +197,37 @@ class Node:
         if self._problem is not None:
             raise self._problem
 
+    def _check_version(self) -> None:
+        """Refuse to be a member where the broker cannot share a subscription."""
+        if self._options.member and self._client.version != "5":
+            self._client.stop()
+            raise BrokerError(
+                "members of a node share a subscription, which is a part of MQTT 5, and the broker "
+                "is spoken to with 3.1.1; use --mqtt 5 and a broker that speaks it"
+            )
+
+    def _hand_over(self) -> None:
+        """Let the other members have the rows to come, and decide those that are for this one.
+
+        A broker sends some messages at a time, and the next when those are acknowledged.
+        """
+        if not self._options.member:
+            return
+        self._client.unsubscribe(shared_topic(self._topics, self.core.name))
+        n_read, until = -1, 0.0
+        while n_read != self.core.counters["readings"] or time.monotonic() < until:
+            if n_read != self.core.counters["readings"]:
+                n_read, until = self.core.counters["readings"], time.monotonic() + _HANDED_OVER
+            self._step()
+
     def stop(self) -> None:
         """End the work, from any thread."""
         self._stopping.set()  # and no more: signals come while locks are held
+
+    def _fail(self, problem: BaseException) -> None:
+        """Let what went wrong end the node; from any thread."""
+        self._problem = problem
+        self.stop()
 
     @property
     def health(self) -> Health:
@@ -206,11 +248,11 @@ class Node:
     @property
     def wanted(self) -> int:
         """The last row that others came to, or asked for; -1 for none."""
-        return self._wanted
+        return self._reader.wanted
 
     def is_behind(self, row: Measured) -> bool:
         """Whether others wait for a row already, or do no longer; from any thread."""
-        return row.sequence is not None and row.sequence <= max(self._progress, self._wanted)
+        return self._reader.is_behind(row)
 
     def _step(self) -> None:
         """Take in what has come, evaluate, publish the results."""
@@ -223,7 +265,7 @@ class Node:
         now = self._stepped = time.monotonic()
         self._publish(self.core.advance(now))
         self._advance_shadow(now)
-        self._wanted = max(self._wanted, self.core.reached)
+        self._reader.note_wanted(self.core.reached)
         if self._keeper.step(now, self._memory) and self.core.decides:
             self._note_progress(self._keeper.settled)
             self._publish_progress()
@@ -255,14 +297,23 @@ class Node:
         if receipt is not None:
             self._put(_RECEIPT, receipt, 0)
 
+    def _bring(self, row: Measured) -> None:
+        """Put a row aside that is measured here; this is the reader's thread."""
+        size = _BYTES_A_READING * (1 + _n_values(row))
+        self._note_gone(self._backlog.add("rows", row, size, most=_ROWS_AT_ONCE))
+
     def _put(self, kind: str, content: Any, size: int) -> None:
         """Let something wait; where there is no room, the oldest goes."""
-        for kind_gone, content_gone, size_gone in self._backlog.put(kind, content, size):
-            if kind_gone == _RECEIPT:
-                self._without_message.append(content_gone)
+        self._note_gone(self._backlog.put(kind, content, size))
+
+    def _note_gone(self, gone: Iterable[tuple[str, Any, int]]) -> None:
+        """Count what had to go, and keep its receipts."""
+        for kind, content, size in gone:
+            if kind == _RECEIPT:
+                self._without_message.append(content)
             else:
                 self.counters["overflow"] += 1
-                self.counters["overflow_bytes"] += size_gone
+                self.counters["overflow_bytes"] += size
 
     def _take(self, kind: str, content: Any) -> None:
         if kind == "rows":
@@ -307,7 +358,7 @@ class Node:
             self._read_rows(decode_readings(payload))
         elif what == "ask":
             ask = decode_ask(payload)
-            self._look_again(ask)
+            self._reader.look_again(ask)
             self.core.repeat(ask)
         elif what == "progress":
             if not self.core.decides:
@@ -336,7 +387,9 @@ class Node:
         """Begin to try a model out, or end it."""
         before, self._shadow = (
             self._shadow,
-            next_shadow(self._shadow, payload, self.core, self._options.trust),
+            next_shadow(
+                self._shadow, payload, self.core, self._options.trust, check=self._check_fit
+            ),
         )
         if self._shadow is None and before is not None:
             self._log("the shadow model is not tried out any more", "shadow_ended")
@@ -347,21 +400,7 @@ class Node:
 
     def _note_progress(self, settled: int) -> None:
         self.core.note_progress(settled)
-        self._progress, self._progressed = settled, time.monotonic()
-
-    def _look_again(self, ask: Ask) -> None:
-        """Let rows be read again that others ask for, and that are forgotten here."""
-        self._wanted = max(self._wanted, *ask.sequences, -1)
-        since = () if ask.since is None else (ask.since,)
-        gone = [
-            one
-            for one in (*ask.sequences, *since)
-            if one < self._reading_at and not self.core.holds(one)
-        ]
-        now = time.monotonic()
-        if gone and self._is_lasting and now >= self._next_reading:
-            self._next_reading = now + _READ_AGAIN_EVERY
-            self._read_again = min(gone)
+        self._reader.note_progress(settled)
 
     # --- publishing ------------------------------------------------------------------------------
 
@@ -424,13 +463,15 @@ class Node:
             self.counters["unsaid"] += 1
 
     def _publish_status(self, state: Any) -> None:
-        feed = self._options.feed
+        feed, member = self._options.feed, self._options.member
+        if member and state == "offline":
+            return  # others may go on; if none does, the node is silent
         shadow = {} if self._shadow is None else self._shadow.counters()
         counters = {**self.core.counters, **self.counters, **shadow}
         if feed is not None:
             counters |= feed.all_counters()
         sensors = feed.report(time.time()) if feed is not None else {}
-        status = Status(self.core.name, state, self.core.bundle.hash, counters, sensors)
+        status = Status(self.core.name, state, self.core.bundle.hash, counters, sensors, member)
         # With MQTT 5, a broker does not keep that a node is online for longer than it is.
         expires = {"expires": 2 * SILENT_AFTER} if state == "online" else {}
         self._send(self._topics.status(self.core.name), encode(status), retain=True, **expires)
@@ -461,69 +502,15 @@ class Node:
     def _subscribe(self) -> None:
         name, topics = self.core.name, self._topics
         others = {topics.said(node) for _, node in self.core.plan.hears}
-        own = [topics.readings(name), topics.asked(name), topics.model, topics.progress]
+        is_shared = bool(self._options.member)
+        readings = shared_topic(topics, name) if is_shared else topics.readings(name)
+        own = [readings, topics.asked(name), topics.model, topics.progress]
         own += [topics.terms] if self.core.bundle.plan.sending and self.core.plan.sends else []
         shadow = [topics.shadow.model]
         if self._shadow is not None:
             tried = {topics.shadow.said(node) for _, node in self._shadow.core.plan.hears}
             shadow += [topics.shadow.asked(name), *sorted(tried)]
         self._client.subscribe([*own, *sorted(others), *shadow])
-
-    # --- reading ---------------------------------------------------------------------------------
-
-    def _read(self, rows: Iterable[Measured] | Callable[[int], Iterable[Measured]]) -> None:
-        """Bring rows in; this is a thread of its own, whose problems end the node."""
-        try:
-            if not callable(rows):
-                self._read_all(rows)
-                return
-            self._is_lasting, self._read_again = True, self._brought + 1
-            while not self._stopping.is_set():
-                first, self._read_again = self._read_again, None
-                if first is not None:
-                    self._reading_at = first
-                    self._read_all(rows(first))
-                time.sleep(0.005)
-        except BaseException as problem:
-            self._problem = problem
-            self.stop()
-
-    def _read_all(self, rows: Iterable[Measured]) -> None:
-        """Bring rows in, not faster than the network decides, until others have to be read."""
-        part: list[Measured] = []
-        for row in rows:
-            while self._is_ahead(row) and self._goes_on():
-                self._flush(part)
-                time.sleep(0.005)
-            if not self._goes_on():
-                return
-            part.append(row)
-            if row.sequence is not None:
-                self._reading_at = row.sequence + 1
-            # Nobody knows when the next one comes of those that have their own pace.
-            if len(part) >= 100 or self._is_live or not self._backlog:
-                self._flush(part)
-        self._flush(part)
-
-    def _goes_on(self) -> bool:
-        return not self._stopping.is_set() and self._read_again is None
-
-    def _flush(self, part: list[Measured]) -> None:
-        if part:
-            size = _BYTES_A_READING * sum(1 + _n_values(row) for row in part)
-            self._put("rows", list(part), size)
-            part.clear()
-
-    def _is_ahead(self, row: Measured) -> bool:
-        """Whether a row has to wait; what cannot be had again does not wait for the dead."""
-        if self._client.in_flight > _MOST_UNCONFIRMED or not self._client.is_connected:
-            return True
-        if self._is_live:
-            return False
-        if not self._is_lasting and time.monotonic() > self._progressed + _STUCK:
-            return False
-        sequence = self.core.row_of(row)
-        return sequence is not None and sequence > self._progress + _AHEAD
 
     # --- remembering -----------------------------------------------------------------------------
 
@@ -564,7 +551,7 @@ def _n_values(row: Measured) -> int:
     return len(row.readings) + sum(map(len, channels.values()))
 
 
-def client_id(topics: Topics, node: str) -> str:
+def client_id(topics: Topics, node: str, member: str = "") -> str:
     """Name a node for the broker; no two nodes of any sites have the same name there.
 
     Examples
@@ -572,4 +559,5 @@ def client_id(topics: Topics, node: str) -> str:
     >>> client_id(Topics("house-west"), "cellar"), client_id(Topics("house"), "west-cellar")
     ('solah:house-west:cellar', 'solah:house:west-cellar')
     """
-    return f"{topics.root}:{topics.site}:{node}"  # names of sites and nodes have no colon
+    # Names of sites, nodes and members have no colon.
+    return ":".join((topics.root, topics.site, node, *([member] if member else [])))

@@ -6,16 +6,19 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
+from math import ceil
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from solah.exceptions import ParameterError, SolahError, shorten
+from solah.model.format import to_json
 from solah.network.bundle import BundleError, read_bundle
 from solah.network.client import BrokerError, Client
 from solah.network.messages import MAX_SEQUENCE, MessageError, decode_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from solah.network.bundle import Bundle
     from solah.network.client import Broker
@@ -123,6 +126,29 @@ def publish_bundle(broker: Broker, topics: Topics, bundle: Bundle) -> None:
     if not is_kept:
         raise BrokerError(f"the broker {broker!r} did not take the model; it may not be allowed")
     _shorten_history(broker, topics)
+
+
+def chosen_first(bundles: Sequence[Bundle], share: float) -> list[bool]:
+    """Choose a share of sites, at which a model is published first; at least one of them.
+
+    The choice follows from the model and the names of the sites: a larger share adds sites to those
+    of a smaller one, and another model begins at others.
+
+    Examples
+    --------
+    >>> from solah import LinguisticTreeClassifier, datasets
+    >>> from solah.network.bundle import Bundle
+    >>> from solah.network.plan import make_plan
+    >>> wine = datasets.load("wine")
+    >>> model = LinguisticTreeClassifier(max_depth=1).fit(wine.table, wine.goal).model_
+    >>> sites = [Bundle(make_plan(model, site=name), model) for name in ("north", "south", "west")]
+    >>> sum(chosen_first(sites, 0.5)), sum(chosen_first(sites, 1.0))
+    (2, 3)
+    """
+    keys = [sha256(f"{one.plan.site}\n{to_json(one.model)}".encode()).digest() for one in bundles]
+    n_chosen = max(1, ceil(share * len(bundles)))
+    last = sorted(keys)[n_chosen - 1]
+    return [key <= last for key in keys]
 
 
 def end_shadow(broker: Broker, topics: Topics) -> None:

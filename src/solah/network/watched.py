@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -65,16 +65,30 @@ class WatchedNode:
     told : the state that its last status had
     told_at : when that status came; the broker may have kept it for long
     last_seen : when the last message came that the broker had not kept
+    counted : what each process counted that runs it; most nodes are one, with an empty name
     """
 
     told: str = "unknown"
     told_at: float = 0.0
     model: str = ""
     last_seen: float | None = None
-    counters: dict[str, int] = field(default_factory=dict)
+    counted: dict[str, dict[str, int]] = field(default_factory=dict)
     sensors: dict[str, SensorReport] = field(default_factory=dict)
     rows: Rate = field(default_factory=Rate)
     readings: Rate = field(default_factory=Rate)
+
+    @property
+    def counters(self) -> Counter[str]:
+        """What was counted, by all processes together."""
+        total: Counter[str] = Counter()
+        for counters in self.counted.values():
+            total.update(counters)
+        return total
+
+    def note_counters(self, member: str, counters: dict[str, int]) -> None:
+        """Note what a process counted so far; one that runs the node alone replaces its members."""
+        others = {name: of for name, of in self.counted.items() if name and name != member}
+        self.counted = {**(others if member else {}), member: counters}
 
     def state(self, now: float) -> str:
         """Return ``online``, ``silent``, ``offline``, or ``unknown`` where nothing tells."""
