@@ -229,14 +229,14 @@ class _Ticks:
         self.name = channel.name
         self.known: tuple[float, float] | None = None
         """The time of the last sample in a row that is known, and when it was measured."""
+        self.n_late = 0
+        """How many batches, one after the other, had samples of rows that are made already."""
         self._every, self._rate = channel.every, signals.rate / channel.every
         self._most = most + signals.step // channel.every
         self._samples: dict[int, float] = {}
         self._held: deque[_HeldNumber] = deque(maxlen=_MOST_HELD)
         self._first = 0  # of the next row
         self._next: int | None = None  # behind the last batch
-        self.n_late = 0
-        """How many batches in a row had samples of rows that are made already."""
         self._phase = 0.0  # by how much the last sample was off its tick when batches began
 
     def take(self, samples: Sequence[float], time: float, *, has_arrival: bool) -> Counter[str]:
