@@ -1,5 +1,8 @@
 """Real processes on a real broker decide as the model does, through restarts, kills and swaps."""
 
+import json
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -213,3 +216,27 @@ def test_ten_thousand_rows_of_a_room_are_decided_as_by_the_model(shared_data, br
         listener.stop()
     assert len(bundle.plan.nodes) == 5
     check(bundle, frame, listener)
+
+
+def test_lines_are_decided_while_stdin_stays_open(measured, broker, tmp_path):
+    bundle, rows = measured
+    alone = Bundle(make_plan(bundle.model), bundle.model)
+    save_bundle(alone, tmp_path / "plan.json")
+    listener = Listener(broker.url)
+    words = ["node", "--plan", str(tmp_path / "plan.json"), "--name", "gateway", "--stdin"]
+    command = [sys.executable, "-m", "solah.cli.main", *words, "--broker", broker.url]
+    node = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        for burst in range(3):
+            numbers = range(50 * burst, 50 * (burst + 1))
+            lines = [
+                json.dumps({"seq": number, "readings": rows.loc[number].to_dict()})
+                for number in numbers
+            ]
+            node.stdin.write("\n".join(lines) + "\n")
+            node.stdin.flush()
+            listener.wait_for(numbers)
+    finally:
+        node.terminate()
+        node.communicate()
+        listener.stop()

@@ -5,6 +5,7 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import until
 from test_core import network
 
 from solah.network import client as client_module
@@ -13,6 +14,7 @@ from solah.network.backlog import Backlog, Complaints
 from solah.network.bundle import read_bundle
 from solah.network.client import Client, Receipt, find_broker
 from solah.network.core import NodeCore
+from solah.network.messages import Measured
 from solah.network.node import Node, NodeOptions, client_id
 from solah.network.sources import json_lines
 from solah.network.topics import Topics
@@ -115,6 +117,43 @@ def test_a_plan_that_is_too_large_is_not_kept():
     node._receive("solah/site/model", bytes(64 * 1024 * 1024 + 1))
     assert len(node._backlog) == 0
     assert node.counters["refused_models"] == 1
+
+
+def test_rows_do_not_wait_for_the_next_one(monkeypatch):
+    """A source that pauses, as an open stdin does, holds back none of the rows that it gave."""
+    node, paused = node_without_a_broker(), threading.Event()
+    monkeypatch.setattr(node, "_is_ahead", lambda _: False)
+
+    def rows():
+        yield from (Measured({}, number) for number in range(250))
+        paused.wait()
+
+    reading = threading.Thread(target=node._read_all, args=(rows(),), daemon=True)
+    reading.start()
+    until(lambda: node._reading_at == 250)
+    items = node._backlog.take(0.0, 1_000)
+    paused.set()
+    reading.join()
+    brought = [row.sequence for kind, part in items for row in part if kind == "rows"]
+    assert brought == list(range(250))
+    assert [len(part) for _, part in items] == [100, 100, 50]
+
+
+@given(
+    sizes=st.lists(st.integers(0, 40), max_size=60),
+    most_items=st.integers(1, 10),
+    most_bytes=st.integers(1, 100),
+)
+def test_what_is_put_together_has_bounds_too(sizes, most_items, most_bytes):
+    backlog, gone = Backlog(most_items, most_bytes), []
+    for place, size in enumerate(sizes):
+        gone += [one for _, part, _ in backlog.add("rows", place, size, most=3) for one in part]
+        assert gone == list(range(len(gone)))
+        waiting = sizes[len(gone) : place + 1]
+        assert len(backlog) <= most_items
+        assert sum(waiting) <= most_bytes or len(waiting) == 1
+    left = [one for _, part in backlog.take(0.0, 1_000) for one in part]
+    assert left == list(range(len(gone), len(sizes)))
 
 
 class Paho:

@@ -49,6 +49,22 @@ class Backlog:
             self._changed.notify()
         return gone
 
+    def add(self, kind: str, one: Any, size: int, *, most: int) -> list[tuple[str, Any, int]]:
+        """Add one of several to the newest item, a list, if it has room; else begin another."""
+        with self._changed:
+            newest = self._items[-1] if self._items else None
+            if (
+                newest is None
+                or newest[0] != kind
+                or len(newest[1]) >= most
+                or self._bytes + size > self._most_bytes
+            ):
+                return self.put(kind, [one], size)
+            newest[1].append(one)
+            self._items[-1] = (kind, newest[1], newest[2] + size)
+            self._bytes += size
+        return []
+
     def take(self, wait: float, most: int) -> list[tuple[str, Any]]:
         """Return the oldest, at most so many, after waiting so many seconds for the first."""
         with self._changed:

@@ -56,6 +56,7 @@ _MOST_WAITING = 20_000
 _MOST_WAITING_BYTES = MOST_OF_A_PLAN
 _BYTES_A_READING = 100  # in memory, about
 _A_BATCH = 1_000
+_ROWS_AT_ONCE = 100
 _STATUS_EVERY = 5.0
 _IDLE = 0.2
 _AHEAD = 1_000
@@ -257,12 +258,16 @@ class Node:
 
     def _put(self, kind: str, content: Any, size: int) -> None:
         """Let something wait; where there is no room, the oldest goes."""
-        for kind_gone, content_gone, size_gone in self._backlog.put(kind, content, size):
-            if kind_gone == _RECEIPT:
-                self._without_message.append(content_gone)
+        self._note_gone(self._backlog.put(kind, content, size))
+
+    def _note_gone(self, gone: Iterable[tuple[str, Any, int]]) -> None:
+        """Count what had to go, and keep its receipts."""
+        for kind, content, size in gone:
+            if kind == _RECEIPT:
+                self._without_message.append(content)
             else:
                 self.counters["overflow"] += 1
-                self.counters["overflow_bytes"] += size_gone
+                self.counters["overflow_bytes"] += size
 
     def _take(self, kind: str, content: Any) -> None:
         if kind == "rows":
@@ -490,28 +495,18 @@ class Node:
 
     def _read_all(self, rows: Iterable[Measured]) -> None:
         """Bring rows in, not faster than the network decides, until others have to be read."""
-        part: list[Measured] = []
         for row in rows:
             while self._is_ahead(row) and self._goes_on():
-                self._flush(part)
                 time.sleep(0.005)
             if not self._goes_on():
                 return
-            part.append(row)
+            size = _BYTES_A_READING * (1 + _n_values(row))
+            self._note_gone(self._backlog.add("rows", row, size, most=_ROWS_AT_ONCE))
             if row.sequence is not None:
                 self._reading_at = row.sequence + 1
-            if len(part) >= 100 or not self._backlog:
-                self._flush(part)
-        self._flush(part)
 
     def _goes_on(self) -> bool:
         return not self._stopping.is_set() and self._read_again is None
-
-    def _flush(self, part: list[Measured]) -> None:
-        if part:
-            size = _BYTES_A_READING * sum(1 + _n_values(row) for row in part)
-            self._put("rows", list(part), size)
-            part.clear()
 
     def _is_ahead(self, row: Measured) -> bool:
         """Whether a row has to wait; what cannot be had again does not wait for the dead."""
