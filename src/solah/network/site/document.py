@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from solah.model.document import Model
     from solah.network.alerting import Alerting
+    from solah.network.client import Version
     from solah.network.messages import Wire
     from solah.network.sending import Sending
     from solah.network.trust import Trust
@@ -48,13 +49,14 @@ class Credentials:
 
 @dataclass(frozen=True)
 class BrokerAccess:
-    """Where a broker is, and how we come in."""
+    """Where a broker is, how we come in, and which version of MQTT is spoken there."""
 
     url: str
     credentials: Credentials | None = None
     authority: Path | None = None
     certificate: Path | None = None
     key: Path | None = None
+    version: Version = "3.1.1"
 
     def find(self) -> Broker:
         """Return the broker with the user's name and password.
@@ -71,6 +73,7 @@ class BrokerAccess:
             authority=_text(self.authority),
             certificate=_text(self.certificate),
             key=_text(self.key),
+            version=self.version,
         )
         if known is None or known.file is not None:
             return broker

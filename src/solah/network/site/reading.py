@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from solah.network.alerting import Alerting
+    from solah.network.client import Version
     from solah.network.site.document import Steps
     from solah.network.site.templates import Template
 
@@ -174,7 +175,7 @@ def _read_broker(broker: Reader, folder: Path) -> BrokerAccess:
                 "use 'credentials' with a 'file', or with 'username_variable' and "
                 "'password_variable' of the environment"
             )
-    fields = broker.record(("url",), ("credentials", "ca", "cert", "key"))
+    fields = broker.record(("url",), ("credentials", "ca", "cert", "key", "mqtt"))
     return BrokerAccess(
         url=_checked(fields["url"], _check_url),
         credentials=_read_credentials(fields["credentials"], folder)
@@ -183,7 +184,17 @@ def _read_broker(broker: Reader, folder: Path) -> BrokerAccess:
         authority=_file(fields.get("ca"), folder),
         certificate=_file(fields.get("cert"), folder),
         key=_file(fields.get("key"), folder),
+        version=_read_version(fields["mqtt"]) if "mqtt" in fields else "3.1.1",
     )
+
+
+def _read_version(version: Reader) -> Version:
+    """Read a version of MQTT; YAML takes 5 for a number, and 3.1.1 for a text."""
+    if version.value in (5, "5") and not isinstance(version.value, float):
+        return "5"
+    if version.value != "3.1.1":
+        raise version.fail("5 or 3.1.1")
+    return "3.1.1"
 
 
 def _check_url(url: str) -> str:
