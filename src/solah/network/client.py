@@ -63,6 +63,11 @@ class Broker:
         return f"{scheme}://{self.host}:{self.port}"
 
 
+def is_kafka(url: str) -> bool:
+    """Whether an address is that of a Kafka cluster, and not of a broker of MQTT."""
+    return url.partition("://")[0].lower() in ("kafka", "kafkas")
+
+
 def find_broker(
     url: str,
     *,
@@ -91,6 +96,11 @@ def find_broker(
     >>> find_broker("mqtts://example.org")
     mqtts://example.org:8883
     """
+    if is_kafka(url):
+        raise ParameterError(
+            f"{shorten(url)} is Kafka, from which only readings come: name it in 'sensor_brokers' "
+            "of a site file. Nodes talk MQTT with each other: give a broker as mqtt://host:port"
+        )
     parts = urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname or not _is_port(parts):
         raise ParameterError(
@@ -105,7 +115,8 @@ def find_broker(
     is_secret = parts.scheme == "mqtts"
     if not is_secret and (authority or certificate or key):
         raise ParameterError("certificates are for mqtts:// brokers")
-    known = _read_credentials(credentials) if credentials else os.environ
+    known = (os.environ.get(USERNAME), os.environ.get(PASSWORD))
+    username, password = read_credentials(credentials) if credentials else known
     return Broker(
         host=parts.hostname,
         port=parts.port or _PORTS[parts.scheme],
@@ -113,8 +124,8 @@ def find_broker(
         authority=authority,
         certificate=certificate,
         key=key,
-        username=known.get(USERNAME),
-        password=known.get(PASSWORD),
+        username=username,
+        password=password,
         version=version,
     )
 
@@ -126,12 +137,13 @@ def _is_port(parts: SplitResult) -> bool:
         return False
 
 
-def _read_credentials(path: str | os.PathLike[str]) -> dict[str, str]:
+def read_credentials(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """Read a user's name and password from a file with the lines username=… and password=…."""
     lines = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
     pairs = dict(line.split("=", 1) for line in lines if "=" in line)
     if pairs.keys() != {"username", "password"}:
         raise ParameterError(f"{path} must have the lines username=… and password=…")
-    return {USERNAME: pairs["username"], PASSWORD: pairs["password"]}
+    return pairs["username"], pairs["password"]
 
 
 class Receipt(NamedTuple):

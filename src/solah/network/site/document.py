@@ -12,8 +12,9 @@ from solah.data.spelling import spell
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.policy_format import read_policy
 from solah.network.bundle import Bundle, load_bundle
-from solah.network.client import Broker, find_broker
+from solah.network.client import Broker, find_broker, read_credentials
 from solah.network.plan import GATEWAY, SITE, make_plan
+from solah.network.site.kafka import KafkaBroker, kafka_hosts
 from solah.network.site.quantities import UNCHANGED, Linear
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from solah.network.client import Version
     from solah.network.messages import Wire
     from solah.network.sending import Sending
+    from solah.network.site.kafka import Mechanism
     from solah.network.trust import Trust
 
 Steps = tuple[str | int, ...]
@@ -46,6 +48,18 @@ class Credentials:
     username: str = ""
     password: str = ""
 
+    def find(self) -> tuple[str, str]:
+        """Return the user's name and password.
+
+        Raises
+        ------
+        ParameterError
+            A variable of the environment is not set, or a file is not as it must be.
+        """
+        if self.file is not None:
+            return read_credentials(self.file)
+        return _variable(self.username), _variable(self.password)
+
 
 @dataclass(frozen=True)
 class BrokerAccess:
@@ -66,19 +80,44 @@ class BrokerAccess:
         ParameterError
             A variable of the environment is not set, or a file is not as it must be.
         """
-        known = self.credentials
         broker = find_broker(
             self.url,
-            credentials=known.file if known else None,
             authority=_text(self.authority),
             certificate=_text(self.certificate),
             key=_text(self.key),
             version=self.version,
         )
-        if known is None or known.file is not None:
+        if self.credentials is None:
             return broker
-        username, password = map(_variable, (known.username, known.password))
+        username, password = self.credentials.find()
         return replace(broker, username=username, password=password)
+
+
+@dataclass(frozen=True)
+class KafkaAccess:
+    """Where a Kafka cluster is on which sensors publish, and how we come in."""
+
+    url: str
+    credentials: Credentials | None = None
+    authority: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+    mechanism: Mechanism = "PLAIN"
+
+    def find(self) -> KafkaBroker:
+        """Return the cluster with the user's name and password, as :meth:`BrokerAccess.find`."""
+        known = self.credentials
+        username, password = (None, None) if known is None else known.find()
+        return KafkaBroker(
+            kafka_hosts(self.url),
+            is_secret=self.url.lower().startswith("kafkas:"),
+            authority=_text(self.authority),
+            certificate=_text(self.certificate),
+            key=_text(self.key),
+            username=username,
+            password=password,
+            mechanism=self.mechanism,
+        )
 
 
 def _variable(name: str) -> str:
@@ -127,7 +166,8 @@ class Sensor:
     unknown : texts by which the sensor says that it knows nothing
     low, high : beyond these, a number cannot be, and counts as unknown
     per : seconds, where a counter is sent and the attribute is its increase in that time
-    time : where the message says when it was measured; None for when it arrives
+    time : where the message says when it was measured; ``"arrival"`` for when it arrives; None for
+        when the source says that it was published, or else when it arrives
     number : where the sensor's own count of messages is; None where there is none
     max_age : seconds after which a reading is unknown; None to learn it
     takes_retained : whether what the broker had kept counts as measured when it arrives
@@ -142,7 +182,7 @@ class Sensor:
     low: float | None = None
     high: float | None = None
     per: float | None = None
-    time: TimeField | None = None
+    time: TimeField | Literal["arrival"] | None = None
     number: Steps | None = None
     max_age: float | None = None
     takes_retained: bool = False
@@ -203,7 +243,7 @@ class Site:
     model: Path | None = None
     plan: Path | None = None
     broker: BrokerAccess | None = None
-    sensor_brokers: Mapping[str, BrokerAccess] = field(default_factory=dict)
+    sensor_brokers: Mapping[str, BrokerAccess | KafkaAccess] = field(default_factory=dict)
     sensors: tuple[Sensor, ...] = ()
     deciding: Deciding = Deciding()
     policy: Mapping[str, Any] | None = None
@@ -247,7 +287,7 @@ class Site:
         )
         return Bundle(plan, model)
 
-    def broker_of(self, node: str) -> BrokerAccess:
+    def broker_of(self, node: str) -> BrokerAccess | KafkaAccess:
         """Return the broker on which a node's sensors publish."""
         return self.sensor_brokers.get(node) or self.hub
 

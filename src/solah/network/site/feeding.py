@@ -12,31 +12,27 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.network.client import Client
 from solah.network.messages import Measured, SensorReport
 from solah.network.site.aligning import Aligner
+from solah.network.site.document import KafkaAccess
 from solah.network.site.journal import Journal
+from solah.network.site.kafka import KafkaSource
 from solah.network.site.mapping import Mapper, n_wildcards, targets_of
+from solah.network.site.payloads import Message
+from solah.network.site.source import SensorClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from solah.network.bundle import Bundle
-    from solah.network.client import Broker
     from solah.network.site.aligning import Row
-    from solah.network.site.document import Site
+    from solah.network.site.document import BrokerAccess, Site
     from solah.network.site.mapping import Target
+    from solah.network.site.source import SensorMessage, Source
 
 _MOST_STRANGERS = 50
 _OTHERS = "others"
 _LOOK_EVERY = 0.25
-
-
-class SensorClient(Client):
-    """A connection that tells whether the broker had kept a message."""
-
-    def _received(self, _client: Any, _data: Any, message: Any) -> None:
-        self._on_message(message.topic, message.payload, bool(message.retain))
 
 
 class Feed:
@@ -73,13 +69,21 @@ class Feed:
         self._number = self._journal.last
         self._lock = threading.Lock()
         self._stopping = threading.Event()
-        self._client: SensorClient | None = None
+        self._source: Source | None = None
 
     # --- readings --------------------------------------------------------------------------------
 
-    def take(self, topic: str, payload: bytes, now: float, *, is_retained: bool = False) -> None:
+    def take(
+        self,
+        topic: str,
+        payload: bytes | None,
+        now: float,
+        *,
+        is_retained: bool = False,
+        published: float | None = None,
+    ) -> None:
         """Take in a message of a sensor, whatever is in it."""
-        found = self._mapper.read(topic, payload)
+        found = self._mapper.read(topic, Message(payload, published))
         with self._lock:
             self.counters["sensor_messages"] += 1
             if not found and not self._of_any_node.wants(topic):
@@ -113,7 +117,7 @@ class Feed:
 
     def _is_idle(self, row: Row) -> bool:
         """Whether there is nothing to say: no connection and no reading, or no change."""
-        is_cut_off = self._client is not None and not self._client.is_connected
+        is_cut_off = self._source is not None and not self._source.is_connected
         if is_cut_off and row.oldest is None:
             self.counters["cut_off"] += 1
             return True
@@ -143,23 +147,26 @@ class Feed:
 
     # --- running ---------------------------------------------------------------------------------
 
-    def start(self, broker: Broker, client_name: str) -> None:
-        """Subscribe to the sensors and make rows until :meth:`stop`."""
+    def start(self, access: BrokerAccess | KafkaAccess, name: str) -> None:
+        """Subscribe to the sensors, under a name, and make rows until :meth:`stop`."""
 
-        def take(topic: str, payload: bytes, is_retained: bool) -> None:
-            self.take(topic, payload, time.time(), is_retained=is_retained)
+        def take(message: SensorMessage) -> None:
+            topic, payload, is_retained, published = message
+            self.take(topic, payload, time.time(), is_retained=is_retained, published=published)
 
-        # What a broker kept for us while we were away would come as if it were measured now.
-        self._client = SensorClient(broker, client_name, take, is_kept=False)
-        self._client.subscribe(self._mapper.filters)
-        self._client.start(is_patient=True)
+        filters = self._mapper.filters
+        if isinstance(access, KafkaAccess):
+            self._source = KafkaSource(access.find(), name, filters, take, self._log)
+        else:
+            self._source = SensorClient(access.find(), name, filters, take)
+        self._source.start()
         threading.Thread(target=self._run_clock, daemon=True).start()
 
     def stop(self) -> None:
         """End what :meth:`start` began."""
         self._stopping.set()
-        if self._client is not None:
-            self._client.stop()
+        if self._source is not None:
+            self._source.stop()
         self._journal.close()
 
     def rows_from(self, first: int) -> Iterator[Measured]:
@@ -174,8 +181,9 @@ class Feed:
                 self._stopping.wait(_LOOK_EVERY)
 
     def all_counters(self) -> Counter[str]:
-        """Return what was counted, of the journal, too."""
-        return self.counters + self._journal.counters
+        """Return what was counted, of the journal and where messages come from, too."""
+        of_source = Counter() if self._source is None else self._source.counters
+        return self.counters + self._journal.counters + of_source
 
     def _run_clock(self) -> None:
         every = self._deciding.every

@@ -13,10 +13,10 @@ from solah.exceptions import ParameterError, shorten
 from solah.network.messages import MessageError
 from solah.network.site.payloads import (
     ABSENT,
+    ARRIVAL,
+    Message,
     as_number,
     as_text,
-    parse_json,
-    parse_text,
     read_time,
     value_at,
 )
@@ -132,6 +132,12 @@ def placeholders(attribute: str) -> set[int]:
     return {int(number) for number in _PLACEHOLDER.findall(attribute)}
 
 
+def pattern_of(attribute: str) -> re.Pattern[str]:
+    """Return what the names of attributes are like that a name with placeholders stands for."""
+    parts = _PLACEHOLDER.split(attribute)[::2]
+    return re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
+
+
 @dataclass(frozen=True)
 class Target:
     """What an attribute can take.
@@ -187,7 +193,8 @@ class Mapper:
         self._wild: list[Sensor] = []
         for sensor in sensors:
             if n_wildcards(sensor.topic):
-                self._wild.append(sensor)
+                if any(map(pattern_of(sensor.attribute).fullmatch, targets)):
+                    self._wild.append(sensor)
             elif sensor.attribute in targets:
                 exact[sensor.topic].append(sensor)
         self._exact = dict(exact)
@@ -201,12 +208,10 @@ class Mapper:
         """Whether messages of a topic are for any attribute."""
         return bool(self._wanted(topic))
 
-    def read(self, topic: str, payload: bytes) -> list[Found]:
+    def read(self, topic: str, payload: bytes | Message) -> list[Found]:
         """Return what a message says, attribute by attribute; nothing if it is for none."""
         wanted = self._wanted(topic)
-        if not wanted:
-            return []
-        message = _Message(payload)
+        message = payload if isinstance(payload, Message) else Message(payload)
         return [self._find(sensor, attribute, message) for sensor, attribute in wanted]
 
     def _wanted(self, topic: str) -> list[tuple[Sensor, str]]:
@@ -220,39 +225,29 @@ class Mapper:
                 wanted.append((sensor, name))
         return wanted
 
-    def _find(self, sensor: Sensor, attribute: str, message: _Message) -> Found:
+    def _find(self, sensor: Sensor, attribute: str, message: Message) -> Found:
+        if message.is_empty:
+            return Found(sensor, attribute, Event.UNKNOWN, time=message.time)
         try:
-            raw = message.value(sensor)
+            raw = message.text if sensor.path is None else value_at(message.document, sensor.path)
             if raw is ABSENT:
                 return Found(sensor, attribute, Event.ABSENT)
             number = as_number(value_at(message.document, sensor.number)) if sensor.number else None
         except MessageError:
             return Found(sensor, attribute, Event.UNPARSABLE)
         try:
-            time = read_time(message.document, sensor.time) if sensor.time else None
+            time = _time_of(message, sensor)
         except MessageError:
             return Found(sensor, attribute, Event.NO_TIME)
         event, value = convert(raw, sensor, self._targets[attribute])
         return Found(sensor, attribute, event, value, time, number)
 
 
-class _Message:
-    """A payload, parsed when it is asked for, and once."""
-
-    def __init__(self, payload: bytes) -> None:
-        self._payload = payload
-        self._document: Any = ABSENT
-
-    @property
-    def document(self) -> Any:
-        if self._document is ABSENT:
-            self._document = parse_json(self._payload)
-        return self._document
-
-    def value(self, sensor: Sensor) -> Any:
-        if sensor.path is None:
-            return parse_text(self._payload)
-        return value_at(self.document, sensor.path)
+def _time_of(message: Message, sensor: Sensor) -> float | None:
+    """Return when a message was measured; None for when it arrived."""
+    if sensor.time is None:
+        return message.time
+    return None if sensor.time == ARRIVAL else read_time(message.document, sensor.time)
 
 
 def convert(raw: Any, sensor: Sensor, target: Target) -> tuple[Event, float | str | None]:

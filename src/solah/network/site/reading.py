@@ -6,17 +6,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from solah.data.json_reader import JsonParser, Reader
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.policy import Policy
 from solah.network.alerting import read_alerting
-from solah.network.client import find_broker
+from solah.network.client import find_broker, is_kafka
 from solah.network.placement import KEYS, OF_SITES, read_nodes
 from solah.network.plan import GATEWAY, SITE, check_name
 from solah.network.sending import Sending
@@ -24,13 +25,15 @@ from solah.network.site.document import (
     BrokerAccess,
     Credentials,
     Deciding,
+    KafkaAccess,
     Sensor,
     Site,
     Store,
     TimeField,
 )
-from solah.network.site.mapping import check_filter, n_wildcards, placeholders
-from solah.network.site.payloads import parse_path
+from solah.network.site.kafka import MECHANISMS, check_kafka_topic, kafka_hosts
+from solah.network.site.mapping import check_filter, n_wildcards, pattern_of, placeholders
+from solah.network.site.payloads import ARRIVAL, parse_path
 from solah.network.site.quantities import Linear, bytes_of, conversion, seconds_of
 from solah.network.site.templates import TEMPLATES
 from solah.network.site.yaml_lines import parse_yaml
@@ -123,15 +126,19 @@ def read_site(document: Reader, folder: Path) -> Site:
     for part in ("policy", "sending"):
         if part in fields and "plan" in fields:
             raise document.error(f"{document.place} has {part!r} and 'plan', which says it itself")
+    nodes = _read_nodes(fields["nodes"]) if "nodes" in fields else {}
+    gateway = _checked(fields["gateway"], check_name) if "gateway" in fields else GATEWAY
+    sensor_brokers = _read_brokers(fields.get("sensor_brokers"), folder)
+    kafka = _OfKafka(nodes, gateway, sensor_brokers)
     return Site(
         name=name,
-        nodes=_read_nodes(fields["nodes"]) if "nodes" in fields else {},
-        gateway=_checked(fields["gateway"], check_name) if "gateway" in fields else GATEWAY,
+        nodes=nodes,
+        gateway=gateway,
         model=_file(fields.get("model"), folder),
         plan=_file(fields.get("plan"), folder),
         broker=_read_broker(fields["broker"], folder) if "broker" in fields else None,
-        sensor_brokers=_read_brokers(fields.get("sensor_brokers"), folder),
-        sensors=_read_sensors(fields["sensors"]) if "sensors" in fields else (),
+        sensor_brokers=sensor_brokers,
+        sensors=_read_sensors(fields["sensors"], kafka) if "sensors" in fields else (),
         deciding=_read_deciding(fields["decide"]) if "decide" in fields else Deciding(),
         policy=_read_policy(fields["policy"]) if "policy" in fields else None,
         sending=_read_sending(fields["sending"]) if "sending" in fields else None,
@@ -168,6 +175,36 @@ def _read_root(root: Reader) -> str:
 def _read_broker(broker: Reader, folder: Path) -> BrokerAccess:
     if isinstance(broker.value, str):
         return BrokerAccess(_checked(broker, _check_url))
+    fields = _read_access(broker, "mqtt")
+    return BrokerAccess(
+        url=_checked(fields["url"], _check_url),
+        **_read_secrets(fields, folder),
+        version=_read_version(fields["mqtt"]) if "mqtt" in fields else "3.1.1",
+    )
+
+
+def _read_sensor_broker(broker: Reader, folder: Path) -> BrokerAccess | KafkaAccess:
+    """Read where sensors publish: on a broker of MQTT, or on Kafka."""
+    url = broker.value.get("url") if isinstance(broker.value, dict) else broker.value
+    if not isinstance(url, str) or not is_kafka(url):
+        return _read_broker(broker, folder)
+    if isinstance(broker.value, str):
+        return KafkaAccess(_checked(broker, _check_kafka_url))
+    fields = _read_access(broker, "mechanism")
+    secrets = _read_secrets(fields, folder)
+    if not url.lower().startswith("kafkas:") and fields.keys() & {"ca", "cert", "key"}:
+        raise broker.error(f"{broker.place}: certificates are for kafkas:// brokers")
+    if "mechanism" in fields and "credentials" not in fields:
+        raise broker.error(f"{broker.place} has a 'mechanism', which goes with 'credentials'")
+    return KafkaAccess(
+        url=_checked(fields["url"], _check_kafka_url),
+        **secrets,
+        mechanism=_one_of(fields["mechanism"], MECHANISMS) if "mechanism" in fields else "PLAIN",
+    )
+
+
+def _read_access(broker: Reader, *own: str) -> dict[str, Reader]:
+    """Read the parts of a broker that has an object; a password is none of them."""
     for secret in ("username", "password"):
         if isinstance(broker.value, dict) and secret in broker.value:
             raise broker.error(
@@ -175,17 +212,18 @@ def _read_broker(broker: Reader, folder: Path) -> BrokerAccess:
                 "use 'credentials' with a 'file', or with 'username_variable' and "
                 "'password_variable' of the environment"
             )
-    fields = broker.record(("url",), ("credentials", "ca", "cert", "key", "mqtt"))
-    return BrokerAccess(
-        url=_checked(fields["url"], _check_url),
-        credentials=_read_credentials(fields["credentials"], folder)
-        if "credentials" in fields
-        else None,
-        authority=_file(fields.get("ca"), folder),
-        certificate=_file(fields.get("cert"), folder),
-        key=_file(fields.get("key"), folder),
-        version=_read_version(fields["mqtt"]) if "mqtt" in fields else "3.1.1",
-    )
+    return broker.record(("url",), ("credentials", "ca", "cert", "key", *own))
+
+
+def _read_secrets(fields: Mapping[str, Reader], folder: Path) -> dict[str, Any]:
+    """Read where what we come in with is found."""
+    known = fields.get("credentials")
+    return {
+        "credentials": None if known is None else _read_credentials(known, folder),
+        "authority": _file(fields.get("ca"), folder),
+        "certificate": _file(fields.get("cert"), folder),
+        "key": _file(fields.get("key"), folder),
+    }
 
 
 def _read_version(version: Reader) -> Version:
@@ -202,6 +240,11 @@ def _check_url(url: str) -> str:
     return url
 
 
+def _check_kafka_url(url: str) -> str:
+    kafka_hosts(url)
+    return url
+
+
 def _read_credentials(credentials: Reader, folder: Path) -> Credentials:
     variables = ("username_variable", "password_variable")
     fields = credentials.record((), ("file", *variables))
@@ -215,11 +258,27 @@ def _read_credentials(credentials: Reader, folder: Path) -> Credentials:
     return Credentials(None, *(fields[name].text(1, 200) for name in variables))
 
 
-def _read_brokers(brokers: Reader | None, folder: Path) -> dict[str, BrokerAccess]:
+def _read_brokers(brokers: Reader | None, folder: Path) -> dict[str, BrokerAccess | KafkaAccess]:
     if brokers is None:
         return {}
     named = brokers.named(_MOST_SENSORS, 64)
-    return {name: _read_broker(one, folder) for name, one in named.items()}
+    return {name: _read_sensor_broker(one, folder) for name, one in named.items()}
+
+
+@dataclass(frozen=True)
+class _OfKafka:
+    """Which sensors publish on Kafka: those of the nodes that have such a broker."""
+
+    nodes: Mapping[str, tuple[str, ...]]
+    gateway: str
+    brokers: Mapping[str, BrokerAccess | KafkaAccess]
+
+    def __call__(self, attribute: str) -> bool:
+        """Whether readings of an attribute, or of one that its placeholders stand for, do."""
+        pattern = pattern_of(attribute)
+        homes = [node for node, names in self.nodes.items() if any(map(pattern.fullmatch, names))]
+        homes = homes or [self.gateway]
+        return any(isinstance(self.brokers.get(node), KafkaAccess) for node in homes)
 
 
 def _read_deciding(deciding: Reader) -> Deciding:
@@ -269,7 +328,7 @@ def _read_store(store: Reader) -> Store:
 # --- sensors -------------------------------------------------------------------------------------
 
 
-def _read_sensors(sensors: Reader) -> tuple[Sensor, ...]:
+def _read_sensors(sensors: Reader, is_on_kafka: Callable[[str], bool]) -> tuple[Sensor, ...]:
     found: dict[str, str] = {}
     every = [one for entry in sensors.items(0, _MOST_SENSORS) for one in _read_entry(entry)]
     for sensor, where in every:
@@ -279,6 +338,11 @@ def _read_sensors(sensors: Reader) -> tuple[Sensor, ...]:
                 f"it also comes from {found[sensor.attribute]}"
             )
         found[sensor.attribute] = sensor.topic
+        if is_on_kafka(sensor.attribute):
+            try:
+                check_kafka_topic(sensor.topic)
+            except ParameterError as error:
+                raise where.error(f"{where.place}: {error}") from None
     return tuple(sensor for sensor, _ in every)
 
 
@@ -418,9 +482,9 @@ def _read_range(reader: Reader) -> tuple[float, float]:
     return low, high
 
 
-def _read_time(time: Reader) -> TimeField | None:
-    if time.value == "arrival":
-        return None
+def _read_time(time: Reader) -> TimeField | Literal["arrival"]:
+    if time.value == ARRIVAL:
+        return ARRIVAL
     fields = time.record(("path",), ("as", "zone", "optional"))
     return TimeField(
         _read_path(fields["path"]),
