@@ -169,8 +169,11 @@ class Sensor:
     time : where the message says when it was measured; ``"arrival"`` for when it arrives; None for
         when the source says that it was published, or else when it arrives
     number : where the sensor's own count of messages is; None where there is none
-    max_age : seconds after which a reading is unknown; None to learn it
+    max_age : seconds after which a reading is unknown; None to learn it, infinity for one that is
+        held until the device says that it is gone
     takes_retained : whether what the broker had kept counts as measured when it arrives
+    is_sparkplug : whether messages are Sparkplug B; the topic is then the place of a device, as
+        :func:`solah.network.site.sparkplug.place_of` writes it, and the path begins with a metric
     """
 
     attribute: str
@@ -186,6 +189,7 @@ class Sensor:
     number: Steps | None = None
     max_age: float | None = None
     takes_retained: bool = False
+    is_sparkplug: bool = False
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,17 @@ from solah.network.site.kafka import KafkaSource
 from solah.network.site.mapping import Mapper, n_wildcards, targets_of
 from solah.network.site.payloads import Message
 from solah.network.site.source import SensorClient
+from solah.network.site.sparkplug import UNTIL_DEATH, Decoder, command_topic, metrics_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from solah.network.bundle import Bundle
     from solah.network.site.aligning import Row
     from solah.network.site.document import BrokerAccess, Site
     from solah.network.site.mapping import Target
     from solah.network.site.source import SensorMessage, Source
+    from solah.network.site.sparkplug import Decoded
 
 _MOST_STRANGERS = 50
 _OTHERS = "others"
@@ -63,6 +65,8 @@ class Feed:
         self._of_any_node = Mapper(site.sensors, targets_of(bundle.model.attributes))
         ages = {one.attribute: one.max_age for one in site.sensors if one.max_age is not None}
         self._aligner = Aligner(targets, ages, site.deciding.every)
+        metrics = _metrics(site, targets)
+        self._sparkplug = Decoder(metrics) if metrics else None
         self._journal = Journal(site.state / f"{node}.journal", site.store, log)
         self._strangers: Counter[str] = Counter()
         self._last_row: tuple[Any, ...] | None = None
@@ -83,6 +87,12 @@ class Feed:
         published: float | None = None,
     ) -> None:
         """Take in a message of a sensor, whatever is in it."""
+        if self._sparkplug is not None and self._sparkplug.is_about(topic):
+            with self._lock:
+                self.counters["sensor_messages"] += 1
+                self._take_decoded(self._sparkplug.read(topic, payload or b""), now, is_retained)
+            self._ask_for_births(now)
+            return
         found = self._mapper.read(topic, Message(payload, published))
         with self._lock:
             self.counters["sensor_messages"] += 1
@@ -90,6 +100,21 @@ class Feed:
                 self._note_stranger(topic)
             for one in found:
                 self._aligner.take(one, topic, now, is_retained=is_retained)
+
+    def _take_decoded(self, decoded: list[Decoded], now: float, is_retained: bool = False) -> None:
+        """Take in what messages of Sparkplug say."""
+        for place, metrics, begins in decoded:
+            for one in self._mapper.read(place, Message.of(metrics, begins=begins)):
+                self._aligner.take(one, place, now, is_retained=is_retained)
+
+    def _ask_for_births(self, now: float) -> None:
+        """Ask edge nodes of Sparkplug for births that are missing."""
+        if self._sparkplug is None or not isinstance(self._source, SensorClient):
+            return
+        with self._lock:
+            requests = self._sparkplug.requests(now) if self._source.is_connected else []
+        for topic, command in requests:
+            self._source.command(topic, command)
 
     def _note_stranger(self, topic: str) -> None:
         """Count a topic that is for no attribute, and tell the first message of it."""
@@ -136,7 +161,12 @@ class Feed:
         with self._lock:
             states = self._aligner.states(now)
             return {
-                name: SensorReport(state.age, state.max_age, state.is_known, state.counts)
+                name: SensorReport(
+                    state.age,
+                    None if state.max_age == UNTIL_DEATH else state.max_age,
+                    state.is_known,
+                    state.counts,
+                )
                 for name, state in states.items()
             }
 
@@ -158,9 +188,23 @@ class Feed:
         if isinstance(access, KafkaAccess):
             self._source = KafkaSource(access.find(), name, filters, take, self._log)
         else:
-            self._source = SensorClient(access.find(), name, filters, take)
+            links = {"on_connect": self._connected, "on_lost": self._lost}
+            self._source = SensorClient(access.find(), name, filters, take, **links)
         self._source.start()
         threading.Thread(target=self._run_clock, daemon=True).start()
+
+    def _connected(self) -> None:
+        """Ask for births: what does not change is told by nothing else."""
+        if self._sparkplug is not None:
+            with self._lock:
+                self._sparkplug.ask_all()
+            self._ask_for_births(time.time())
+
+    def _lost(self) -> None:
+        """Hold nothing that waits for a death, which might be missed now."""
+        if self._sparkplug is not None and not self._stopping.is_set():
+            with self._lock:
+                self._take_decoded(self._sparkplug.lose_all(), time.time())
 
     def stop(self) -> None:
         """End what :meth:`start` began."""
@@ -183,7 +227,8 @@ class Feed:
     def all_counters(self) -> Counter[str]:
         """Return what was counted, of the journal and where messages come from, too."""
         of_source = Counter() if self._source is None else self._source.counters
-        return self.counters + self._journal.counters + of_source
+        of_sparkplug = Counter() if self._sparkplug is None else self._sparkplug.counters
+        return self.counters + self._journal.counters + of_source + of_sparkplug
 
     def _run_clock(self) -> None:
         every = self._deciding.every
@@ -192,6 +237,7 @@ class Feed:
             if self._stopping.wait((now // every + 1) * every - now):
                 return
             self.tick(time.time())
+            self._ask_for_births(time.time())
 
 
 def sensor_topics(site: Site, bundle: Bundle) -> dict[str, list[str]]:
@@ -202,6 +248,19 @@ def sensor_topics(site: Site, bundle: Bundle) -> dict[str, list[str]]:
         for node in reading
         if node not in site.sensor_brokers
     }
+
+
+def sensor_commands(site: Site, bundle: Bundle) -> dict[str, list[str]]:
+    """List the topics by which each node asks edge nodes of Sparkplug for births, as above."""
+    return {
+        node: sorted({command_topic(place) for place in _metrics(site, _targets(bundle, node))})
+        for node in sensor_topics(site, bundle)
+    }
+
+
+def _metrics(site: Site, targets: Mapping[str, Target]) -> dict[str, list[str]]:
+    """Return which metrics of Sparkplug are for these attributes, by the place of their device."""
+    return metrics_of(one for one in site.sensors if one.attribute in targets)
 
 
 def _targets(bundle: Bundle, node: str) -> dict[str, Target]:

@@ -20,6 +20,7 @@ from solah.network.site.payloads import (
     read_time,
     value_at,
 )
+from solah.network.site.sparkplug import filters_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -69,6 +70,7 @@ class Found(NamedTuple):
     value : the reading; None where there is none
     time : when it was measured; None for when it arrived
     number : the sensor's own count; None where it has none
+    begins : whether the sensor begins again, or ended, so that what came before counts no more
     """
 
     sensor: Sensor
@@ -77,6 +79,7 @@ class Found(NamedTuple):
     value: float | str | None = None
     time: float | None = None
     number: float | None = None
+    begins: bool = False
 
 
 def check_filter(topic: str) -> str:
@@ -202,7 +205,12 @@ class Mapper:
     @property
     def filters(self) -> list[str]:
         """The topics to subscribe to."""
-        return list(dict.fromkeys((*self._exact, *(one.topic for one in self._wild))))
+        exact = [
+            topic
+            for place, sensors in self._exact.items()
+            for topic in (filters_of(place) if sensors[0].is_sparkplug else [place])
+        ]
+        return list(dict.fromkeys((*exact, *(one.topic for one in self._wild))))
 
     def wants(self, topic: str) -> bool:
         """Whether messages of a topic are for any attribute."""
@@ -240,7 +248,7 @@ class Mapper:
         except MessageError:
             return Found(sensor, attribute, Event.NO_TIME)
         event, value = convert(raw, sensor, self._targets[attribute])
-        return Found(sensor, attribute, event, value, time, number)
+        return Found(sensor, attribute, event, value, time, number, message.begins)
 
 
 def _time_of(message: Message, sensor: Sensor) -> float | None:

@@ -36,11 +36,22 @@ class Message:
         None where there is nothing any more.
     time : float or None
         When it was published, where that is known without looking into it.
+    begins : bool
+        Whether its sensor begins again, or ended, so that what came before counts no more.
     """
 
-    def __init__(self, payload: bytes | None, time: float | None = None) -> None:
-        self._payload, self.time = payload, time
+    def __init__(
+        self, payload: bytes | None, time: float | None = None, *, begins: bool = False
+    ) -> None:
+        self._payload, self.time, self.begins = payload, time, begins
         self._document: Any = ABSENT
+
+    @classmethod
+    def of(cls, document: Any, *, begins: bool = False) -> Message:
+        """Return a message that was parsed already; None for one that cannot be."""
+        message = cls(b"", begins=begins)
+        message._document = ABSENT if document is None else document
+        return message
 
     @property
     def is_empty(self) -> bool:

@@ -35,6 +35,7 @@ from solah.network.site.kafka import MECHANISMS, check_kafka_topic, kafka_hosts
 from solah.network.site.mapping import check_filter, n_wildcards, pattern_of, placeholders
 from solah.network.site.payloads import ARRIVAL, parse_path
 from solah.network.site.quantities import Linear, bytes_of, conversion, seconds_of
+from solah.network.site.sparkplug import UNTIL_DEATH, place_of
 from solah.network.site.templates import TEMPLATES
 from solah.network.site.yaml_lines import parse_yaml
 
@@ -339,11 +340,17 @@ def _read_sensors(sensors: Reader, is_on_kafka: Callable[[str], bool]) -> tuple[
             )
         found[sensor.attribute] = sensor.topic
         if is_on_kafka(sensor.attribute):
-            try:
-                check_kafka_topic(sensor.topic)
-            except ParameterError as error:
-                raise where.error(f"{where.place}: {error}") from None
+            _check_on_kafka(sensor, where)
     return tuple(sensor for sensor, _ in every)
+
+
+def _check_on_kafka(sensor: Sensor, where: Reader) -> None:
+    if sensor.is_sparkplug:
+        raise where.error(f"{where.place} is to come from Kafka, and Sparkplug is for MQTT")
+    try:
+        check_kafka_topic(sensor.topic)
+    except ParameterError as error:
+        raise where.error(f"{where.place}: {error}") from None
 
 
 def _read_entry(entry: Reader) -> list[tuple[Sensor, Reader]]:
@@ -402,6 +409,8 @@ def _read_sensor(
             f"{n_wildcards(topic)}"
         )
     both = {**common, **own}
+    if template is not None and template.is_sparkplug:
+        _check_sparkplug(both)
     low, high = _read_range(own["range"]) if "range" in own else (None, None)
     return Sensor(
         attribute=name,
@@ -415,11 +424,39 @@ def _read_sensor(
         low=low,
         high=high,
         per=_duration(own["per"], 0.001) if "per" in own else None,
-        time=_read_time(both["time"]) if "time" in both else (template.time if template else None),
+        time=_read_time(both["time"]) if "time" in both else _time_of(template, path),
         number=_read_path(both["number"]) if "number" in both else None,
-        max_age=_read_max_age(both["max_age"]) if "max_age" in both else None,
+        max_age=_read_max_age(both["max_age"]) if "max_age" in both else _max_age_of(template),
         takes_retained=_read_flag(both["retained"]) if "retained" in both else False,
+        is_sparkplug=template is not None and template.is_sparkplug,
     )
+
+
+def _check_sparkplug(both: Mapping[str, Reader]) -> None:
+    """Refuse what Sparkplug says itself, and what cannot be learnt where only changes are sent."""
+    if "number" in both:
+        raise both["number"].error(f"{both['number'].place}: Sparkplug counts its messages itself")
+    if "time" in both and both["time"].value != ARRIVAL:
+        raise both["time"].error(
+            f"{both['time'].place}: Sparkplug says itself when it was measured; leave it out, or "
+            "write 'arrival'"
+        )
+    if "max_age" in both and both["max_age"].value == "learnt":
+        raise both["max_age"].error(
+            f"{both['max_age'].place}: Sparkplug sends what changes, so nothing can be learnt from "
+            "how often it comes; give a time, or leave it out to hold readings until a death"
+        )
+
+
+def _time_of(template: Template | None, path: Steps | None) -> TimeField | None:
+    if template is not None and template.is_sparkplug and path is not None:
+        return TimeField((path[0], "time"), "ms", is_optional=True)
+    return template.time if template else None
+
+
+def _max_age_of(template: Template | None) -> float | None:
+    """Return for how long readings are held where nothing is said: None to learn it."""
+    return UNTIL_DEATH if template is not None and template.is_sparkplug else None
 
 
 def _read_place(
@@ -439,6 +476,8 @@ def _read_place(
             f"{attribute.place} must say where {template.name} has it, such as "
             f"{template.example!r}. Got {shorten(text)} instead."
         )
+    if template.is_sparkplug:
+        return _checked(entry["device"], place_of), (text, "value")
     device = entry["device"].text(1, 500) if "device" in entry else template.device
     topic, path = template.place(device, text)
     try:

@@ -64,6 +64,8 @@ class SensorClient(Client):
         The topics to subscribe to.
     take : callable of SensorMessage
         Called in a thread of its own.
+    on_connect, on_lost : callable, default=None
+        Called in that thread whenever a connection stands, or is lost.
     """
 
     def __init__(
@@ -72,15 +74,22 @@ class SensorClient(Client):
         name: str,
         filters: Iterable[str],
         take: Callable[[SensorMessage], None],
+        *,
+        on_connect: Callable[[], None] | None = None,
+        on_lost: Callable[[], None] | None = None,
     ) -> None:
         # What a broker kept for us while we were away would come as if it were measured now.
-        super().__init__(broker, name, take, is_kept=False)
+        super().__init__(broker, name, take, on_connect=on_connect, on_lost=on_lost, is_kept=False)
         self.counters: Counter[str] = Counter()
         self.subscribe(filters)
 
     def start(self, timeout: float = 10.0, *, is_patient: bool = True) -> None:
         """Connect, and stay so until :meth:`stop`; by default also to one that starts later."""
         super().start(timeout, is_patient=is_patient)
+
+    def command(self, topic: str, payload: bytes) -> None:
+        """Publish a command to a device, once at most, as Sparkplug wants it."""
+        self._paho.publish(topic, payload, qos=0)
 
     def _received(self, _client: Any, _data: Any, message: Any) -> None:
         self._on_message(SensorMessage(message.topic, message.payload, bool(message.retain)))
