@@ -2,7 +2,7 @@
 
 In the order of the data:
 
-- ``document``, ``reading``: the site file, checked with the line of every error
+- ``document``, ``reading`` and its parts: the site file, checked with the line of every error
 - ``quantities``, ``templates``: units and durations; what common firmware publishes
 - ``source``, ``kafka``: what brings messages of sensors, by MQTT or from Kafka
 - ``payloads``, ``sparkplug``, ``mapping``: messages of sensors become readings of attributes

@@ -6,35 +6,26 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from solah.data.json_reader import JsonParser, Reader
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.policy import Policy
 from solah.network.alerting import read_alerting
-from solah.network.client import find_broker, is_kafka
 from solah.network.placement import KEYS, OF_SITES, read_nodes
 from solah.network.plan import GATEWAY, SITE, check_name
 from solah.network.sending import Sending
-from solah.network.site.document import (
-    BrokerAccess,
-    Credentials,
-    Deciding,
-    KafkaAccess,
-    Sensor,
-    Site,
-    Store,
-    TimeField,
-)
-from solah.network.site.kafka import MECHANISMS, check_kafka_topic, kafka_hosts
-from solah.network.site.mapping import check_filter, n_wildcards, pattern_of, placeholders
+from solah.network.site.document import Deciding, Sensor, Site, Store, TimeField
+from solah.network.site.kafka import check_kafka_topic
+from solah.network.site.mapping import check_filter, n_wildcards, placeholders
 from solah.network.site.payloads import ARRIVAL, parse_path
-from solah.network.site.quantities import Linear, bytes_of, conversion, seconds_of
+from solah.network.site.quantities import Linear, bytes_of, conversion
+from solah.network.site.reading_brokers import OnKafka, read_broker, read_brokers
+from solah.network.site.reading_values import checked, duration, file_in, flag, one_of
 from solah.network.site.sparkplug import UNTIL_DEATH, place_of
 from solah.network.site.templates import TEMPLATES
 from solah.network.site.yaml_lines import parse_yaml
@@ -44,17 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from solah.network.alerting import Alerting
-    from solah.network.client import Version
     from solah.network.site.document import Steps
     from solah.network.site.templates import Template
 
 _WHAT = "site"
-Value = TypeVar("Value")
 _MAX_BYTES = 4 * 1024 * 1024
 _MOST_SENSORS = 10_000
 _MOST_STATES = 254
 _MOST_NUMBER = 1e300
-_MOST_SECONDS = 366 * 86_400.0
 _PARSER = JsonParser(_WHAT, ParameterError, _MAX_BYTES)
 # What holds for all attributes of an entry, or for one of them.
 _OF_BOTH = ("time", "number", "max_age", "unknown", "retained")
@@ -121,32 +109,32 @@ def _line_of(message: str, lines: Mapping[str, int]) -> str:
 def read_site(document: Reader, folder: Path) -> Site:
     """Read what a site file says."""
     fields = document.record((), (*KEYS, *OF_SITES))
-    name = _checked(fields["site"], check_name) if "site" in fields else SITE
+    name = checked(fields["site"], check_name) if "site" in fields else SITE
     if "model" in fields and "plan" in fields:
         raise document.error(f"{document.place} has 'model' and 'plan'; one says what is run")
     for part in ("policy", "sending"):
         if part in fields and "plan" in fields:
             raise document.error(f"{document.place} has {part!r} and 'plan', which says it itself")
     nodes = _read_nodes(fields["nodes"]) if "nodes" in fields else {}
-    gateway = _checked(fields["gateway"], check_name) if "gateway" in fields else GATEWAY
-    sensor_brokers = _read_brokers(fields.get("sensor_brokers"), folder)
-    kafka = _OfKafka(nodes, gateway, sensor_brokers)
+    gateway = checked(fields["gateway"], check_name) if "gateway" in fields else GATEWAY
+    sensor_brokers = read_brokers(fields.get("sensor_brokers"), folder)
+    on_kafka = OnKafka(nodes, gateway, sensor_brokers)
     return Site(
         name=name,
         nodes=nodes,
         gateway=gateway,
-        model=_file(fields.get("model"), folder),
-        plan=_file(fields.get("plan"), folder),
-        broker=_read_broker(fields["broker"], folder) if "broker" in fields else None,
+        model=file_in(fields.get("model"), folder),
+        plan=file_in(fields.get("plan"), folder),
+        broker=read_broker(fields["broker"], folder) if "broker" in fields else None,
         sensor_brokers=sensor_brokers,
-        sensors=_read_sensors(fields["sensors"], kafka) if "sensors" in fields else (),
+        sensors=_read_sensors(fields["sensors"], on_kafka) if "sensors" in fields else (),
         deciding=_read_deciding(fields["decide"]) if "decide" in fields else Deciding(),
         policy=_read_policy(fields["policy"]) if "policy" in fields else None,
         sending=_read_sending(fields["sending"]) if "sending" in fields else None,
         alerts=_read_alerts(fields["alerts"]) if "alerts" in fields else None,
-        wire=_one_of(fields["wire"], ("json", "cbor")) if "wire" in fields else "json",
+        wire=one_of(fields["wire"], ("json", "cbor")) if "wire" in fields else "json",
         root=_read_root(fields["root"]) if "root" in fields else "solah",
-        state=_file(fields.get("state"), folder) or folder / f"{name}.state",
+        state=file_in(fields.get("state"), folder) or folder / f"{name}.state",
         store=_read_store(fields["store"]) if "store" in fields else Store(),
         trust=_read_trust(fields["trust"], folder) if "trust" in fields else (),
     )
@@ -173,124 +161,15 @@ def _read_root(root: Reader) -> str:
     return text
 
 
-def _read_broker(broker: Reader, folder: Path) -> BrokerAccess:
-    if isinstance(broker.value, str):
-        return BrokerAccess(_checked(broker, _check_url))
-    fields = _read_access(broker, "mqtt")
-    return BrokerAccess(
-        url=_checked(fields["url"], _check_url),
-        **_read_secrets(fields, folder),
-        version=_read_version(fields["mqtt"]) if "mqtt" in fields else "3.1.1",
-    )
-
-
-def _read_sensor_broker(broker: Reader, folder: Path) -> BrokerAccess | KafkaAccess:
-    """Read where sensors publish: on a broker of MQTT, or on Kafka."""
-    url = broker.value.get("url") if isinstance(broker.value, dict) else broker.value
-    if not isinstance(url, str) or not is_kafka(url):
-        return _read_broker(broker, folder)
-    if isinstance(broker.value, str):
-        return KafkaAccess(_checked(broker, _check_kafka_url))
-    fields = _read_access(broker, "mechanism")
-    secrets = _read_secrets(fields, folder)
-    if not url.lower().startswith("kafkas:") and fields.keys() & {"ca", "cert", "key"}:
-        raise broker.error(f"{broker.place}: certificates are for kafkas:// brokers")
-    if "mechanism" in fields and "credentials" not in fields:
-        raise broker.error(f"{broker.place} has a 'mechanism', which goes with 'credentials'")
-    return KafkaAccess(
-        url=_checked(fields["url"], _check_kafka_url),
-        **secrets,
-        mechanism=_one_of(fields["mechanism"], MECHANISMS) if "mechanism" in fields else "PLAIN",
-    )
-
-
-def _read_access(broker: Reader, *own: str) -> dict[str, Reader]:
-    """Read the parts of a broker that has an object; a password is none of them."""
-    for secret in ("username", "password"):
-        if isinstance(broker.value, dict) and secret in broker.value:
-            raise broker.error(
-                f"{broker.place} has a {secret}, which does not belong into a file that is shared; "
-                "use 'credentials' with a 'file', or with 'username_variable' and "
-                "'password_variable' of the environment"
-            )
-    return broker.record(("url",), ("credentials", "ca", "cert", "key", *own))
-
-
-def _read_secrets(fields: Mapping[str, Reader], folder: Path) -> dict[str, Any]:
-    """Read where what we come in with is found."""
-    known = fields.get("credentials")
-    return {
-        "credentials": None if known is None else _read_credentials(known, folder),
-        "authority": _file(fields.get("ca"), folder),
-        "certificate": _file(fields.get("cert"), folder),
-        "key": _file(fields.get("key"), folder),
-    }
-
-
-def _read_version(version: Reader) -> Version:
-    """Read a version of MQTT; YAML takes 5 for a number, and 3.1.1 for a text."""
-    if version.value in (5, "5") and not isinstance(version.value, float):
-        return "5"
-    if version.value != "3.1.1":
-        raise version.fail("5 or 3.1.1")
-    return "3.1.1"
-
-
-def _check_url(url: str) -> str:
-    find_broker(url)
-    return url
-
-
-def _check_kafka_url(url: str) -> str:
-    kafka_hosts(url)
-    return url
-
-
-def _read_credentials(credentials: Reader, folder: Path) -> Credentials:
-    variables = ("username_variable", "password_variable")
-    fields = credentials.record((), ("file", *variables))
-    if fields.keys() not in ({"file"}, set(variables)):
-        raise credentials.fail(
-            "a 'file' with the lines username=… and password=…, or 'username_variable' and "
-            "'password_variable', names of the environment"
-        )
-    if "file" in fields:
-        return Credentials(_file(fields["file"], folder))
-    return Credentials(None, *(fields[name].text(1, 200) for name in variables))
-
-
-def _read_brokers(brokers: Reader | None, folder: Path) -> dict[str, BrokerAccess | KafkaAccess]:
-    if brokers is None:
-        return {}
-    named = brokers.named(_MOST_SENSORS, 64)
-    return {name: _read_sensor_broker(one, folder) for name, one in named.items()}
-
-
-@dataclass(frozen=True)
-class _OfKafka:
-    """Which sensors publish on Kafka: those of the nodes that have such a broker."""
-
-    nodes: Mapping[str, tuple[str, ...]]
-    gateway: str
-    brokers: Mapping[str, BrokerAccess | KafkaAccess]
-
-    def __call__(self, attribute: str) -> bool:
-        """Whether readings of an attribute, or of one that its placeholders stand for, do."""
-        pattern = pattern_of(attribute)
-        homes = [node for node, names in self.nodes.items() if any(map(pattern.fullmatch, names))]
-        homes = homes or [self.gateway]
-        return any(isinstance(self.brokers.get(node), KafkaAccess) for node in homes)
-
-
 def _read_deciding(deciding: Reader) -> Deciding:
     fields = deciding.record((), ("every", "when", "deadline"))
     default = Deciding()
     return Deciding(
-        every=_duration(fields["every"], 0.01) if "every" in fields else default.every,
-        on_change=_one_of(fields["when"], ("always", "changed")) == "changed"
+        every=duration(fields["every"], 0.01) if "every" in fields else default.every,
+        on_change=one_of(fields["when"], ("always", "changed")) == "changed"
         if "when" in fields
         else default.on_change,
-        deadline=_duration(fields["deadline"]) if "deadline" in fields else default.deadline,
+        deadline=duration(fields["deadline"]) if "deadline" in fields else default.deadline,
     )
 
 
@@ -306,7 +185,7 @@ def _read_sending(sending: Reader) -> Sending:
         name: fields[name].number(0.0, 1.0) for name in ("slack", "unit") if name in fields
     }
     if "keep_alive" in fields:
-        given["keep_alive"] = _duration(fields["keep_alive"], 0.01)
+        given["keep_alive"] = duration(fields["keep_alive"], 0.01)
     try:
         return Sending(**given)
     except ParameterError as error:
@@ -320,10 +199,10 @@ def _read_alerts(alerts: Reader) -> Alerting:
 def _read_store(store: Reader) -> Store:
     fields = store.record((), ("size", "age"))
     default = Store()
-    size = _checked(fields["size"], bytes_of) if "size" in fields else default.size
+    size = checked(fields["size"], bytes_of) if "size" in fields else default.size
     if size < 100_000:
         raise fields["size"].fail("at least 100kB")
-    return Store(size, _duration(fields["age"], 1.0) if "age" in fields else default.age)
+    return Store(size, duration(fields["age"], 1.0) if "age" in fields else default.age)
 
 
 # --- sensors -------------------------------------------------------------------------------------
@@ -423,11 +302,11 @@ def _read_sensor(
         else (template.unknown if template else ()),
         low=low,
         high=high,
-        per=_duration(own["per"], 0.001) if "per" in own else None,
+        per=duration(own["per"], 0.001) if "per" in own else None,
         time=_read_time(both["time"]) if "time" in both else _time_of(template, path),
         number=_read_path(both["number"]) if "number" in both else None,
         max_age=_read_max_age(both["max_age"]) if "max_age" in both else _max_age_of(template),
-        takes_retained=_read_flag(both["retained"]) if "retained" in both else False,
+        takes_retained=flag(both["retained"]) if "retained" in both else False,
         is_sparkplug=template is not None and template.is_sparkplug,
     )
 
@@ -467,7 +346,7 @@ def _read_place(
 ) -> tuple[str, Steps | None]:
     """Return the topic of an attribute and its path in the message."""
     if template is None:
-        topic = _checked(entry["topic"], check_filter)
+        topic = checked(entry["topic"], check_filter)
         return topic, None if source is None or source.value is None else _read_path(source)
     text = None if source is None else source.value
     needs_both = template.has_part and template.has_path
@@ -477,7 +356,7 @@ def _read_place(
             f"{template.example!r}. Got {shorten(text)} instead."
         )
     if template.is_sparkplug:
-        return _checked(entry["device"], place_of), (text, "value")
+        return checked(entry["device"], place_of), (text, "value")
     device = entry["device"].text(1, 500) if "device" in entry else template.device
     topic, path = template.place(device, text)
     try:
@@ -492,7 +371,7 @@ def _read_path(path: Reader) -> Steps:
             step.integer(0, 99_999) if isinstance(step.value, int) else step.text(1, 500)
             for step in path.items(1, 32)
         )
-    return _checked(path, parse_path)
+    return checked(path, parse_path)
 
 
 def _read_conversion(own: Mapping[str, Reader]) -> Linear:
@@ -501,7 +380,7 @@ def _read_conversion(own: Mapping[str, Reader]) -> Linear:
     if scale == 0:
         raise own["scale"].fail("a number other than 0")
     linear = Linear(scale, offset)
-    return linear.then(_checked(own["unit"], conversion)) if "unit" in own else linear
+    return linear.then(checked(own["unit"], conversion)) if "unit" in own else linear
 
 
 def _read_states(states: Reader) -> dict[str, str | float]:
@@ -527,9 +406,9 @@ def _read_time(time: Reader) -> TimeField | Literal["arrival"]:
     fields = time.record(("path",), ("as", "zone", "optional"))
     return TimeField(
         _read_path(fields["path"]),
-        _one_of(fields["as"], ("iso", "s", "ms")) if "as" in fields else "iso",
+        one_of(fields["as"], ("iso", "s", "ms")) if "as" in fields else "iso",
         _read_zone(fields["zone"]) if "zone" in fields else "UTC",
-        _read_flag(fields["optional"]) if "optional" in fields else False,
+        flag(fields["optional"]) if "optional" in fields else False,
     )
 
 
@@ -545,39 +424,4 @@ def _read_zone(zone: Reader) -> str:
 
 
 def _read_max_age(age: Reader) -> float | None:
-    return None if age.value == "learnt" else _duration(age, 0.001)
-
-
-# --- values --------------------------------------------------------------------------------------
-
-
-def _checked(reader: Reader, check: Callable[[str], Value]) -> Value:
-    """Read a text by a function that complains without knowing where the text stands."""
-    text = reader.text(1)
-    try:
-        return check(text)
-    except ParameterError as error:
-        raise reader.error(f"{reader.place}: {error}") from None
-
-
-def _one_of(reader: Reader, known: tuple[str, ...]) -> Any:
-    if reader.value not in known:
-        raise reader.fail(" or ".join(map(repr, known)))
-    return reader.value
-
-
-def _duration(reader: Reader, least: float = 0.0) -> float:
-    seconds = _checked(reader, seconds_of)
-    if not least <= seconds <= _MOST_SECONDS:
-        raise reader.fail(f"from {least:g}s to 366d")
-    return seconds
-
-
-def _read_flag(reader: Reader) -> bool:
-    if not isinstance(reader.value, bool):
-        raise reader.fail("true or false")
-    return reader.value
-
-
-def _file(reader: Reader | None, folder: Path) -> Path | None:
-    return None if reader is None else folder / reader.text(1, 4_096)
+    return None if age.value == "learnt" else duration(age, 0.001)

@@ -34,7 +34,28 @@ _ASK_EVERY = 60.0
 _SIGNED = {1: 8, 2: 16, 3: 32, 4: 64}  # the bits of Int8, Int16, Int32 and Int64
 _BOOLEAN = 11
 _INTEGERS = ("int_value", "long_value")
-_SINGLE = (*_INTEGERS, "float_value", "double_value", "boolean_value", "string_value")
+# Fields of messages by their numbers.
+_PAYLOAD = {1: ("timestamp", "UINT64"), 3: ("seq", "UINT64")}
+_METRIC = {
+    1: ("name", "STRING"),
+    2: ("alias", "UINT64"),
+    3: ("timestamp", "UINT64"),
+    4: ("datatype", "UINT32"),
+    5: ("is_historical", "BOOL"),
+    7: ("is_null", "BOOL"),
+}
+_VALUE = {
+    10: ("int_value", "UINT32"),
+    11: ("long_value", "UINT64"),
+    12: ("float_value", "FLOAT"),
+    13: ("double_value", "DOUBLE"),
+    14: ("boolean_value", "BOOL"),
+    15: ("string_value", "STRING"),
+    16: ("bytes_value", "BYTES"),
+    17: ("dataset_value", "BYTES"),
+    18: ("template_value", "BYTES"),
+    19: ("extension_value", "BYTES"),
+}
 _SESSION = "bdSeq"
 _UNKNOWN = {"value": None}
 
@@ -280,9 +301,9 @@ def _value(metric: Any, datatype: int) -> Any:
     kind = metric.WhichOneof("value")
     if metric.is_null or kind is None:
         return None
-    if kind not in _SINGLE:
-        return []
     value = getattr(metric, kind)
+    if isinstance(value, bytes):
+        return []
     bits = _SIGNED.get(datatype)
     if kind in _INTEGERS and bits is not None:
         value &= (1 << bits) - 1  # some fill the field with the sign, and some do not
@@ -323,48 +344,26 @@ def _payload_type() -> Any:
     descriptors = require("google.protobuf.descriptor_pb2", "sparkplug", _PURPOSE)
     pools = require("google.protobuf.descriptor_pool", "sparkplug", _PURPOSE)
     factory = require("google.protobuf.message_factory", "sparkplug", _PURPOSE)
-    kinds = descriptors.FieldDescriptorProto
-    file = descriptors.FileDescriptorProto(
-        name="solah_sparkplug_b.proto", package="solah", syntax="proto2"
-    )
+    file = descriptors.FileDescriptorProto(name="sparkplug", package="solah", syntax="proto2")
     payload = file.message_type.add(name="Payload")
     metric = payload.nested_type.add(name="Metric")
     metric.oneof_decl.add(name="value")
-    once, many = kinds.LABEL_OPTIONAL, kinds.LABEL_REPEATED
-    for name, number, kind in (
-        ("timestamp", 1, kinds.TYPE_UINT64),
-        ("seq", 3, kinds.TYPE_UINT64),
+    kinds = descriptors.FieldDescriptorProto
+    for message, fields, options in (
+        (payload, _PAYLOAD, {}),
+        (metric, _METRIC, {}),
+        (metric, _VALUE, {"oneof_index": 0}),
     ):
-        payload.field.add(name=name, number=number, type=kind, label=once)
+        for number, (name, kind) in fields.items():
+            about = {"name": name, "number": number, "label": kinds.LABEL_OPTIONAL, **options}
+            message.field.add(type=getattr(kinds, f"TYPE_{kind}"), **about)
     payload.field.add(
         name="metrics",
         number=2,
+        label=kinds.LABEL_REPEATED,
         type=kinds.TYPE_MESSAGE,
-        label=many,
         type_name=".solah.Payload.Metric",
     )
-    for name, number, kind in (
-        ("name", 1, kinds.TYPE_STRING),
-        ("alias", 2, kinds.TYPE_UINT64),
-        ("timestamp", 3, kinds.TYPE_UINT64),
-        ("datatype", 4, kinds.TYPE_UINT32),
-        ("is_historical", 5, kinds.TYPE_BOOL),
-        ("is_null", 7, kinds.TYPE_BOOL),
-    ):
-        metric.field.add(name=name, number=number, type=kind, label=once)
-    for name, number, kind in (
-        ("int_value", 10, kinds.TYPE_UINT32),
-        ("long_value", 11, kinds.TYPE_UINT64),
-        ("float_value", 12, kinds.TYPE_FLOAT),
-        ("double_value", 13, kinds.TYPE_DOUBLE),
-        ("boolean_value", 14, kinds.TYPE_BOOL),
-        ("string_value", 15, kinds.TYPE_STRING),
-        ("bytes_value", 16, kinds.TYPE_BYTES),
-        ("dataset_value", 17, kinds.TYPE_BYTES),
-        ("template_value", 18, kinds.TYPE_BYTES),
-        ("extension_value", 19, kinds.TYPE_BYTES),
-    ):
-        metric.field.add(name=name, number=number, type=kind, label=once, oneof_index=0)
     pool = pools.DescriptorPool()
     pool.Add(file)
     return factory.GetMessageClass(pool.FindMessageTypeByName("solah.Payload"))
