@@ -152,7 +152,7 @@ class KafkaSource:
         self._thread.start()
 
     def stop(self) -> None:
-        """End what :meth:`start` began."""
+        """End what :meth:`start` began; the consumer leaves its group."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -191,7 +191,13 @@ class KafkaSource:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            for record in self._consumer.consume(_AT_ONCE, _WAIT):
+            try:
+                records = self._consumer.consume(_AT_ONCE, _WAIT)
+            except self._kafka.KafkaException as problem:
+                self._note_error(problem.args[0])
+                self._stopping.wait(_WAIT)
+                continue
+            for record in records:
                 if record.error() is not None:
                     self._note_error(record.error())
                 else:
