@@ -213,9 +213,11 @@ def test_messages_wait_for_who_is_away(broker):
     other.stop()
 
 
-def test_a_broker_without_mqtt_5_is_asked_again():
-    """Serve what hangs up on MQTT 5 and takes 3.1.1, as older brokers do."""
-    versions = []
+@pytest.mark.parametrize("is_patient", [False, True])
+@pytest.mark.parametrize("refusal", [b"", b"\x20\x02\x00\x01"], ids=["hangs up", "refuses"])
+def test_a_broker_without_mqtt_5_is_asked_again(is_patient, refusal):
+    """Serve what hangs up on MQTT 5, or refuses it, and takes 3.1.1, as older brokers do."""
+    versions, said = [], []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve():
@@ -225,15 +227,20 @@ def test_a_broker_without_mqtt_5_is_asked_again():
                 versions.append(greeting[8])
                 if greeting[8] == 4:
                     connection.sendall(b"\x20\x02\x00\x00")
-                    connection.recv(100)
+                    said.append(connection.recv(100))
+                elif refusal:
+                    connection.sendall(refusal)
                 connection.close()
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         url = f"mqtt://127.0.0.1:{server.getsockname()[1]}"
         client = Client(find_broker(url, version="5"), "us", lambda *_: None)
-        client.start()
+        if is_patient:
+            client.publish("there", b"what waited")
+        client.start(is_patient=is_patient)
+        thread.join(PATIENCE)
         assert client.version == "3.1.1"
         client.stop()
-        thread.join(PATIENCE)
     assert versions == [5, 4]
+    assert not is_patient or b"what waited" in said[0]

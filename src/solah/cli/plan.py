@@ -152,7 +152,7 @@ def plan(
     from solah.model import load_document
     from solah.network.access import acl_text
     from solah.network.bundle import Bundle, save_bundle
-    from solah.network.site.feeding import sensor_topics
+    from solah.network.site.feeding import sensor_commands, sensor_topics
     from solah.network.topics import Topics
     from solah.network.traffic import measure_traffic
 
@@ -171,8 +171,11 @@ def plan(
         root = described.root if root == "solah" else root
     traffic = measure_traffic(bundle, root)
     sensors = None if described is None else sensor_topics(described, bundle)
+    commands = None if described is None else sensor_commands(described, bundle)
     topics = Topics(bundle.plan.site, root)
-    rights = None if acl is None else acl_text(bundle.plan, topics, sensors=sensors)
+    rights = (
+        None if acl is None else acl_text(bundle.plan, topics, sensors=sensors, commands=commands)
+    )
     keys = () if new_key is None else make_keys(new_key)
     key = keys[0] if keys else sign
     bundle = bundle if key is None else bundle.signed(key)

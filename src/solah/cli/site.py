@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from solah.network.bundle import Bundle
     from solah.network.site.document import Sensor, Site
     from solah.network.site.learning import Learner, Proposal
+    from solah.network.site.source import SensorMessage
 
 _learning_option = options_in("Listening")
 _MOST_LISTED = 30
@@ -116,14 +117,14 @@ def templates(screen: Screen) -> None:
 def _listen(broker: BrokerOptions, learner: "Learner", seconds: float, screen: Screen) -> None:
     from uuid import uuid4
 
-    from solah.network.site.feeding import SensorClient
+    from solah.network.site.source import SensorClient
 
-    def take(topic: str, payload: bytes, is_retained: bool) -> None:
-        learner.take(topic, payload, time.time(), is_retained=is_retained)
+    def take(message: "SensorMessage") -> None:
+        payload = message.payload or b""
+        learner.take(message.topic, payload, time.time(), is_retained=message.is_retained)
 
-    client = SensorClient(broker.find(), f"solah-{uuid4().hex[:12]}", take, is_kept=False)
-    client.subscribe(["#"])
-    client.start()
+    client = SensorClient(broker.find(), f"solah-{uuid4().hex[:12]}", ["#"], take)
+    client.start(is_patient=False)
     try:
         with screen.working(f"listening for {seconds:g} seconds"):
             time.sleep(seconds)
@@ -164,6 +165,7 @@ def _facts(site: "Site", bundle: "Bundle") -> dict[str, str]:
     if signals is not None:
         when += f" on windows of {signals.window_seconds:g} s at {signals.rate:g} Hz"
     sending = bundle.plan.sending
+    brokers = ", ".join(f"{node} {access.url}" for node, access in site.sensor_brokers.items())
     more = {
         "sends": "" if sending is None else f"on change, and every {sending.keep_alive:g} s",
         "alerts": "" if site.alerts is None else ", ".join(one.name for one in site.alerts.rules),
@@ -173,6 +175,7 @@ def _facts(site: "Site", bundle: "Bundle") -> dict[str, str]:
         "broker": site.broker.url if site.broker else "none: 'solah up' needs one",
         "nodes": ", ".join(node.name for node in bundle.plan.nodes),
         "sensors": f"{len(site.sensors)} on {len({one.topic for one in site.sensors})} topics",
+        **({"sensor brokers": brokers} if brokers else {}),
         "decides": f"{bundle.model.goal.name} {when}, {deciding.deadline:g} s for what is missing",
         **{name: text for name, text in more.items() if text},
         "state": str(site.state),
@@ -184,6 +187,7 @@ def _described(site: "Site", bundle: "Bundle", unfed: list[str]) -> dict[str, An
         "site": site.name,
         "nodes": {node.name: list(node.reads) for node in bundle.plan.nodes},
         "sensors": [_sensor(one) for one in site.sensors],
+        "sensor_brokers": {node: access.url for node, access in site.sensor_brokers.items()},
         "unfed": unfed,
     }
 

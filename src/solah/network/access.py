@@ -29,6 +29,7 @@ def acl_text(
     operator: str = OPERATOR,
     watcher: str = WATCHER,
     sensors: Mapping[str, Iterable[str]] | None = None,
+    commands: Mapping[str, Iterable[str]] | None = None,
 ) -> str:
     """Write the ACL file for mosquitto.
 
@@ -43,6 +44,8 @@ def acl_text(
         The user who may subscribe to everything but readings, and publish alerts.
     sensors : mapping of node to topics, default=None
         What sensors publish that a node takes from this broker; topics may have wildcards.
+    commands : mapping of node to topics, default=None
+        By which topics of this broker a node asks sensors for something.
 
     Returns
     -------
@@ -83,6 +86,8 @@ def acl_text(
             rights[node.name] = [*rights[node.name], may(topics.terms)]
     for name, taken in (sensors or {}).items():
         rights[name] = [*rights[name], *(_read(_checked(topic)) for topic in taken)]
+    for name, given in (commands or {}).items():
+        rights[name] = [*rights[name], *(_write(_checked(topic)) for topic in given)]
     rights[operator] = _operator_rights(topics)
     rights[watcher] = _watcher_rights(topics)
     about = f"# Rights of the users at the site {plan.site!r}; for acl_file of mosquitto.conf."

@@ -25,6 +25,7 @@ _MOST_QUEUED = 20_000
 _MOST_QUEUED_BYTES = 32 * 1024 * 1024
 _SESSION_SECONDS = 7 * 86_400  # for which a broker of MQTT 5 keeps messages for who is away
 _MOST_SECONDS = 2**32 - 1
+_UNSUPPORTED_VERSION = 132  # a reason code of MQTT 5
 Version = Literal["3.1.1", "5"]
 
 
@@ -62,6 +63,11 @@ class Broker:
         return f"{scheme}://{self.host}:{self.port}"
 
 
+def is_kafka(url: str) -> bool:
+    """Whether an address is that of a Kafka cluster, and not of a broker of MQTT."""
+    return url.partition("://")[0].lower() in ("kafka", "kafkas")
+
+
 def find_broker(
     url: str,
     *,
@@ -90,6 +96,11 @@ def find_broker(
     >>> find_broker("mqtts://example.org")
     mqtts://example.org:8883
     """
+    if is_kafka(url):
+        raise ParameterError(
+            f"{shorten(url)} is Kafka, from which only readings come: name it in 'sensor_brokers' "
+            "of a site file. Nodes talk MQTT with each other: give a broker as mqtt://host:port"
+        )
     parts = urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname or not _is_port(parts):
         raise ParameterError(
@@ -104,7 +115,8 @@ def find_broker(
     is_secret = parts.scheme == "mqtts"
     if not is_secret and (authority or certificate or key):
         raise ParameterError("certificates are for mqtts:// brokers")
-    known = _read_credentials(credentials) if credentials else os.environ
+    known = (os.environ.get(USERNAME), os.environ.get(PASSWORD))
+    username, password = read_credentials(credentials) if credentials else known
     return Broker(
         host=parts.hostname,
         port=parts.port or _PORTS[parts.scheme],
@@ -112,8 +124,8 @@ def find_broker(
         authority=authority,
         certificate=certificate,
         key=key,
-        username=known.get(USERNAME),
-        password=known.get(PASSWORD),
+        username=username,
+        password=password,
         version=version,
     )
 
@@ -125,12 +137,13 @@ def _is_port(parts: SplitResult) -> bool:
         return False
 
 
-def _read_credentials(path: str | os.PathLike[str]) -> dict[str, str]:
+def read_credentials(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """Read a user's name and password from a file with the lines username=… and password=…."""
     lines = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
     pairs = dict(line.split("=", 1) for line in lines if "=" in line)
     if pairs.keys() != {"username", "password"}:
         raise ParameterError(f"{path} must have the lines username=… and password=…")
-    return {USERNAME: pairs["username"], PASSWORD: pairs["password"]}
+    return pairs["username"], pairs["password"]
 
 
 class Receipt(NamedTuple):
@@ -191,6 +204,8 @@ class Client:
         self._confirmed_early: set[int] = set()
         self._published = 0
         self._refusal = ""
+        self._is_patient = False
+        self._reason: Any = None  # of the refusal of the last attempt; None where nothing was said
         self._connected, self._answer = threading.Event(), threading.Event()
         self._unsubscribed = threading.Event()
         self._identity = (name, is_kept, will)
@@ -230,6 +245,7 @@ class Client:
 
     def start(self, timeout: float = 10.0, *, is_patient: bool = False) -> None:
         """Connect, and stay so until :meth:`stop`; patiently also to a broker that starts later."""
+        self._is_patient = is_patient
         if is_patient:
             self._paho.connect_async(self._broker.host, self._broker.port, **self._session())
             self._paho.loop_start()
@@ -266,6 +282,14 @@ class Client:
         self._paho = self._make(*self._identity)
         self._connect()
         self._paho.loop_start()
+
+    def _try_other_version(self) -> None:
+        """Let the next attempt be with the other version; messages that wait stay as they are."""
+        mqtt = require("paho.mqtt.client", "mqtt", "running nodes")
+        self._speaks_5 = not self._speaks_5
+        # paho lets nobody change it, and does the same itself from 3.1.1 to 3.1.
+        self._paho._protocol = mqtt.MQTTv5 if self._speaks_5 else mqtt.MQTTv311
+        self._paho._clean_session = not self._identity[1]
 
     def stop(self) -> None:
         """Disconnect, without a last will."""
@@ -369,13 +393,14 @@ class Client:
         return paho
 
     def _opened(self, _client: Any, _data: Any, sock: Any) -> None:
+        self._reason = None
         # Small messages would wait for each other's confirmation otherwise.
         if isinstance(sock, socket.socket):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def _answered(self, _client: Any, _data: Any, _flags: Any, reason: Any, _more: Any) -> None:
         if reason.is_failure:
-            self._refusal = str(reason)
+            self._refusal, self._reason = str(reason), reason
             self._answer.set()
             return
         self._connection += 1
@@ -390,6 +415,9 @@ class Client:
     def _lost(self, *_: Any) -> None:
         self._connected.clear()
         self._answer.set()
+        is_new = self._is_patient and self._broker.version == "5" and not self._connection
+        if is_new and (self._reason is None or self._reason.value == _UNSUPPORTED_VERSION):
+            self._try_other_version()
         if self._on_lost is not None:
             self._on_lost()
 

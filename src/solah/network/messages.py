@@ -191,13 +191,13 @@ class SensorReport:
     Attributes
     ----------
     age : seconds since the last was taken; None where none came
-    max_age : seconds after which it is unknown
+    max_age : seconds after which it is unknown; None where it is held until the sensor is gone
     is_known : whether there is one that is not too old
     counts : how often each thing happened to its messages
     """
 
     age: float | None
-    max_age: float
+    max_age: float | None
     is_known: bool
     counts: Mapping[str, int]
 
@@ -509,7 +509,7 @@ def _read_sensor(sensor: Reader) -> SensorReport:
         raise fields["known"].fail("true or false")
     return SensorReport(
         age=_optional(_time, fields["age"]),
-        max_age=_time(fields["max_age"]),
+        max_age=_optional(_time, fields["max_age"]),
         is_known=fields["known"].value,
         counts=_mapping(fields["counts"], _count),
     )

@@ -208,7 +208,8 @@ def _reading_state(sensor: Picture) -> str:
         return "known"
     if sensor["age"] is None:
         return "none came"
-    return "too old" if sensor["age"] > sensor["max_age"] else "unknown"
+    is_too_old = sensor["max_age"] is not None and sensor["age"] > sensor["max_age"]
+    return "too old" if is_too_old else "unknown"
 
 
 def _model(node: Picture) -> str:

@@ -208,7 +208,10 @@ class Aligner:
         if found.number is not None:
             return self._judge_number(held, found.number)
         if found.time is not None and held.time is not None and found.time <= held.time:
-            return Event.REPEATED if found.time == held.time else Event.LATE
+            is_same = found.time == held.time
+            if found.begins and not (is_same and held.value is not None):
+                return None  # its clock may begin again, too
+            return Event.REPEATED if is_same else Event.LATE
         return None
 
     def _judge_number(self, held: _Held, number: float) -> Event | None:

@@ -13,8 +13,9 @@ from solah.data.spelling import spell
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.policy_format import read_policy
 from solah.network.bundle import Bundle, load_bundle
-from solah.network.client import Broker, find_broker
+from solah.network.client import Broker, find_broker, read_credentials
 from solah.network.plan import GATEWAY, SITE, make_plan
+from solah.network.site.kafka import KafkaBroker, kafka_hosts
 from solah.network.site.quantities import UNCHANGED, Linear
 
 if TYPE_CHECKING:
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
     from solah.model.document import Model
     from solah.network.alerting import Alerting
+    from solah.network.client import Version
     from solah.network.messages import Wire
     from solah.network.sending import Sending
+    from solah.network.site.kafka import Mechanism
     from solah.network.trust import Trust
 
 Steps = tuple[str | int, ...]
@@ -49,16 +52,29 @@ class Credentials:
     username: str = ""
     password: str = ""
 
+    def find(self) -> tuple[str, str]:
+        """Return the user's name and password.
+
+        Raises
+        ------
+        ParameterError
+            A variable of the environment is not set, or a file is not as it must be.
+        """
+        if self.file is not None:
+            return read_credentials(self.file)
+        return _variable(self.username), _variable(self.password)
+
 
 @dataclass(frozen=True)
 class BrokerAccess:
-    """Where a broker is, and how we come in."""
+    """Where a broker is, how we come in, and which version of MQTT is spoken there."""
 
     url: str
     credentials: Credentials | None = None
     authority: Path | None = None
     certificate: Path | None = None
     key: Path | None = None
+    version: Version = "3.1.1"
 
     def find(self) -> Broker:
         """Return the broker with the user's name and password.
@@ -68,18 +84,44 @@ class BrokerAccess:
         ParameterError
             A variable of the environment is not set, or a file is not as it must be.
         """
-        known = self.credentials
         broker = find_broker(
             self.url,
-            credentials=known.file if known else None,
             authority=_text(self.authority),
             certificate=_text(self.certificate),
             key=_text(self.key),
+            version=self.version,
         )
-        if known is None or known.file is not None:
+        if self.credentials is None:
             return broker
-        username, password = map(_variable, (known.username, known.password))
+        username, password = self.credentials.find()
         return replace(broker, username=username, password=password)
+
+
+@dataclass(frozen=True)
+class KafkaAccess:
+    """Where a Kafka cluster is on which sensors publish, and how we come in."""
+
+    url: str
+    credentials: Credentials | None = None
+    authority: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+    mechanism: Mechanism = "PLAIN"
+
+    def find(self) -> KafkaBroker:
+        """Return the cluster with the user's name and password, as :meth:`BrokerAccess.find`."""
+        known = self.credentials
+        username, password = (None, None) if known is None else known.find()
+        return KafkaBroker(
+            kafka_hosts(self.url),
+            is_secret=self.url.lower().startswith("kafkas:"),
+            authority=_text(self.authority),
+            certificate=_text(self.certificate),
+            key=_text(self.key),
+            username=username,
+            password=password,
+            mechanism=self.mechanism,
+        )
 
 
 def _variable(name: str) -> str:
@@ -128,10 +170,14 @@ class Sensor:
     unknown : texts by which the sensor says that it knows nothing
     low, high : beyond these, a number cannot be, and counts as unknown
     per : seconds, where a counter is sent and the attribute is its increase in that time
-    time : where the message says when it was measured; None for when it arrives
+    time : where the message says when it was measured; ``"arrival"`` for when it arrives; None for
+        when the source says that it was published, or else when it arrives
     number : where the sensor's own count of messages is; None where there is none
-    max_age : seconds after which a reading is unknown; None to learn it
+    max_age : seconds after which a reading is unknown; None to learn it, infinity for one that is
+        held until the device says that it is gone
     takes_retained : whether what the broker had kept counts as measured when it arrives
+    is_sparkplug : whether messages are Sparkplug B; the topic is then the place of a device, as
+        :func:`solah.network.site.sparkplug.place_of` writes it, and the path begins with a metric
     """
 
     attribute: str
@@ -143,10 +189,11 @@ class Sensor:
     low: float | None = None
     high: float | None = None
     per: float | None = None
-    time: TimeField | None = None
+    time: TimeField | Literal["arrival"] | None = None
     number: Steps | None = None
     max_age: float | None = None
     takes_retained: bool = False
+    is_sparkplug: bool = False
 
 
 @dataclass(frozen=True)
@@ -204,7 +251,7 @@ class Site:
     model: Path | None = None
     plan: Path | None = None
     broker: BrokerAccess | None = None
-    sensor_brokers: Mapping[str, BrokerAccess] = field(default_factory=dict)
+    sensor_brokers: Mapping[str, BrokerAccess | KafkaAccess] = field(default_factory=dict)
     sensors: tuple[Sensor, ...] = ()
     deciding: Deciding = Deciding()
     policy: Mapping[str, Any] | None = None
@@ -276,7 +323,7 @@ class Site:
             return int(time // self.every(model))
         return model.signals.last_row(math.floor(time * model.signals.rate))
 
-    def broker_of(self, node: str) -> BrokerAccess:
+    def broker_of(self, node: str) -> BrokerAccess | KafkaAccess:
         """Return the broker on which a node's sensors publish."""
         return self.sensor_brokers.get(node) or self.hub
 

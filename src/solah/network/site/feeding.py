@@ -13,34 +13,33 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.network.client import Client
 from solah.network.messages import Measured, SensorReport
 from solah.network.sampling import MOST_TICKS, signals_of
 from solah.network.site.aligning import Aligner
+from solah.network.site.document import KafkaAccess
 from solah.network.site.journal import Journal
+from solah.network.site.kafka import KafkaSource
 from solah.network.site.mapping import Mapper, all_targets, n_wildcards, targets_of
+from solah.network.site.payloads import Message
+from solah.network.site.source import SensorClient
+from solah.network.site.sparkplug import UNTIL_DEATH, Decoder, command_topic, metrics_of
 from solah.network.site.windowing import Sampler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from solah.model.signals import Signals
     from solah.network.bundle import Bundle
-    from solah.network.client import Broker
     from solah.network.site.aligning import Row
-    from solah.network.site.document import Site
+    from solah.network.site.document import BrokerAccess, Site
+    from solah.network.site.mapping import Target
+    from solah.network.site.source import SensorMessage, Source
+    from solah.network.site.sparkplug import Decoded
 
 _MOST_STRANGERS = 50
 _OTHERS = "others"
 _LOOK_EVERY = 0.25
 _LEAST_WAIT = 0.001
-
-
-class SensorClient(Client):
-    """A connection that tells whether the broker had kept a message."""
-
-    def _received(self, _client: Any, _data: Any, message: Any) -> None:
-        self._on_message(message.topic, message.payload, bool(message.retain))
 
 
 class Feed:
@@ -72,6 +71,8 @@ class Feed:
         ages = {one.attribute: one.max_age for one in site.sensors if one.max_age is not None}
         self._every = site.every(bundle.model)
         self._aligner = Aligner(targets, ages, self._every)
+        metrics = _metrics(site, targets)
+        self._sparkplug = Decoder(metrics) if metrics else None
         self._journal = Journal(site.state / f"{node}.journal", site.store, log)
         signals, last = signals_of(bundle, bundle.plan.node(node)), self._journal.last
         self._sampler = (
@@ -79,27 +80,57 @@ class Feed:
             if signals is not None
             else None
         )
+        self._taker = self._sampler or self._aligner
         self._woken = threading.Event()  # by samples, which may complete a row
         self._strangers: Counter[str] = Counter()
         self._last_row: tuple[Any, ...] | None = None
         self._number = self._journal.last
         self._lock = threading.Lock()
         self._stopping = threading.Event()
-        self._client: SensorClient | None = None
+        self._source: Source | None = None
 
     # --- readings --------------------------------------------------------------------------------
 
-    def take(self, topic: str, payload: bytes, now: float, *, is_retained: bool = False) -> None:
+    def take(
+        self,
+        topic: str,
+        payload: bytes | None,
+        now: float,
+        *,
+        is_retained: bool = False,
+        published: float | None = None,
+    ) -> None:
         """Take in a message of a sensor, whatever is in it."""
-        found = self._mapper.read(topic, payload)
+        if self._sparkplug is not None and self._sparkplug.is_about(topic):
+            with self._lock:
+                self.counters["sensor_messages"] += 1
+                self._take_decoded(self._sparkplug.read(topic, payload or b""), now, is_retained)
+            self._woken.set()
+            self._ask_for_births(now)
+            return
+        found = self._mapper.read(topic, Message(payload, published))
         with self._lock:
             self.counters["sensor_messages"] += 1
             if not found and not self._of_any_node.wants(topic):
                 self._note_stranger(topic)
-            taker = self._sampler or self._aligner
             for one in found:
-                taker.take(one, topic, now, is_retained=is_retained)
+                self._taker.take(one, topic, now, is_retained=is_retained)
         self._woken.set()
+
+    def _take_decoded(self, decoded: list[Decoded], now: float, is_retained: bool = False) -> None:
+        """Take in what messages of Sparkplug say."""
+        for place, metrics, begins in decoded:
+            for one in self._mapper.read(place, Message.of(metrics, begins=begins)):
+                self._taker.take(one, place, now, is_retained=is_retained)
+
+    def _ask_for_births(self, now: float) -> None:
+        """Ask edge nodes of Sparkplug for births that are missing."""
+        if self._sparkplug is None or not isinstance(self._source, SensorClient):
+            return
+        with self._lock:
+            requests = self._sparkplug.requests(now) if self._source.is_connected else []
+        for topic, command in requests:
+            self._source.command(topic, command)
 
     def _note_stranger(self, topic: str) -> None:
         """Count a topic that is for no attribute, and tell the first message of it."""
@@ -140,7 +171,7 @@ class Feed:
 
     def _is_cut_off(self, oldest: float | None) -> bool:
         """Whether there is no connection and no reading; then nobody knows anything."""
-        is_away = self._client is not None and not self._client.is_connected
+        is_away = self._source is not None and not self._source.is_connected
         is_cut_off = is_away and oldest is None
         self.counters["cut_off"] += is_cut_off
         return is_cut_off
@@ -162,9 +193,14 @@ class Feed:
     def report(self, now: float) -> dict[str, SensorReport]:
         """Say how the readings of each attribute come in."""
         with self._lock:
-            states = (self._sampler or self._aligner).states(now)
+            states = self._taker.states(now)
             return {
-                name: SensorReport(state.age, state.max_age, state.is_known, state.counts)
+                name: SensorReport(
+                    state.age,
+                    None if state.max_age == UNTIL_DEATH else state.max_age,
+                    state.is_known,
+                    state.counts,
+                )
                 for name, state in states.items()
             }
 
@@ -175,24 +211,41 @@ class Feed:
 
     # --- running ---------------------------------------------------------------------------------
 
-    def start(self, broker: Broker, client_name: str) -> None:
-        """Subscribe to the sensors and make rows until :meth:`stop`."""
+    def start(self, access: BrokerAccess | KafkaAccess, name: str) -> None:
+        """Subscribe to the sensors, under a name, and make rows until :meth:`stop`."""
 
-        def take(topic: str, payload: bytes, is_retained: bool) -> None:
-            self.take(topic, payload, time.time(), is_retained=is_retained)
+        def take(message: SensorMessage) -> None:
+            topic, payload, is_retained, published = message
+            self.take(topic, payload, time.time(), is_retained=is_retained, published=published)
 
-        # What a broker kept for us while we were away would come as if it were measured now.
-        self._client = SensorClient(broker, client_name, take, is_kept=False)
-        self._client.subscribe(self._mapper.filters)
-        self._client.start(is_patient=True)
+        filters = self._mapper.filters
+        if isinstance(access, KafkaAccess):
+            self._source = KafkaSource(access.find(), name, filters, take, self._log)
+        else:
+            links = {"on_connect": self._connected, "on_lost": self._lost}
+            self._source = SensorClient(access.find(), name, filters, take, **links)
+        self._source.start()
         threading.Thread(target=self._run_clock, daemon=True).start()
+
+    def _connected(self) -> None:
+        """Ask for births: what does not change is told by nothing else."""
+        if self._sparkplug is not None:
+            with self._lock:
+                self._sparkplug.ask_all()
+            self._ask_for_births(time.time())
+
+    def _lost(self) -> None:
+        """Hold nothing that waits for a death, which might be missed now."""
+        if self._sparkplug is not None and not self._stopping.is_set():
+            with self._lock:
+                self._take_decoded(self._sparkplug.lose_all(), time.time())
 
     def stop(self) -> None:
         """End what :meth:`start` began."""
         self._stopping.set()
         self._woken.set()
-        if self._client is not None:
-            self._client.stop()
+        if self._source is not None:
+            self._source.stop()
         self._journal.close()
 
     def rows_from(self, first: int) -> Iterator[Measured]:
@@ -205,8 +258,6 @@ class Feed:
                 if before and self._sampler is not None:
                     row, before = self._sampler.with_lead(before, row), []
                 yield row
-            if not rows:
-                self._stopping.wait(_LOOK_EVERY)
 
     def _lead(self, first: int) -> list[Measured]:
         """Return the rows before one that have samples of its window."""
@@ -218,8 +269,10 @@ class Feed:
         return found
 
     def all_counters(self) -> Counter[str]:
-        """Return what was counted, of the journal, too."""
-        return self.counters + self._journal.counters
+        """Return what was counted, of the journal and where messages come from, too."""
+        of_source = Counter() if self._source is None else self._source.counters
+        of_sparkplug = Counter() if self._sparkplug is None else self._sparkplug.counters
+        return self.counters + self._journal.counters + of_source + of_sparkplug
 
     def _run_clock(self) -> None:
         if self._sampler is not None:
@@ -231,12 +284,14 @@ class Feed:
             if self._stopping.wait((now // every + 1) * every - now):
                 return
             self.tick(time.time())
+            self._ask_for_births(time.time())
 
     def _run_samples(self, sampler: Sampler) -> None:
         while not self._stopping.is_set():
             self._woken.clear()
             while self.tick(time.time()) is not None:
                 pass
+            self._ask_for_births(time.time())
             with self._lock:
                 wait = sampler.seconds_to_next(time.time())
             self._woken.wait(min(max(wait, _LEAST_WAIT), _LOOK_EVERY))
@@ -249,6 +304,23 @@ def sensor_topics(site: Site, bundle: Bundle) -> dict[str, list[str]]:
         for node in bundle.plan.nodes
         if node.reads and node.name not in site.sensor_brokers
     }
+
+
+def sensor_commands(site: Site, bundle: Bundle) -> dict[str, list[str]]:
+    """List the topics by which each node asks edge nodes of Sparkplug for births, as above."""
+    targets = {
+        node: targets_of(bundle.model, bundle.plan.node(node).reads)
+        for node in sensor_topics(site, bundle)
+    }
+    return {
+        node: sorted({command_topic(place) for place in _metrics(site, own)})
+        for node, own in targets.items()
+    }
+
+
+def _metrics(site: Site, targets: Mapping[str, Target]) -> dict[str, list[str]]:
+    """Return which metrics of Sparkplug are for these attributes, by the place of their device."""
+    return metrics_of(one for one in site.sensors if one.attribute in targets)
 
 
 def check_sensors(site: Site, bundle: Bundle) -> None:

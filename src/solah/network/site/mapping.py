@@ -15,13 +15,14 @@ from solah.model.signals import MOST_SAMPLE
 from solah.network.messages import MAX_SAMPLES, MessageError
 from solah.network.site.payloads import (
     ABSENT,
+    ARRIVAL,
+    Message,
     as_number,
     as_text,
-    parse_json,
-    parse_text,
     read_time,
     value_at,
 )
+from solah.network.site.sparkplug import filters_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -89,6 +90,7 @@ class Found(NamedTuple):
     time : when it was measured; None for when it arrived
     number : the sensor's own count; None where it has none
     batch : of a channel all samples, of which the value is the last known one; None for one value
+    begins : whether the sensor begins again, or ended, so that what came before counts no more
     """
 
     sensor: Sensor
@@ -98,6 +100,7 @@ class Found(NamedTuple):
     time: float | None = None
     number: float | None = None
     batch: Batch | None = None
+    begins: bool = False
 
 
 def check_filter(topic: str) -> str:
@@ -151,6 +154,12 @@ def n_wildcards(topic_filter: str) -> int:
 def placeholders(attribute: str) -> set[int]:
     """Return which wildcards a name refers to."""
     return {int(number) for number in _PLACEHOLDER.findall(attribute)}
+
+
+def pattern_of(attribute: str) -> re.Pattern[str]:
+    """Return what the names of attributes are like that a name with placeholders stands for."""
+    parts = _PLACEHOLDER.split(attribute)[::2]
+    return re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -210,7 +219,8 @@ class Mapper:
         self._wild: list[Sensor] = []
         for sensor in sensors:
             if n_wildcards(sensor.topic):
-                self._wild.append(sensor)
+                if any(map(pattern_of(sensor.attribute).fullmatch, targets)):
+                    self._wild.append(sensor)
             elif sensor.attribute in targets:
                 exact[sensor.topic].append(sensor)
         self._exact = dict(exact)
@@ -218,18 +228,21 @@ class Mapper:
     @property
     def filters(self) -> list[str]:
         """The topics to subscribe to."""
-        return list(dict.fromkeys((*self._exact, *(one.topic for one in self._wild))))
+        exact = [
+            topic
+            for place, sensors in self._exact.items()
+            for topic in (filters_of(place) if sensors[0].is_sparkplug else [place])
+        ]
+        return list(dict.fromkeys((*exact, *(one.topic for one in self._wild))))
 
     def wants(self, topic: str) -> bool:
         """Whether messages of a topic are for any attribute."""
         return bool(self._wanted(topic))
 
-    def read(self, topic: str, payload: bytes) -> list[Found]:
+    def read(self, topic: str, payload: bytes | Message) -> list[Found]:
         """Return what a message says, attribute by attribute; nothing if it is for none."""
         wanted = self._wanted(topic)
-        if not wanted:
-            return []
-        message = _Message(payload)
+        message = payload if isinstance(payload, Message) else Message(payload)
         return [self._find(sensor, attribute, message) for sensor, attribute in wanted]
 
     def _wanted(self, topic: str) -> list[tuple[Sensor, str]]:
@@ -243,45 +256,40 @@ class Mapper:
                 wanted.append((sensor, name))
         return wanted
 
-    def _find(self, sensor: Sensor, attribute: str, message: _Message) -> Found:
+    def _find(self, sensor: Sensor, attribute: str, message: Message) -> Found:
         target = self._targets[attribute]
+        if message.is_empty:
+            return Found(sensor, attribute, Event.UNKNOWN, time=message.time)
         try:
-            raw = message.value(sensor, target)
+            raw = _value_of(message, sensor, target)
             if raw is ABSENT:
                 return Found(sensor, attribute, Event.ABSENT)
             number = as_number(value_at(message.document, sensor.number)) if sensor.number else None
         except MessageError:
             return Found(sensor, attribute, Event.UNPARSABLE)
         try:
-            time = read_time(message.document, sensor.time) if sensor.time else None
+            time = _time_of(message, sensor)
         except MessageError:
             return Found(sensor, attribute, Event.NO_TIME)
         if target.takes_samples and isinstance(raw, list):
             event, last, batch = convert_batch(raw, sensor, target)
-            return Found(sensor, attribute, event, last, time, number, batch)
+            return Found(sensor, attribute, event, last, time, number, batch, message.begins)
         event, value = convert(raw, sensor, target)
-        return Found(sensor, attribute, event, value, time, number)
+        return Found(sensor, attribute, event, value, time, number, begins=message.begins)
 
 
-class _Message:
-    """A payload, parsed when it is asked for, and once."""
+def _value_of(message: Message, sensor: Sensor, target: Target) -> Any:
+    """Return what a message has for a sensor: what is at its path, or all of it."""
+    if sensor.path is not None:
+        return value_at(message.document, sensor.path)
+    return message.document if target.takes_samples and message.is_list else message.text
 
-    def __init__(self, payload: bytes) -> None:
-        self._payload = payload
-        self._document: Any = ABSENT
 
-    @property
-    def document(self) -> Any:
-        if self._document is ABSENT:
-            self._document = parse_json(self._payload)
-        return self._document
-
-    def value(self, sensor: Sensor, target: Target) -> Any:
-        if sensor.path is None:
-            if target.takes_samples and self._payload.lstrip()[:1] == b"[":
-                return self.document
-            return parse_text(self._payload)
-        return value_at(self.document, sensor.path)
+def _time_of(message: Message, sensor: Sensor) -> float | None:
+    """Return when a message was measured; None for when it arrived."""
+    if sensor.time is None:
+        return message.time
+    return None if sensor.time == ARRIVAL else read_time(message.document, sensor.time)
 
 
 def convert(raw: Any, sensor: Sensor, target: Target) -> tuple[Event, float | str | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo
 
 from solah.data.json_reader import JsonParser
@@ -21,6 +21,59 @@ _MOST_LETTERS = 500
 _MOST_TIME = 1e11  # seconds since 1970; the year 5138
 ABSENT = object()
 """What is at a place that a document does not have."""
+
+
+ARRIVAL: Literal["arrival"] = "arrival"
+"""That a message counts as measured when it arrives, whatever else says when it was."""
+
+
+class Message:
+    """A payload, parsed when it is asked for, and once.
+
+    Parameters
+    ----------
+    payload : bytes or None
+        None where there is nothing any more.
+    time : float or None
+        When it was published, where that is known without looking into it.
+    begins : bool
+        Whether its sensor begins again, or ended, so that what came before counts no more.
+    """
+
+    def __init__(
+        self, payload: bytes | None, time: float | None = None, *, begins: bool = False
+    ) -> None:
+        self._payload, self.time, self.begins = payload, time, begins
+        self._document: Any = ABSENT
+
+    @classmethod
+    def of(cls, document: Any, *, begins: bool = False) -> Message:
+        """Return a message that was parsed already; None for one that cannot be."""
+        message = cls(b"", begins=begins)
+        message._document = ABSENT if document is None else document
+        return message
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says that there is nothing any more."""
+        return self._payload is None
+
+    @property
+    def document(self) -> Any:
+        """What it says, as JSON."""
+        if self._document is ABSENT:
+            self._document = parse_json(self._payload or b"")
+        return self._document
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list, as far as its first letter tells."""
+        return (self._payload or b"").lstrip()[:1] == b"["
+
+    @property
+    def text(self) -> str:
+        """What it says, as a bare value."""
+        return parse_text(self._payload or b"")
 
 
 def parse_path(text: str) -> Steps:

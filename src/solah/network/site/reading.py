@@ -9,29 +9,24 @@ import json
 from dataclasses import fields as dataclass_fields
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from solah.data.json_reader import JsonParser, Reader
 from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.policy import Policy
 from solah.network.alerting import read_alerting
-from solah.network.client import find_broker
 from solah.network.placement import KEYS, OF_SITES, read_nodes
 from solah.network.plan import GATEWAY, SITE, check_name
 from solah.network.sending import Sending
-from solah.network.site.document import (
-    BrokerAccess,
-    Credentials,
-    Deciding,
-    Sensor,
-    Site,
-    Store,
-    TimeField,
-)
+from solah.network.site.document import Deciding, Sensor, Site, Store, TimeField
+from solah.network.site.kafka import check_kafka_topic
 from solah.network.site.mapping import check_filter, n_wildcards, placeholders
-from solah.network.site.payloads import parse_path
-from solah.network.site.quantities import Linear, bytes_of, conversion, seconds_of
+from solah.network.site.payloads import ARRIVAL, parse_path
+from solah.network.site.quantities import Linear, bytes_of, conversion
+from solah.network.site.reading_brokers import OnKafka, read_broker, read_brokers
+from solah.network.site.reading_values import checked, duration, file_in, flag, one_of
+from solah.network.site.sparkplug import UNTIL_DEATH, place_of
 from solah.network.site.templates import TEMPLATES
 from solah.network.site.yaml_lines import parse_yaml
 
@@ -44,12 +39,10 @@ if TYPE_CHECKING:
     from solah.network.site.templates import Template
 
 _WHAT = "site"
-Value = TypeVar("Value")
 _MAX_BYTES = 4 * 1024 * 1024
 _MOST_SENSORS = 10_000
 _MOST_STATES = 254
 _MOST_NUMBER = 1e300
-_MOST_SECONDS = 366 * 86_400.0
 _PARSER = JsonParser(_WHAT, ParameterError, _MAX_BYTES)
 # What holds for all attributes of an entry, or for one of them.
 _OF_BOTH = ("time", "number", "max_age", "unknown", "retained")
@@ -116,28 +109,32 @@ def _line_of(message: str, lines: Mapping[str, int]) -> str:
 def read_site(document: Reader, folder: Path) -> Site:
     """Read what a site file says."""
     fields = document.record((), (*KEYS, *OF_SITES))
-    name = _checked(fields["site"], check_name) if "site" in fields else SITE
+    name = checked(fields["site"], check_name) if "site" in fields else SITE
     if "model" in fields and "plan" in fields:
         raise document.error(f"{document.place} has 'model' and 'plan'; one says what is run")
     for part in ("policy", "sending"):
         if part in fields and "plan" in fields:
             raise document.error(f"{document.place} has {part!r} and 'plan', which says it itself")
+    nodes = _read_nodes(fields["nodes"]) if "nodes" in fields else {}
+    gateway = checked(fields["gateway"], check_name) if "gateway" in fields else GATEWAY
+    sensor_brokers = read_brokers(fields.get("sensor_brokers"), folder)
+    on_kafka = OnKafka(nodes, gateway, sensor_brokers)
     return Site(
         name=name,
-        nodes=_read_nodes(fields["nodes"]) if "nodes" in fields else {},
-        gateway=_checked(fields["gateway"], check_name) if "gateway" in fields else GATEWAY,
-        model=_file(fields.get("model"), folder),
-        plan=_file(fields.get("plan"), folder),
-        broker=_read_broker(fields["broker"], folder) if "broker" in fields else None,
-        sensor_brokers=_read_brokers(fields.get("sensor_brokers"), folder),
-        sensors=_read_sensors(fields["sensors"]) if "sensors" in fields else (),
+        nodes=nodes,
+        gateway=gateway,
+        model=file_in(fields.get("model"), folder),
+        plan=file_in(fields.get("plan"), folder),
+        broker=read_broker(fields["broker"], folder) if "broker" in fields else None,
+        sensor_brokers=sensor_brokers,
+        sensors=_read_sensors(fields["sensors"], on_kafka) if "sensors" in fields else (),
         deciding=_read_deciding(fields["decide"]) if "decide" in fields else Deciding(),
         policy=_read_policy(fields["policy"]) if "policy" in fields else None,
         sending=_read_sending(fields["sending"]) if "sending" in fields else None,
         alerts=_read_alerts(fields["alerts"]) if "alerts" in fields else None,
-        wire=_one_of(fields["wire"], ("json", "cbor")) if "wire" in fields else "json",
+        wire=one_of(fields["wire"], ("json", "cbor")) if "wire" in fields else "json",
         root=_read_root(fields["root"]) if "root" in fields else "solah",
-        state=_file(fields.get("state"), folder) or folder / f"{name}.state",
+        state=file_in(fields.get("state"), folder) or folder / f"{name}.state",
         store=_read_store(fields["store"]) if "store" in fields else Store(),
         trust=_read_trust(fields["trust"], folder) if "trust" in fields else (),
     )
@@ -164,62 +161,15 @@ def _read_root(root: Reader) -> str:
     return text
 
 
-def _read_broker(broker: Reader, folder: Path) -> BrokerAccess:
-    if isinstance(broker.value, str):
-        return BrokerAccess(_checked(broker, _check_url))
-    for secret in ("username", "password"):
-        if isinstance(broker.value, dict) and secret in broker.value:
-            raise broker.error(
-                f"{broker.place} has a {secret}, which does not belong into a file that is shared; "
-                "use 'credentials' with a 'file', or with 'username_variable' and "
-                "'password_variable' of the environment"
-            )
-    fields = broker.record(("url",), ("credentials", "ca", "cert", "key"))
-    return BrokerAccess(
-        url=_checked(fields["url"], _check_url),
-        credentials=_read_credentials(fields["credentials"], folder)
-        if "credentials" in fields
-        else None,
-        authority=_file(fields.get("ca"), folder),
-        certificate=_file(fields.get("cert"), folder),
-        key=_file(fields.get("key"), folder),
-    )
-
-
-def _check_url(url: str) -> str:
-    find_broker(url)
-    return url
-
-
-def _read_credentials(credentials: Reader, folder: Path) -> Credentials:
-    variables = ("username_variable", "password_variable")
-    fields = credentials.record((), ("file", *variables))
-    if fields.keys() not in ({"file"}, set(variables)):
-        raise credentials.fail(
-            "a 'file' with the lines username=… and password=…, or 'username_variable' and "
-            "'password_variable', names of the environment"
-        )
-    if "file" in fields:
-        return Credentials(_file(fields["file"], folder))
-    return Credentials(None, *(fields[name].text(1, 200) for name in variables))
-
-
-def _read_brokers(brokers: Reader | None, folder: Path) -> dict[str, BrokerAccess]:
-    if brokers is None:
-        return {}
-    named = brokers.named(_MOST_SENSORS, 64)
-    return {name: _read_broker(one, folder) for name, one in named.items()}
-
-
 def _read_deciding(deciding: Reader) -> Deciding:
     fields = deciding.record((), ("every", "when", "deadline"))
     default = Deciding()
     return Deciding(
-        every=_duration(fields["every"], 0.01) if "every" in fields else default.every,
-        on_change=_one_of(fields["when"], ("always", "changed")) == "changed"
+        every=duration(fields["every"], 0.01) if "every" in fields else default.every,
+        on_change=one_of(fields["when"], ("always", "changed")) == "changed"
         if "when" in fields
         else default.on_change,
-        deadline=_duration(fields["deadline"]) if "deadline" in fields else default.deadline,
+        deadline=duration(fields["deadline"]) if "deadline" in fields else default.deadline,
     )
 
 
@@ -235,7 +185,7 @@ def _read_sending(sending: Reader) -> Sending:
         name: fields[name].number(0.0, 1.0) for name in ("slack", "unit") if name in fields
     }
     if "keep_alive" in fields:
-        given["keep_alive"] = _duration(fields["keep_alive"], 0.01)
+        given["keep_alive"] = duration(fields["keep_alive"], 0.01)
     try:
         return Sending(**given)
     except ParameterError as error:
@@ -249,16 +199,16 @@ def _read_alerts(alerts: Reader) -> Alerting:
 def _read_store(store: Reader) -> Store:
     fields = store.record((), ("size", "age"))
     default = Store()
-    size = _checked(fields["size"], bytes_of) if "size" in fields else default.size
+    size = checked(fields["size"], bytes_of) if "size" in fields else default.size
     if size < 100_000:
         raise fields["size"].fail("at least 100kB")
-    return Store(size, _duration(fields["age"], 1.0) if "age" in fields else default.age)
+    return Store(size, duration(fields["age"], 1.0) if "age" in fields else default.age)
 
 
 # --- sensors -------------------------------------------------------------------------------------
 
 
-def _read_sensors(sensors: Reader) -> tuple[Sensor, ...]:
+def _read_sensors(sensors: Reader, is_on_kafka: Callable[[str], bool]) -> tuple[Sensor, ...]:
     found: dict[str, str] = {}
     every = [one for entry in sensors.items(0, _MOST_SENSORS) for one in _read_entry(entry)]
     for sensor, where in every:
@@ -268,7 +218,18 @@ def _read_sensors(sensors: Reader) -> tuple[Sensor, ...]:
                 f"it also comes from {found[sensor.attribute]}"
             )
         found[sensor.attribute] = sensor.topic
+        if is_on_kafka(sensor.attribute):
+            _check_on_kafka(sensor, where)
     return tuple(sensor for sensor, _ in every)
+
+
+def _check_on_kafka(sensor: Sensor, where: Reader) -> None:
+    if sensor.is_sparkplug:
+        raise where.error(f"{where.place} is to come from Kafka, and Sparkplug is for MQTT")
+    try:
+        check_kafka_topic(sensor.topic)
+    except ParameterError as error:
+        raise where.error(f"{where.place}: {error}") from None
 
 
 def _read_entry(entry: Reader) -> list[tuple[Sensor, Reader]]:
@@ -327,6 +288,8 @@ def _read_sensor(
             f"{n_wildcards(topic)}"
         )
     both = {**common, **own}
+    if template is not None and template.is_sparkplug:
+        _check_sparkplug(both)
     low, high = _read_range(own["range"]) if "range" in own else (None, None)
     return Sensor(
         attribute=name,
@@ -339,12 +302,40 @@ def _read_sensor(
         else (template.unknown if template else ()),
         low=low,
         high=high,
-        per=_duration(own["per"], 0.001) if "per" in own else None,
-        time=_read_time(both["time"]) if "time" in both else (template.time if template else None),
+        per=duration(own["per"], 0.001) if "per" in own else None,
+        time=_read_time(both["time"]) if "time" in both else _time_of(template, path),
         number=_read_path(both["number"]) if "number" in both else None,
-        max_age=_read_max_age(both["max_age"]) if "max_age" in both else None,
-        takes_retained=_read_flag(both["retained"]) if "retained" in both else False,
+        max_age=_read_max_age(both["max_age"]) if "max_age" in both else _max_age_of(template),
+        takes_retained=flag(both["retained"]) if "retained" in both else False,
+        is_sparkplug=template is not None and template.is_sparkplug,
     )
+
+
+def _check_sparkplug(both: Mapping[str, Reader]) -> None:
+    """Refuse what Sparkplug says itself, and what cannot be learnt where only changes are sent."""
+    if "number" in both:
+        raise both["number"].error(f"{both['number'].place}: Sparkplug counts its messages itself")
+    if "time" in both and both["time"].value != ARRIVAL:
+        raise both["time"].error(
+            f"{both['time'].place}: Sparkplug says itself when it was measured; leave it out, or "
+            "write 'arrival'"
+        )
+    if "max_age" in both and both["max_age"].value == "learnt":
+        raise both["max_age"].error(
+            f"{both['max_age'].place}: Sparkplug sends what changes, so nothing can be learnt from "
+            "how often it comes; give a time, or leave it out to hold readings until a death"
+        )
+
+
+def _time_of(template: Template | None, path: Steps | None) -> TimeField | None:
+    if template is not None and template.is_sparkplug and path is not None:
+        return TimeField((path[0], "time"), "ms", is_optional=True)
+    return template.time if template else None
+
+
+def _max_age_of(template: Template | None) -> float | None:
+    """Return for how long readings are held where nothing is said: None to learn it."""
+    return UNTIL_DEATH if template is not None and template.is_sparkplug else None
 
 
 def _read_place(
@@ -355,7 +346,7 @@ def _read_place(
 ) -> tuple[str, Steps | None]:
     """Return the topic of an attribute and its path in the message."""
     if template is None:
-        topic = _checked(entry["topic"], check_filter)
+        topic = checked(entry["topic"], check_filter)
         return topic, None if source is None or source.value is None else _read_path(source)
     text = None if source is None else source.value
     needs_both = template.has_part and template.has_path
@@ -364,6 +355,8 @@ def _read_place(
             f"{attribute.place} must say where {template.name} has it, such as "
             f"{template.example!r}. Got {shorten(text)} instead."
         )
+    if template.is_sparkplug:
+        return checked(entry["device"], place_of), (text, "value")
     device = entry["device"].text(1, 500) if "device" in entry else template.device
     topic, path = template.place(device, text)
     try:
@@ -378,7 +371,7 @@ def _read_path(path: Reader) -> Steps:
             step.integer(0, 99_999) if isinstance(step.value, int) else step.text(1, 500)
             for step in path.items(1, 32)
         )
-    return _checked(path, parse_path)
+    return checked(path, parse_path)
 
 
 def _read_conversion(own: Mapping[str, Reader]) -> Linear:
@@ -387,7 +380,7 @@ def _read_conversion(own: Mapping[str, Reader]) -> Linear:
     if scale == 0:
         raise own["scale"].fail("a number other than 0")
     linear = Linear(scale, offset)
-    return linear.then(_checked(own["unit"], conversion)) if "unit" in own else linear
+    return linear.then(checked(own["unit"], conversion)) if "unit" in own else linear
 
 
 def _read_states(states: Reader) -> dict[str, str | float]:
@@ -407,15 +400,15 @@ def _read_range(reader: Reader) -> tuple[float, float]:
     return low, high
 
 
-def _read_time(time: Reader) -> TimeField | None:
-    if time.value == "arrival":
-        return None
+def _read_time(time: Reader) -> TimeField | Literal["arrival"]:
+    if time.value == ARRIVAL:
+        return ARRIVAL
     fields = time.record(("path",), ("as", "zone", "optional"))
     return TimeField(
         _read_path(fields["path"]),
-        _one_of(fields["as"], ("iso", "s", "ms")) if "as" in fields else "iso",
+        one_of(fields["as"], ("iso", "s", "ms")) if "as" in fields else "iso",
         _read_zone(fields["zone"]) if "zone" in fields else "UTC",
-        _read_flag(fields["optional"]) if "optional" in fields else False,
+        flag(fields["optional"]) if "optional" in fields else False,
     )
 
 
@@ -431,39 +424,4 @@ def _read_zone(zone: Reader) -> str:
 
 
 def _read_max_age(age: Reader) -> float | None:
-    return None if age.value == "learnt" else _duration(age, 0.001)
-
-
-# --- values --------------------------------------------------------------------------------------
-
-
-def _checked(reader: Reader, check: Callable[[str], Value]) -> Value:
-    """Read a text by a function that complains without knowing where the text stands."""
-    text = reader.text(1)
-    try:
-        return check(text)
-    except ParameterError as error:
-        raise reader.error(f"{reader.place}: {error}") from None
-
-
-def _one_of(reader: Reader, known: tuple[str, ...]) -> Any:
-    if reader.value not in known:
-        raise reader.fail(" or ".join(map(repr, known)))
-    return reader.value
-
-
-def _duration(reader: Reader, least: float = 0.0) -> float:
-    seconds = _checked(reader, seconds_of)
-    if not least <= seconds <= _MOST_SECONDS:
-        raise reader.fail(f"from {least:g}s to 366d")
-    return seconds
-
-
-def _read_flag(reader: Reader) -> bool:
-    if not isinstance(reader.value, bool):
-        raise reader.fail("true or false")
-    return reader.value
-
-
-def _file(reader: Reader | None, folder: Path) -> Path | None:
-    return None if reader is None else folder / reader.text(1, 4_096)
+    return None if age.value == "learnt" else duration(age, 0.001)

@@ -1,7 +1,8 @@
 """What common firmware publishes: topics, where values are, and how the unknown is written.
 
 Written by the documentation of Zigbee2MQTT 2.8, Tasmota 14, ESPHome 2024.11, Shelly's API of the
-second generation (firmware 1.0 and later) and of the first, and Home Assistant's statestream 2025.
+second generation (firmware 1.0 and later) and of the first, Home Assistant's statestream 2025, and
+the specification of Sparkplug B 3.0.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ class Template:
     topic : with ``{device}``, and ``{part}`` where each value has a topic of its own
     has_path : whether messages are JSON documents, in which a value has a place
     device : what ``{device}`` is by default; empty if it must be given
+    is_sparkplug : whether messages are Sparkplug B, in which a metric has a name
     time : where a message says when it was measured
     unknown : texts by which the unknown is written
     about : what it is for
@@ -35,6 +37,7 @@ class Template:
     unknown: tuple[str, ...] = ()
     about: str = ""
     example: str = ""
+    is_sparkplug: bool = False
 
     @property
     def has_part(self) -> bool:
@@ -106,6 +109,14 @@ TEMPLATES = {
             unknown=("unknown", "unavailable", "none", "None", ""),
             about="Home Assistant's mqtt_statestream (2025); the device is its base_topic",
             example="sensor/kitchen_temperature",
+        ),
+        Template(
+            "sparkplug",
+            "spBv1.0/{device}",
+            has_path=True,
+            about="Sparkplug B 3.0; the device is group/edge-node, or group/edge-node/device",
+            example="Motor/Temperature",
+            is_sparkplug=True,
         ),
         Template(
             "plain",

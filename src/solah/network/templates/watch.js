@@ -236,7 +236,7 @@ function showNodes(nodes) {
 function spellReading({ is_known: isKnown, age, max_age: maxAge }) {
   if (isKnown) return "known";
   if (age === null) return "none came";
-  return age > maxAge ? "too old" : "unknown";
+  return maxAge !== null && age > maxAge ? "too old" : "unknown";
 }
 
 function showSensors(nodes) {
@@ -247,7 +247,7 @@ function showSensors(nodes) {
     [one.node],
     [spellReading(one), one.is_known ? "" : "missing"],
     [one.age === null ? "" : spellDuration(one.age), "number"],
-    [spellDuration(one.max_age), "number"],
+    [one.max_age === null ? "until it is gone" : spellDuration(one.max_age), "number"],
     [Object.entries(one.counts).map(([what, times]) => `${times} ${what.replaceAll("_", " ")}`).join(", ")],
   ]));
 }
