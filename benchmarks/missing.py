@@ -11,7 +11,8 @@ and the half of all attributes that matters most. Compared by log-loss (lower is
 - the same model, its beliefs averaged over random fills of what is missing, each the reading of
   some row learnt from (what would be right if attributes did not depend on each other);
 - the class shares, which know nothing of a row;
-- HistGradientBoosting, which takes missing values as they are.
+- HistGradientBoosting, which takes missing values as they are;
+- solah, fitted to lose attributes (``may_lose="attributes"``).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from comparison.models import MODELS
 from comparison.sets import EIGHT, load_rows
+from sklearn.base import clone
 
 from solah.data import Table
 from solah.evaluation import over_all_classes
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 SENSORS = ("iot_room_occupancy", "iot_wall_following_robot", "iot_occupancy")
 SHARES = (0.1, 0.3, 0.6, 0.9)
 MOST_LOST = 5
-COLUMNS = ("solah", "random fills", "class shares", "boosting")
+COLUMNS = ("solah", "random fills", "class shares", "boosting", "may lose")
 
 
 def main(words: list[str] | None = None) -> None:
@@ -69,11 +71,12 @@ def measure(
     rng = np.random.default_rng(0)
     order = rng.permutation(material.table.n_rows)
     learnt, tested = np.sort(order[::2]), np.sort(order[1::2])
+    solah, boosting = (
+        MODELS[name].make(material, len(learnt), 0) for name in ("solah", "boosting")
+    )
     models = [
-        MODELS[name]
-        .make(material, len(learnt), 0)
-        .fit(material.table.take(learnt), material.goal[learnt])
-        for name in ("solah", "boosting")
+        one.fit(material.table.take(learnt), material.goal[learnt])
+        for one in (solah, boosting, clone(solah).set_params(may_lose="attributes"))
     ]
     classes, truth = np.unique(material.goal), material.goal[tested]
     counts = np.array([(material.goal[learnt] == each).sum() for each in classes])
@@ -88,7 +91,7 @@ def measure(
             believed(models[0], gapped, classes),
             np.mean(fills, axis=0),
             prior,
-            believed(models[1], gapped, classes),
+            *(believed(model, gapped, classes) for model in models[1:]),
         ]
         yield what, [log_loss(truth, one, classes) for one in beliefs]
 

@@ -1,6 +1,6 @@
 """What a site sends for a decision, beside what its readings would take, by the broker's counters.
 
-    SOLAH_DATA=… python benchmarks/traffic.py [--sets room gas hapt robot] [--rows 6000]
+    SOLAH_DATA=… python benchmarks/traffic.py [--sets room gas hapt robot] [--rows 6000] [--lost]
 
 A model is fitted with a group for each device (``solah fit --placement``), on ten of twenty blocks
 of the rows in file order, at most 3,000 of them; the rows of the other blocks are replayed in file
@@ -16,7 +16,9 @@ All send a row at least every 100 rows. Bytes are $SYS/broker/bytes/received and
 their headers and acknowledgements, to the broker and on to the nodes, without TCP. The decision
 itself, which is the same wherever it is made, is not sent. Then, on paper, airtime and energy of a
 LoRa link for the payloads that were sent; and the log-loss when nodes are lost, beside that of the
-class shares.
+class shares: for the model, and for one that was fitted as if nothing could be lost. With --lost
+only that, and for each node that is left alone the same on the rows learnt from, beside a model of
+that node's attributes alone.
 """
 
 from __future__ import annotations
@@ -58,8 +60,9 @@ from solah.network.topics import Topics
 from solah.runtime import Evaluator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from solah.model import Model
     from solah.network.core import Outbox
 
 ALL = 1_000_000
@@ -110,7 +113,9 @@ class Case:
     """A model on its devices, and rows that it has not seen."""
 
     bundle: Bundle
+    careless: Model
     devices: dict[str, list[str]]
+    learnt: tuple[Any, np.ndarray]
     rows: Any
     truth: np.ndarray
     free_accuracy: float
@@ -128,15 +133,22 @@ def made(name: str, n_rows: int) -> Case:
     goal = material.goal[np.sort(drawn)]
     rows, truth = material.table.take(tested), material.goal[tested]
     free = SelfOrganisedHierarchyClassifier().fit(table, goal)
-    placed = SelfOrganisedHierarchyClassifier(
-        groups=devices, interaction_cst=[list(one) for one in devices.values()]
-    ).fit(table, goal)
-    model = placed.model_
+    model, careless = (
+        SelfOrganisedHierarchyClassifier(
+            groups=devices,
+            interaction_cst=[list(one) for one in devices.values()],
+            may_lose=may_lose,
+        )
+        .fit(table, goal)
+        .model_
+        for may_lose in ("groups", None)
+    )
     asked = {one.name for one in model.attributes}
     devices = {node: [n for n in names if n in asked] for node, names in devices.items()}
     devices = {node: names for node, names in devices.items() if names}
     plan = make_plan(model, devices, gateway=GATEWAY, site=name)
-    return Case(Bundle(plan, model), devices, rows, truth, free.score(rows, truth))
+    accuracy = free.score(rows, truth)
+    return Case(Bundle(plan, model), careless, devices, (table, goal), rows, truth, accuracy)
 
 
 def with_way(case: Case, way: str, sending: Sending) -> Bundle:
@@ -376,42 +388,84 @@ def print_airtime(sent: Sent, n_rows: int) -> None:
 
 def print_losses(case: Case) -> None:
     """Print the log-loss for 0 to all nodes lost: the mean over all choices, and the worst."""
-    model = case.bundle.model
-    evaluator, classes = Evaluator(model), np.array(model.goal.states, dtype=object)
-    truth = case.truth.astype(object)
-    is_known = np.isin(truth.astype(str), classes.astype(str))
-    prior = np.tile(np.array(model.goal.prior), (int(is_known.sum()), 1))
-    shares = log_loss(truth[is_known].astype(str), prior, classes.astype(str))
-    print(f"  nodes lost: log-loss, mean (worst) of all choices; class shares {shares:.3f}")
-    told = []
-    for n_lost in range(len(case.devices) + 1):
-        losses = []
-        for lost in itertools.combinations(case.devices, n_lost):
-            gone = {name for node in lost for name in case.devices[node]}
-            columns = {
-                one.name: np.full(case.rows.n_rows, np.nan)
-                if one.name in gone
-                else case.rows.column(one.name).values.astype(float)
-                for one in model.attributes
-            }
-            matrix = np.column_stack(list(columns.values()))
-            beliefs = evaluator.predict_proba(matrix)[is_known]
-            losses.append(log_loss(truth[is_known].astype(str), beliefs, classes.astype(str)))
-        told.append(f"{n_lost}: {np.mean(losses):.3f} ({max(losses):.3f})")
-    print("    " + ", ".join(told), flush=True)
+    for what, model in (("", case.bundle.model), (", fitted to none lost", case.careless)):
+        shares = loss_of_shares(model, case.truth)
+        right = np.mean(Evaluator(model).predict(case.rows) == case.truth.astype(object))
+        print(f"  nodes lost{what}: log-loss, mean (worst) of all choices; class shares ", end="")
+        print(f"{shares:.3f}; with all nodes, {right:.4f} are decided rightly")
+        told = []
+        for n_lost in range(len(case.devices) + 1):
+            losses = [
+                loss_without(model, case.rows, case.truth, columns_of(case, lost))
+                for lost in itertools.combinations(case.devices, n_lost)
+            ]
+            told.append(f"{n_lost}: {np.mean(losses):.3f} ({max(losses):.3f})")
+        print("    " + ", ".join(told), flush=True)
+
+
+def print_left_alone(case: Case) -> None:
+    """Print the log-loss where one node is left, beside a model of its attributes alone."""
+    heads = ("model", "none lost", "alone", "class shares")
+    print(f"  {'left alone':<20}" + "".join(f"{head:>16}" for head in heads) + "  (learnt, tested)")
+    sides = (case.learnt, (case.rows, case.truth))
+    for left, names in case.devices.items():
+        table, goal = case.learnt
+        alone = SelfOrganisedHierarchyClassifier().fit(table.select(names), goal).model_
+        lost = columns_of(case, [node for node in case.devices if node != left])
+        models = ((case.bundle.model, lost), (case.careless, lost), (alone, frozenset()))
+        found = [[loss_without(model, *side, gone) for side in sides] for model, gone in models]
+        found.append([loss_of_shares(case.bundle.model, truth) for _, truth in sides])
+        print(
+            f"  {left:<20}" + "".join(f"{one:>8.3f}{two:>8.3f}" for one, two in found), flush=True
+        )
+
+
+def columns_of(case: Case, nodes: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for node in nodes for name in case.devices[node])
+
+
+def loss_without(model: Model, rows: Any, truth: np.ndarray, gone: frozenset[str]) -> float:
+    """Return the log-loss with some columns lost, of the rows whose class the model knows."""
+    columns = [
+        np.full(rows.n_rows, np.nan)
+        if one.name in gone
+        else rows.column(one.name).values.astype(float)
+        for one in model.attributes
+    ]
+    beliefs = Evaluator(model).predict_proba(np.column_stack(columns))
+    return known_loss(model, truth, beliefs)
+
+
+def loss_of_shares(model: Model, truth: np.ndarray) -> float:
+    return known_loss(model, truth, np.tile(np.array(model.goal.prior), (len(truth), 1)))
+
+
+def known_loss(model: Model, truth: np.ndarray, beliefs: np.ndarray) -> float:
+    classes = np.array(model.goal.states, dtype=object).astype(str)
+    spelt = truth.astype(object).astype(str)
+    is_known = np.isin(spelt, classes)
+    return log_loss(spelt[is_known], beliefs[is_known], classes)
 
 
 def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="*", choices=SETS, default=tuple(SETS))
     parser.add_argument("--rows", type=int, default=6_000)
+    parser.add_argument("--lost", action="store_true", help="only what lost nodes cost")
     options = parser.parse_args(words)
     warnings.simplefilter("ignore")  # classes that only tested rows have
     for name in options.sets:
         try:
-            measure(name, made(name, options.rows))
+            case = made(name, options.rows)
         except DatasetError as error:
             print(f"{name}: left out: {error}")
+            continue
+        if options.lost:
+            print(f"\n{name}")
+            print_losses(case)
+            print_left_alone(case)
+        else:
+            measure(name, case)
 
 
 if __name__ == "__main__":

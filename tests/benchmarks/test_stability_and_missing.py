@@ -48,5 +48,5 @@ def test_the_command_of_missing_readings_prints_a_table(no_files, capsys):
     assert "nothing" in lines[2]
     assert "50% at random" in lines[3]
     assert "the half that matters" in lines[-1]
-    whole = [float(word) for word in lines[2].split()[-4:]]
+    whole = [float(word) for word in lines[2].split()[-5:]]
     assert whole[0] == pytest.approx(whole[1])

@@ -248,6 +248,24 @@ def test_rules_of_two_conditions_stay_on_one_device(run, write, tmp_path):
     assert pairs[together] == [["a", "b"]]
 
 
+def test_rules_are_fitted_to_lose_whole_devices(run, write, tmp_path):
+    drawn = np.random.default_rng(0).normal(size=(200, 3))
+    rows = [f"{c + a:.3f},{c + b:.3f},{'yes' if c > 0 else 'no'},{c:.3f}" for a, b, c in drawn]
+    table = write("two.csv", "a,b,goal,number", *rows)
+    placed = ("--placement", write("two.yaml", "n: [a]", "m: [b]"))
+    groups = ("--group", "n=a", "--group", "m=b")
+    by_hand = (*groups, "--interaction-set", "a", "--interaction-set", "b")
+    output, found = tmp_path / "model.json", []
+    for words in (placed, (*by_hand, "--may-lose", "groups"), by_hand):
+        outcome = run("fit", table, "-t", "goal", "--drop", "number", *words, "-o", output)
+        assert outcome.code == 0, outcome.err
+        found.append(json.loads(output.read_bytes())["trees"])
+    assert found[0] == found[1] != found[2]
+    number = ("fit", table, "-t", "number", "--drop", "goal", "-o", output)
+    assert run(*number, *placed).code == 0
+    run(*number, "--may-lose", "groups").check_error("--may-lose is for classes")
+
+
 def test_a_placement_that_does_not_fit_the_columns_is_refused(run, write, devices, tmp_path):
     common = ("fit", "wine", "-o", tmp_path / "m.json")
     some = write("some.yaml", "a: [alcohol]")

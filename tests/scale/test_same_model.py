@@ -50,6 +50,9 @@ HIERARCHIES = {
     "fewer rules": SelfOrganisedHierarchyClassifier(
         max_rules=12, max_attributes=3, class_weight={"hot": 3.0, "cold": 1.0}, n_clusters="each"
     ),
+    "losing": SelfOrganisedHierarchyClassifier(
+        max_rules=30, interactions=0, groups=[["s0", "s1"], ["s2", "s4"]], may_lose="groups"
+    ),
     "clusters": SelfOrganisedHierarchyClassifier.with_settings(
         {},
         n_clusters=2,

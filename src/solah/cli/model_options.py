@@ -286,6 +286,14 @@ class ModelOptions:
             "all that are in no set are one. Repeat it for more.",
         ),
     ] = None
+    may_lose: Annotated[
+        Literal["groups", "attributes"] | None,
+        _adding_option(
+            help="What may be lost when the model decides, all readings of a group or single "
+            "attributes: rules are then fitted to such rows, too. A file of --placement means "
+            "groups.",
+        ),
+    ] = None
     words_of: Annotated[
         list[str] | None,
         _adding_option(

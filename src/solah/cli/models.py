@@ -47,7 +47,7 @@ _FOR_NUMBERS: dict[str, type[Estimator]] = {
 
 _OF_ADDING = (
     *("words", "interactions", "max_attributes", "attribute_cost", "required", "monotonic"),
-    "interaction_set",
+    *("interaction_set", "may_lose"),
 )
 _OF_TREES = (
     *("labels", "placement", "criterion", "purity", "min_support", "max_depth", "leaves"),
@@ -66,6 +66,7 @@ _MODELS_WITH = {
 }
 _FOR_CLASSES_ONLY = (
     *("hierarchy", "fusion", "screen", "leaves", "shrinkage", "class_weight", "threshold"),
+    "may_lose",
     *(*_OF_STACKING, *_OF_HIERARCHIES, "population", "generations", "time_budget", "cascade"),
 )
 _PARAMETERS = {
@@ -115,6 +116,8 @@ def make_models(
     given = options.given()
     if is_number:
         _refuse_classes_only(wishes, given)
+    elif options.devices is not None:
+        given.setdefault("may_lose", "groups")
     names = list(wishes) or [_default(options, is_number=is_number)]
     if options.devices is not None:
         _refuse_unplaced(names, problem.names, options)

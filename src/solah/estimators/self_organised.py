@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from solah.learn.additive import PathStep
     from solah.learn.memory import MemoryRows
     from solah.learn.organising import Candidate
-    from solah.learn.recipe import AdditiveRecipe, WordKind
+    from solah.learn.recipe import AdditiveRecipe, Part, WordKind
     from solah.learn.rows import Rows
 
 _OF_ADDING = {
@@ -59,6 +59,7 @@ _OF_ADDING = {
     "required": None,
     "monotonic_cst": None,
     "interaction_cst": None,
+    "may_lose": None,
 }
 
 
@@ -99,6 +100,11 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         The paper's k: the larger, the smaller the groups. "each" makes none.
     groups : mapping of name to columns, or list of lists of columns, default=None
         Groups by hand.
+    may_lose : {"groups", "attributes"} or None, default=None
+        What may be lost when the model decides: all readings of a group, such as those of one
+        device, or of single attributes. Scores are then fitted to such rows, too, so that what is
+        left still tells what it can; and a missing reading, which is nothing but lost, never gets a
+        rule. With all readings known, it may cost a little accuracy.
     fusion : {"auto", "add", "tree"} or TreeFusion, default="auto"
         "add" is the model above. "tree" stacks trees, as the paper does; a
         :class:`~solah.TreeFusion` says how. "auto" stacks them if ``tree`` is given.
@@ -156,6 +162,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ADDITIVE_CONSTRAINTS,
+        "may_lose": [StrOptions({"groups", "attributes"}), None],
         "fusion": [StrOptions({"auto", "add", "tree"}), TreeFusion],
         **{name: HIERARCHY_CONSTRAINTS[name] for name in ("tree", "class_weight", "thresholds")},
     }
@@ -177,6 +184,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         interaction_cst: InteractionConstraints | None = None,
         n_clusters: int | Literal["auto", "each"] | Sequence[int] = "auto",
         groups: Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | None = None,
+        may_lose: Part | None = None,
         fusion: Literal["auto", "add", "tree"] | TreeFusion = "auto",
         tree: LinguisticTreeClassifier | None = None,
         kinds: Mapping[str, str | Sequence[str]] | None = None,
@@ -196,6 +204,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         self.interaction_cst = interaction_cst
         self.n_clusters = n_clusters
         self.groups = groups
+        self.may_lose = may_lose
         self.fusion = fusion
         self.tree = tree
         self.kinds = kinds
@@ -287,6 +296,8 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
             rows = rows.only([name for name in rows.names if name in kept])
         if stacked is None:
             recipe = recipe_of(self, names, rows.attributes, list(rows.facts.classes))
+            if self.may_lose is not None:
+                recipe = recipe.losing(self.may_lose)
             dependence = rows.draw(recipe.groups.max_rows).dependence()
             self._learn_additive(rows, recipe, names)
         else:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
     from solah.learn.cone import Cone
+    from solah.learn.lost import FittedRows
     from solah.learn.objective import Scores
     from solah.learn.recipe import AdditiveRecipe, InteractionSettings, Strength, WordKind
     from solah.learn.sample import Fold, Sample
@@ -90,12 +91,14 @@ class Structure:
     reduced : the scores of the parameters that are left, term by term, and the bias
     shares : how first parameters are made of those that are left
     choice : what was settled, and why
+    with_copies : the rows, beside copies of which something is lost; None where nothing may be lost
     """
 
     design: Design
     reduced: Scores
     shares: Float
     choice: Choice
+    with_copies: FittedRows | None = None
 
     @property
     def n_outputs(self) -> int:

@@ -91,6 +91,7 @@ def _fit_all(draft: Draft, start: Scores, rows: Rows) -> Scores:
     sample, columns = structure.design.sample, structure.reduced_columns
     penalty, cone = structure.reduced_penalty, structure.reduced_cone
     pins = Pins.of(structure.live, structure.n_outputs, is_first=False)
+    fitted_rows = structure.with_copies or (sample.objective, columns, sample.weights)
     layout = _Layout(draft)
     scale = rows.facts.weight_unit / SLOPE_SCALE
     current = start
@@ -102,7 +103,7 @@ def _fit_all(draft: Draft, start: Scores, rows: Rows) -> Scores:
         excess *= sample.weights[:, None]
         of_sample = np.vstack([columns.T @ excess, excess.sum(axis=0)])
         pull = of_all - of_sample
-        fitted = pins.fit(sample.objective, columns, sample.weights, penalty, current, pull, cone)
+        fitted = pins.fit(*fitted_rows, penalty, current, pull, cone)
         moved = float(np.abs(fitted.weights - current.weights).max())
         current = fitted
         if moved < NEAR_ENOUGH:

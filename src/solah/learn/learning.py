@@ -9,6 +9,7 @@ from solah.learn.additive import settle
 from solah.learn.all_rows import assemble
 from solah.learn.assembly import name_groups
 from solah.learn.grouping import group_attributes
+from solah.learn.lost import fitted_to_losses, parts_of, with_raised_variances
 from solah.learn.sample import Sample
 
 if TYPE_CHECKING:
@@ -54,7 +55,13 @@ def learn(
     sample = Sample.draw(rows, recipe.most_rows(len(rows.names)))
     structure = settle(sample, recipe, tell)
     groups, clusters = find_groups(structure, rows, recipe.groups)
-    model = with_promises(assemble(structure, rows, groups), recipe.monotonic)
+    if recipe.may_lose is not None:
+        tell("fitting rows of which something is lost")
+        used = {term.vocabulary.attribute.name for term in structure.live_singles}
+        together = clusters if recipe.may_lose == "groups" else ()
+        structure = fitted_to_losses(structure, parts_of(used, together))
+    model = with_raised_variances(assemble(structure, rows, groups), sample, clusters)
+    model = with_promises(model, recipe.monotonic)
     return Learnt(model, structure.choice, clusters)
 
 

@@ -10,7 +10,7 @@ alike in all directions; numbers by one linear system.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -104,20 +104,23 @@ class ClassObjective:
     codes : (n_rows,)
     n_outputs : how many classes there are
     offset : (n_rows, n_outputs) what fixed rules add to the totals of rows
+    reach : (n_rows,) how much of the bias is in the totals that scores are fitted by; None for all
     """
 
     codes: NDArray[np.intp]
     n_outputs: int
     offset: Float | None = None
+    reach: Float | None = None
 
     def take(self, rows: NDArray[np.intp]) -> ClassObjective:
         """Return the classes of some rows."""
         offset = None if self.offset is None else self.offset[rows]
-        return ClassObjective(self.codes[rows], self.n_outputs, offset)
+        reach = None if self.reach is None else self.reach[rows]
+        return ClassObjective(self.codes[rows], self.n_outputs, offset, reach)
 
     def beside(self, offset: Float) -> ClassObjective:
         """Return the same goal beside what fixed rules add."""
-        return ClassObjective(self.codes, self.n_outputs, offset)
+        return replace(self, offset=self._moved(offset))
 
     def _moved(self, totals: Float) -> Float:
         """Add what fixed rules say."""
@@ -176,7 +179,8 @@ class ClassObjective:
     ) -> Scores:
         """Fit the log-odds of the second class by Newton's method; scores are half of them."""
         n_rows, width = columns.shape
-        design = np.hstack([columns, np.ones((n_rows, 1))])
+        reach = np.ones(n_rows) if self.reach is None else self.reach
+        design = np.column_stack([columns, reach])
         price = np.zeros((width + 1, width + 1))
         price[:width, :width] = penalty / 2
         price[np.diag_indices(width + 1)] += _NUGGET
@@ -230,6 +234,7 @@ class ClassObjective:
         truth[self.codes, rows] = 1.0
         linear = np.zeros(shape) if pull is None else pull
         fixed = None if self.offset is None else np.ascontiguousarray(self.offset.T)
+        reach = self.reach
         bend = (turned * (0.25 * weights)) @ columns + penalty
         bend[np.diag_indices(width)] += 1e-6
         factor = cholesky(bend, lower=True)
@@ -246,7 +251,7 @@ class ClassObjective:
         def cost(flat: Float) -> tuple[float, Float]:
             scores = unscale(flat)
             totals = scores.weights.T @ turned
-            totals += scores.bias[:, None]
+            totals += scores.bias[:, None] if reach is None else np.outer(scores.bias, reach)
             if fixed is not None:
                 totals += fixed
             totals -= totals.max(axis=0)
@@ -261,7 +266,8 @@ class ClassObjective:
             totals -= truth
             totals *= weights
             slope = turned @ totals.T + priced + linear[:width]
-            of_bias = (totals.sum(axis=1) + linear[width]) / bias_scale
+            of_bias = totals.sum(axis=1) if reach is None else totals @ reach
+            of_bias = (of_bias + linear[width]) / bias_scale
             scaled = solve_triangular(factor, slope, lower=True, check_finite=False)
             return float(loss) / total_weight, np.vstack([scaled, of_bias]).ravel() / total_weight
 
@@ -373,8 +379,8 @@ def _newton_step(bend: Float, slope: Float, point: Float, bounds: Float | None) 
 
 def softmax(totals: Float) -> Float:
     """Turn totals into shares of belief."""
-    parts = np.exp(totals - totals.max(axis=1, keepdims=True))
-    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
+    parts = np.exp(totals - totals.max(axis=-1, keepdims=True))
+    return np.asarray(parts / parts.sum(axis=-1, keepdims=True))
 
 
 def curvature(objective: Objective, columns: Float, weights: Float, totals: Float) -> Float:

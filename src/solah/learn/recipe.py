@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 WordKind = Literal["auto", "both", "learnt", "quantile", "uniform"]
 WORD_KINDS: tuple[WordKind, ...] = ("auto", "learnt", "quantile", "uniform")
 """Those that users may ask for."""
+
+Part = Literal["groups", "attributes"]
+"""What may be lost at once."""
 
 
 @dataclass(frozen=True)
@@ -252,6 +256,7 @@ class AdditiveRecipe:
     compared_rows : so many of them are enough to compare strengths, pairs and numbers of rules
     max_numbers : the sample is smaller where its memberships would be more numbers
     missing_statistic : how far a missing reading must move the goal to get a rule of its own
+    may_lose : what may be lost when a model decides, so that scores are fitted to that, too
     """
 
     words: WordSettings = WordSettings()
@@ -268,10 +273,15 @@ class AdditiveRecipe:
     compared_rows: int = 6_000
     max_numbers: int = 8_000_000
     missing_statistic: float = 12.0
+    may_lose: Part | None = None
 
     def with_words(self, kind: WordKind) -> AdditiveRecipe:
         """Return the recipe with another kind of words."""
         return replace(self, words=replace(self.words, kind=kind))
+
+    def losing(self, part: Part) -> AdditiveRecipe:
+        """Return the recipe of a model that may lose readings: missing ones then tell nothing."""
+        return replace(self, may_lose=part, missing_statistic=math.inf)
 
     def most_rows(self, n_attributes: int) -> int:
         """Return how many different rows the sample may have."""

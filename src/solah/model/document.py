@@ -121,7 +121,7 @@ class Tree:
     scores : (n_nodes, goal.size) of a tree below a fusion, the evidence of each leaf for each
         class (log-odds), 0 on average over the classes; for a number, what the leaf adds to it
     variance : of a tree below a fusion, the variance of its evidence over the training rows, the
-        mean over the classes: what is lost when it is unknown
+        mean over the classes, or more: what is lost when it is unknown
     missing : what a missing reading tells, of a tree with one input; None if nothing
     pinned : the leaves, by number, that learning again is to keep
     """

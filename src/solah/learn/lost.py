@@ -1,0 +1,258 @@
+"""Learns what is to be believed when readings are lost: of single attributes, or of whole groups.
+
+Two things are learnt from rows whose readings are taken away, each by the log-loss:
+
+- the variances of trees (:mod:`solah.model.beliefs`). That of its evidence is right for a tree that
+  does not depend on the others. Where attributes make up for each other, one counts for what the
+  other counts against, and the one that is left misleads. Then variances are larger, so that the
+  rest is drawn to the class shares;
+- where it is said what may be lost, the scores themselves. Copies of the rows, of which something
+  is lost, are fitted beside them. They weigh little, so scores change where the rows cannot tell
+  them apart anyway.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from solah.learn.objective import ClassObjective, softmax
+from solah.learn.pins import Pins
+from solah.learn.terms import SingleTerm
+from solah.model import Fusion, Tree
+from solah.model.beliefs import NodeEvaluator, damping
+from solah.model.encode import Coded
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.kernels.arrays import Float
+    from solah.learn.additive import Structure
+    from solah.learn.objective import Objective
+    from solah.learn.sample import Sample
+    from solah.learn.terms import Term
+    from solah.model import Model
+
+    Flags = NDArray[np.bool_]
+
+# What the copies of all rows weigh, and how many of them have one part left.
+_COPIED, _LEFT_ALONE = 0.05, 0.5
+# Rows are copied again, with other losses, until there are so many copies.
+_LEAST_COPIES = 2_000
+_RANDOM_MASKS = 40
+_LEAST_ROWS, _MOST_NUMBERS = 200, 32_000
+# How far spreads may be raised, and what it must be worth, in log-losses of the class shares.
+_MOST_RAISED, _LEAST_GAIN = 100.0, 0.002
+
+
+def parts_of(names: Collection[str], groups: Sequence[Sequence[str]]) -> list[frozenset[str]]:
+    """Return what is lost together: the attributes of each group, and each that is in none."""
+    parts = [frozenset(names) & frozenset(group) for group in groups]
+    alone = frozenset(names).difference(*parts)
+    parts += [frozenset((name,)) for name in alone]
+    return sorted((part for part in parts if part), key=sorted)
+
+
+# --- scores --------------------------------------------------------------------------------------
+
+
+class FittedRows(NamedTuple):
+    """What scores are fitted to.
+
+    Attributes
+    ----------
+    objective : the goal of each row
+    columns : (n_rows, n_parameters)
+    weights : (n_rows,)
+    """
+
+    objective: Objective
+    columns: Float
+    weights: Float
+
+
+def fitted_to_losses(structure: Structure, parts: Sequence[frozenset[str]]) -> Structure:
+    """Fit scores again, beside copies of the rows of which parts are lost."""
+    if len(parts) < 2:
+        return structure
+    rows = _with_copies(structure, parts)
+    pins = Pins.of(structure.live, structure.n_outputs, is_first=False)
+    penalty, cone = structure.reduced_penalty, structure.reduced_cone
+    reduced = pins.fit(*rows, penalty, structure.reduced, cone=cone)
+    return replace(structure, reduced=reduced, with_copies=rows)
+
+
+def _with_copies(structure: Structure, parts: Sequence[frozenset[str]]) -> FittedRows:
+    sample, columns = structure.design.sample, structure.reduced_columns
+    objective, terms = sample.objective, structure.live
+    assert isinstance(objective, ClassObjective)
+    times = math.ceil(_LEAST_COPIES / sample.n_rows)
+    n_copies = times * sample.n_rows
+    asked = np.array([[not part.isdisjoint(_asked(term)) for part in parts] for term in terms])
+    is_lost = _drawn(n_copies, len(parts)) @ asked.T
+    variances = structure.variances()
+    variance = np.array([variances[id(term)] for term in terms])
+    scale = damping(is_lost @ variance)
+    known = ~is_lost @ np.sqrt(variance) / max(np.sqrt(variance).sum(), 1e-300)
+    widths = [term.reduction().shape[1] for term in terms]
+    kept = np.repeat(~is_lost, widths, axis=1) * scale[:, None]
+    reach = scale * known
+    start = objective.begin(sample.weights)
+    return FittedRows(
+        ClassObjective(
+            np.tile(objective.codes, 1 + times),
+            objective.n_outputs,
+            np.vstack([np.zeros((sample.n_rows, len(start))), np.outer(1.0 - reach, start)]),
+            np.concatenate([np.ones(sample.n_rows), reach]),
+        ),
+        np.vstack([columns, np.tile(columns, (times, 1)) * kept]),
+        np.concatenate([sample.weights, np.tile(sample.weights * (_COPIED / times), times)]),
+    )
+
+
+def _asked(term: Term) -> list[str]:
+    """Return the names of the attributes that a term asks."""
+    sides = [term] if isinstance(term, SingleTerm) else term.sides
+    return [side.vocabulary.attribute.name for side in sides]
+
+
+def _drawn(n_rows: int, n_parts: int) -> Flags:
+    """Draw which parts of each row are lost: of one half all but one, of the other any number."""
+    random = np.random.default_rng(0)
+    n_lost = random.integers(1, n_parts, n_rows)
+    n_lost[random.random(n_rows) < _LEFT_ALONE] = n_parts - 1
+    order = random.random((n_rows, n_parts)).argsort(axis=1).argsort(axis=1)
+    return np.asarray(order < n_lost[:, None])
+
+
+# --- variances -----------------------------------------------------------------------------------
+
+
+def with_raised_variances(
+    model: Model, sample: Sample, groups: Sequence[Sequence[str]] = ()
+) -> Model:
+    """Raise the variances of trees where rows with lost readings are then believed better.
+
+    Parameters
+    ----------
+    model : Model
+        Rules that add up to classes.
+    sample : Sample
+        Rows that were learnt from.
+    groups : the names of attributes that may be lost together; each may be lost alone, too
+    """
+    if not model.fusions or len(model.attributes) < 2:
+        return model
+    names = [attribute.name for attribute in model.attributes]
+    masks = _masks(parts_of(names, ()), names)
+    if len(groups) > 1:
+        masks = np.unique(np.vstack([masks, _masks(parts_of(names, groups), names)]), axis=0)
+    most = max(_LEAST_ROWS, _MOST_NUMBERS // (len(masks) * model.goal.size))
+    rows = _complete(sample, names).first(most)
+    if rows.n_rows < 2:
+        return model
+    masked = _MaskedRows(model, rows, masks)
+    raised = iter(masked.raised().tolist())
+    nodes = (
+        replace(node, variance=node.variance * next(raised)) if isinstance(node, Tree) else node
+        for node in model.nodes
+    )
+    return replace(model, nodes=tuple(nodes))
+
+
+def _masks(parts: Sequence[frozenset[str]], names: Sequence[str]) -> Flags:
+    """Return which attributes are lost: every part in turn, all but it, and random ones."""
+    each = np.eye(len(parts), dtype=bool)
+    drawn = _drawn(_RANDOM_MASKS, len(parts)) if len(parts) > 2 else each
+    lost = np.vstack([each, ~each, drawn])
+    return np.unique(lost @ np.array([[name in part for name in names] for part in parts]), axis=0)
+
+
+def _complete(sample: Sample, names: Sequence[str]) -> Sample:
+    """Return the rows of a sample of which these attributes are known, and only them."""
+    places = [place for place, one in enumerate(sample.attributes) if one.name in names]
+    rows = np.flatnonzero(~np.isnan(sample.readings[:, places]).any(axis=1))
+    return sample.take(rows, sample.weights[rows])
+
+
+class _MaskedRows:
+    """Rows with lost readings, and how their log-loss depends on the spreads of trees.
+
+    Parameters
+    ----------
+    model : Model
+    rows : rows whose readings are known
+    masks : (n_masks, n_attributes) which of the model's attributes are lost
+    """
+
+    def __init__(self, model: Model, rows: Sample, masks: Flags) -> None:
+        names = [attribute.name for attribute in model.attributes]
+        place = {attribute.name: j for j, attribute in enumerate(rows.attributes)}
+        coded = Coded({name: rows.readings[:, place[name]] for name in names}, rows.n_rows)
+        evaluate, trees = NodeEvaluator(model), model.trees
+        evidence = np.stack([evaluate.signal(tree, coded, {}, {}) for tree in trees])
+        asked = [{attribute.name for attribute in tree.inputs} for tree in trees]
+        is_gone = masks @ np.array([[name in of_tree for name in names] for of_tree in asked]).T
+        ruled = np.array([tree.missing is not None for tree in trees])
+        nothing = (0.0,) * model.goal.size
+        instead = np.array([tree.missing.scores if tree.missing else nothing for tree in trees])
+        self.spreads = np.sqrt([tree.variance for tree in trees])
+        self._is_free = (self.spreads > 0) & ~ruled
+        self._is_lost = (is_gone & ~ruled).astype(np.float64)
+        evidence_left = np.tensordot(1.0 - is_gone, evidence, 1)
+        self._evidence = evidence_left + (is_gone @ instead)[:, None, :]
+        self._start = model.goal.log_prior
+        assert isinstance(model.root, Fusion)
+        self._lean = np.array(model.root.bias) - self._start
+        assert isinstance(rows.objective, ClassObjective)
+        self._codes = rows.objective.codes
+        self._weights = rows.weights / (rows.weights.sum() * len(masks))
+        self.loss_of_shares = float(
+            -(rows.weights @ np.log(np.maximum(model.goal.prior, 1e-30))[self._codes])
+            / rows.weights.sum()
+        )
+
+    def raised(self) -> Float:
+        """Return what the variance of each tree is to be multiplied with."""
+        nothing = np.zeros(len(self.spreads))
+        most = np.where(self._is_free, math.log(_MOST_RAISED), 0.0)
+        before = self.loss(nothing)[0]
+        found = minimize(
+            self.loss,
+            nothing,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=list(zip(nothing, most, strict=True)),
+            options={"maxiter": 50, "ftol": 1e-6},
+        )
+        is_worth_it = before - float(found.fun) > _LEAST_GAIN * self.loss_of_shares
+        return np.asarray(np.exp(2.0 * found.x)) if is_worth_it else np.ones_like(nothing)
+
+    def loss(self, moved: Float) -> tuple[float, Float]:
+        """Return the mean log-loss of all masks, and its slope.
+
+        Parameters
+        ----------
+        moved : (n_trees,) how far the logarithms of spreads are raised
+        """
+        spreads = self.spreads * np.exp(moved)
+        whole = max(float(spreads.sum()), 1e-300)
+        scale = damping(self._is_lost @ spreads**2)
+        known = 1.0 - self._is_lost @ spreads / whole
+        added = self._lean * known[:, None, None] + self._evidence
+        beliefs = softmax(self._start + scale[:, None, None] * added)
+        rows = np.arange(len(self._codes))
+        loss = -(np.log(np.maximum(beliefs[:, rows, self._codes], 1e-300)) @ self._weights).sum()
+        beliefs[:, rows, self._codes] -= 1.0
+        beliefs *= self._weights[:, None]
+        by_scale = (beliefs * added).sum(axis=(1, 2)) * -np.pi / 8.0 * scale**3
+        by_known = scale * (beliefs.sum(axis=1) @ self._lean)
+        slope = self._is_lost.T @ by_scale * spreads
+        slope += (by_known @ (1.0 - known) - self._is_lost.T @ by_known) / whole
+        return float(loss), slope * spreads
