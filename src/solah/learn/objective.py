@@ -11,6 +11,7 @@ alike in all directions; numbers by one linear system.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -132,8 +133,8 @@ class ClassObjective:
     def losses(self, totals: Float) -> Float:
         """Return the negative log-likelihood of each row's class."""
         totals = self._moved(totals)
-        top = totals.max(axis=1)
-        whole = top + np.log(np.exp(totals - top[:, None]).sum(axis=1))
+        top = largest_of(totals)
+        whole = top + np.log(sum_of(np.exp(totals - top[:, None])))
         return np.asarray(whole - totals[np.arange(len(totals)), self.codes])
 
     def hits(self, totals: Float) -> Float:
@@ -373,13 +374,23 @@ def _newton_step(bend: Float, slope: Float, point: Float, bounds: Float | None) 
 
 def softmax(totals: Float) -> Float:
     """Turn totals into shares of belief."""
-    parts = np.exp(totals - totals.max(axis=1, keepdims=True))
-    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
+    parts = np.exp(totals - largest_of(totals)[:, None])
+    return np.asarray(parts / sum_of(parts)[:, None])
+
+
+def largest_of(totals: Float) -> Float:
+    """Return the largest number of each row: column by column, which is much faster for few."""
+    return np.asarray(reduce(np.maximum, totals.T))
+
+
+def sum_of(totals: Float) -> Float:
+    """Return the sum of each row, in the order in which NumPy adds up few columns."""
+    return np.asarray(reduce(np.add, totals.T) if totals.shape[1] < 8 else totals.sum(axis=1))
 
 
 def curvature(objective: Objective, columns: Float, weights: Float, totals: Float) -> Float:
     """Return how the loss of rows bends with the scores of one output, all outputs averaged."""
     _, bend = objective.gradient(totals)
-    of_rows = bend.sum(axis=1) / max(objective.n_outputs - 1, 1)
+    of_rows = sum_of(bend) / max(objective.n_outputs - 1, 1)
     of_rows = weights * np.maximum(of_rows, _LEAST_CURVATURE)
     return np.asarray((columns * of_rows[:, None]).T @ columns)
