@@ -202,11 +202,10 @@ class ClassObjective:
             slope = design.T @ (weights * (share - is_second)) + linear + price @ odds
             bend = weights * np.maximum(share * (1.0 - share), 1e-6)
             step = _newton_step((design * bend[:, None]).T @ design + price, slope, odds, bounds)
-            size = 1.0
-            while cost(odds - size * step) > now and size > 1e-4:
+            size, before = 1.0, now
+            while (now := cost(odds - size * step)) > before and size > 1e-4:
                 size /= 2
             odds = odds - size * step
-            before, now = now, cost(odds)
             if before - now < near * float(weights.sum()):
                 break
         both = np.stack([-odds / 2, odds / 2], axis=1)

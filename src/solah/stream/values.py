@@ -102,7 +102,8 @@ def _values(name: str, cells: Sequence[Reading]) -> NDArray[Any]:
     if float in types and types <= {float, type(None)}:  # as most readings are
         return np.array(cells, dtype=np.float64)
     # A whole number beside text is spelt without a point, however its column came in.
-    is_text = any(issubclass(one, str) for one in types)
+    texts = {one for one in types if issubclass(one, str)}
+    is_mixed = bool(texts) and not types <= {*texts, type(None)}
     objects = np.empty(len(cells), dtype=object)
-    objects[:] = [spell(cell) if is_text and cell is not None else cell for cell in cells]
+    objects[:] = [spell(cell) if is_mixed and cell is not None else cell for cell in cells]
     return as_column(name, objects).values
