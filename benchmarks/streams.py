@@ -18,9 +18,10 @@ Learners: no change (the class of the row before); a hierarchy fitted once; the 
 installed, its Hoeffding adaptive tree and its adaptive random forest, with their own defaults. All
 hierarchies have the same settings.
 
-``--paces`` compares paces of the stream learner on *abrupt* and *gradual*, and ``--as-before`` the
-constants of ``solah.stream.persistence`` on generated streams; seeds from 100 on. ``--speed``
-measures rows per CPU second on ten attributes.
+``--paces`` compares paces of the stream learner on *abrupt* and *gradual*, ``--as-before`` the
+constants of ``solah.stream.persistence`` on generated streams, and ``--settled`` how long settings
+last, on planes that jump and on two files of sensors that no table has; seeds from 100 on.
+``--speed`` measures rows per CPU second on ten attributes, without, with few and with many drifts.
 
 ``--detectors`` measures how often a detector raises a false alarm over 10,000 rows with an error of
 0.1 and of 0.4, and how many rows it takes to tell a step of the error from 0.1 to 0.3.
@@ -29,6 +30,7 @@ measures rows per CPU second on ten attributes.
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from importlib.util import find_spec
 from time import process_time
 from typing import TYPE_CHECKING, Any
@@ -37,7 +39,7 @@ import numpy as np
 
 from solah import SelfOrganisedHierarchyClassifier, datasets
 from solah.data import from_array
-from solah.stream import AdaptiveWindow, PageHinkley, StreamLearner, persistence
+from solah.stream import AdaptiveWindow, PageHinkley, StreamLearner, organising, persistence
 from solah.stream.deciding import Decider
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--stream", nargs="+", choices=STREAMS, default=list(STREAMS))
     parser.add_argument("--learner", nargs="+", choices=LEARNERS, default=list(LEARNERS))
-    for mode in ("--detectors", "--paces", "--as-before", "--speed"):
+    for mode in ("--detectors", "--paces", "--as-before", "--settled", "--speed"):
         parser.add_argument(mode, action="store_true")
     options = parser.parse_args()
     if options.detectors:
@@ -68,6 +70,8 @@ def main() -> None:
         measure_speed()
     elif options.as_before:
         compare(GENERATED, as_before_constants(), range(100, 100 + options.seeds), 6_000)
+    elif options.settled:
+        compare(OFTEN, settled_constants(), range(100, 100 + options.seeds), 12_000)
     elif options.paces:
         drifting = {name: STREAMS[name] for name in ("abrupt", "gradual")}
         compare(drifting, paces(), range(100, 100 + options.seeds), options.rows)
@@ -107,16 +111,22 @@ def spelt(found: list[tuple[float, float]]) -> str:
 
 
 def abrupt(n_rows: int, seed: int) -> Rows:
+    return jumping(n_rows, seed, n_attributes=5, n_planes=3)
+
+
+def jumping(n_rows: int, seed: int, *, n_attributes: int, n_planes: int) -> Rows:
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 5))
-    return X, noisy(rng, sides(X, planes(rng), np.arange(n_rows) * 3 // n_rows))
+    X = rng.normal(size=(n_rows, n_attributes))
+    normals = rng.normal(size=(n_planes, n_attributes))
+    return X, noisy(rng, sides(X, normals, np.arange(n_rows) * n_planes // n_rows))
 
 
 def gradual(n_rows: int, seed: int) -> Rows:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 5))
     way = np.clip(np.arange(n_rows) * 3 / n_rows - 1, 0, 1)  # the middle third mixes
-    return X, noisy(rng, sides(X, planes(rng), (rng.random(n_rows) < way).astype(int)))
+    normals = rng.normal(size=(3, 5))
+    return X, noisy(rng, sides(X, normals, (rng.random(n_rows) < way).astype(int)))
 
 
 def agrawal(n_rows: int, seed: int) -> Rows:
@@ -194,10 +204,6 @@ def river_generators() -> dict[str, Callable[[int, int], Rows]]:
     }
 
 
-def planes(rng: np.random.Generator) -> NDArray[np.float64]:
-    return rng.normal(size=(3, 5))
-
-
 def sides(
     X: NDArray[np.float64], normals: NDArray[np.float64], which: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
@@ -223,6 +229,12 @@ GENERATED = {
     "runs of 500": in_runs(0.998, 2),
     "runs that end": runs_that_end,
 }
+OFTEN: dict[str, Callable[[int, int], Rows]] = {
+    "2 drifts": partial(jumping, n_attributes=10, n_planes=3),
+    "11 drifts": partial(jumping, n_attributes=8, n_planes=12),
+    **({"agrawal": agrawal} if HAS_RIVER else {}),
+    **{name: in_file_order(name) for name in ("room_occupancy", "wall_following_robot")},
+}
 
 
 def peers() -> dict[str, Callable[[Rows, Rows], int]]:
@@ -247,15 +259,22 @@ def as_before_constants() -> dict[str, Callable[[Rows, Rows], int]]:
     return {
         "no-change": no_change,
         "never": without_class_before,
-        "usual": with_constants(usual),
-        **{name: with_constants(values) for name, values in changed.items()},
+        "usual": with_constants(persistence, usual),
+        **{name: with_constants(persistence, values) for name, values in changed.items()},
     }
 
 
-def with_constants(values: dict[str, float]) -> Callable[[Rows, Rows], int]:
+def settled_constants() -> dict[str, Callable[[Rows, Rows], int]]:
+    return {
+        f"{n_rows} rows an attribute": with_constants(organising, {"_ROWS_AN_ATTRIBUTE": n_rows})
+        for n_rows in (0, 200, 400)
+    }
+
+
+def with_constants(module: Any, values: dict[str, float]) -> Callable[[Rows, Rows], int]:
     def run(first: Rows, rest: Rows) -> int:
         for name, value in values.items():
-            setattr(persistence, name, value)
+            setattr(module, name, value)
         return stream(first, rest)
 
     return run
@@ -352,13 +371,12 @@ LEARNERS: dict[str, Callable[[Rows, Rows], int]] = {
 
 
 def measure_speed() -> None:
-    """Time the stream learner on ten attributes, all fits included."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_000, 10))
-    y = noisy(rng, X @ rng.normal(size=10) > 0)
-    for name in ("stream-never-as-before", "stream"):
-        accuracy, speed = timed(LEARNERS[name], X, y)
-        print(f"{name}: {speed:,.0f} rows per CPU second, accuracy {accuracy:.3f}", flush=True)
+    """Time the stream learner on a plane in ten attributes, all fits included."""
+    for n_planes in (1, 3, 10):
+        X, y = jumping(20_000, 0, n_attributes=10, n_planes=n_planes)
+        print(f"ten attributes, 20,000 rows, {n_planes - 1} drifts")
+        for name in ("stream-never-as-before", "stream", "stream-swap-after-100"):
+            print(f"  {name:<28}{spelt([timed(LEARNERS[name], X, y)])}", flush=True)
 
 
 def measure_detectors() -> None:

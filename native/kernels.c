@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ABI_VERSION 7
+#define ABI_VERSION 8
 #define MASS_BITS 24
 #define MASS_ONE ((uint32_t)1 << MASS_BITS)
 #define MASS_MASK (MASS_ONE - 1)

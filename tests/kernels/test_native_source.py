@@ -22,7 +22,7 @@ def compile_c(find_tool):
     return run
 
 
-@pytest.mark.parametrize("name", ["kernels", "boosting"])
+@pytest.mark.parametrize("name", ["kernels", "boosting", "learning"])
 def test_the_kernels_compile_without_a_warning(compile_c, tmp_path, name):
     result = compile_c("-c", NATIVE / f"{name}.c", "-o", tmp_path / f"{name}.o")
     assert result.returncode == 0, result.stderr
@@ -40,7 +40,7 @@ def test_runs_clean_under_the_sanitizers(compile_c, tmp_path):
     program = tmp_path / "driver"
     built = compile_c(
         *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1"),
-        *(NATIVE / "kernels.c", NATIVE / "boosting.c"),
+        *(NATIVE / "kernels.c", NATIVE / "boosting.c", NATIVE / "learning.c"),
         Path(__file__).with_name("sanitize_driver.c"),
         *("-o", program),
     )

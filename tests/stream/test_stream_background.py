@@ -27,14 +27,14 @@ def followed(X, y, size=1_000, **parameters):
 @pytest.fixture
 def gate(monkeypatch):
     """Let fits in the background wait until the gate is opened."""
-    opened, fit = threading.Event(), Trainer.fit
+    opened, learn = threading.Event(), Trainer.learn
 
-    def wait_and_fit(self, rows):
+    def wait_and_learn(self, *task):
         if threading.current_thread() is not threading.main_thread():
             assert opened.wait(PATIENCE)
-        return fit(self, rows)
+        return learn(self, *task)
 
-    monkeypatch.setattr(Trainer, "fit", wait_and_fit)
+    monkeypatch.setattr(Trainer, "learn", wait_and_learn)
     yield opened
     opened.set()
 
@@ -53,16 +53,31 @@ def test_a_new_model_takes_over_at_the_row_that_was_said():
 def test_neither_time_nor_batches_change_anything(monkeypatch, size):
     X, y = turning(400, 200)
     stream, expected = followed(X, y, swap_after=25)
-    fit = Trainer.fit
+    learn = Trainer.learn
 
-    def slow(self, rows):
+    def slow(self, *task):
         time.sleep(0.05)
-        return fit(self, rows)
+        return learn(self, *task)
 
-    monkeypatch.setattr(Trainer, "fit", slow)
+    monkeypatch.setattr(Trainer, "learn", slow)
     again, found = followed(X, y, size, swap_after=25)
     assert found == expected
     assert model_hash(again.model) == model_hash(stream.model)
+
+
+@pytest.mark.parametrize(("swap_after", "n_rows"), [(100, 219), (None, 400)])
+def test_rows_are_decided_while_a_new_model_is_learnt(gate, swap_after, n_rows):
+    X, y = turning(1_000, 1_000)
+    stream, _ = followed(X[:120], y[:120], swap_after=swap_after)
+    decided, model = stream.metrics.decided, stream.lifecycle.decider
+    assert not stream.lifecycle.fit.learnt.done()
+    stream.learn(X[120:n_rows], y[120:n_rows])
+    assert not stream.lifecycle.fit.learnt.done()
+    assert stream.metrics.decided == decided + n_rows - 120
+    assert stream.lifecycle.decider is model
+    gate.set()
+    stream.learn(X[n_rows:], y[n_rows:])
+    assert stream.metrics.reorganisations > 1
 
 
 def test_the_old_model_decides_while_a_new_one_is_learnt(gate):
@@ -72,7 +87,7 @@ def test_the_old_model_decides_while_a_new_one_is_learnt(gate):
     assert stream.metrics.rows == 400
     assert stream.predict(X[:10]).shape == (10,)
     gate.set()
-    stream.lifecycle.fit.models.result(PATIENCE)
+    stream.lifecycle.fit.learnt.result(PATIENCE)
     answers = [e for e in stream.learn(X[400:401], y[400:401]) if e.kind is not EventKind.AS_BEFORE]
     assert answers[0].kind in {EventKind.SWAPPED, EventKind.REFUSED}
     assert answers[0].row == 401

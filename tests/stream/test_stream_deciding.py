@@ -7,7 +7,6 @@ import pytest
 from random_models import ADDITIVE_SHAPES, SHAPES, coded, random_model, random_rows
 from solah import LinguisticTreeClassifier
 from solah.data import Table, as_column
-from solah.device.fixed_tables import ONE
 from solah.model.beliefs import signals_of
 from solah.model.format import model_hash
 from solah.stream import StreamLearner
@@ -43,9 +42,9 @@ def drawn(shape, n_rows=60):
 def test_before_it_learns_it_decides_as_the_model(shape):
     model, rows, table, _ = drawn(shape)
     decider = Decider(model, pace=1.0, forgetting=0.0)
-    decider.serve(table, [None] * len(rows))
+    verdicts = decider.serve(table, [None] * len(rows))
     beliefs = signals_of(model, coded(model, rows))[model.root.name]
-    np.testing.assert_allclose(np.array(decider._twin.believed) / ONE, beliefs, atol=5e-3)
+    np.testing.assert_allclose(verdicts.beliefs, beliefs, atol=5e-3)
 
 
 @pytest.mark.parametrize("shape", EVERY_SHAPE)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solah.data import Column
-from solah.stream import KeptRow
+from solah.stream import KeptRow, dependence
 from solah.stream.dependence import find_shift
 
 
@@ -36,6 +36,25 @@ def test_a_shift_is_found_and_named(seed):
     assert shift.between in {("x0", "y"), ("x1", "y")}
     assert abs(shift.after - shift.before) > 0.3
     assert str(shift).startswith(f"the dependence of {shift.between[0]} and y has moved from ")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shuffling_that_ends_early_tells_the_same(monkeypatch, seed):
+    n_rows = (40, 80, 200, 200)[seed]  # some shifts are hard to tell
+    asked = rows(seed, n_rows), rows(50 + seed, n_rows, flipped=seed < 3), like(), "y"
+    quick = find_shift(*asked)
+    monkeypatch.setattr(dependence, "_CERTAIN", np.inf)
+    assert find_shift(*asked) == quick
+
+
+def test_a_shift_that_is_certain_takes_few_shuffles(monkeypatch):
+    measured = []
+    correlations = dependence._correlations
+    monkeypatch.setattr(
+        dependence, "_correlations", lambda *of: (measured.append(of), correlations(*of))[1]
+    )
+    assert find_shift(rows(0, 400), rows(1, 400, flipped=True), like(), "y") is not None
+    assert len(measured) == 2 + 2 * 19
 
 
 def test_a_shift_between_attributes_is_found_too():

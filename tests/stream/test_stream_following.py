@@ -261,6 +261,23 @@ def test_the_usual_learner_organises_itself():
     assert stream.metrics.swapped == 1
 
 
+def test_a_hierarchy_is_the_same_for_all_batches_and_keeps_to_its_budget():
+    X, y = turning(900, 450)
+    found = []
+    for size in (900, 37, 1):
+        stream = StreamLearner(
+            SelfOrganisedHierarchyClassifier(max_rules=9, interactions=0), **QUICK
+        )
+        events = []
+        for start in range(0, len(y), size):
+            events += stream.learn(X[start : start + size], y[start : start + size])
+            assert stream.model is None or stream.model.n_rules <= 9
+        assert all(event.n_rules is None or event.n_rules <= 9 for event in events)
+        found.append((events, model_hash(stream.model)))
+    assert found[0] == found[1] == found[2]
+    assert stream.metrics.swapped > 2
+
+
 def test_a_search_gets_a_seed():
     assert StreamLearner(GeneticHierarchyClassifier(), random_state=5).estimator.random_state == 5
 

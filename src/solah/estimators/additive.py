@@ -7,12 +7,13 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from solah.estimators.constraints import (
     check_budget,
@@ -192,10 +193,16 @@ def _numbers_rows(values: Any) -> bool:
     return bool((steps == 1).all() and float(values[0]).is_integer())
 
 
+@cache
+def _libraries() -> ThreadpoolController:
+    """Find the libraries that have threads; that takes milliseconds."""
+    return ThreadpoolController()
+
+
 @contextmanager
 def progress(is_shown: bool) -> Iterator[Callable[[str], None]]:
     """Yield what is told of every step, and keep sums of matrices the same on every machine."""
-    with threadpool_limits(1, user_api="blas"):
+    with _libraries().limit(limits=1, user_api="blas"):
         if not is_shown:
             yield lambda _: None
             return

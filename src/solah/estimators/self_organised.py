@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from solah.labels.describe import Description, LabelSettings
     from solah.labels.goals import ClassGoal
     from solah.labels.words import WordsByHand
-    from solah.learn.additive import PathStep
+    from solah.learn.additive import Choice, PathStep
     from solah.learn.memory import MemoryRows
     from solah.learn.organising import Candidate
     from solah.learn.recipe import AdditiveRecipe, Part, WordKind
@@ -131,6 +131,8 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         Why it was this one, in a sentence.
     word_kind_ : {"learnt", "quantile", "uniform"}
         Where the words stand that are not given by hand; stacked trees have their own.
+    choice_ : Choice
+        All that was settled out of fold, for :meth:`fit_settled`; stacked trees have none.
     hierarchy_ : Hierarchy
         The wiring; ``print(model.hierarchy_.draw())`` shows it.
     clusters_ : tuple of tuples of str
@@ -166,6 +168,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         "fusion": [StrOptions({"auto", "add", "tree"}), TreeFusion],
         **{name: HIERARCHY_CONSTRAINTS[name] for name in ("tree", "class_weight", "thresholds")},
     }
+    _settled: Choice | None = None
     _parts: ClassVar[Mapping[str, type[BaseEstimator]]] = {
         "fusion": TreeFusion,
         "tree": LinguisticTreeClassifier,
@@ -213,6 +216,38 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         self.thresholds = thresholds
         self.verbose = verbose
         self.n_jobs = n_jobs
+
+    def fit_settled(self, X: Any, y: Any, choice: Choice) -> Self:
+        """Learn as ``fit`` does, with what another fit has settled; nothing is compared again.
+
+        ``dependence_`` and ``relevance_`` are those of the attributes that rules use.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        choice : Choice
+            The ``choice_`` of a fit to similar rows.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from solah import SelfOrganisedHierarchyClassifier
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> first = SelfOrganisedHierarchyClassifier(max_rules=12).fit(X[::2], y[::2])
+        >>> again = SelfOrganisedHierarchyClassifier(max_rules=12)
+        >>> again.fit_settled(X, y, first.choice_).choice_.strength == first.choice_.strength
+        True
+        """
+        self._settled = choice
+        try:
+            return self.fit(X, y)
+        finally:
+            del self._settled
 
     @classmethod
     def _part_with(cls, name: str, given: Mapping[str, Any]) -> str | None:
@@ -298,22 +333,26 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
             recipe = recipe_of(self, names, rows.attributes, list(rows.facts.classes))
             if self.may_lose is not None:
                 recipe = recipe.losing(self.may_lose)
-            dependence = rows.draw(recipe.groups.max_rows).dependence()
-            self._learn_additive(rows, recipe, names)
+            dependence = self._learn_additive(rows, recipe, names)
         else:
             dependence = rows.dependence(bias_corrected=bias_corrected)
             self._learn_stacked(rows, dependence)
-        self._keep_dependence(rows.names, dependence.matrix, dependence.relevance, relevance, names)
+        self._keep_dependence(dependence, relevance, names)
 
-    def _learn_additive(self, rows: Rows, recipe: AdditiveRecipe, names: Sequence[str]) -> None:
+    def _learn_additive(
+        self, rows: Rows, recipe: AdditiveRecipe, names: Sequence[str]
+    ) -> Dependence:
+        """Learn rules that add up; return how the columns depend on each other."""
         with progress(self.verbose) as tell:
-            learnt = learn(rows, recipe, tell)
+            learnt = learn(rows, recipe, tell, self._settled)
         self._take(with_attributes_as(learnt.model, names))
         self.hierarchy_, self.classes_ = self.model_.hierarchy, rows.facts.classes
         self.goal_ = self.model_.goal
+        self.choice_ = learnt.choice
         self.path_, self.selection_reason_ = RulePath(learnt.choice.path), learnt.choice.reason
         self.word_kind_ = learnt.choice.word_kind
         self.clusters_ = learnt.clusters
+        return learnt.dependence
 
     def _learn_stacked(self, rows: Rows, dependence: Dependence) -> None:
         """Train trees that are stacked, and take what they have learnt."""
@@ -334,21 +373,16 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         return sorted(rows.names, key=_natural) if known is None else list(known)
 
     def _keep_dependence(
-        self,
-        kept: Sequence[str],
-        matrix: Any,
-        of_goal: Any,
-        screened: Mapping[str, float] | None,
-        names: Sequence[str],
+        self, found: Dependence, screened: Mapping[str, float] | None, names: Sequence[str]
     ) -> None:
         """Keep what is known of dependence, in the order in which the columns came."""
-        place_of = {name: place for place, name in enumerate(kept)}
+        place_of = {name: place for place, name in enumerate(found.names)}
         there = [place for place, name in enumerate(names) if name in place_of]
         places = [place_of[names[place]] for place in there]
         self.dependence_ = np.full((len(names), len(names)), np.nan)
-        self.dependence_[np.ix_(there, there)] = matrix[np.ix_(places, places)]
+        self.dependence_[np.ix_(there, there)] = found.matrix[np.ix_(places, places)]
         self.relevance_ = np.full(len(names), np.nan)
-        self.relevance_[there] = of_goal[places]
+        self.relevance_[there] = found.relevance[places]
         if screened is not None:
             self.relevance_ = np.array([screened.get(name, np.nan) for name in names])
         asked = self._asked_for()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 name = "native"
 
-ABI_VERSION = 7
+ABI_VERSION = 8
 _FILE_NAMES = ("_native.so", "_native.dylib", "_native.dll")
 
 _P = ctypes.c_void_p
@@ -50,6 +50,7 @@ _SIGNATURES = {
     "solah_fine_count": [_P, _I64, _I64, _P, _P, _P, _I64, _P, _P],
     "solah_predict": [_P, _I64, _I32, *_ROWS, _P, *_TREE, _P, _I32, _P],
     "solah_grow": [_P, _I64, _I32, *[_P] * 5, _I32, _F64, _I64, _P, _P],
+    "solah_learn_rows": [_P, _I64, _I32, _P, *[_P, _I32] * 2, _I32, _P, _I32, _I32, *[_P] * 3],
 }
 
 
@@ -79,6 +80,7 @@ def load() -> ctypes.CDLL | None:
     library.solah_share_weights.restype = None
     library.solah_find.restype = None
     library.solah_fine_count.restype = None
+    library.solah_learn_rows.restype = None
     return library
 
 
@@ -270,6 +272,61 @@ def grow(
     )
     _check(min(grown, 0))
     return grown
+
+
+def learn_rows(
+    weights: Int64,
+    rules: Int64,
+    starts: Int64,
+    begin: Int64,
+    value_bits: int,
+    observed: Int64,
+    bits: tuple[int, int],
+    start: Int64,
+    learnt: Int64,
+) -> Int64:
+    """Let rules that weigh evidence decide on rows, and learn from each.
+
+    This is how :class:`solah.learn.online.LearningTwin` learns from rows whose readings are all
+    known, where rules need not keep to any order.
+
+    Parameters
+    ----------
+    weights : (n_rows, n_branches) how far rows take branches
+    rules : (n_branches,) the rules that these move
+    starts : (n_trees,) the first branch of each tree
+    begin : (n_values,) what a row has before any tree
+    value_bits : the unit of scores
+    observed : (n_rows,) the places of classes; one out of range teaches nothing
+    bits : of a step, and of what is forgotten
+    start : (n_rules, n_values) what rules go back to
+    learnt : (n_rules, n_values) what is learnt; it changes
+
+    Returns
+    -------
+    beliefs : (n_rows, n_values + 1) what was believed of each row before it was learnt from
+    """
+    n_rows, n_branches = weights.shape
+    beliefs = np.empty((n_rows, len(begin) + 1), dtype=np.int64)
+    arrays = weights, rules, starts, begin, observed, start, learnt
+    assert all(one.dtype == np.int64 and one.flags.c_contiguous for one in arrays)
+    _library().solah_learn_rows(
+        _at(weights),
+        n_rows,
+        n_branches,
+        _at(rules),
+        _at(starts),
+        len(starts),
+        _at(begin),
+        len(begin),
+        value_bits,
+        _at(observed),
+        *bits,
+        _at(start),
+        _at(learnt),
+        _at(beliefs),
+    )
+    return beliefs
 
 
 def _column(values: Float) -> tuple[int, int, int]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
     from solah.learn.cone import Cone
+    from solah.learn.cuts import SplitGains
     from solah.learn.lost import FittedRows
     from solah.learn.objective import Scores
     from solah.learn.recipe import AdditiveRecipe, InteractionSettings, Strength, WordKind
@@ -115,6 +116,11 @@ class Structure:
         """The terms of single attributes that are left."""
         return [term for term in self.design.singles if term.n_rules]
 
+    @property
+    def used(self) -> set[str]:
+        """The names of the attributes that are left."""
+        return {term.vocabulary.attribute.name for term in self.live_singles}
+
     @cached_property
     def reduced_columns(self) -> Float:
         """The columns of the parameters that are left."""
@@ -169,9 +175,14 @@ class Structure:
         return found
 
 
-def settle(sample: Sample, recipe: AdditiveRecipe, tell: Tell = lambda _: None) -> Structure:
-    """Settle an additive model on a sample."""
-    choice = choose(sample, recipe, tell)
+def settle(
+    sample: Sample,
+    recipe: AdditiveRecipe,
+    tell: Tell = lambda _: None,
+    choice: Choice | None = None,
+) -> Structure:
+    """Settle an additive model on a sample; what was chosen before need not be compared."""
+    choice = choose(sample, recipe, tell) if choice is None else replace(choice, path=())
     recipe = recipe.with_words(choice.words)
     design = Design.begin(sample, recipe)
     _check_required(design, recipe)
@@ -250,9 +261,9 @@ class _Step(NamedTuple):
 class _Trial:
     """One fold: what is learnt from its rows, and how it does on the others."""
 
-    def __init__(self, fold: Fold, recipe: AdditiveRecipe) -> None:
+    def __init__(self, fold: Fold, recipe: AdditiveRecipe, gains: SplitGains | None = None) -> None:
         self.fold, self.recipe = fold, recipe
-        self.design = Design.begin(fold.learnt, recipe)
+        self.design = Design.begin(fold.learnt, recipe, gains)
         self.tested = self.design.columns_of(fold.tested)
         self.fitted: dict[Strength, Scores] = {}
         self.weights = fold.tested.weights
@@ -329,7 +340,7 @@ def _choose_words(
         return kind, [_Trial(fold, recipe) for fold in folds]
     tell("comparing words")
     blind = [_Trial(fold, recipe.with_words("quantile")) for fold in folds]
-    learnt = [_Trial(fold, recipe.with_words("both")) for fold in folds]
+    learnt = [_Trial(one.fold, recipe.with_words("both"), one.design.gains) for one in blind]
     gain, error = _difference(
         _together(trial.try_strength(strength) for trial in learnt),
         _together(trial.try_strength(strength) for trial in blind),

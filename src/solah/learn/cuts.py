@@ -13,6 +13,7 @@ import numpy as np
 
 from solah.kernels.arrays import MISSING_BIN
 from solah.kernels.choose import kernel
+from solah.learn.objective import sum_of
 
 if TYPE_CHECKING:
     from solah.kernels.arrays import Bytes, Float, Int32
@@ -121,7 +122,7 @@ def _boost(
             step /= np.bincount(leaf, curvature, n_leaves) + settings.ridge * row
             steps[:, output] = step[leaf]
         if objective.n_outputs > 1:
-            steps -= steps.mean(axis=1, keepdims=True)
+            steps -= sum_of(steps)[:, None] / objective.n_outputs
         totals += steps
 
 

@@ -44,6 +44,7 @@ class Design:
     memberships, means : of each single term, those of all rows and their means
     columns : (n_rows, n_parameters)
     scores : what was fitted last
+    gains : what splits of the attributes gain, where that was asked
     """
 
     sample: Sample
@@ -52,21 +53,26 @@ class Design:
     means: list[Float]
     columns: Float
     scores: Scores | None = None
+    gains: SplitGains | None = None
     _products: list[Product] = field(default_factory=list)
     _parts: list[Part] | None = None
 
     @classmethod
-    def begin(cls, sample: Sample, recipe: AdditiveRecipe) -> Design:
-        """Place the first words of all attributes."""
+    def begin(
+        cls, sample: Sample, recipe: AdditiveRecipe, gains: SplitGains | None = None
+    ) -> Design:
+        """Place the first words of all attributes; the gains of splits may be known already."""
         settings = recipe.words
         n_attributes = len(sample.attributes)
-        gains = None
-        if settings.is_learnt or n_attributes > settings.max_attributes:
+        is_asked = settings.is_learnt or n_attributes > settings.max_attributes
+        if gains is None and is_asked:
             gains = split_gains(sample, settings.boosting)
         kept = _kept(gains, sample, settings.max_attributes, recipe.budget.required)
         found = place_words(sample, settings, gains if settings.is_learnt else None, kept)
         memberships = [one.memberships(sample.readings[:, one.place]) for one in found]
-        return cls._of(sample, [_begin(one, sample, recipe) for one in found], memberships)
+        design = cls._of(sample, [_begin(one, sample, recipe) for one in found], memberships)
+        design.gains = gains
+        return design
 
     @classmethod
     def _of(cls, sample: Sample, singles: list[SingleTerm], memberships: list[Float]) -> Design:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from solah.learn.additive import settle
 from solah.learn.all_rows import assemble
 from solah.learn.assembly import name_groups
@@ -15,6 +17,7 @@ from solah.learn.sample import Sample
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from solah.dependence import Dependence
     from solah.learn.additive import Choice, Structure
     from solah.learn.recipe import AdditiveRecipe, GroupSettings
     from solah.learn.rows import Rows
@@ -32,15 +35,20 @@ class Learnt:
     model : the model document
     choice : what was settled out of fold, and why
     clusters : the attributes that are used, in groups
+    dependence : that of the columns; with a choice that was given, of those that are used
     """
 
     model: Model
     choice: Choice
     clusters: Clusters
+    dependence: Dependence
 
 
 def learn(
-    rows: Rows, recipe: AdditiveRecipe, tell: Callable[[str], None] = lambda _: None
+    rows: Rows,
+    recipe: AdditiveRecipe,
+    tell: Callable[[str], None] = lambda _: None,
+    choice: Choice | None = None,
 ) -> Learnt:
     """Learn an additive model of classes.
 
@@ -51,18 +59,23 @@ def learn(
     recipe : AdditiveRecipe
     tell : callable
         Told of every step.
+    choice : Choice, default=None
+        What was settled before, to be taken as it is; None compares out of fold.
     """
     sample = Sample.draw(rows, recipe.most_rows(len(rows.names)))
-    structure = settle(sample, recipe, tell)
-    groups, clusters = find_groups(structure, rows, recipe.groups)
+    structure = settle(sample, recipe, tell, choice)
+    drawn = rows.draw(recipe.groups.max_rows)
+    if choice is not None and structure.used:  # all pairs would take longer than the rest
+        drawn = drawn.only([name for name in rows.names if name in structure.used])
+    dependence = drawn.dependence()
+    groups, clusters = find_groups(structure, rows, recipe.groups, dependence)
     if recipe.may_lose is not None:
         tell("fitting rows of which something is lost")
-        used = {term.vocabulary.attribute.name for term in structure.live_singles}
         together = clusters if recipe.may_lose == "groups" else ()
-        structure = fitted_to_losses(structure, parts_of(used, together))
+        structure = fitted_to_losses(structure, parts_of(structure.used, together))
     model = with_raised_variances(assemble(structure, rows, groups), sample, clusters)
     model = with_promises(model, recipe.monotonic)
-    return Learnt(model, structure.choice, clusters)
+    return Learnt(model, structure.choice, clusters, dependence)
 
 
 def with_promises(model: Model, promises: Sequence[Monotonic]) -> Model:
@@ -72,10 +85,16 @@ def with_promises(model: Model, promises: Sequence[Monotonic]) -> Model:
 
 
 def find_groups(
-    structure: Structure, rows: Rows, settings: GroupSettings
+    structure: Structure,
+    rows: Rows,
+    settings: GroupSettings,
+    dependence: Dependence | None = None,
 ) -> tuple[dict[str, tuple[str, ...]], Clusters]:
-    """Return the groups by name, and the clusters of all attributes that are used."""
-    used = {term.vocabulary.attribute.name for term in structure.live_singles}
+    """Return the groups by name, and the clusters of all attributes that are used.
+
+    The dependence of the rows' columns is measured if it is not known.
+    """
+    used = structure.used
     if settings.by_hand is not None:
         kept = [
             (name, tuple(member for member in members if member in used))
@@ -88,8 +107,10 @@ def find_groups(
     ordered = [name for name in rows.names if name in used]
     if settings.n_clusters is None or len(ordered) < 2:
         return {}, tuple((name,) for name in ordered)
-    dependence = rows.draw(settings.max_rows).only(ordered).dependence()
-    places = group_attributes(dependence.matrix, settings.n_clusters)
+    if dependence is None:
+        dependence = rows.draw(settings.max_rows).only(ordered).dependence()
+    known = [dependence.names.index(name) for name in ordered]
+    places = group_attributes(dependence.matrix[np.ix_(known, known)], settings.n_clusters)
     clusters = _named(places, ordered)
     return dict(name_groups(clusters)), clusters
 

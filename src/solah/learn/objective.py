@@ -11,6 +11,7 @@ alike in all directions; numbers by one linear system.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -135,8 +136,8 @@ class ClassObjective:
     def losses(self, totals: Float) -> Float:
         """Return the negative log-likelihood of each row's class."""
         totals = self._moved(totals)
-        top = totals.max(axis=1)
-        whole = top + np.log(np.exp(totals - top[:, None]).sum(axis=1))
+        top = largest_of(totals)
+        whole = top + np.log(sum_of(np.exp(totals - top[:, None])))
         return np.asarray(whole - totals[np.arange(len(totals)), self.codes])
 
     def hits(self, totals: Float) -> Float:
@@ -205,11 +206,10 @@ class ClassObjective:
             slope = design.T @ (weights * (share - is_second)) + linear + price @ odds
             bend = weights * np.maximum(share * (1.0 - share), 1e-6)
             step = _newton_step((design * bend[:, None]).T @ design + price, slope, odds, bounds)
-            size = 1.0
-            while cost(odds - size * step) > now and size > 1e-4:
+            size, before = 1.0, now
+            while (now := cost(odds - size * step)) > before and size > 1e-4:
                 size /= 2
             odds = odds - size * step
-            before, now = now, cost(odds)
             if before - now < near * float(weights.sum()):
                 break
         both = np.stack([-odds / 2, odds / 2], axis=1)
@@ -379,13 +379,24 @@ def _newton_step(bend: Float, slope: Float, point: Float, bounds: Float | None) 
 
 def softmax(totals: Float) -> Float:
     """Turn totals into shares of belief."""
-    parts = np.exp(totals - totals.max(axis=-1, keepdims=True))
-    return np.asarray(parts / parts.sum(axis=-1, keepdims=True))
+    parts = np.exp(totals - largest_of(totals)[..., None])
+    return np.asarray(parts / sum_of(parts)[..., None])
+
+
+def largest_of(totals: Float) -> Float:
+    """Return the largest number of each row: column by column, which is much faster for few."""
+    return np.asarray(reduce(np.maximum, np.moveaxis(totals, -1, 0)))
+
+
+def sum_of(totals: Float) -> Float:
+    """Return the sum of each row, in the order in which NumPy adds up few columns."""
+    is_few = totals.shape[-1] < 8
+    return np.asarray(reduce(np.add, np.moveaxis(totals, -1, 0)) if is_few else totals.sum(axis=-1))
 
 
 def curvature(objective: Objective, columns: Float, weights: Float, totals: Float) -> Float:
     """Return how the loss of rows bends with the scores of one output, all outputs averaged."""
     _, bend = objective.gradient(totals)
-    of_rows = bend.sum(axis=1) / max(objective.n_outputs - 1, 1)
+    of_rows = sum_of(bend) / max(objective.n_outputs - 1, 1)
     of_rows = weights * np.maximum(of_rows, _LEAST_CURVATURE)
     return np.asarray((columns * of_rows[:, None]).T @ columns)

@@ -29,6 +29,8 @@ from solah.device.fixed_tables import (
 from solah.device.fixed_twin import FixedTwin, shift
 from solah.device.lowering import lower
 from solah.exceptions import DataError, ParameterError
+from solah.kernels import native
+from solah.kernels.choose import kernel
 from solah.model.document import Fusion, Task, Tree
 from solah.model.format import model_hash
 
@@ -105,7 +107,7 @@ class _Taken(NamedTuple):
     weights: Integers
     turns: list[NDArray[np.intp]]
     lost: tuple[Integers, Integers]
-    starts: list[int]
+    starts: NDArray[np.intp]
 
 
 class LearningTwin(FixedTwin):
@@ -130,7 +132,7 @@ class LearningTwin(FixedTwin):
             self._bounds_of.setdefault(bound.higher, []).append(bound)
         self.learnt = tables.learnt.copy()
 
-    def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> None:
+    def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> Integers:
         """Learn from rows of readings and the classes that were observed, one after the other.
 
         Parameters
@@ -138,22 +140,36 @@ class LearningTwin(FixedTwin):
         rows : ndarray of shape (n_rows, n_attributes)
         places : sequence of int
             The classes' places; one out of range teaches nothing.
+
+        Returns
+        -------
+        beliefs : ndarray of shape (n_rows, n_classes)
+            What was believed of each row before it was learnt from, in the device's unit.
         """
         x, observed = self._read(rows), np.asarray(places, dtype=np.int64)
+        beliefs = [np.empty((0, self._n_values + 1), dtype=np.int64)]
         for start in range(0, len(x), _BLOCK_ROWS):
             block = slice(start, start + _BLOCK_ROWS)
-            self._learn_block(x[block], observed[block])
+            beliefs.append(self._learn_block(x[block], observed[block]))
+        return np.vstack(beliefs)
 
-    def _learn_block(self, x: Integers, observed: Integers) -> None:
+    def _learn_block(self, x: Integers, observed: Integers) -> Integers:
         # A stage reads what those below believed before they learnt, and changes none of them, so
         # that all rows can go through one stage before the next.
         beliefs: list[Integers] = []
         for stage in self._stages:
-            taken = self._taken(stage, x, beliefs)
-            rows = (
-                self._learn_row(stage, taken, i, int(place)) for i, place in enumerate(observed)
-            )
-            beliefs.append(np.vstack(list(rows)))
+            beliefs.append(self._learn_stage(stage, self._taken(stage, x, beliefs), observed))
+        return beliefs[-1]
+
+    def _learn_stage(self, stage: FixedStage, taken: _Taken, observed: Integers) -> Integers:
+        """Return what a stage believes of each row before it learns from it."""
+        is_plain = stage.is_weighed and not self._bounds_of and not taken.lost[0].any()
+        if is_plain and kernel().name == native.name:
+            bits = self._pace.step_bits(stage), self._pace.forget_bits
+            branches = taken.weights, taken.rules, taken.starts, stage.start, stage.value_bits
+            return native.learn_rows(*branches, observed, bits, self._start, self.learnt)
+        rows = (self._learn_row(stage, taken, i, int(place)) for i, place in enumerate(observed))
+        return np.vstack(list(rows))
 
     def _taken(self, stage: FixedStage, x: Integers, beliefs: list[Integers]) -> _Taken:
         rules: list[int] = []
@@ -164,7 +180,9 @@ class LearningTwin(FixedTwin):
                 rules.append(walk.first_rule + int(walk.first_child[node]))
                 weights.append(weight)
         lost = self._lost(stage, x)
-        return _Taken(np.array(rules), np.column_stack(weights), _turns(rules), lost, starts)
+        return _Taken(
+            np.array(rules), np.column_stack(weights), _turns(rules), lost, np.array(starts)
+        )
 
     def _learn_row(self, stage: FixedStage, taken: _Taken, row: int, observed: int) -> Integers:
         """Return what a stage believes of one row, and let it learn then."""
@@ -303,9 +321,12 @@ class Learner:
         self.tables = replace(tables, bounds=learnt_bounds(model, tables))
         self.twin = LearningTwin(self.tables, Pace(pace, forgetting))
 
-    def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> None:
-        """Learn from rows of readings and the places of the classes that were observed."""
-        self.twin.learn(rows, places)
+    def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> Integers:
+        """Learn from rows of readings and the places of the classes that were observed.
+
+        Returns what was believed of each row before, in the device's unit.
+        """
+        return self.twin.learn(rows, places)
 
     def model(self) -> Model:
         """Return the model with what was learnt."""

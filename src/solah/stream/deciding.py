@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.device.fixed_tables import ONE
-from solah.learn.online import Learner, LearningTwin, Pace
+from solah.learn.online import Learner
 from solah.model.encode import MISSING, UNSEEN, encode
 from solah.stream.values import places_of
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import Table
-    from solah.device.fixed_tables import FixedStage, FixedTables
     from solah.device.units import Integers
     from solah.kernels.arrays import Float
     from solah.model.document import Goal, Model
@@ -54,20 +53,6 @@ class Verdicts:
         return cls(losses, is_right, is_unseen, beliefs)
 
 
-class _RecordingTwin(LearningTwin):
-    """Learns as a device does, and remembers what it believed before."""
-
-    def __init__(self, tables: FixedTables, pace: Pace) -> None:
-        super().__init__(tables, pace)
-        self.believed: list[Integers] = []
-
-    def _learn_row(self, stage: FixedStage, taken: object, row: int, observed: int) -> Integers:
-        belief = super()._learn_row(stage, taken, row, observed)  # type: ignore[arg-type]
-        if stage is self._stages[-1]:
-            self.believed.append(belief)
-        return belief
-
-
 class Decider:
     """A model that decides on each row, and then learns from it.
 
@@ -86,8 +71,6 @@ class Decider:
     def __init__(self, model: Model, *, pace: float, forgetting: float) -> None:
         self.start = model
         self._learner = Learner(model, pace=pace, forgetting=forgetting)
-        self._twin = _RecordingTwin(self._learner.tables, Pace(pace, forgetting))
-        self._learner.twin = self._twin
 
     def serve(self, table: Table, labels: Sequence[Reading]) -> Verdicts:
         """Decide on rows in their order, each before it is learnt from.
@@ -95,17 +78,16 @@ class Decider:
         Rows without a class, or with one that the model does not know, teach nothing.
         """
         places = places_of(labels, self.start.goal)
-        self._twin.believed.clear()
-        self._learner.learn(encode(table, self.start.attributes), places)
-        return Verdicts.of(np.array(self._twin.believed) / ONE, places, self.start.goal)
+        beliefs = self._learner.learn(encode(table, self.start.attributes), places)
+        return Verdicts.of(beliefs / ONE, places, self.start.goal)
 
     def remember(self) -> Integers:
         """Return what was learnt so far, to go back to."""
-        return self._twin.learnt.copy()
+        return self._learner.twin.learnt.copy()
 
     def go_back(self, learnt: Integers) -> None:
         """Forget what was learnt since."""
-        self._twin.learnt = learnt
+        self._learner.twin.learnt = learnt
 
     def model(self) -> Model:
         """Return the model with what was learnt."""

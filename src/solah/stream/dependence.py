@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 500
 _MOST_ATTRIBUTES = 16
+# After so many random divisions, a change that is so many standard deviations above what they show
+# is certain: none of the others would be as large, but for one look in 500. (The largest of many
+# changes has about the tail of Gumbel's distribution.)
+_FEWEST_SHUFFLES, _CERTAIN = 19, 8.0
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,8 @@ def find_shift(
     goal. The largest change of a distance correlation is compared with the largest change between
     two random parts of the same rows, ``n_shuffles`` times: it is a shift only where it is larger
     than in all of them. So a stationary stream has a false alarm with a chance of at most
-    ``1 / (n_shuffles + 1)``: 1 % a check. Shuffling ends with the first that is as large, so
-    that a check without a shift costs few of them.
+    ``1 / (n_shuffles + 1)``: 1 % a check. Shuffling ends with the first that is as large, and when
+    none of those left could be, so that few checks cost all of them.
 
     Parameters
     ----------
@@ -101,14 +105,23 @@ def find_shift(
     old, new = _correlations(pooled, order[:n_before]), _correlations(pooled, order[n_before:])
     largest = np.abs(new - old).max()
     rng = np.random.default_rng(seed)
-    for _ in range(n_shuffles):
+    by_chance: list[float] = []
+    while len(by_chance) < n_shuffles and not _is_certain(largest, by_chance):
         order = rng.permutation(n_all)
         first = _correlations(pooled, order[:n_before])
         second = _correlations(pooled, order[n_before:])
-        if np.abs(second - first).max() >= largest:
+        by_chance.append(float(np.abs(second - first).max()))
+        if by_chance[-1] >= largest:
             return None
     moved = int(np.abs(new - old).argmax())
     return Shift(_pairs(pooled)[moved], float(old[moved]), float(new[moved]))
+
+
+def _is_certain(largest: float, by_chance: Sequence[float]) -> bool:
+    """Tell whether no other random division would show as large a change."""
+    if len(by_chance) < _FEWEST_SHUFFLES:
+        return False
+    return bool(largest > np.mean(by_chance) + _CERTAIN * np.std(by_chance))
 
 
 def _settled(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.stream.deciding import Decider, Verdicts
-    from solah.stream.organising import Trainer
+    from solah.stream.organising import Settled, Trainer
     from solah.stream.values import Reading, Value
 
 _BLOCK_ROWS = 256
@@ -79,6 +79,7 @@ class ModelLifecycle:
             None if settings.label_delay is None else Persistence(settings.label_delay)
         )
         self.fit: Fit | None = None
+        self.settled: tuple[Settled, ...] = ()
         self.new_classes: dict[Value, NewClass] = {}
         self.counts: Counter[str] = Counter()
 
@@ -229,7 +230,7 @@ class ModelLifecycle:
         if self.decider is None:
             self._begin(cause)
         else:
-            self.fit = Fit.begin(self.trainer, self.kept, cause, now, n_since)
+            self.fit = Fit.begin(self.trainer, self.kept, cause, now, n_since, self.settled)
         self.plan = self.plan.after(now, self.settings, has_model=self.decider is not None)
         if self.fit is not None and self.fit.is_due(now):
             self._answer(self.fit, now)
@@ -237,10 +238,12 @@ class ModelLifecycle:
     def _begin(self, cause: Cause) -> None:
         rows = self.kept.rows()
         try:
-            self._use(self.trainer.fit(rows), [])
+            learnt = self.trainer.learn([rows], (), self.counts["labelled"])
         except DataError as error:  # of other errors more rows would not make a model
             self._fail(cause, error)
             return
+        self.settled = learnt.settled
+        self._use(learnt.deciders[0], [])
         self.new_classes.clear()
         message = f"the first model, of {len(rows)} rows, decides now"
         self._emit_now(EventKind.SWAPPED, Cause.START, message, n_rules=self._n_rules)
@@ -254,6 +257,7 @@ class ModelLifecycle:
         except DataError as error:
             self._fail(fit.cause, error)
             return
+        self.settled = fit.learnt.result().settled
         losses = f"{found.new_loss:.3f} against {found.old_loss:.3f}"
         kind, outcome = EventKind.REFUSED, "was no better, and is dropped"
         if found.is_better:

@@ -6,6 +6,10 @@ rows that are kept. Then each goes through the rows held out as the model in use
 a row, and then learns from it. The better one is taken if its log-loss there is lower than that of
 the model in use by more than one standard error of the difference.
 
+What an estimator settles out of fold (words, strengths, numbers of rules) takes longer than the
+rest of its fit. So it is settled once for both models, and taken again for similar numbers of rows
+for some time: the longer, the more attributes there are.
+
 New models may be learnt in the background, while the model in use decides on. The rows that come
 meanwhile are held out too. The new model takes over at a row that is known when its fit begins, so
 that the outcome does not depend on how long that takes, or, if asked, as soon as it is done.
@@ -14,7 +18,7 @@ that the outcome does not depend on how long that takes, or, if asked, as soon a
 from __future__ import annotations
 
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +26,8 @@ import numpy as np
 from sklearn.base import clone
 
 from solah.exceptions import DataError, ForeignNodeError
+from solah.learn.additive import Choice
+from solah.learn.recipe import Strength
 from solah.stream.deciding import Decider
 from solah.stream.values import as_goal, as_table
 
@@ -30,12 +36,62 @@ if TYPE_CHECKING:
 
     from solah.data import Column, Declared
     from solah.kernels.arrays import Float
+    from solah.model.document import Model
     from solah.stream.deciding import Verdicts
     from solah.stream.events import Cause
     from solah.stream.reservoir import KeptRow, Reservoir
     from solah.stream.settings import Settings
 
 _HELD_OUT = 4
+# What was settled on rows is taken for less than so many times as many, or as few.
+_SIMILAR = 3
+# How many rows come before it is settled again, for each attribute.
+_ROWS_AN_ATTRIBUTE = 200
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What a fit has settled out of fold, to be taken for similar rows.
+
+    Attributes
+    ----------
+    choice : as the estimator has it
+    n_rows : how many rows it was settled on
+    at : how many labelled rows had come then
+    """
+
+    choice: Choice
+    n_rows: int
+    at: int
+
+    def is_near(self, n_rows: int) -> bool:
+        """Tell whether it was settled on a similar number of rows."""
+        return self.n_rows < _SIMILAR * n_rows and n_rows < _SIMILAR * self.n_rows
+
+    def state(self) -> dict[str, Any]:
+        """Return all parts, as JSON has them."""
+        kept = ("words", "n_products", "max_rules")
+        return {
+            **{name: getattr(self.choice, name) for name in kept},
+            "strength": asdict(self.choice.strength),
+            "n_rows": self.n_rows,
+            "at": self.at,
+        }
+
+    @classmethod
+    def restored(cls, state: dict[str, Any]) -> Settled:
+        """Make it of what :meth:`state` returned."""
+        parts = dict(state)
+        n_rows, at, strength = (parts.pop(name) for name in ("n_rows", "at", "strength"))
+        return cls(Choice(strength=Strength(**strength), **parts), int(n_rows), int(at))
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """New models, and what is settled by now for one number of rows or another."""
+
+    deciders: list[Decider]
+    settled: tuple[Settled, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +117,18 @@ class Trainer:
         declared: Declared | None = self.estimator.kinds
         return declared
 
-    def fit(self, rows: Sequence[KeptRow]) -> Decider:
-        """Learn a model from rows.
+    def learn(
+        self, sets: Sequence[Sequence[KeptRow]], settled: tuple[Settled, ...], now: int
+    ) -> Learnt:
+        """Learn a model from each set of rows; settings are compared on the first, or taken.
+
+        Parameters
+        ----------
+        sets : sequence of sequences of KeptRow
+        settled : tuple of Settled
+            What was settled before.
+        now : int
+            How many labelled rows have come.
 
         Raises
         ------
@@ -71,19 +137,41 @@ class Trainer:
         ForeignNodeError
             If other models than linguistic ones stand at the nodes.
         """
+        n_rows, lasting = len(sets[0]), _ROWS_AN_ATTRIBUTE * len(self.like)
+        near = [one for one in settled if one.is_near(n_rows)]
+        choice = next((one.choice for one in near if now - one.at < lasting), None)
+        is_new = choice is None
+        deciders = []
+        for rows in sets:
+            fitted = self._fit(rows, choice)
+            deciders.append(self._decider(fitted.model_))
+            choice = getattr(fitted, "choice_", None)
+        if is_new and choice is not None:
+            others = (one for one in settled if one not in near)
+            settled = (*others, Settled(choice, n_rows, now))
+        return Learnt(deciders, settled)
+
+    def _fit(self, rows: Sequence[KeptRow], choice: Choice | None) -> Any:
         goal = as_goal(self.goal_name, [row.label for row in rows])
         classes = set(goal.values.tolist())
         if len(classes) < 2:
             only = f"only one class ({next(iter(classes))!r})" if classes else "no class"
             raise DataError(f"the {len(rows)} rows to learn from have {only}")
         fresh = clone(self.estimator)
-        fresh.fit(as_table([row.readings for row in rows], self.like), goal)
+        table = as_table([row.readings for row in rows], self.like)
+        if choice is None:
+            fresh.fit(table, goal)
+        else:
+            fresh.fit_settled(table, goal, choice)
         if not hasattr(fresh, "model_"):
             raise ForeignNodeError(
                 "a stream learns with the rules of a model, and a hierarchy with other models at "
                 "its nodes has none; leave 'node' out"
             )
-        return Decider(fresh.model_, pace=self.settings.pace, forgetting=self.settings.forgetting)
+        return fresh
+
+    def _decider(self, model: Model) -> Decider:
+        return Decider(model, pace=self.settings.pace, forgetting=self.settings.forgetting)
 
     def judge(self, decider: Decider, rows: Sequence[KeptRow]) -> Verdicts:
         """Let a model go through rows, and return what it thought of each."""
@@ -101,18 +189,24 @@ class Fit:
     begun_at : how many labelled rows had come then
     ends_at : at how many it is answered; None as soon as it is done
     n_held : how many rows before its beginning were held out
-    models : what it learns
+    learnt : what it learns
     """
 
     cause: Cause
     begun_at: int
     ends_at: int | None
     n_held: int
-    models: Future[list[Decider]]
+    learnt: Future[Learnt]
 
     @classmethod
     def begin(
-        cls, trainer: Trainer, kept: Reservoir, cause: Cause, now: int, n_since_change: int
+        cls,
+        trainer: Trainer,
+        kept: Reservoir,
+        cause: Cause,
+        now: int,
+        n_since_change: int,
+        settled: tuple[Settled, ...],
     ) -> Fit:
         """Begin to learn new models from the rows that are kept.
 
@@ -125,29 +219,38 @@ class Fit:
             How many labelled rows have come.
         n_since_change : int
             How many of them came after the change.
+        settled : tuple of Settled
+            What was settled before.
         """
         n_fresh = min(n_since_change, kept.n_recent)
         n_held = max(n_fresh // _HELD_OUT, 1)
         sets = _training_sets(kept, n_fresh, n_held, trainer.settings.min_rows)
         swap_after = trainer.settings.swap_after
-        models: Future[list[Decider]] = Future()
+        learnt: Future[Learnt] = Future()
+        task = (learnt, trainer, sets, settled, now)
         if swap_after == 0:
-            _learn(models, trainer, sets)
+            _learn(*task)
         else:
-            Thread(target=_learn, args=(models, trainer, sets), daemon=True).start()
+            Thread(target=_learn, args=task, daemon=True).start()
         ends_at = None if swap_after is None else now + swap_after
-        return cls(cause, now, ends_at, n_held, models)
+        return cls(cause, now, ends_at, n_held, learnt)
 
     def is_due(self, now: int) -> bool:
         """Tell whether it is to be answered at so many labelled rows."""
-        return self.models.done() if self.ends_at is None else self.ends_at <= now
+        return self.learnt.done() if self.ends_at is None else self.ends_at <= now
 
 
-def _learn(models: Future[list[Decider]], trainer: Trainer, sets: list[list[KeptRow]]) -> None:
+def _learn(
+    learnt: Future[Learnt],
+    trainer: Trainer,
+    sets: list[list[KeptRow]],
+    settled: tuple[Settled, ...],
+    now: int,
+) -> None:
     try:
-        models.set_result([trainer.fit(rows) for rows in sets])
+        learnt.set_result(trainer.learn(sets, settled, now))
     except BaseException as error:  # raised again where the fit is answered
-        models.set_exception(error)
+        learnt.set_exception(error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +288,8 @@ def compare_models(trainer: Trainer, kept: Reservoir, fit: Fit, now: int) -> Com
     """
     held = kept.recent(fit.n_held + now - fit.begun_at)
     old = np.array([row.loss for row in held])
-    candidates = [(decider, trainer.judge(decider, held)) for decider in fit.models.result()]
+    deciders = fit.learnt.result().deciders
+    candidates = [(decider, trainer.judge(decider, held)) for decider in deciders]
     decider, verdicts = min(candidates, key=lambda candidate: float(candidate[1].losses.mean()))
     new, errors = verdicts.losses, (~verdicts.is_right).astype(float).tolist()
     return Comparison(decider, errors, float(old.mean()), float(new.mean()), is_better(old, new))

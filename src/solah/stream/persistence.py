@@ -142,6 +142,10 @@ class _Known(NamedTuple):
     places: NDArray[np.intp]
     log_thresholds: Float
 
+    def of(self, beliefs: Float) -> Float:
+        """Return what is believed of the classes; nothing of those that a model does not know."""
+        return np.where(self.is_known, beliefs[:, self.places], 0.0)
+
 
 class Persistence:
     """Counts what follows each class, and finds out whether that helps to decide.
@@ -184,8 +188,9 @@ class Persistence:
         """
         decided = Decided([], [], [])
         known = self._find_classes(goal)
+        beliefs = None if verdicts is None else known.of(verdicts.beliefs)
         for row, label in enumerate(labels):
-            belief = None if verdicts is None else verdicts.beliefs[row]
+            belief = None if beliefs is None else beliefs[row]
             losses, rights = self._judge(label, belief, known)
             if verdicts is not None:
                 losses[0], rights[0] = float(verdicts.losses[row]), bool(verdicts.is_right[row])
@@ -199,6 +204,7 @@ class Persistence:
                 decided.switches.append((row + 1, self.describe()))
             if is_new:
                 known = self._find_classes(goal)
+                beliefs = None if verdicts is None else known.of(verdicts.beliefs)
         return decided
 
     def believe(self, beliefs: Float, goal: Goal) -> Float:
@@ -215,21 +221,22 @@ class Persistence:
             return beliefs
         known = self._find_classes(goal)
         combined = np.full(beliefs.shape, _LEAST)
-        for belief, row in zip(beliefs, combined, strict=True):
-            of_classes = np.exp(self._scores(belief, known)[self._way])
+        for belief, row in zip(known.of(beliefs), combined, strict=True):
+            of_classes = np.exp(self._scores(belief)[self._way])
             row[known.places[known.is_known]] = of_classes[known.is_known]
         return np.asarray(combined / combined.sum(axis=1, keepdims=True))
 
     def describe(self) -> AsBefore:
         """Return what the class before tells, and whether it is used."""
         classes = tuple(self._places)
-        way = self._way or self._best()
+        way, shares = self._way or self._best(), self._shares()
+        followed = [self._following(place, shares) for place in range(len(classes))]
         return AsBefore(
             self.is_used,
             float(_WEIGHTS[way - 1, 0]),
             None if self._before is None else classes[self._before],
             classes,
-            tuple(tuple(self._following(place).tolist()) for place in range(len(classes))),
+            tuple(tuple(one.tolist()) for one in followed),
             float(self._behind[0] - self._behind[way]),
         )
 
@@ -242,29 +249,33 @@ class Persistence:
         place = self._places.get(label)
         if place is None:
             return [-np.log(_LEAST)] * len(self._behind), [False] * len(self._behind)
-        scores = self._scores(belief, known)
+        scores = self._scores(belief)
         decisions = (scores - known.log_thresholds).argmax(axis=1)
         losses = np.minimum(-scores[:, place], -np.log(_LEAST))
         return losses.tolist(), (decisions == place).tolist()
 
-    def _scores(self, belief: Float | None, known: _Known) -> Float:
+    def _scores(self, belief: Float | None) -> Float:
         """Return the log-belief of each way to decide in each class."""
-        shares = self._shares()
-        model = shares if belief is None else np.where(known.is_known, belief[known.places], 0.0)
-        following = shares if self._before is None else self._following(self._before)
-        logs = np.log(np.maximum((model, following, shares), _LEAST))
-        scores = np.vstack((logs[0], _WEIGHTS * (logs[0] - logs[2]) + logs[1]))
-        scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        logs = np.empty((3, len(self._counts)))
+        model, following, shares = logs
+        shares[:] = self._shares()
+        model[:] = shares if belief is None else belief
+        following[:] = shares if self._before is None else self._following(self._before, shares)
+        np.log(np.maximum(logs, _LEAST, out=logs), out=logs)
+        scores = np.empty((1 + len(_WEIGHTS), len(self._counts)))
+        scores[0] = model
+        scores[1:] = _WEIGHTS * (model - shares) + following
+        scores -= np.log(np.add.reduce(np.exp(scores), axis=1, keepdims=True))
         return scores
 
-    def _following(self, before: int) -> Float:
+    def _following(self, before: int, shares: Float) -> Float:
         """Return the shares of the classes behind a class; the shares of all count as one row."""
         followers = self._followers[before]
-        return np.asarray((followers + self._shares()) / (followers.sum() + 1))
+        return np.asarray((followers + shares) / (np.add.reduce(followers) + 1))
 
     def _shares(self) -> Float:
         """Return the shares of the classes that have arrived; none before the first."""
-        return np.asarray(self._counts / max(self._counts.sum(), _LEAST))
+        return np.asarray(self._counts / max(np.add.reduce(self._counts), _LEAST))
 
     def _find_classes(self, goal: Goal | None) -> _Known:
         """Find the place of each class among those that a model decides between."""

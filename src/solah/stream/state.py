@@ -25,6 +25,7 @@ from solah.exceptions import DataError, ModelFormatError, ParameterError
 from solah.model import load_document, save_document
 from solah.stream.deciding import Decider
 from solah.stream.lifecycle import NewClass
+from solah.stream.organising import Settled
 from solah.stream.packing import pack_rows, unpack_rows
 from solah.stream.planning import Plan
 from solah.stream.reservoir import KeptRow
@@ -126,6 +127,7 @@ def _save_lifecycle(lifecycle: ModelLifecycle, place: Path, mark: str) -> dict[s
         "score": lifecycle.score.state(),
         "detector": lifecycle.detector.state(),
         "persistence": None if persistence is None else persistence.state(),
+        "settled": [one.state() for one in lifecycle.settled],
         "newcomers": [[label, asdict(one)] for label, one in lifecycle.new_classes.items()],
         "reservoir": reservoir,
         "labels": [row.label for row in rows],
@@ -166,6 +168,7 @@ def _restore_lifecycle(lifecycle: ModelLifecycle, saved: dict[str, Any], place: 
     if lifecycle.persistence is not None:
         lifecycle.persistence.restore(saved["persistence"])
     lifecycle.plan = Plan.restored(saved["plan"])
+    lifecycle.settled = tuple(map(Settled.restored, saved.get("settled", ())))
     lifecycle.counts = Counter({str(name): int(n) for name, n in saved["counts"].items()})
     lifecycle.new_classes = {label: NewClass(**one) for label, one in saved["newcomers"]}
     if saved["has_model"]:

@@ -98,8 +98,12 @@ def places_of(labels: Sequence[Reading], goal: Goal) -> NDArray[np.intp]:
 
 
 def _values(name: str, cells: Sequence[Reading]) -> NDArray[Any]:
+    types = set(map(type, cells))
+    if float in types and types <= {float, type(None)}:  # as most readings are
+        return np.array(cells, dtype=np.float64)
     # A whole number beside text is spelt without a point, however its column came in.
-    is_text = any(isinstance(cell, str) for cell in cells)
+    texts = {one for one in types if issubclass(one, str)}
+    is_mixed = bool(texts) and not types <= {*texts, type(None)}
     objects = np.empty(len(cells), dtype=object)
-    objects[:] = [spell(cell) if is_text and cell is not None else cell for cell in cells]
+    objects[:] = [spell(cell) if is_mixed and cell is not None else cell for cell in cells]
     return as_column(name, objects).values

@@ -1,0 +1,53 @@
+"""Rules that learn in C learn as those in Python, integer by integer."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_rows
+from solah.kernels import native
+from solah.kernels.choose import ENVIRONMENT_VARIABLE
+from solah.learn.online import Learner
+
+pytestmark = pytest.mark.skipif(native.load() is None, reason="solah was built without a compiler")
+
+
+@given(
+    shape=st.sampled_from([*SHAPES, *ADDITIVE_SHAPES]),
+    n_classes=st.integers(2, 5),
+    pace=st.sampled_from([1 / 32, 1.0, 64.0]),
+    forgetting=st.sampled_from([0.0, 1 / 64]),
+    missing=st.sampled_from([0.0, 0.1]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_both_kernels_believe_and_learn_the_same(shape, n_classes, pace, forgetting, missing, seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, shape, n_classes)
+    rows = random_rows(rng, model, 40, missing=missing)
+    places = rng.integers(-1, n_classes + 1, len(rows))
+    found = {}
+    for kernel in ("native", "reference"):
+        learner = Learner(model, pace=pace, forgetting=forgetting)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(ENVIRONMENT_VARIABLE, kernel)
+            found[kernel] = learner.learn(rows, places), learner.twin.learnt
+    for ours, oracle in zip(found["native"], found["reference"], strict=True):
+        np.testing.assert_array_equal(ours, oracle)
+
+
+def test_rows_with_every_reading_known_are_learnt_from_in_c(monkeypatch):
+    rng = np.random.default_rng(0)
+    model = random_model(rng, ADDITIVE_SHAPES[0], 3)
+    monkeypatch.setenv(ENVIRONMENT_VARIABLE, "native")
+    learner = Learner(model)
+    monkeypatch.delattr(type(learner.twin), "_learn_row")
+    rows = random_rows(rng, model, 20, missing=0.0)
+    assert learner.learn(rows, rng.integers(0, 3, 20)).shape == (20, 3)
+
+
+def test_no_rows_teach_nothing():
+    model = random_model(np.random.default_rng(0), ADDITIVE_SHAPES[0], 3)
+    learner = Learner(model)
+    assert learner.learn(np.empty((0, len(model.attributes))), []).shape == (0, 3)
+    assert (learner.twin.learnt == learner.tables.learnt).all()
