@@ -46,7 +46,7 @@ def check(site: SiteFile, screen: Screen) -> None:
     """
     from solah.cli.views import facts, heading
     from solah.network.site import load_site
-    from solah.network.site.feeding import check_sensors
+    from solah.network.site.feeding import check_sensors, unasked
 
     found = load_site(site)
     bundle = found.bundle()
@@ -61,6 +61,8 @@ def check(site: SiteFile, screen: Screen) -> None:
     screen.result(facts(_facts(found, bundle)))
     if unfed:
         screen.result(f"\nNo sensor feeds: {', '.join(unfed)}. They will be unknown.")
+    if left_over := unasked(found, bundle):
+        screen.result(f"\nMeasured, and not asked by the model: {', '.join(left_over)}")
     screen.say("\nRun it with: solah up " + str(site))
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from rooms import write_site
 
+from solah.cli import main as program
 from solah.exceptions import ParameterError
 from solah.network.core import NodeCore
 from solah.network.site import load_site
@@ -108,6 +109,19 @@ def test_a_site_of_one_node_may_decide_on_changes_alone(open_feed, tmp_path):
 def test_several_nodes_cannot_decide_on_changes(open_feed):
     with pytest.raises(ParameterError, match="'decide.when: changed' is for a site with one node"):
         open_feed(decide="{when: changed}")
+
+
+def test_what_is_measured_and_not_asked_any_more_is_no_error(open_feed, tmp_path, capsys):
+    file = write_site(tmp_path, "mqtt://localhost")
+    text = file.read_text(encoding="utf-8")
+    text = text.replace("plug: [power]", "plug: [power, voltage]")
+    text = text.replace("power: ENERGY.Power", "power: ENERGY.Power, voltage: ENERGY.Voltage")
+    file.write_text(text, encoding="utf-8")
+    feed = open_feed("plug", file)
+    feed.take(PLUG, json.dumps({"ENERGY": {"Power": 60.0, "Voltage": 230}}).encode(), 1000.2)
+    assert feed.tick(1001.0).readings == {"power": 60.0}
+    assert program.main(["site", "check", str(file)]) == 0
+    assert "not asked by the model: voltage" in capsys.readouterr().out
 
 
 def test_a_sensor_for_an_attribute_that_the_model_does_not_ask_is_refused(open_feed, tmp_path):

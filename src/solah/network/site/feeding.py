@@ -332,8 +332,9 @@ def check_sensors(site: Site, bundle: Bundle) -> None:
         The error names the attribute, the channel or the node.
     """
     names, signals = all_targets(bundle.model), bundle.model.signals
+    known = {*names, *unasked(site, bundle)}
     for sensor in site.sensors:
-        if not n_wildcards(sensor.topic) and sensor.attribute not in names:
+        if not n_wildcards(sensor.topic) and sensor.attribute not in known:
             why = _why_not_asked(sensor.attribute, signals)
             raise ParameterError(
                 f"the sensor on {sensor.topic} is for {shorten(sensor.attribute)}, {why}"
@@ -349,6 +350,20 @@ def check_sensors(site: Site, bundle: Bundle) -> None:
             f"put together by their number; this one has {len(bundle.plan.nodes)}, of which "
             f"{', '.join(reading)} measure. Leave it out"
         )
+
+
+def unasked(site: Site, bundle: Bundle) -> list[str]:
+    """Name what is measured at the nodes of a site, and not asked by its model.
+
+    A model that is fitted again may ask less, and the site file stays as it is.
+    """
+    signals = bundle.model.signals
+    placed = {name for names in site.nodes.values() for name in names}
+    if signals is not None:  # nodes have features, and sensors are for channels
+        placed = {one.name for one in signals.measured}
+    asked = all_targets(bundle.model)
+    named = dict.fromkeys(one.attribute for one in site.sensors)
+    return [name for name in named if name in placed and name not in asked]
 
 
 def _why_not_asked(name: str, signals: Signals | None) -> str:
