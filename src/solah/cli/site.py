@@ -46,7 +46,7 @@ def check(site: SiteFile, screen: Screen) -> None:
     """
     from solah.cli.views import facts, heading
     from solah.network.site import load_site
-    from solah.network.site.feeding import check_sensors, unasked
+    from solah.network.site.feeding import check_sensors, unasked, unfed
 
     found = load_site(site)
     bundle = found.bundle()
@@ -54,15 +54,15 @@ def check(site: SiteFile, screen: Screen) -> None:
     if found.sensor_brokers:
         for node in found.sensor_brokers:
             bundle.plan.node(node)
-    unfed = _unfed(found, bundle)
+    blind, spare = unfed(found, bundle), unasked(found, bundle)
     if screen.json:
-        screen.document(_described(found, bundle, unfed))
+        screen.document(_described(found, bundle, blind, spare))
     screen.say(heading(f"The site {found.name}"))
     screen.result(facts(_facts(found, bundle)))
-    if unfed:
-        screen.result(f"\nNo sensor feeds: {', '.join(unfed)}. They will be unknown.")
-    if left_over := unasked(found, bundle):
-        screen.result(f"\nMeasured, and not asked by the model: {', '.join(left_over)}")
+    if blind:
+        screen.result(f"\nNo sensor feeds: {', '.join(blind)}. They will be unknown.")
+    if spare:
+        screen.result(f"\nMeasured, and not asked by the model: {', '.join(spare)}")
     screen.say("\nRun it with: solah up " + str(site))
 
 
@@ -150,16 +150,6 @@ def _tell(screen: Screen, learner: "Learner", proposal: "Proposal") -> None:
             screen.note(f"{what} ({len(names)}): {'; '.join(shown)}")
 
 
-def _unfed(site: "Site", bundle: "Bundle") -> list[str]:
-    """Name the attributes, or the channels, for which no sensor can be."""
-    from solah.network.site.mapping import all_targets, placeholders
-
-    fed = {one.attribute for one in site.sensors}
-    if any(placeholders(one) for one in fed):
-        return []  # the topics tell
-    return [name for name in all_targets(bundle.model) if name not in fed]
-
-
 def _facts(site: "Site", bundle: "Bundle") -> dict[str, str]:
     deciding = site.deciding
     every, signals = site.every(bundle.model), bundle.model.signals
@@ -184,13 +174,16 @@ def _facts(site: "Site", bundle: "Bundle") -> dict[str, str]:
     }
 
 
-def _described(site: "Site", bundle: "Bundle", unfed: list[str]) -> dict[str, Any]:
+def _described(
+    site: "Site", bundle: "Bundle", blind: list[str], spare: list[str]
+) -> dict[str, Any]:
     return {
         "site": site.name,
         "nodes": {node.name: list(node.reads) for node in bundle.plan.nodes},
         "sensors": [_sensor(one) for one in site.sensors],
         "sensor_brokers": {node: access.url for node, access in site.sensor_brokers.items()},
-        "unfed": unfed,
+        "unfed": blind,
+        "unasked": spare,
     }
 
 

@@ -20,7 +20,7 @@ from solah.network.core import NodeCore
 from solah.network.sampling import SampledWindows
 from solah.network.site import load_site
 from solah.network.site.document import Sensor, TimeField
-from solah.network.site.feeding import Feed, check_sensors, sensor_topics
+from solah.network.site.feeding import Feed, check_sensors, sensor_topics, unasked
 from solah.network.site.mapping import Event, Mapper, Target
 from solah.network.site.windowing import TOLERANCE, Sampler
 from solah.runtime import Evaluator
@@ -522,6 +522,15 @@ def test_wrong_names_are_told_apart(tmp_path):
         with pytest.raises(ParameterError, match="mixer/temperature is for") as error:
             check_sensors(site, site.bundle())
         assert told in str(error.value)
+
+
+def test_channels_that_the_model_does_not_ask_are_left_unused(tmp_path):
+    file = write_machine(tmp_path, "mqtt://localhost")
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("{temperature: }", "{temperature: , noise: }"), encoding="utf-8")
+    site = load_site(file)
+    check_sensors(site, site.bundle())
+    assert unasked(site, site.bundle()) == ["noise"]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,13 @@ from solah.network.site.aligning import Aligner
 from solah.network.site.document import KafkaAccess
 from solah.network.site.journal import Journal
 from solah.network.site.kafka import KafkaSource
-from solah.network.site.mapping import Mapper, all_targets, n_wildcards, targets_of
+from solah.network.site.mapping import (
+    Mapper,
+    all_targets,
+    n_wildcards,
+    placeholders,
+    targets_of,
+)
 from solah.network.site.payloads import Message
 from solah.network.site.source import SensorClient
 from solah.network.site.sparkplug import UNTIL_DEATH, Decoder, command_topic, metrics_of
@@ -352,18 +358,26 @@ def check_sensors(site: Site, bundle: Bundle) -> None:
         )
 
 
-def unasked(site: Site, bundle: Bundle) -> list[str]:
-    """Name what is measured at the nodes of a site, and not asked by its model.
+def unfed(site: Site, bundle: Bundle) -> list[str]:
+    """Name the attributes, or the channels, for which no sensor can be."""
+    fed = {one.attribute for one in site.sensors}
+    if any(placeholders(one) for one in fed):
+        return []  # the topics tell
+    return [name for name in all_targets(bundle.model) if name not in fed]
 
-    A model that is fitted again may ask less, and the site file stays as it is.
+
+def unasked(site: Site, bundle: Bundle) -> list[str]:
+    """Name what is measured, and not asked by the model, as one that is fitted again may ask less.
+
+    A name that stands below no node is one only if all that is asked has a sensor; else it is taken
+    for a misspelt one.
     """
-    signals = bundle.model.signals
+    asked, signals = all_targets(bundle.model), bundle.model.signals
+    computed = set() if signals is None else {*signals.names, *signals.channel_names}
     placed = {name for names in site.nodes.values() for name in names}
-    if signals is not None:  # nodes have features, and sensors are for channels
-        placed = {one.name for one in signals.measured}
-    asked = all_targets(bundle.model)
     named = dict.fromkeys(one.attribute for one in site.sensors)
-    return [name for name in named if name in placed and name not in asked]
+    others = [name for name in named if name not in asked and name not in computed]
+    return [name for name in others if name in placed or not unfed(site, bundle)]
 
 
 def _why_not_asked(name: str, signals: Signals | None) -> str:
