@@ -256,11 +256,12 @@ def test_rules_are_fitted_to_lose_whole_devices(run, write, tmp_path):
     groups = ("--group", "n=a", "--group", "m=b")
     by_hand = (*groups, "--interaction-set", "a", "--interaction-set", "b")
     output, found = tmp_path / "model.json", []
-    for words in (placed, (*by_hand, "--may-lose", "groups"), by_hand):
+    kept = (*placed, "--may-lose", "nothing")
+    for words in (placed, (*by_hand, "--may-lose", "groups"), by_hand, kept):
         outcome = run("fit", table, "-t", "goal", "--drop", "number", *words, "-o", output)
         assert outcome.code == 0, outcome.err
         found.append(json.loads(output.read_bytes())["trees"])
-    assert found[0] == found[1] != found[2]
+    assert found[0] == found[1] != found[2] == found[3]
     number = ("fit", table, "-t", "number", "--drop", "goal", "-o", output)
     assert run(*number, *placed).code == 0
     run(*number, "--may-lose", "groups").check_error("--may-lose is for classes")

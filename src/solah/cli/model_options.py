@@ -287,11 +287,11 @@ class ModelOptions:
         ),
     ] = None
     may_lose: Annotated[
-        Literal["groups", "attributes"] | None,
+        Literal["groups", "attributes", "nothing"] | None,
         _adding_option(
             help="What may be lost when the model decides, all readings of a group or single "
             "attributes: rules are then fitted to such rows, too. A file of --placement means "
-            "groups.",
+            "groups, unless it is nothing.",
         ),
     ] = None
     words_of: Annotated[

@@ -118,6 +118,8 @@ def make_models(
         _refuse_classes_only(wishes, given)
     elif options.devices is not None:
         given.setdefault("may_lose", "groups")
+    if given.get("may_lose") == "nothing":
+        del given["may_lose"]
     names = list(wishes) or [_default(options, is_number=is_number)]
     if options.devices is not None:
         _refuse_unplaced(names, problem.names, options)
