@@ -100,7 +100,7 @@ def known_of(model: Model, table: Table) -> Float:
     """
     if isinstance(model.root, Fusion) and any(tree.variance for tree in model.trees):
         unknown = unknown_of(model, code(table, measured_by(model.nodes)))
-        return np.asarray(np.maximum(1.0 - unknown[model.root.name].share, 0.0))
+        return unknown[model.root.name].known
     return known_shares(encode(table, model.attributes), attribute_importances(model))
 
 

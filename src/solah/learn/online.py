@@ -305,7 +305,7 @@ class Learner:
     >>> iris = datasets.load("iris")
     >>> model = SelfOrganisedHierarchyClassifier().fit(iris.table, iris.goal).model_
     >>> learner = Learner(model)
-    >>> learner.learn(encode(iris.table, model.attributes)[:10], [0] * 10)
+    >>> _ = learner.learn(encode(iris.table, model.attributes)[:10], [0] * 10)
     >>> learner.model().n_rules == model.n_rules
     True
     """

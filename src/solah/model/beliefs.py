@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from solah.model.document import Model, Node
 
 _BLOCK_ROWS = 16_384
+_LEAST_KNOWN = 1e-9
 
 
 class Unknown(NamedTuple):
@@ -49,6 +50,12 @@ class Unknown(NamedTuple):
 
     share: Float
     variance: Float
+
+    @property
+    def known(self) -> Float:
+        """The share of what is known, which is 0 if nothing is: shares add up to 1 but for bits."""
+        known = 1.0 - self.share
+        return np.asarray(np.where(known < _LEAST_KNOWN, 0.0, known))
 
 
 def all_beliefs(model: Model, table: Table, n_threads: int = 1) -> dict[str, Float]:

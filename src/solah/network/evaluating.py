@@ -137,8 +137,8 @@ class Version:
     def known_share(self, case: Case) -> float:
         """Return the share of the model's knowledge that a row's readings reached."""
         if self._has_shares:
-            share, _ = case.unknown.get(self.root, (0.0, 0.0))
-            return max(0.0, 1.0 - share)
+            of_root = np.array(case.unknown.get(self.root, (0.0, 0.0)))
+            return float(Unknown(*of_root).known)
         unknown: set[str] = set()
         for part in case.missing:
             if part in case.unread:

@@ -170,9 +170,8 @@ def test_a_site_starts_before_its_broker_and_survives_the_death_of_a_node(
         until(lambda: "unknown" in counts(publish, "kitchen", "humidity"))
         until(lambda: "unknown_state" in counts(publish, "hall", "door"))
         # What is silent becomes unknown, is named, and nothing is certain.
-        # Shares of evidence add up to 1, but for rounding.
-        until(lambda: any(row.known < 1e-9 for _, row in listener.rows.values()))
-        last = next(row for _, row in listener.rows.values() if row.known < 1e-9)
+        until(lambda: any(row.known == 0.0 for _, row in listener.rows.values()))
+        last = next(row for _, row in listener.rows.values() if row.known == 0.0)
         assert {"temperature", "power", "door"} <= set(last.missing)
         assert max(last.beliefs.values()) < 0.9
     finally:

@@ -175,7 +175,7 @@ class ExplainedRows:
     def known_shares(self) -> list[float]:
         """The share of the model's knowledge that the known readings of each row can reach."""
         if self._unknown is not None:
-            known: list[float] = np.maximum(1.0 - self._unknown.share, 0.0).tolist()
+            known: list[float] = self._unknown.known.tolist()
             return known
         reached: list[float] = known_shares(self.matrix, self._explainer.importances).tolist()
         return reached
