@@ -213,34 +213,72 @@ def test_messages_wait_for_who_is_away(broker):
     other.stop()
 
 
+class Acceptor:
+    """A server that notes the versions of MQTT that clients greet it with, and takes some.
+
+    Parameters
+    ----------
+    answer : callable of the number of connections so far and the version
+        Returns what is sent back, empty to hang up, and whether the client is taken.
+    """
+
+    def __init__(self, answer):
+        self.versions, self.said, self._answer = [], [], answer
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.url = f"mqtt://127.0.0.1:{self._server.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self):
+        is_taken = False
+        while not is_taken:
+            connection, _ = self._server.accept()
+            version = connection.recv(100)[8]
+            self.versions.append(version)
+            reply, is_taken = self._answer(len(self.versions), version)
+            if reply:
+                connection.sendall(reply)
+            if is_taken:
+                self.said.append(connection.recv(100))
+            connection.close()
+
+    def wait(self):
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+        self._server.close()
+
+
 @pytest.mark.parametrize("is_patient", [False, True])
-@pytest.mark.parametrize("refusal", [b"", b"\x20\x02\x00\x01"], ids=["hangs up", "refuses"])
+@pytest.mark.parametrize("refusal", [b"", b"\x20\x03\x00\x84\x00"], ids=["hangs up", "refuses"])
 def test_a_broker_without_mqtt_5_is_asked_again(is_patient, refusal):
-    """Serve what hangs up on MQTT 5, or refuses it, and takes 3.1.1, as older brokers do."""
-    versions, said = [], []
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    """Some hang up on MQTT 5, every time, and some refuse it in words; then 3.1.1 is tried."""
+    server = Acceptor(
+        lambda _, version: (b"\x20\x02\x00\x00", True) if version == 4 else (refusal, False)
+    )
+    client = Client(find_broker(server.url, version="5"), "us", lambda *_: None)
+    if is_patient:
+        client.publish("there", b"what waited")
+    client.start(is_patient=is_patient)
+    server.wait()
+    assert client.version == "3.1.1"
+    client.stop()
+    assert server.versions == ([5, 4] if refusal else [5, 5, 5, 4])
+    assert not is_patient or b"what waited" in server.said[0]
 
-        def serve():
-            for _ in range(2):
-                connection, _ = server.accept()
-                greeting = connection.recv(100)
-                versions.append(greeting[8])
-                if greeting[8] == 4:
-                    connection.sendall(b"\x20\x02\x00\x00")
-                    said.append(connection.recv(100))
-                elif refusal:
-                    connection.sendall(refusal)
-                connection.close()
 
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        url = f"mqtt://127.0.0.1:{server.getsockname()[1]}"
-        client = Client(find_broker(url, version="5"), "us", lambda *_: None)
-        if is_patient:
-            client.publish("there", b"what waited")
-        client.start(is_patient=is_patient)
-        thread.join(PATIENCE)
-        assert client.version == "3.1.1"
-        client.stop()
-    assert versions == [5, 4]
-    assert not is_patient or b"what waited" in said[0]
+@pytest.mark.parametrize("is_patient", [False, True])
+def test_one_connection_that_breaks_does_not_tell_the_version(is_patient):
+    """What stands before a broker that is starting may hang up, too."""
+    server = Acceptor(lambda n, _: (b"\x20\x03\x00\x00\x00", True) if n == 2 else (b"", False))
+    client = Client(find_broker(server.url, version="5"), "us", lambda *_: None)
+    client.start(is_patient=is_patient)
+    server.wait()
+    assert client.version == "5"
+    client.stop()
+    assert server.versions == [5, 5]
+
+
+@pytest.mark.parametrize("url", ["mqtt://[::1", "mqtt://[x]:1", "mqtt://", "[", "mqtt://a:0"])
+def test_what_is_no_address_is_told(url):
+    with pytest.raises(ParameterError, match="a broker is written mqtt://host:port"):
+        find_broker(url)

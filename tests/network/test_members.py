@@ -20,10 +20,11 @@ from solah.network.core import NodeCore
 from solah.network.members import check_shareable, shared_topic
 from solah.network.messages import Measured, Status, decode_status, encode
 from solah.network.node import Node, NodeOptions, client_id
-from solah.network.observing import MOST_MEMBERS, Observer
+from solah.network.observing import Observer
 from solah.network.plan import make_plan
 from solah.network.publishing import publish_bundle
 from solah.network.topics import Topics
+from solah.network.watched import MOST_MEMBERS
 
 TOPICS = Topics("site")
 
@@ -139,6 +140,17 @@ def test_a_broker_without_mqtt_5_has_no_members(broker):
         node.run()
 
 
+def test_one_that_is_refused_takes_no_rows_with_it(broker, members, sender, tmp_path):
+    listener = Listener(broker.url)
+    members.start("one")
+    plan = ("--plan", tmp_path / "plan.json", "--name", "hub", "--broker", broker.url)
+    words = ("node", *plan, "--member", "old", "--state", tmp_path / "old.state")
+    assert program.main([*map(str, words)]) == 2  # without --mqtt 5
+    send(sender, random_rows(np.random.default_rng(0), alone().model, 100), 0, 100)
+    listener.wait(100)
+    listener.stop()
+
+
 def test_what_needs_the_rows_of_others_is_refused():
     bundle = alone()
     check_shareable(bundle)
@@ -174,7 +186,10 @@ def test_counters_of_members_are_added_up_and_bounded():
     assert counted() == 7
     for number in range(2 * MOST_MEMBERS):
         tell(1, f"m{number}")
-    assert len(observer._nodes["hub"].counted) == MOST_MEMBERS
+    assert len(observer._nodes["hub"].counted) <= MOST_MEMBERS + 1
+    assert counted() == 7 + 2 * MOST_MEMBERS  # those that are gone have counted, too
+    (hub,) = observer.snapshot(now=1.0)["nodes"]
+    assert hub["state"] == "online"
     tell(9)
     assert counted() == 9
 

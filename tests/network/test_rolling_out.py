@@ -268,6 +268,11 @@ def test_another_model_begins_at_other_sites():
     assert len(firsts) > 1
 
 
+def test_sites_of_one_name_are_chosen_one_by_one():
+    model = network("flat fusion").model
+    assert sum(chosen_first([Bundle(make_plan(model), model)] * 5, 0.2)) == 1
+
+
 def test_one_site_out_of_reach_does_not_hold_up_the_others(broker, tmp_path, capsys):
     files = write_sites(tmp_path, broker.url)
     away = files[2].read_text(encoding="utf-8").replace(broker.url, "mqtt://127.0.0.1:9")
@@ -285,3 +290,9 @@ def test_shares_of_what_are_named(tmp_path, capsys):
     assert "the same site" in fails(capsys, "publish", files[0], files[0])
     assert "with --plan or" in fails(capsys, "publish", *files, "--history")
     assert "share" in fails(capsys, "publish", *files, "--share", 2)
+    told = fails(capsys, "publish", *files, "--share", 0.2, "--at", 5)
+    assert "not published at" in told
+    assert "cannot be reached" in told
+    told = fails(capsys, "publish", files[0], "--at-time", "0001-01-01T00:00")
+    assert "--at-time cannot be 0001-01-01T00:00:00" in told
+    assert "whose number is from 0 to" in fails(capsys, "publish", files[0], "--at", 10**24)

@@ -269,7 +269,8 @@ def _site_node(
     running = Node(core, site.hub.find(), options)
     with _stopped_by_signals(running):
         if feed is not None:
-            feed.start(site.broker_of(name), f"{client_id(topics, name)}:sensors")
+            sensors = f"{client_id(topics, name)}:sensors"
+            feed.start(site.broker_of(name), sensors, running.fail)
         try:
             yield running, None if feed is None else feed.rows_from
         finally:

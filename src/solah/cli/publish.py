@@ -227,8 +227,18 @@ class _When:
             return self.at
         if self.at_time is None:
             return newest_row(where, topics) + self.ahead
-        time = self.at_time.timestamp()
+        time = _seconds_of(self.at_time)
         return row_at(where, topics, time) if self.window is None else int(time // self.window)
+
+
+def _seconds_of(time: datetime) -> float:
+    """Return a time in seconds since 1970."""
+    from solah.exceptions import ParameterError
+
+    try:
+        return time.timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise ParameterError(f"--at-time cannot be {time.isoformat()} on this machine") from None
 
 
 @dataclass(frozen=True)
@@ -244,7 +254,7 @@ class _Described:
         """Find the row of a time, as a site numbers them."""
         if when.at_time is None or when.at is not None:
             return when
-        row = self.site.row_at(self.site.bundle().model, when.at_time.timestamp())
+        row = self.site.row_at(self.site.bundle().model, _seconds_of(when.at_time))
         return replace(when, at=row, at_time=None)
 
 
@@ -304,7 +314,7 @@ def _publish_sites(
                 is_shadow=is_shadow,
             )
         except SolahError as error:
-            if len(chosen) == 1:
+            if len(chosen) == 1 and not left_out:
                 raise
             failed.append(f"{one.topics.site} ({error})")
             continue

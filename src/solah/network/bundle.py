@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from solah.atomic import write_whole
 from solah.data.json_reader import JsonParser, Reader
-from solah.exceptions import ModelFormatError, SolahError, shorten
+from solah.exceptions import ModelFormatError, ParameterError, SolahError, shorten
 from solah.keys import load_private_key
 from solah.model.format import MAX_BYTES, read_model, to_json
 from solah.network.messages import MAX_SEQUENCE
@@ -91,7 +91,18 @@ class Bundle:
         return json.dumps(plain, ensure_ascii=False).encode() + b"\n"
 
     def starting_at(self, sequence: int) -> Bundle:
-        """Return the same for rows from a sequence number on, without a signature."""
+        """Return the same for rows from a sequence number on, without a signature.
+
+        Raises
+        ------
+        ParameterError
+            No row has such a number.
+        """
+        if not 0 <= sequence <= MAX_SEQUENCE:
+            raise ParameterError(
+                f"a plan decides from a row on, whose number is from 0 to {MAX_SEQUENCE:,}. "
+                f"Got {shorten(sequence)} instead."
+            )
         return replace(self, starts=sequence, signature=b"", counter=0)
 
     def as_shadow(self) -> Bundle:

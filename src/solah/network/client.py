@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -26,6 +27,8 @@ _MOST_QUEUED_BYTES = 32 * 1024 * 1024
 _SESSION_SECONDS = 7 * 86_400  # for which a broker of MQTT 5 keeps messages for who is away
 _MOST_SECONDS = 2**32 - 1
 _UNSUPPORTED_VERSION = 132  # a reason code of MQTT 5
+_HANG_UPS = 3  # after which a broker counts as one that does not speak MQTT 5
+_LOOK_EVERY = 0.05
 Version = Literal["3.1.1", "5"]
 
 
@@ -101,7 +104,7 @@ def find_broker(
             f"{shorten(url)} is Kafka, from which only readings come: name it in 'sensor_brokers' "
             "of a site file. Nodes talk MQTT with each other: give a broker as mqtt://host:port"
         )
-    parts = urlsplit(url)
+    parts = _parts_of(url)
     if parts.scheme not in _PORTS or not parts.hostname or not _is_port(parts):
         raise ParameterError(
             "a broker is written mqtt://host:port, or mqtts:// for TLS. "
@@ -128,6 +131,13 @@ def find_broker(
         password=password,
         version=version,
     )
+
+
+def _parts_of(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:  # of brackets that are not those of an IPv6 address
+        return SplitResult("", "", "", "", "")
 
 
 def _is_port(parts: SplitResult) -> bool:
@@ -206,6 +216,7 @@ class Client:
         self._refusal = ""
         self._is_patient = False
         self._reason: Any = None  # of the refusal of the last attempt; None where nothing was said
+        self._n_hung_up = 0  # connections that ended so
         self._connected, self._answer = threading.Event(), threading.Event()
         self._unsubscribed = threading.Event()
         self._identity = (name, is_kept, will)
@@ -252,12 +263,26 @@ class Client:
             return
         self._connect()
         self._paho.loop_start()
-        if self._speaks_5 and not (self._answer.wait(timeout / 2) and self.is_connected):
+        if self._speaks_5 and not self._is_answered_in_5(timeout / 2):
             self._fall_back()
         if not self._connected.wait(timeout):
             self.stop()
             reason = self._refusal or "it does not answer"
             raise BrokerError(f"the broker {self._broker!r} does not take us: {reason}")
+
+    def _is_answered_in_5(self, timeout: float) -> bool:
+        """Whether a broker takes us with MQTT 5; one that hangs up once may only be starting."""
+        give_up = time.monotonic() + timeout
+        while time.monotonic() < give_up and not self._is_refused_5():
+            if self._connected.wait(_LOOK_EVERY):
+                return True
+        return self.is_connected
+
+    def _is_refused_5(self) -> bool:
+        """Whether a broker says that it does not speak MQTT 5, or hangs up on it every time."""
+        if self._reason is not None:
+            return bool(self._reason.value == _UNSUPPORTED_VERSION)
+        return self._n_hung_up >= _HANG_UPS
 
     def _connect(self) -> None:
         try:
@@ -415,8 +440,10 @@ class Client:
     def _lost(self, *_: Any) -> None:
         self._connected.clear()
         self._answer.set()
+        self._n_hung_up += self._reason is None
         is_new = self._is_patient and self._broker.version == "5" and not self._connection
-        if is_new and (self._reason is None or self._reason.value == _UNSUPPORTED_VERSION):
+        if is_new and self._is_refused_5():
+            self._n_hung_up = 0
             self._try_other_version()
         if self._on_lost is not None:
             self._on_lost()

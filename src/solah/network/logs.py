@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable
 
 Level = Literal["info", "warning", "error"]
@@ -44,6 +45,18 @@ class Event(str):
         event = super().__new__(cls, text)
         event.name, event.level, event.facts = name, level, facts
         return event
+
+
+def quietly(log: Callable[[str], None], counters: Counter[str]) -> Callable[[str], None]:
+    """Return a log that stops nothing where it cannot be written, as on a full disk, but counts."""
+
+    def write(text: str) -> None:
+        try:
+            log(text)
+        except OSError:
+            counters["unlogged"] += 1
+
+    return write
 
 
 def json_log(write: Callable[[str], object], *, quiet: bool = False) -> Callable[[str], None]:

@@ -22,7 +22,7 @@ from solah.network.compact import (
 )
 from solah.network.health import Health
 from solah.network.keeping import Keeper
-from solah.network.logs import Event
+from solah.network.logs import Event, quietly
 from solah.network.members import check_shareable, shared_topic
 from solah.network.messages import (
     MAX_BYTES,
@@ -117,7 +117,7 @@ class Node:
         self.core = core
         self.counters: Counter[str] = Counter()
         options = options or NodeOptions()
-        self._options = replace(options, log=self._quietly(options.log))
+        self._options = replace(options, log=quietly(options.log, self.counters))
         self._topics = Topics(core.bundle.plan.site, self._options.root)
         self._backlog = Backlog(_MOST_WAITING, _MOST_WAITING_BYTES)
         self._complaints = Complaints(self._options.log)
@@ -181,9 +181,9 @@ class Node:
         self._remember()
         self._subscribe()
         self._client.start(is_patient=self._options.is_patient)
-        self._check_version()
+        self._join_members()
         if rows is not None:
-            self._reader.start(rows, self._brought + 1, self._fail)
+            self._reader.start(rows, self._brought + 1, self.fail)
         try:
             while not self._stopping.is_set():
                 self._step()
@@ -197,14 +197,17 @@ class Node:
         if self._problem is not None:
             raise self._problem
 
-    def _check_version(self) -> None:
-        """Refuse to be a member where the broker cannot share a subscription."""
-        if self._options.member and self._client.version != "5":
+    def _join_members(self) -> None:
+        """Take a share of the readings; a session of MQTT 3.1.1 would keep it for ever."""
+        if not self._options.member:
+            return
+        if self._client.version != "5":
             self._client.stop()
             raise BrokerError(
                 "members of a node share a subscription, which is a part of MQTT 5, and the broker "
                 "is spoken to with 3.1.1; use --mqtt 5 and a broker that speaks it"
             )
+        self._client.subscribe([shared_topic(self._topics, self.core.name)])
 
     def _hand_over(self) -> None:
         """Let the other members have the rows to come, and decide those that are for this one.
@@ -224,7 +227,7 @@ class Node:
         """End the work, from any thread."""
         self._stopping.set()  # and no more: signals come while locks are held
 
-    def _fail(self, problem: BaseException) -> None:
+    def fail(self, problem: BaseException) -> None:
         """Let what went wrong end the node; from any thread."""
         self._problem = problem
         self.stop()
@@ -502,9 +505,8 @@ class Node:
     def _subscribe(self) -> None:
         name, topics = self.core.name, self._topics
         others = {topics.said(node) for _, node in self.core.plan.hears}
-        is_shared = bool(self._options.member)
-        readings = shared_topic(topics, name) if is_shared else topics.readings(name)
-        own = [readings, topics.asked(name), topics.model, topics.progress]
+        own = [topics.asked(name), topics.model, topics.progress]
+        own += [] if self._options.member else [topics.readings(name)]
         own += [topics.terms] if self.core.bundle.plan.sending and self.core.plan.sends else []
         shadow = [topics.shadow.model]
         if self._shadow is not None:
@@ -533,17 +535,6 @@ class Node:
 
     def _log(self, text: str, name: str, level: Level = "info", **facts: Fact) -> None:
         self._options.log(Event(text, name, level, **{"node": self.core.name, **facts}))
-
-    def _quietly(self, log: Callable[[str], None]) -> Callable[[str], None]:
-        """Let a log that cannot be written, as on a full disk, stop nothing."""
-
-        def write(text: str) -> None:
-            try:
-                log(text)
-            except OSError:
-                self.counters["unlogged"] += 1
-
-        return write
 
 
 def _n_values(row: Measured) -> int:

@@ -50,8 +50,6 @@ MOST_STRANGERS = 100
 """How many nodes are kept of which the plan does not know."""
 MOST_SENSORS = 500
 """How many sensors of a node are kept."""
-MOST_MEMBERS = 100
-"""How many processes are kept that share the work of a node."""
 REFUSALS = ("unreadable", "unfit", "other_model", "elsewhere")
 """Why messages are not taken."""
 
@@ -286,7 +284,6 @@ class Observer:
     def _take_status(self, name: str, payload: bytes, now: float) -> None:
         status = decode_status(payload)
         node = self._node(name, status.node)
-        self._refuse_crowd(node, status.member)
         node.told, node.told_at, node.model = status.state, now, shown(status.model)
         if not self._is_retained:
             node.last_seen = now
@@ -295,12 +292,6 @@ class Observer:
             counters = {shown(what): min(count, MAX_SEQUENCE) for what, count in some}
             node.note_counters(shown(status.member), counters)
             node.sensors = dict(sorted(status.sensors.items())[:MOST_SENSORS])
-
-    def _refuse_crowd(self, node: WatchedNode, member: str) -> None:
-        """Refuse the status of a process that nobody can have started."""
-        is_new = member != "" and shown(member) not in node.counted
-        if is_new and len(node.counted) >= MOST_MEMBERS:
-            raise _RefusedError("unfit")
 
     def _take_readings(self, name: str, payload: bytes, now: float) -> None:
         self._node(name, name).readings.add(len(decode_readings(payload)), now)

@@ -146,9 +146,9 @@ def chosen_first(bundles: Sequence[Bundle], share: float) -> list[bool]:
     (2, 3)
     """
     keys = [sha256(f"{one.plan.site}\n{to_json(one.model)}".encode()).digest() for one in bundles]
-    n_chosen = max(1, ceil(share * len(bundles)))
-    last = sorted(keys)[n_chosen - 1]
-    return [key <= last for key in keys]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    chosen = set(order[: max(1, ceil(share * len(keys)))])
+    return [place in chosen for place in range(len(keys))]
 
 
 def end_shadow(broker: Broker, topics: Topics) -> None:

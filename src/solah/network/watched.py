@@ -19,6 +19,8 @@ WINDOW = 5.0
 """Seconds over which rates are measured."""
 SILENT_AFTER = 20.0
 """Seconds without a message after which an online node is silent; nodes send one every five."""
+MOST_MEMBERS = 100
+"""How many processes are kept that share the work of a node."""
 NODE_STATES = ("online", "silent", "offline", "unknown")
 DOUBTS = tuple(name_doubts(~NO_DOUBT))
 """Why decisions are held back."""
@@ -65,7 +67,9 @@ class WatchedNode:
     told : the state that its last status had
     told_at : when that status came; the broker may have kept it for long
     last_seen : when the last message came that the broker had not kept
-    counted : what each process counted that runs it; most nodes are one, with an empty name
+    counted : what each process counted that runs it, the one that was silent longest first; most
+        nodes are one, with an empty name
+    gone : what those counted that are not kept any more
     """
 
     told: str = "unknown"
@@ -73,6 +77,7 @@ class WatchedNode:
     model: str = ""
     last_seen: float | None = None
     counted: dict[str, dict[str, int]] = field(default_factory=dict)
+    gone: Counter[str] = field(default_factory=Counter)
     sensors: dict[str, SensorReport] = field(default_factory=dict)
     rows: Rate = field(default_factory=Rate)
     readings: Rate = field(default_factory=Rate)
@@ -80,15 +85,20 @@ class WatchedNode:
     @property
     def counters(self) -> Counter[str]:
         """What was counted, by all processes together."""
-        total: Counter[str] = Counter()
+        total = self.gone.copy()
         for counters in self.counted.values():
             total.update(counters)
         return total
 
     def note_counters(self, member: str, counters: dict[str, int]) -> None:
         """Note what a process counted so far; one that runs the node alone replaces its members."""
+        if not member:
+            self.counted, self.gone = {member: counters}, Counter()
+            return
         others = {name: of for name, of in self.counted.items() if name and name != member}
-        self.counted = {**(others if member else {}), member: counters}
+        if len(others) >= MOST_MEMBERS:
+            self.gone.update(others.pop(next(iter(others))))
+        self.counted = {**others, member: counters}
 
     def state(self, now: float) -> str:
         """Return ``online``, ``silent``, ``offline``, or ``unknown`` where nothing tells."""

@@ -1,8 +1,10 @@
 """A feed makes numbered rows of what sensors publish, and counts what it cannot use."""
 
+import errno
 import json
 
 import pytest
+from processes import until
 from rooms import write_site
 
 from solah.cli import main as program
@@ -109,6 +111,37 @@ def test_a_site_of_one_node_may_decide_on_changes_alone(open_feed, tmp_path):
 def test_several_nodes_cannot_decide_on_changes(open_feed):
     with pytest.raises(ParameterError, match="'decide.when: changed' is for a site with one node"):
         open_feed(decide="{when: changed}")
+
+
+def test_a_log_that_cannot_be_written_stops_nothing(tmp_path):
+    file = write_site(tmp_path, "mqtt://localhost")
+    text = file.read_text(encoding="utf-8").replace("device: kitchen", 'device: "+"')
+    file.write_text(text, encoding="utf-8")
+    site = load_site(file)
+
+    def fail(_text):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    feed = Feed(site, site.bundle(), "plug", fail)
+    feed.take("nobody/knows/it", b"1", 1000.0)
+    feed.take(PLUG, json.dumps({"ENERGY": {"Power": 60.0}}).encode(), 1000.2)
+    assert feed.tick(1001.0).readings == {"power": 60.0}
+    assert feed.all_counters()["unlogged"] == 1
+    feed.stop()
+
+
+def test_what_ends_the_clock_is_told(broker, tmp_path, monkeypatch):
+    site = load_site(write_site(tmp_path, broker.url, decide="{every: 100ms}"))
+    feed, problems = Feed(site, site.bundle(), "plug"), []
+
+    def fail(_now):
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(feed, "tick", fail)
+    feed.start(site.broker_of("plug"), "plug:sensors", problems.append)
+    until(lambda: problems)
+    feed.stop()
+    assert str(problems[0]) == "out of order"
 
 
 def test_what_is_measured_and_not_asked_any_more_is_no_error(open_feed, tmp_path, capsys):

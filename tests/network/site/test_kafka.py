@@ -337,6 +337,20 @@ def test_certificates_that_cannot_be_used_are_told(consume, tmp_path):
             consume("kafkas://127.0.0.1:1", ["a"], lambda _: None, is_secret=True, **options)
 
 
+def test_what_ends_the_thread_is_told(cluster):
+    problems = []
+
+    def fail(_message):
+        raise RuntimeError("out of order")
+
+    broker = KafkaBroker(kafka_hosts(cluster.url))
+    source = KafkaSource(broker, "solah:room:hall", ["hall"], fail, on_problem=problems.append)
+    source.start()
+    until_taken(lambda: cluster("hall", b"1"), lambda: problems)
+    source.stop()
+    assert str(problems[0]) == "out of order"
+
+
 def test_a_missing_client_is_told_with_what_installs_it(consume, monkeypatch):
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     with pytest.raises(MissingExtraError, match="pip install 'solah\\[kafka\\]'"):
@@ -353,7 +367,8 @@ def test_records_of_any_size_are_counted(cluster, consume, tmp_path):
     file.write_text(text + sensors, encoding="utf-8")
     site = load_site(file)
     feed = Feed(site, site.bundle(), "hall")
-    feed.start(site.broker_of("hall"), "solah:room:hall:sensors")
+    problems = []
+    feed.start(site.broker_of("hall"), "solah:room:hall:sensors", problems.append)
 
     def counts():
         return feed.report(time.time())["door"].counts

@@ -1,5 +1,8 @@
 """Rows are kept on disk, within bounds, and found again after a restart."""
 
+import errno
+from pathlib import Path
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -98,6 +101,47 @@ def sampled(number, n_samples=3):
     channels = {"x": (1.5, float("nan"), 2.0) * (n_samples // 3), "y": ()}
     samples = Samples(channels, 10 * number, lead=0)
     return Measured({}, number, 1000.0 + number, samples=samples)
+
+
+class FullDisk:
+    """A file on a full disk: what is buffered cannot be written when it is closed, either."""
+
+    def write(self, _line):
+        """Buffer it."""
+
+    def flush(self):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    close = flush
+
+
+def test_a_file_that_cannot_even_be_closed_stops_nothing(tmp_path, monkeypatch):
+    journal = Journal(tmp_path, Store())
+    journal.append(row(0))
+    journal.close()
+    opened = Path.open
+    monkeypatch.setattr(Path, "open", lambda *_: FullDisk())
+    for number in range(1, 6):
+        journal.append(row(number))
+    monkeypatch.setattr(Path, "open", opened)
+    journal.append(row(6))
+    journal.close()
+    assert journal.counters["unstored"] == 5
+    assert [one.sequence for one in journal.after(-1)] == [0, 1, 2, 3, 4, 5, 6]
+    assert len(journal._segments) == 2  # none for each row that could not be written
+
+
+def test_a_file_that_cannot_be_removed_stops_nothing(tmp_path, monkeypatch):
+    journal = Journal(tmp_path, Store(age=10.0))
+
+    def fail(*_args, **_options):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", fail)
+    journal.append(row(0, 0.0))
+    journal.append(row(1, 100.0))
+    journal.close()
+    assert journal.last == 1
 
 
 def test_samples_are_kept(tmp_path):

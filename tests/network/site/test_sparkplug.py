@@ -69,6 +69,24 @@ def values(decoded):
     return {name: one["value"] for name, one in decoded.metrics.items()}
 
 
+def test_what_cannot_be_read_in_place_of_a_death_ends_devices():
+    decoder = Decoder({DEVICE: ["Motor/Temperature"]})
+    play(decoder, "nbirth", "dbirth")
+    (ended,) = decoder.read(TOPICS["NDEATH"], b"\xff\xff")
+    assert ended.place == DEVICE
+    assert values(ended) == {"Motor/Temperature": None}
+    assert decoder.read(TOPICS["NBIRTH"], b"\xff\xff") == []
+    assert decoder.counters["sparkplug_unreadable"] == 2
+    assert len(decoder.requests(now=1000.0)) == 1
+
+
+def test_a_clock_that_is_set_back_asks_on():
+    decoder = Decoder({DEVICE: ["Motor/Temperature"]})
+    for now in (100_000.0, 10_000.0):
+        decoder.ask_all()
+        assert len(decoder.requests(now)) == 1
+
+
 # --- golden messages -----------------------------------------------------------------------------
 
 

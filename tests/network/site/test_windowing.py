@@ -508,6 +508,16 @@ def test_a_new_feed_goes_on_after_the_rows_on_disk(open_feed):
     assert later[0].sequence == rows[-1].sequence + 1
 
 
+def test_rows_that_a_restart_cost_are_counted(open_feed):
+    feed = open_feed()
+    rows = played(feed, [], until=START / RATE + 5.0)
+    feed.stop()
+    again = open_feed()
+    again.tick(START / RATE + 95.0)
+    last = again._sampler._number
+    assert again.counters["skipped_rows"] == last - rows[-1].sequence > 80
+
+
 def test_wrong_names_are_told_apart(tmp_path):
     file = write_machine(tmp_path, "mqtt://localhost")
     text = file.read_text(encoding="utf-8")

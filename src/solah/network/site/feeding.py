@@ -10,15 +10,16 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.network.logs import quietly
 from solah.network.messages import Measured, SensorReport
 from solah.network.sampling import MOST_TICKS, signals_of
 from solah.network.site.aligning import Aligner
-from solah.network.site.document import KafkaAccess
 from solah.network.site.journal import Journal
-from solah.network.site.kafka import KafkaSource
+from solah.network.site.kafka import KafkaBroker, KafkaSource
 from solah.network.site.mapping import (
     Mapper,
     all_targets,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from solah.model.signals import Signals
     from solah.network.bundle import Bundle
     from solah.network.site.aligning import Row
-    from solah.network.site.document import BrokerAccess, Site
+    from solah.network.site.document import BrokerAccess, KafkaAccess, Site
     from solah.network.site.mapping import Target
     from solah.network.site.source import SensorMessage, Source
     from solah.network.site.sparkplug import Decoded
@@ -70,7 +71,7 @@ class Feed:
     ) -> None:
         check_sensors(site, bundle)
         self.counters: Counter[str] = Counter()
-        self._deciding, self._log = site.deciding, log
+        self._deciding, self._log = site.deciding, quietly(log, self.counters)
         targets = targets_of(bundle.model, bundle.plan.node(node).reads)
         self._mapper = Mapper(site.sensors, targets)
         self._of_any_node = Mapper(site.sensors, all_targets(bundle.model))
@@ -79,10 +80,10 @@ class Feed:
         self._aligner = Aligner(targets, ages, self._every)
         metrics = _metrics(site, targets)
         self._sparkplug = Decoder(metrics) if metrics else None
-        self._journal = Journal(site.state / f"{node}.journal", site.store, log)
+        self._journal = Journal(site.state / f"{node}.journal", site.store, self._log)
         signals, last = signals_of(bundle, bundle.plan.node(node)), self._journal.last
         self._sampler = (
-            Sampler(signals, targets, ages, site.deciding.deadline, self.counters, last, log)
+            Sampler(signals, targets, ages, site.deciding.deadline, self.counters, last, self._log)
             if signals is not None
             else None
         )
@@ -217,21 +218,36 @@ class Feed:
 
     # --- running ---------------------------------------------------------------------------------
 
-    def start(self, access: BrokerAccess | KafkaAccess, name: str) -> None:
-        """Subscribe to the sensors, under a name, and make rows until :meth:`stop`."""
+    def start(
+        self,
+        access: BrokerAccess | KafkaAccess,
+        name: str,
+        on_problem: Callable[[BaseException], None],
+    ) -> None:
+        """Subscribe to the sensors, under a name, and make rows until :meth:`stop`.
+
+        Parameters
+        ----------
+        access : where sensors publish
+        name : what we are known by there
+        on_problem : called with what ends one of the threads, without which rows would be wrong
+        """
+        guarded = partial(_guarded, on_problem)
 
         def take(message: SensorMessage) -> None:
             topic, payload, is_retained, published = message
             self.take(topic, payload, time.time(), is_retained=is_retained, published=published)
 
-        filters = self._mapper.filters
-        if isinstance(access, KafkaAccess):
-            self._source = KafkaSource(access.find(), name, filters, take, self._log)
+        filters, broker = self._mapper.filters, access.find()
+        if isinstance(broker, KafkaBroker):
+            self._source = KafkaSource(
+                broker, name, filters, take, self._log, on_problem=on_problem
+            )
         else:
-            links = {"on_connect": self._connected, "on_lost": self._lost}
-            self._source = SensorClient(access.find(), name, filters, take, **links)
+            links = {"on_connect": guarded(self._connected), "on_lost": guarded(self._lost)}
+            self._source = SensorClient(broker, name, filters, guarded(take), **links)
         self._source.start()
-        threading.Thread(target=self._run_clock, daemon=True).start()
+        threading.Thread(target=guarded(self._run_clock), daemon=True).start()
 
     def _connected(self) -> None:
         """Ask for births: what does not change is told by nothing else."""
@@ -276,9 +292,11 @@ class Feed:
 
     def all_counters(self) -> Counter[str]:
         """Return what was counted, of the journal and where messages come from, too."""
-        of_source = Counter() if self._source is None else self._source.counters
-        of_sparkplug = Counter() if self._sparkplug is None else self._sparkplug.counters
-        return self.counters + self._journal.counters + of_source + of_sparkplug
+        total: Counter[str] = Counter()
+        for part in (self, self._journal, self._source, self._sparkplug):
+            if part is not None:
+                total.update(dict(part.counters))  # as it is now; other threads go on counting
+        return total
 
     def _run_clock(self) -> None:
         if self._sampler is not None:
@@ -301,6 +319,20 @@ class Feed:
             with self._lock:
                 wait = sampler.seconds_to_next(time.time())
             self._woken.wait(min(max(wait, _LEAST_WAIT), _LOOK_EVERY))
+
+
+def _guarded(
+    on_problem: Callable[[BaseException], None], work: Callable[..., None]
+) -> Callable[..., None]:
+    """Let what goes wrong in a thread be told, instead of ending it in silence."""
+
+    def guarded(*given: Any) -> None:
+        try:
+            work(*given)
+        except BaseException as problem:
+            on_problem(problem)
+
+    return guarded
 
 
 def sensor_topics(site: Site, bundle: Bundle) -> dict[str, list[str]]:

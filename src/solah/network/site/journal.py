@@ -11,6 +11,7 @@ import json
 import math
 import threading
 from collections import Counter, deque
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -113,7 +114,7 @@ class Journal:
             file.flush()
         except OSError as error:
             self.counters["unstored"] += 1
-            self._close()
+            self._give_up_file()
             if not self._is_failing:
                 self._log(f"{self._folder} cannot be written, so rows are kept in memory: {error}")
             self._is_failing = True
@@ -132,9 +133,17 @@ class Journal:
         return self._file
 
     def _close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):  # what could not be written cannot be written now, either
+                file.close()
+
+    def _give_up_file(self) -> None:
+        """Close a file that cannot be written, and forget it if it has no row."""
+        is_open = self._file is not None
+        self._close()
+        if is_open and self._segments[-1].last < 0:
+            _remove(self._segments.pop().path)
 
     def _forget(self, now: float) -> None:
         """Remove the oldest files, as far as they are too many or too old."""
@@ -146,7 +155,7 @@ class Journal:
                 break
             if len(self._segments) == 1:
                 self._close()
-            oldest.path.unlink(missing_ok=True)
+            _remove(oldest.path)
             del self._segments[0]
             self.counters["forgotten_files"] += 1
         while self._recent and now - (self._recent[0].time or 0.0) > self._store.age:
@@ -154,6 +163,12 @@ class Journal:
 
     def _forget_recent(self) -> None:
         self._n_samples -= _n_samples(self._recent.popleft())
+
+
+def _remove(path: Path) -> None:
+    """Remove a file; one that stays is found again, and removed, when the node starts."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def _number(row: Measured) -> int:
@@ -201,7 +216,7 @@ def _find_segments(folder: Path) -> list[_Segment]:
     for path in sorted(folder.glob(f"*{_SUFFIX}")):
         rows = list(_read(path))
         if not rows:
-            path.unlink(missing_ok=True)
+            _remove(path)
             continue
         first, last = _number(rows[0]), _number(rows[-1])
         segments.append(_Segment(path, first, last, rows[-1].time or 0.0, path.stat().st_size))

@@ -119,6 +119,8 @@ class KafkaSource:
         Called in a thread of its own.
     log : callable
         Called with what an operator should know.
+    on_problem : callable
+        Called with what ends the thread.
     """
 
     def __init__(
@@ -128,9 +130,11 @@ class KafkaSource:
         filters: Iterable[str],
         take: Callable[[SensorMessage], None],
         log: Callable[[str], None] = lambda _: None,
+        on_problem: Callable[[BaseException], None] = lambda _: None,
     ) -> None:
         self.counters: Counter[str] = Counter()
         self._broker, self._take, self._log = broker, take, log
+        self._on_problem = on_problem
         self._filters: dict[str, list[str]] = {}
         for one in filters:
             self._filters.setdefault(check_kafka_topic(one), []).append(one)
@@ -190,19 +194,26 @@ class KafkaSource:
             raise BrokerError(f"{broker!r} cannot be used: {error.args[0].str()}") from None
 
     def _run(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                records = self._consumer.consume(_AT_ONCE, _WAIT)
-            except self._kafka.KafkaException as problem:
-                self._note_error(problem.args[0])
-                self._stopping.wait(_WAIT)
-                continue
-            for record in records:
-                if record.error() is not None:
-                    self._note_error(record.error())
-                else:
-                    self._take_record(record)
-            self._complaints.tell(time.monotonic())
+        try:
+            while not self._stopping.is_set():
+                self._step()
+        except BaseException as problem:
+            self._on_problem(problem)
+
+    def _step(self) -> None:
+        """Take the next records, if some come soon."""
+        try:
+            records = self._consumer.consume(_AT_ONCE, _WAIT)
+        except self._kafka.KafkaException as problem:
+            self._note_error(problem.args[0])
+            self._stopping.wait(_WAIT)
+            return
+        for record in records:
+            if record.error() is not None:
+                self._note_error(record.error())
+            else:
+                self._take_record(record)
+        self._complaints.tell(time.monotonic())
 
     def _take_record(self, record: Any) -> None:
         kind, milliseconds = record.timestamp()

@@ -189,7 +189,7 @@ class Decoder:
         try:
             message = _parse(payload)
         except MessageError:
-            return [] if device is None else [Decoded(device.place, None)]
+            return self._note_unreadable(edge, kind, device)
         if kind == "NDEATH":
             return self._end_all(edge, message)
         self._count(edge, kind, message)
@@ -206,6 +206,14 @@ class Decoder:
         if is_birth:  # it lists all metrics, so that those are gone which it leaves out
             metrics = dict.fromkeys(device.wanted, _UNKNOWN) | metrics
         return [*ended, Decoded(device.place, metrics, is_birth)]
+
+    def _note_unreadable(self, edge: _Edge, kind: str, device: _Device | None) -> list[Decoded]:
+        """Count a message that cannot be read; one in place of a death ends what it would have."""
+        self.counters["sparkplug_unreadable"] += 1
+        edge.needs_birth = True
+        if kind == "NDEATH":
+            return [one.end() for one in edge.devices.values()]
+        return [] if device is None else [Decoded(device.place, None)]
 
     def lose_all(self) -> list[Decoded]:
         """Note that messages may be lost, a death among them: nothing is known any more."""
@@ -225,7 +233,7 @@ class Decoder:
         due = [
             edge
             for edge in self._edges.values()
-            if edge.needs_birth and now - edge.asked >= _ASK_EVERY
+            if edge.needs_birth and abs(now - edge.asked) >= _ASK_EVERY  # clocks are set back, too
         ]
         for edge in due:
             edge.asked, edge.needs_birth = now, False

@@ -187,7 +187,10 @@ class Sampler:
         """Begin with the step that goes on now."""
         if not self._has_begun:
             self._has_begun = True
-            self._go_on_after(max(self._number, self._newest(now)))
+            newest = max(self._number, self._newest(now))
+            n_skipped = newest - self._number if self._number >= 0 else 0
+            self._counters["skipped_rows"] += min(n_skipped, _MOST_COUNTED)
+            self._go_on_after(newest)
 
     def _newest(self, now: float) -> int:
         """Return the last row whose window is over."""
