@@ -258,8 +258,9 @@ def test_the_keyboard_opens_the_rules_of_a_tree(open_model):
     rules.wait_for(state="visible")
     assert rules.get_attribute("open") is not None
     assert page.evaluate("document.activeElement.id") == f"node-{place}"
-    shares = rules.locator(".fires .fired output").all_text_contents()
-    assert abs(sum(map(float, shares)) - 1) < 0.02
+    fired = rules.locator(".fires .fired output")
+    fired.first.wait_for(state="attached")
+    assert abs(sum(map(float, fired.all_text_contents())) - 1) < 0.02
 
 
 def test_many_attributes_are_found_by_name(open_model):
