@@ -207,3 +207,10 @@ def test_wrong_options_of_members_are_one_line(tmp_path, capsys, words, message)
     plan = ["--plan", str(tmp_path / "plan.json"), "--name", "hub"]
     assert program.main(["node", *plan, *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_site_has_no_members(tmp_path, capsys):
+    file = tmp_path / "site.yaml"
+    file.write_text("site: house\n", encoding="utf-8")
+    assert program.main(["node", str(file), "--name", "hub", "--member", "one"]) == 2
+    assert "--member is for --plan" in capsys.readouterr().err

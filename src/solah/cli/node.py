@@ -167,8 +167,12 @@ def node(
     if allow_rollback and keys is None:
         raise ParameterError("--allow-rollback is about signed plans; say with --trust whose")
     if site is not None:
+        if member:
+            raise ParameterError(
+                "--member is for --plan: members share readings that come by the node's topic, and "
+                "those of a site come from its sensors"
+            )
         own = {"window": window, "replay": replay, "rate": rate, "stdin": stdin, "call": call}
-        own["member"] = member
         changed = {"root": root != "solah", "deadline": deadline != 2.0, "wire": wire != "json"}
         refuse_beside_site({**own, **changed, "trust": trust, **broker.given()})
         announced = expire_after if home_assistant else None
