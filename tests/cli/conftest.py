@@ -1,6 +1,7 @@
 """What the tests of the command line share."""
 
 import json
+import signal
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,14 @@ def run(capsys):
         return Outcome(code, *capsys.readouterr())
 
     return call
+
+
+@pytest.fixture
+def in_background():
+    """Let processes start with SIGINT ignored, as those that a shell runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -78,6 +78,18 @@ def test_processes_of_others_do_not_look_into_the_current_folder_either(run, mon
     assert "PYTHONSAFEPATH" not in os.environ
 
 
+@pytest.mark.usefixtures("in_background")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_whole_network_goes_down_when_it_is_interrupted(site, number):
+    words = ("--plan", site / "plan.json", "--replay", site / "rows.csv", "--rate", 1, "--web", 0)
+    network = Process("up", *words)
+    asked = asking(network)
+    wait_for(lambda: json.loads(asked("snapshot.json"))["decisions"]["total"])
+    code, out, err = network.stop(number)
+    assert (code, err) == (0, "solah: note: ended\n")
+    assert "of 178" in out
+
+
 def test_a_node_that_fails_is_named(run, site, tmp_path):
     (tmp_path / "rows.csv").write_text("alcohol,hue\n1,2\n", encoding="utf-8")
     outcome = run("up", "--plan", site / "plan.json", "--replay", tmp_path / "rows.csv")
@@ -97,6 +109,16 @@ class Process:
         os.kill(self.process.pid, number)
         out, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out, err
+
+
+def asking(started):
+    """Return a function that reads from the page whose address a process prints first."""
+    address = started.process.stderr.readline().rsplit(" ", 1)[1].strip()
+
+    def read(path):
+        return urllib.request.urlopen(f"{address}{path}", timeout=PATIENCE).read().decode()
+
+    return read
 
 
 @pytest.fixture
@@ -150,6 +172,7 @@ def test_nodes_take_readings_from_their_topic_and_from_lines(site, small_broker)
     client.stop()
 
 
+@pytest.mark.usefixtures("in_background")
 def test_a_network_is_watched(site, small_broker):
     words = ("--plan", site / "plan.json", "--broker", small_broker)
     replay = ("--replay", site / "rows.csv", "--rate", "60")
@@ -157,10 +180,7 @@ def test_a_network_is_watched(site, small_broker):
     nodes += [Process("node", *words, "--name", name, *replay) for name in ("z1", "z2")]
     watching = Process("watch", "--broker", small_broker, "--web", 0, "--json")
     run_words("publish", "--plan", site / "plan.json", "--broker", small_broker, "--at", 0)
-    address = watching.process.stderr.readline().rsplit(" ", 1)[1].strip()
-
-    def asked(path):
-        return urllib.request.urlopen(f"{address}{path}", timeout=PATIENCE).read().decode()
+    asked = asking(watching)
 
     def has_seen_all(picture):
         names = {node["name"] for node in picture["nodes"]}

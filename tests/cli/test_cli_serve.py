@@ -19,6 +19,7 @@ def model(run, tmp_path):
     return path
 
 
+@pytest.mark.usefixtures("in_background")
 def test_it_answers_until_it_is_stopped(model):
     command = [sys.executable, "-m", "solah.cli.main", "serve", str(model), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:

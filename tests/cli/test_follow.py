@@ -169,6 +169,7 @@ def test_a_follower_that_was_killed_goes_on(tmp_path, growing):
     assert killed.read_bytes() == plain.read_bytes()
 
 
+@pytest.mark.usefixtures("in_background")
 def test_an_interrupt_ends_it_in_order(tmp_path, growing):
     path, add = growing
     add(lines(100, 100))

@@ -1,4 +1,4 @@
-"""SIGTERM ends what is at work as Ctrl-C does, and nothing is left behind."""
+"""SIGTERM and SIGHUP end what is at work as Ctrl-C does, and nothing is left behind."""
 
 import os
 import signal
@@ -12,17 +12,21 @@ import pytest
 
 from solah.cli import main as program
 from solah.cli.main import main
-from solah.cli.stopping import sigterm_as_interrupt
+from solah.cli.stopping import signals_as_interrupt, stop_signals
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM to catch")
 
+OTHERS = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+
 
 @pytest.fixture(autouse=True)
-def _catch_ctrl_c():
-    """Let SIGINT interrupt: what was started in the background ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def _default_handlers():
+    """Handle signals as usual: a process started in the background, or by nohup, ignores some."""
+    usual = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys(OTHERS, signal.SIG_DFL)}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def wait_for_signal():
@@ -33,17 +37,26 @@ def wait_for_signal():
     pytest.fail("nothing came")
 
 
-def test_sigterm_is_an_interrupt():
-    with pytest.raises(KeyboardInterrupt), sigterm_as_interrupt() as has_come:
-        assert not has_come()
-        signal.raise_signal(signal.SIGTERM)
-    assert has_come()
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+@pytest.mark.parametrize("number", OTHERS)
+def test_it_is_an_interrupt(number):
+    with pytest.raises(KeyboardInterrupt), signals_as_interrupt() as stopped_by:
+        assert not stopped_by()
+        signal.raise_signal(number)
+    assert stopped_by() == number
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+def test_what_nohup_ignores_stays_ignored():
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with signals_as_interrupt() as stopped_by:
+        signal.raise_signal(signal.SIGHUP)
+        assert signal.SIGHUP not in stop_signals()
+    assert not stopped_by()
 
 
 def test_a_second_one_does_not_stop_what_cleans_up():
     cleaned = []
-    with pytest.raises(KeyboardInterrupt), sigterm_as_interrupt():
+    with pytest.raises(KeyboardInterrupt), signals_as_interrupt():
         try:
             signal.raise_signal(signal.SIGTERM)
         finally:
@@ -62,20 +75,20 @@ class Closing:
         signal.raise_signal(self.number)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [*OTHERS, signal.SIGINT])
 def test_an_interrupt_that_is_lost_comes_again(number):
-    with pytest.raises(KeyboardInterrupt), sigterm_as_interrupt() as has_come:
+    with pytest.raises(KeyboardInterrupt), signals_as_interrupt() as stopped_by:
         Closing(number)
         wait_for_signal()
-    assert has_come() == (number == signal.SIGTERM)
+    assert stopped_by() == (0 if number == signal.SIGINT else number)
 
 
 def test_other_handlers_and_threads_are_left_alone():
     before = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
-        with sigterm_as_interrupt() as has_come:
+        with signals_as_interrupt() as stopped_by:
             signal.raise_signal(signal.SIGTERM)
-        assert not has_come()
+        assert not stopped_by()
     finally:
         signal.signal(signal.SIGTERM, before)
     codes = []
@@ -85,11 +98,11 @@ def test_other_handlers_and_threads_are_left_alone():
     assert codes == [0]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_the_program_says_how_it_ended(run, monkeypatch, number, code):
+@pytest.mark.parametrize("number", [*OTHERS, signal.SIGINT])
+def test_the_program_says_how_it_ended(run, monkeypatch, number):
     monkeypatch.setattr(program, "_run", lambda *_: signal.raise_signal(number))
     outcome = run("datasets")
-    assert (outcome.code, outcome.out, outcome.err) == (code, "", "solah: interrupted\n")
+    assert (outcome.code, outcome.out, outcome.err) == (128 + number, "", "solah: interrupted\n")
 
 
 # Real processes
@@ -147,10 +160,10 @@ def is_alive(pid):
     return status.rpartition(")")[2].split()[0] not in "ZX"
 
 
-def end_in_order(process, folder):
-    """Send SIGTERM; see that nothing runs or lies around behind it, and return what was said."""
+def end_in_order(process, folder, number=signal.SIGTERM):
+    """Send a signal; see that nothing runs or lies around behind it, and return what was said."""
     workers = children_of(process.pid)
-    process.terminate()
+    process.send_signal(number)
     said = process.communicate(timeout=120)[1]
     end = time.monotonic() + 60
     while left := [pid for pid in workers if is_alive(pid)]:
@@ -166,7 +179,8 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="th
 
 
 @needs_proc
-def test_a_spool_goes_with_its_process(start, tmp_path):
+@pytest.mark.parametrize("number", OTHERS)
+def test_a_spool_goes_with_its_process(start, tmp_path, number):
     rows = "".join(f"{i % 7},{i % 11},{'ab'[i % 2]}\n" for i in range(50_000))
     (tmp_path / "rows.csv").write_text(f"x,y,z\n{rows}", encoding="utf-8")
     words = (
@@ -181,8 +195,8 @@ def test_a_spool_goes_with_its_process(start, tmp_path):
     )
     process = start(*words)
     wait_until(lambda: any((tmp_path / "tmp").iterdir()), process)
-    assert end_in_order(process, tmp_path) == "solah: interrupted\n"
-    assert process.returncode == 143
+    assert end_in_order(process, tmp_path, number) == "solah: interrupted\n"
+    assert process.returncode == 128 + number
     assert not (tmp_path / "m.json").exists()
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from solah.cli.model_options import ModelOptions, OneModel
 from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOptions
 from solah.cli.screen import Screen, console
+from solah.cli.stopping import catch_ctrl_c, stop_signals
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ def follow(
     from solah.cli.problems import declared_kinds, refuse_overlap, split_names
     from solah.stream.feeding import feed
 
+    catch_ctrl_c()
     target, declared = _target(data, columns), declared_kinds(columns, ())
     refuse_overlap(declared, [target])
     dropped = split_names(columns.gone, ())
@@ -359,15 +361,14 @@ def _whole_pieces(data: str, position: int, reading: ReadingOptions) -> "Iterato
 
 @contextmanager
 def _stop_signals() -> "Iterator[Callable[[], bool]]":
-    """Let SIGINT and SIGTERM ask for an end in order, as long as the context lasts."""
+    """Let signals ask for an end in order, as long as the context lasts."""
     asked: list[int] = []
 
     def ask(number: int, _: object) -> None:
         asked.append(number)
         signal.signal(number, before[number])  # a second one ends it at once
 
-    numbers: tuple[int, ...] = (signal.SIGTERM, signal.SIGINT)
-    before = {number: signal.getsignal(number) for number in numbers}
+    before = {number: signal.getsignal(number) for number in stop_signals()}
     for number in before:
         signal.signal(number, ask)
     try:

@@ -39,7 +39,7 @@ from solah.cli.screen import Quiet, Terminal, Verbose, harmless
 from solah.cli.serve import serve
 from solah.cli.site import check, learn, templates
 from solah.cli.start import start_text
-from solah.cli.stopping import sigterm_as_interrupt
+from solah.cli.stopping import signals_as_interrupt
 from solah.cli.stress import stress
 from solah.cli.up import up
 from solah.cli.verb import verb
@@ -50,7 +50,7 @@ from solah.exceptions import SolahError, cut
 _FAILED = 2
 _CLOSED = 1
 _INTERRUPTED = 130
-_TERMINATED = 143
+_SIGNALLED = 128  # plus the number of the signal
 # What an installation without dependencies may lack (requirements-node.txt), by module.
 _LEARNING = {
     "joblib": "joblib",
@@ -131,16 +131,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     code : int
         0 if all went well, 1 if models differ or nobody reads the output any more, 2 for an error,
-        130 if the user interrupted, 143 if it was stopped by SIGTERM.
+        130 if the user interrupted, 143 if SIGTERM stopped it, 129 if SIGHUP did.
     """
     _prepare_streams()
     flags: dict[str, bool] = {}
     words = list(sys.argv[1:] if arguments is None else arguments)
-    with sigterm_as_interrupt() as has_come, _warnings_in_one_line(), _safe_path():
+    with signals_as_interrupt() as stopped_by, _warnings_in_one_line(), _safe_path():
         code = _attempt(lambda: _run(words, flags) if words else _start(), flags)
         # What is still on its way to a pipe may fail too, and must not do so at the end.
         code = _attempt(sys.stdout.flush, flags) or code
-        return _TERMINATED if code == _INTERRUPTED and has_come() else code
+        return _SIGNALLED + stopped_by() if code == _INTERRUPTED and stopped_by() else code
 
 
 def _start() -> int:

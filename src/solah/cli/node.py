@@ -13,6 +13,7 @@ from solah.cli.log_options import HealthAddress, LogKind, health_at, log_of
 from solah.cli.options import ReadingOptions
 from solah.cli.overwriting import READ, WRITTEN
 from solah.cli.screen import Screen
+from solah.cli.stopping import catch_ctrl_c, stop_signals
 from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ def node(
 
     Example: solah node site.yaml --name kitchen
     """
+    catch_ctrl_c()
     from solah.exceptions import ParameterError
     from solah.network.bundle import load_bundle
     from solah.network.core import NodeCore, Settings
@@ -285,7 +287,7 @@ def _site_node(
 @contextmanager
 def _stopped_by_signals(running: "Node") -> "Iterator[None]":
     """Let signals stop a node in order, as long as the context lasts."""
-    numbers = (signal.SIGTERM, signal.SIGINT)
+    numbers = stop_signals()
     before = [signal.signal(number, lambda *_: running.stop()) for number in numbers]
     try:
         yield

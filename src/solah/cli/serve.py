@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from solah.cli.options import ModelFile
 from solah.cli.screen import Screen
+from solah.cli.stopping import catch_ctrl_c
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def serve(
     from solah.network.web import LOOPBACK, Server
     from solah.serving import make_app
 
+    catch_ctrl_c()
     token = _token(host)
     document = load_document(model)
     is_any = host in _ANY and not name

@@ -1,4 +1,4 @@
-"""SIGTERM, as service managers and ``kill`` send it, ends the work as Ctrl-C does."""
+"""Signals that ask a command to stop: it cleans up first, as after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,41 +12,63 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _SOON = 0.05
+# Service managers and ``kill`` send the first, a terminal that closes sends the second.
+_OTHERS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
 @contextmanager
-def sigterm_as_interrupt() -> Iterator[Callable[[], bool]]:
-    """Raise KeyboardInterrupt at SIGTERM as long as the context lasts; yield whether it came.
+def signals_as_interrupt() -> Iterator[Callable[[], int]]:
+    """Raise KeyboardInterrupt at SIGTERM and SIGHUP; yield which of them came, 0 for none.
 
     So whatever is open is closed, and workers, temporary folders and drafts of files go. A second
     one is ignored, since it must not stop what cleans up. A program that has a handler of its own,
-    and threads, which cannot have any, are left alone.
+    one that ignores a signal (``nohup``), and threads, which cannot have handlers, are left alone.
     """
-    is_free = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    if not is_free or threading.current_thread() is not threading.main_thread():
-        yield lambda: False
+    free = [number for number in _OTHERS if signal.getsignal(number) is signal.SIG_DFL]
+    if not free or threading.current_thread() is not threading.main_thread():
+        yield lambda: 0
         return
     stop = _Stop()
     before, sys.unraisablehook = sys.unraisablehook, stop.or_pass_on(sys.unraisablehook)
     of_threads, threading.excepthook = threading.excepthook, stop.until_then(threading.excepthook)
-    signal.signal(signal.SIGTERM, stop.interrupt)
+    ctrl_c = signal.getsignal(signal.SIGINT)
+    for number in free:
+        signal.signal(number, stop.interrupt)
     try:
-        yield lambda: stop.has_come
+        yield lambda: stop.number
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in free:
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, ctrl_c)
         sys.unraisablehook = before
         threading.excepthook = of_threads
 
 
+def catch_ctrl_c() -> None:
+    """Let SIGINT interrupt a command that runs until then, even one started in the background.
+
+    A shell lets what it starts in the background ignore SIGINT, and so do all processes below it.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def stop_signals() -> tuple[int, ...]:
+    """Return the signals that ask for an orderly end; what ``nohup`` ignores stays ignored."""
+    return (signal.SIGINT, *(n for n in _OTHERS if signal.getsignal(n) is not signal.SIG_IGN))
+
+
 class _Stop:
-    """What happens at SIGTERM."""
+    """What happens at SIGTERM and SIGHUP."""
 
     def __init__(self) -> None:
-        self.has_come = self._is_raised = False
+        self.number = 0
+        self._is_raised = False
 
-    def interrupt(self, *_: object) -> None:
+    def interrupt(self, number: int, _: object) -> None:
         """Raise an interrupt, once."""
-        self.has_come = True
+        self.number = number
         if not self._is_raised:
             self._is_raised = True
             raise KeyboardInterrupt
@@ -55,7 +77,7 @@ class _Stop:
         """Return a hook that is silent on threads which fail because the work has ended."""
 
         def hook(failure: Any) -> None:
-            if not self.has_come:
+            if not self.number:
                 others(failure)
 
         return hook
@@ -71,7 +93,7 @@ class _Stop:
                 others(lost)
                 return
             self._is_raised = False
-            number = signal.SIGTERM if self.has_come else signal.SIGINT
+            number = self.number or signal.SIGINT
             again = threading.Timer(_SOON, signal.raise_signal, [number])
             again.daemon = True
             again.start()

@@ -11,6 +11,7 @@ from solah.cli.broker_options import OptionalPlanFile, Root, trusted
 from solah.cli.node import Deadline, Rate, SiteFile, WireKind, refuse_beside_site
 from solah.cli.options import ReadingOptions
 from solah.cli.screen import Screen
+from solah.cli.stopping import catch_ctrl_c
 from solah.cli.verb import options_in
 from solah.cli.watch import Seconds, Web, page, show
 
@@ -72,6 +73,7 @@ def up(
     """
     from solah.exceptions import ParameterError
 
+    catch_ctrl_c()
     if (site is None) == (plan is None):
         raise ParameterError("a network is described by a site file, or by --plan and --replay")
     if site is not None:

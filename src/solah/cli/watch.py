@@ -13,6 +13,7 @@ from solah.cli.log_options import LogKind, log_of
 from solah.cli.node import SiteFile, refuse_beside_site
 from solah.cli.overwriting import READ
 from solah.cli.screen import Screen, console
+from solah.cli.stopping import catch_ctrl_c
 from solah.cli.verb import many_options, options_in
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ def watch(
     from solah.network.observing import Observer
     from solah.network.watching import alerting, subscribed
 
+    catch_ctrl_c()
     write = log_of(screen, log)
     rules = None if alerts is None else load_alerting(alerts)
     if file is not None:

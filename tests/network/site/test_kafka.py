@@ -2,7 +2,6 @@
 
 import json
 import select
-import signal
 import socket
 import socketserver
 import struct
@@ -409,7 +408,7 @@ def test_a_site_decides_on_readings_from_kafka(broker, cluster, tmp_path):
         assert not any("door" in name for name in known()[0].missing)
         assert "temperature" in known()[0].missing
     finally:
-        up.send_signal(signal.SIGINT)
+        up.terminate()
         up.wait(PATIENCE)
         listener.stop()
     assert "connected to kafka://" in (tmp_path / "room.state" / "hall.log").read_text()

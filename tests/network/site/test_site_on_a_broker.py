@@ -56,7 +56,7 @@ def running(tmp_path):
 
     yield start
     for process, log in processes:
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         process.wait(PATIENCE)
         log.close()
 

@@ -88,7 +88,7 @@ def running(tmp_path):
 
     yield start
     for process in processes:
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         process.wait(PATIENCE)
 
 
