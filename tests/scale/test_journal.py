@@ -213,7 +213,7 @@ def test_jobs_may_change_and_so_may_what_is_said(rows, passes, tmp_path, capsys)
     capsys.readouterr()
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", "\xff"])
+@pytest.mark.parametrize("content", ["", "[]", "{", "\xff", "[" * 100_000])
 def test_a_folder_of_other_things_is_refused(rows, tmp_path, content):
     (tmp_path / "task.json").write_text(content, encoding="latin-1")
     with pytest.raises(ParameterError, match="task.json is not what a checkpoint begins with"):

@@ -220,7 +220,7 @@ def test_a_spool_that_was_not_finished_is_not_used(
     with open_source(path, spool=spool) as source:
         (home,) = spool.iterdir()
         assert source.n_rows == 30
-    for broken in ["{", "[]", "{}"]:
+    for broken in ["{", "[]", "{}", "[" * 100_000]:
         (home / "spool.json").write_text(broken)
         with open_source(path, spool=spool) as source:
             assert source.n_rows == 30

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from solah.atomic import write_whole
-from solah.exceptions import ParameterError
+from solah.data.json_reader import JsonParser
+from solah.exceptions import DataError, ParameterError
 from solah.scale.sealed import read_sealed, write_sealed
 
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ def _make(folder: Path) -> None:
 
 def _read_task(place: Path) -> dict[str, Any]:
     try:
-        task = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        task = JsonParser("the task", DataError).read(place.read_bytes()).value
+    except (OSError, DataError):
         task = None
     if not isinstance(task, dict):
         raise ParameterError(

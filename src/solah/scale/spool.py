@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from solah.atomic import write_whole
+from solah.data.json_reader import JsonParser
 from solah.exceptions import DataError, require
 from solah.scale.forms import Form
 from solah.scale.parquet_source import ParquetFile, ParquetSource
@@ -125,8 +126,8 @@ def write_record(folder: Path, fingerprint: str, forms: Mapping[str, Form | None
 def read_record(folder: Path, fingerprint: str) -> dict[str, Form | None] | None:
     """Return the forms of a kept spool, or None where none of the same data is there and whole."""
     try:
-        record = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        record = JsonParser("the record", DataError).read((folder / _RECORD).read_bytes()).value
+    except (OSError, DataError):
         return None
     current = {"version": _VERSION, "fingerprint": fingerprint}
     if not isinstance(record, dict) or not current.items() <= record.items():

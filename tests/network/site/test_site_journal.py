@@ -165,7 +165,8 @@ def test_many_samples_take_bounded_memory(tmp_path):
 
 
 def test_a_line_of_strange_samples_is_no_row(tmp_path):
-    for place, samples in enumerate(("7", "{}", '{"samples": {"x": ["a"]}, "tick": 1}', "null")):
+    strange = ("7", "{}", '{"samples": {"x": ["a"]}, "tick": 1}', "null", "[" * 100_000)
+    for place, samples in enumerate(strange):
         line = f"[{place},1.0,null,[],{{}},{samples}]\n"
         (tmp_path / f"{place:020d}.rows").write_text(line, encoding="utf-8")
     assert all_after(Journal(tmp_path, Store()), -1) == []

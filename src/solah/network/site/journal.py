@@ -193,7 +193,7 @@ def _read(path: Path) -> Iterator[Measured]:
             row = Measured(
                 dict(readings), int(number), time, oldest, tuple(missing), *map(_samples, samples)
             )
-        except (ValueError, TypeError, AttributeError, KeyError):
+        except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
             continue
         yield row
 
