@@ -125,17 +125,20 @@ def test_what_is_reserved_is_left_alone(texts, reserved):
     assert not reserved & set(names)
 
 
+def macros_of(header, command):
+    """Return the macros of a header; none for one that a platform lacks, or that fails there."""
+    text = f"#include <{header}.h>\n"
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    return re.findall(r"^#define (\w+)", done.stdout, re.MULTILINE) if not done.returncode else []
+
+
 @pytest.mark.parametrize(
     ("compiler", "options"),
     [("cc", ()), ("arm-none-eabi-gcc", ()), ("avr-gcc", ("-mmcu=atmega328p", "-DF_CPU=16000000"))],
 )
 def test_no_macro_of_a_header_is_a_name_that_is_generated(compiler, options, find_tool):
-    text = "".join(
-        f"#if __has_include(<{name}.h>)\n#include <{name}.h>\n#endif\n" for name in HEADERS
-    )
     command = [find_tool(compiler), *options, "-D_GNU_SOURCE", "-dM", "-E", "-xc", "-"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    macros = re.findall(r"^#define (\w+)", done.stdout, re.MULTILINE)
+    macros = {macro for name in HEADERS for macro in macros_of(name, command)}
     assert len(macros) > 300
     taken = {found["name"] for macro in macros if (found := GENERATED.fullmatch(macro))}
     for name in sorted(taken):
