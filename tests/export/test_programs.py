@@ -211,7 +211,10 @@ def test_names_that_want_to_break_out_are_names(export, place):
     assert (found.share, found.largest_difference < 1e-9) == (1.0, True)
 
 
-NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)
+DIRECTION_MARKS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+NAMES = st.text(
+    st.characters(exclude_characters=f"\0{DIRECTION_MARKS}", exclude_categories=["Cs"]), min_size=1
+)
 
 
 @settings(max_examples=25, deadline=None)
@@ -252,6 +255,27 @@ def renamed_room(names):
     ]
     root = Fusion(f"{goal} of all", ("of 0", "of 1"), plain.root.bias)
     return Model(replace(plain.goal, name=goal, states=(no, yes)), (air, gate), (*trees, root))
+
+
+@pytest.mark.parametrize("mark", DIRECTION_MARKS)
+@pytest.mark.parametrize("place", range(7))
+def test_no_direction_mark_is_written_raw(mark, place):
+    names = ["goal", "co2", "door", "open", "shut", "no", "yes"]
+    names[place] = f"a{mark}b"
+    model = renamed_room(names)
+    (module,) = export_javascript(model).files.values()
+    assert mark not in module
+    if place == 0:  # which only a comment names
+        assert not any(mark in text for text in export_sql(model).files.values())
+        return
+    with pytest.raises(ParameterError, match=f"direction mark U.{ord(mark):04X}, which SQL cannot"):
+        export_sql(model)
+
+
+def test_no_direction_mark_is_in_a_name_that_sql_is_given():
+    for words in ({"table": "t\u202e"}, {"keys": ["id", "k\u2066"]}):
+        with pytest.raises(ParameterError, match="has the direction mark"):
+            export_sql(room_model(), **words)
 
 
 @pytest.mark.parametrize("to", [export_sql, export_onnx])

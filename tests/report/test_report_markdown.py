@@ -28,7 +28,13 @@ def shown(markdown: str) -> str:
     return "".join(child.content for child in inline)
 
 
-@given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp", "Zs"]), min_size=1))
+DIRECTION_MARKS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+SHOWN = st.characters(
+    exclude_categories=["Cc", "Cs", "Zl", "Zp", "Zs"], exclude_characters=DIRECTION_MARKS
+)
+
+
+@given(st.text(SHOWN, min_size=1))
 def test_what_is_escaped_is_shown_as_it_was(name):
     assert shown(f"a {escape(name)} b") == f"a {name} b"
     cells = MarkdownIt("commonmark").enable("table").parse(f"| h |\n|---|\n| {escape(name)} |")
@@ -44,6 +50,7 @@ def test_what_is_escaped_is_shown_as_it_was(name):
         ("a|b", r"a\|b"),
         ("<script>", r"\<script\>"),
         ("*größe*\n色", "\\*größe\\* 色"),
+        ("a\u202eb\u2066", "a�b�"),
     ],
 )
 def test_names_stay_readable(name, escaped):
@@ -85,6 +92,15 @@ def test_special_characters_break_no_hierarchy():
     (drawing,) = re.findall("<pre><code>(.*?)</code></pre>", html, re.DOTALL)
     assert unescape(drawing) == f"{summarise(fitted.model_)['hierarchy']['drawing']}\n"
     assert html.count("<h3>") == 2
+
+
+def test_no_direction_mark_is_written_raw():
+    name = f"a{DIRECTION_MARKS}b"
+    table = Table((Column(name, nasty_table().columns[0].values),), nasty_table().n_rows)
+    wiring = {f"z{name}": [name], f"y{name}": [f"z{name}"]}
+    model = LinguisticHierarchyClassifier(wiring).fit(table, [f"{one}{name}" for one in GOAL])
+    for page in (render_markdown(summarise(model.model_)), model.rules().to_markdown()):
+        assert not set(page) & set(DIRECTION_MARKS)
 
 
 def test_one_tree_has_no_structure():

@@ -35,7 +35,7 @@ from solah.cli.predict import predict
 from solah.cli.publish import publish
 from solah.cli.report import report
 from solah.cli.rules import rules
-from solah.cli.screen import Quiet, Terminal, Verbose, harmless
+from solah.cli.screen import Quiet, Terminal, Verbose
 from solah.cli.serve import serve
 from solah.cli.site import check, learn, templates
 from solah.cli.start import start_text
@@ -46,6 +46,7 @@ from solah.cli.verb import verb
 from solah.cli.warned import unseen_states_told
 from solah.cli.watch import watch
 from solah.exceptions import SolahError, cut
+from solah.safe_text import harmless
 
 _FAILED = 2
 _CLOSED = 1

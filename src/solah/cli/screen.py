@@ -12,6 +12,7 @@ import typer
 
 from solah.cli.verb import options_in
 from solah.exceptions import cut
+from solah.safe_text import CONTROL, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 _ENDLESS = 100_000
 _PAGE = 80
 _TRAILING_BLANKS = re.compile(r" +$", re.MULTILINE)
-# Names come from data, and a terminal obeys what hides in them, or turns a line around.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 output_option = options_in("Output")
 
 
@@ -101,11 +100,6 @@ class Screen:
         return console(stderr=True).status(f"{what} …") if self.is_watched else nullcontext()
 
 
-def harmless(text: str) -> str:
-    """Take out of a text what a terminal would obey."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
 class Terminal:
     """A terminal to which only harmless text goes; the rest is as the stream below has it."""
 
@@ -145,7 +139,7 @@ def _harmless_console() -> "type[Console]":
 
         def render(self, renderable: Any, options: Any = None) -> "Iterable[Segment]":
             for segment in super().render(renderable, options):
-                is_text = not segment.control and _CONTROL.search(segment.text)
+                is_text = not segment.control and CONTROL.search(segment.text)
                 yield segment._replace(text=harmless(segment.text)) if is_text else segment
 
     return HarmlessConsole

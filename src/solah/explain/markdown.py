@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from solah.explain.legend import ABOUT_WORDS, explain_figures, explain_number, words_used
+from solah.safe_text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +22,7 @@ def escape(text: object) -> str:
 
     An underscore within a word means nothing to Markdown, so it stays readable.
     """
-    return _SPECIAL.sub(r"\\\1", _UNPRINTABLE.sub(" ", str(text)))
+    return _SPECIAL.sub(r"\\\1", harmless(_UNPRINTABLE.sub(" ", str(text))))
 
 
 def rules_page(rules: Rules) -> str:

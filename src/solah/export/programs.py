@@ -19,7 +19,7 @@ from solah.model.beliefs import deciding_fusions
 from solah.model.document import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -137,10 +137,16 @@ def lossy_trees(model: Model, fusion: Fusion) -> list[Tree]:
 
 def refuse_nul(model: Model, language: str) -> None:
     """Refuse a model whose names or states have a NUL, which ends a name in some languages."""
-    states = (*model.goal.states, *(state for one in model.attributes for state in one.states))
-    for text in (*(one.name for one in model.attributes), *states):
-        if isinstance(text, str) and "\0" in text:
+    for text in model_texts(model):
+        if "\0" in text:
             raise ParameterError(f"{language} cannot hold {shorten(text)}, which has a NUL")
+
+
+def model_texts(model: Model) -> Iterator[str]:
+    """Yield the names of attributes, and the states and classes that are texts."""
+    yield from (one.name for one in model.attributes)
+    for states in (model.goal.states, *(one.states for one in model.attributes)):
+        yield from (state for state in states if isinstance(state, str))
 
 
 def refuse_large_states(model: Model, language: str) -> None:

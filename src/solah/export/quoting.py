@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 
+from solah.safe_text import CONTROL
+
 # What ends or begins a comment, and what begins a trigraph, is torn apart.
 _TORN = re.compile(r"\*(?=/)|/(?=\*)|\?(?=\?)")
 # The bytes that every compiler of C99 takes in one string.
 _LONGEST_STRING = 4095
-# What could end a script in a page, or a line of it.
-_UNSAFE_IN_SCRIPT = {
-    ord(sign): f"\\u{ord(sign):04x}" for sign in ("<", ">", "&", "\u2028", "\u2029")
-}
+# What could end a script in a page, or a line of it, or show a line in another order.
+_UNSAFE_IN_SCRIPT = re.compile(f"[<>&]|{CONTROL.pattern}")
 
 
 def one_line(text: str) -> str:
@@ -92,15 +92,15 @@ def c_string(text: str) -> str:
 
 
 def script_json(value: object) -> str:
-    r"""Write a value as JSON that cannot end the script of a page in which it stands.
+    r"""Write a value as JSON that neither ends the script around it nor changes its order.
 
     Examples
     --------
-    >>> print(script_json({"name": "</script>"}))
-    {"name":"\u003c/script\u003e"}
+    >>> print(script_json({"name": "</script>\u202e"}))
+    {"name":"\u003c/script\u003e\u202e"}
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.translate(_UNSAFE_IN_SCRIPT)
+    return _UNSAFE_IN_SCRIPT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def sql_name(name: str) -> str:

@@ -22,6 +22,7 @@ from solah.export.programs import (
     Program,
     Run,
     lossy_trees,
+    model_texts,
     refuse_large_states,
     refuse_nul,
 )
@@ -48,9 +49,10 @@ from solah.model.beliefs import evidence_shares, fusion_inputs, measured_by
 from solah.model.document import Fusion, Task, Tree
 from solah.model.format import model_hash
 from solah.model.structure import fresh_name
+from solah.safe_text import DIRECTION_MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from solah.data import State
     from solah.kernels.arrays import Float
@@ -95,7 +97,8 @@ def export_sql(
     Raises
     ------
     ParameterError
-        If the columns of the table could not be told apart, or the statement would be too long.
+        If the columns of the table could not be told apart, a name or a state has a direction mark,
+        or the statement would be too long.
 
     Examples
     --------
@@ -108,6 +111,7 @@ def export_sql(
     """
     check_identifier(name)
     refuse_nul(model, "SQL")
+    _refuse_direction_marks([table, *keys, *model_texts(model)])
     refuse_large_states(model, "SQL")
     _check_columns(model, table, keys)
     whole = _Statement(model, table, keys)
@@ -121,6 +125,19 @@ def export_sql(
                 f"{_MOST_BYTES:,}; {_SIMPLER}"
             )
     return Program(name, files, _SqliteRun(model))
+
+
+def _refuse_direction_marks(texts: Iterable[str]) -> None:
+    """Refuse texts that change the order of a line: databases share no way to escape a character.
+
+    A reader would see another statement than a database runs.
+    """
+    for text in texts:
+        if found := DIRECTION_MARK.search(text):
+            raise ParameterError(
+                f"{shorten(text)} has the direction mark U+{ord(found[0]):04X}, which SQL cannot "
+                "escape; remove it from the data and fit again"
+            )
 
 
 def _check_columns(model: Model, table: str, keys: Sequence[str]) -> None:
