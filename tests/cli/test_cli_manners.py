@@ -149,3 +149,19 @@ def test_a_terminal_gets_colours_and_a_pipe_does_not(run, fruit_model, monkeypat
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.delenv("FORCE_COLOR")
     assert "\x1b" not in run("rules", fruit_model).out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("site", "check", "FILE"),
+        ("fit", "wine", "--hierarchy", "FILE"),
+        ("plan", "MODEL", "--placement", "FILE"),
+        ("watch", "--broker", "mqtt://127.0.0.1:1", "--alerts", "FILE"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_tag_in_yaml_is_one_line(run, write, fruit_model, words):
+    file = write("file.yaml", "class: [alcohol]", "site: !!timestamp soon")
+    given = {"FILE": file, "MODEL": fruit_model}
+    run(*(given.get(word, word) for word in words)).check_error("file.yaml: line 2: remove the tag")

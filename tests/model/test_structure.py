@@ -276,9 +276,9 @@ class TestFiles:
             ("h.yaml", "", "h.yaml: a hierarchy maps .* Got a value of type NoneType"),
             ("h.yaml", "y: x", "h.yaml: the inputs of 'y' must be a list"),
             ("h.yaml", "z: [x1]\ny: [6, no]", "h.yaml: a name must be text.* Got 6"),
-            ("h.yaml", "z: [x1]\nz: [x2]\ny: [z]", "h.yaml: two trees are called 'z'"),
+            ("h.yaml", "z: [x1]\nz: [x2]\ny: [z]", "h.yaml: line 2: 'z' stands there twice"),
             ("h.yaml", "[1, 2]: [x1]", "h.yaml: "),
-            ("h.yaml", "y: !!python/object:os.system [x]", "h.yaml: this is not YAML"),
+            ("h.yaml", "y: !!python/object:os.system [x]", "h.yaml: line 1: remove the tag"),
             ("h.yaml", "[" * 5_000, "h.yaml: this YAML is nested too deeply"),
             ("h.txt", "y <- ", "h.txt: line 1, column 6: expected the name of an input"),
             ("h.csv", "y,x", "h.csv: a hierarchy is read from .json, .yaml, .yml, .txt"),
@@ -418,14 +418,10 @@ def test_a_set_has_no_order_and_an_empty_name_says_nothing():
         Hierarchy.from_dict({"y": [""]})
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("h.yaml", "y: [a, 2024-13-45]"), ("h.json", '{"y": [%s]}' % ("9" * 5000))],
-    ids=["date", "digits"],
-)
-def test_files_with_odd_values_get_a_clear_error(tmp_path, name, text):
+@pytest.mark.parametrize("name", ["h.yaml", "h.json"])
+def test_files_with_odd_values_get_a_clear_error(tmp_path, name):
     path = tmp_path / name
-    path.write_text(text)
+    path.write_text('{"y": [%s]}' % ("9" * 5000))
     with pytest.raises(ParameterError, match=f"{name}: this is not"):
         Hierarchy.load(path)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from solah.exceptions import ParameterError, did_you_mean, require, shorten
+from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.drawing import Drawing, as_html
 from solah.model.shorttext import ShortText, spelled
 from solah.model.soundness import (
@@ -23,6 +23,7 @@ from solah.model.soundness import (
     parents_of,
     type_of,
 )
+from solah.model.yaml_reader import parse_yaml
 
 if TYPE_CHECKING:
     import os
@@ -287,19 +288,7 @@ class Hierarchy:
 
     @classmethod
     def _from_yaml(cls, text: str) -> Hierarchy:
-        yaml = require("yaml", "yaml", "reading YAML hierarchies")
-        try:
-            # YAML drops the first of two equal keys in silence; the composed text still has both.
-            composed = yaml.compose(text, Loader=yaml.SafeLoader)
-            if isinstance(composed, yaml.MappingNode):
-                _once_each([(key.value, None) for key, _ in composed.value if _is_scalar(key)])
-            value = yaml.safe_load(text)
-        except RecursionError:
-            raise ParameterError("this YAML is nested too deeply for a hierarchy") from None
-        except ParameterError:
-            raise
-        except (yaml.YAMLError, ValueError) as error:
-            raise ParameterError(f"this is not YAML: {error}") from None
+        value, _ = parse_yaml(text, "the hierarchy")
         return cls(_nodes_of(value)).each_once()
 
     def draw(self, annotations: Mapping[str, str] | None = None, *, width: int = 80) -> str:
@@ -370,11 +359,6 @@ def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if twice is not None:
         raise ParameterError(f"two trees are called {shorten(twice)}")
     return dict(pairs)
-
-
-def _is_scalar(node: object) -> bool:
-    """Whether a part of a YAML text is a single value."""
-    return isinstance(getattr(node, "value", None), str)
 
 
 def _nodes_of(value: object) -> tuple[HierarchyNode, ...]:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from solah.data.json_reader import JsonParser, Reader
-from solah.exceptions import ParameterError, require, shorten
+from solah.exceptions import ParameterError, shorten
+from solah.model.yaml_reader import parse_yaml
 from solah.network.messages import MAX_BYTES, MAX_SEQUENCE, VERSION, MessageError
 from solah.network.watched import DOUBTS, standing
 from solah.network.webhook import Webhook, read_webhook
@@ -155,22 +156,15 @@ def load_alerting(path: str | os.PathLike[str]) -> Alerting:
         )
     data = place.read_bytes()
     try:
-        value = _FILE.read(data).value if place.suffix.lower() == ".json" else _parse_yaml(data)
+        if place.suffix.lower() == ".json":
+            value = _FILE.read(data).value
+        else:
+            value, _ = parse_yaml(data, _FILE.what)
         if not isinstance(value, dict) or "alerts" not in value:
             raise ParameterError("there is no 'alerts' at the top")
         return read_alerting(value["alerts"])
-    except RecursionError:
-        raise ParameterError(f"{path}: this is nested too deeply") from None
     except ParameterError as error:
         raise ParameterError(f"{path}: {error}") from None
-
-
-def _parse_yaml(data: bytes) -> Any:
-    yaml = require("yaml", "yaml", "reading YAML files of alerts")
-    try:
-        return yaml.safe_load(data)
-    except (yaml.YAMLError, ValueError) as error:
-        raise ParameterError(f"this is not YAML that can be used: {error}") from None
 
 
 def _read_rule(reader: Reader) -> AlertRule:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from solah.data.json_reader import JsonParser, shown
-from solah.exceptions import ParameterError, did_you_mean, require, shorten
+from solah.exceptions import ParameterError, did_you_mean, shorten
 from solah.model.format import MAX_BYTES
-from solah.model.soundness import first_repeated, type_of
+from solah.model.soundness import type_of
+from solah.model.yaml_reader import parse_yaml
 from solah.network.plan import GATEWAY, SITE, check_name
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ def load_placement(path: str | os.PathLike[str]) -> Placement:
     place = Path(path)
     readers: dict[str, Callable[[bytes], Any]] = {
         ".json": lambda data: _PARSER.read(data).value,
-        ".yaml": _parse_yaml,
-        ".yml": _parse_yaml,
+        ".yaml": lambda data: parse_yaml(data, _PARSER.what)[0],
+        ".yml": lambda data: parse_yaml(data, _PARSER.what)[0],
     }
     reader = readers.get(place.suffix.lower())
     if reader is None:
@@ -81,38 +82,8 @@ def load_placement(path: str | os.PathLike[str]) -> Placement:
         )
     try:
         return _read(reader(place.read_bytes()))
-    except RecursionError:
-        raise ParameterError(f"{path}: this is nested too deeply for a placement") from None
     except ParameterError as error:
         raise ParameterError(f"{path}: {error}") from None
-
-
-def _parse_yaml(data: bytes) -> Any:
-    yaml = require("yaml", "yaml", "reading YAML placements")
-    try:
-        # YAML drops the first of two equal keys in silence; the composed text still has both.
-        _check_keys(yaml.compose(data, Loader=yaml.SafeLoader))
-        return yaml.safe_load(data)
-    except ParameterError:
-        raise
-    except (yaml.YAMLError, ValueError) as error:
-        raise ParameterError(f"this is not YAML that can be used: {error}") from None
-
-
-def _check_keys(composed: Any) -> None:
-    """Refuse two equal names on the two levels that a placement has."""
-    pairs = _pairs(composed)
-    below = [pair for key, value in pairs if key == _NODES for pair in _pairs(value)]
-    for level in (pairs, below):
-        if (twice := first_repeated(key for key, _ in level)) is not None:
-            raise ParameterError(f"{shorten(twice)} stands there twice")
-
-
-def _pairs(composed: Any) -> list[tuple[str, Any]]:
-    """List the names of a composed mapping with what stands behind them."""
-    value = getattr(composed, "value", None)
-    pairs = [pair for pair in value if isinstance(pair, tuple)] if isinstance(value, list) else []
-    return [(key.value, below) for key, below in pairs if isinstance(key.value, str)]
 
 
 def _read(value: Any) -> Placement:

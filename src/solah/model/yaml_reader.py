@@ -1,4 +1,4 @@
-"""Parse YAML and remember the line of everything in it."""
+"""Parse YAML that a stranger may have written, and remember the line of everything in it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from solah.exceptions import ParameterError, require, shorten
 _MOST_VALUES = 200_000
 
 
-def parse_yaml(data: bytes, what: str) -> tuple[Any, dict[str, int]]:
+def parse_yaml(data: bytes | str, what: str) -> tuple[Any, dict[str, int]]:
     """Parse YAML whose plain values are those of version 1.2: ``ON`` is a text, as sensors send it.
 
     Parameters
     ----------
-    data : bytes
+    data : bytes or str
     what : str
         What errors call the document.
 
@@ -29,9 +29,9 @@ def parse_yaml(data: bytes, what: str) -> tuple[Any, dict[str, int]]:
     Raises
     ------
     ParameterError
-        It is not YAML, is too deep or too large, or has a key twice.
+        It is not YAML, is too deep or too large, or has a tag, or a key twice.
     """
-    yaml = require("yaml", "yaml", "reading site files")
+    yaml = require("yaml", "yaml", "reading YAML")
     try:
         loader = _loader(yaml)(data)
         try:
@@ -40,17 +40,31 @@ def parse_yaml(data: bytes, what: str) -> tuple[Any, dict[str, int]]:
             return walk.value(composed, Reader(None, what, ParameterError), 0), walk.lines
         finally:
             loader.dispose()
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        if isinstance(error, ParameterError):
-            raise
+    except RecursionError:
+        raise ParameterError("this YAML is nested too deeply") from None
+    except ParameterError:
+        raise
+    except (yaml.YAMLError, ValueError) as error:
         raise ParameterError(f"this is not YAML that can be used: {error}") from None
 
 
 def _loader(yaml: Any) -> Any:
-    """Make a loader that takes only true and false for truth values, and dates for texts."""
+    """Make a loader that takes only true and false for truth values, dates for texts, and no tag.
+
+    A tag makes any text a date, bytes or a set, and fails where the text is none.
+    """
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
         yaml_implicit_resolvers: dict[str, list[Any]] = {}  # noqa: RUF012
+
+        def get_event(self) -> Any:
+            event = super().get_event()
+            if (tag := getattr(event, "tag", None)) is not None:
+                line = event.start_mark.line + 1
+                raise ParameterError(
+                    f"line {line}: remove the tag {shorten(tag)}; a value has none here"
+                )
+            return event
 
     for tag, pattern, first in (
         ("bool", r"true|false|True|False", "tfTF"),
