@@ -4,6 +4,7 @@ import copy
 import json
 import subprocess
 from collections import defaultdict
+from itertools import pairwise
 
 import jsonschema
 import numpy as np
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 
 from random_models import SHAPES, random_model
+from small_models import room_model
 from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
 from solah.data import Column, Table
-from solah.exceptions import DataError, ParameterError, SolahError
+from solah.exceptions import DataError, ModelFormatError, ParameterError, SolahError
 from solah.export import export_c
 from solah.model import Task
 from solah.model.format import from_json, to_json
@@ -220,6 +222,27 @@ def test_knots_that_float32_cannot_tell_apart_stay_apart():
     rows = np.array([[1.7e9 - 1e4], [1.7e9 + 1e4]])
     expected = Evaluator(model).predict(rows)
     np.testing.assert_allclose(export.twin.estimate(rows), expected, rtol=1e-6)
+
+
+def nested_fusions(n_groups):
+    """Put groups into one another, below the fusion that decides."""
+    document = json.loads(to_json(room_model()))
+    *trees, root = document["trees"]
+    names = [trees[0]["name"], *(f"group {i}" for i in range(n_groups))]
+    groups = [{"name": name, "adds": [below]} for below, name in pairwise(names)]
+    root["adds"] = [names[-1], *root["adds"][1:]]
+    document["trees"] = [*trees, *groups, root]
+    return json.dumps(document).encode()
+
+
+def test_fusions_are_not_nested_too_deeply():
+    model = from_json(nested_fusions(31))
+    assert "group 30" in render_page(summarise_page(model))
+    for n_groups in (32, 400, 5_000):
+        with pytest.raises(
+            ModelFormatError, match=r"trees\[34\] is nested too deeply: more than 32"
+        ):
+            from_json(nested_fusions(n_groups))
 
 
 def test_shares_that_people_round_are_scaled():

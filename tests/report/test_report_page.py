@@ -311,6 +311,11 @@ def test_rows_of_cards_are_wrapped():
     assert drawing.count("data-node") == 61
 
 
+def test_a_cascade_of_many_levels_is_drawn():
+    nodes = [node(i, [i - 1] if i else []) for i in range(600)]
+    assert draw_hierarchy(nodes, GOAL, 354, "narrow").count("data-node") == 600
+
+
 def test_long_names_are_cut():
     nodes = [node(0, [], "<b>" + "long" * 20)]
     drawing = draw_hierarchy(nodes, GOAL, 1060, "wide")

@@ -1,4 +1,4 @@
-"""The bounds of the numbers in a model document.
+"""The bounds of the numbers in a model document, and of its depth.
 
 Within them nothing that is computed from a document overflows, neither in float64 nor in the
 float32 of an exported model: differences and sums of readings, slopes between peaks, evidence,
@@ -30,6 +30,8 @@ MOST_VARIANCE = 1e12
 # Supports that are not 0.
 LEAST_SUPPORT, MOST_SUPPORT = 1e-120, 1e120
 LEAST_THRESHOLD = 1e-12
+# Fusions that add up one another; training makes groups of trees, and one fusion of them.
+MOST_NESTED_FUSIONS = 32
 # Shares sum to 1; those that are off by more than the first are scaled, by more than the second
 # refused.
 EXACT_SUM, ROUGH_SUM = 1e-12, 1e-6

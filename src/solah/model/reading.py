@@ -21,6 +21,7 @@ from solah.model.document import Fusion, Goal, MissingRule, Model, Monotonic, No
 from solah.model.edits import read_comments, read_edits, read_mark
 from solah.model.limits import (
     LEAST_SUPPORT,
+    MOST_NESTED_FUSIONS,
     MOST_NUMBER,
     MOST_SCORE,
     MOST_SUPPORT,
@@ -151,6 +152,7 @@ def _read_trees(
     nodes: list[Node] = []
     known, names = dict(attributes), set[str]()
     free = set[str]()  # nodes that feed no other yet
+    nested: dict[str, int] = {}  # how many fusions are on the way down from each
     for item in reader.items(1, most):
         node = _read_node(item, known, names, goal, version)
         if node.name in known:
@@ -162,6 +164,13 @@ def _read_trees(
             )
         if below and isinstance(node, Tree) and not goal.states:
             raise ModelFormatError(f"{item.place} takes {shorten(min(below))}, which is no word")
+        if isinstance(node, Fusion):
+            nested[node.name] = 1 + max(nested.get(name, 0) for name in node.origins)
+            if nested[node.name] > MOST_NESTED_FUSIONS:
+                raise ModelFormatError(
+                    f"{item.place} is nested too deeply: more than {MOST_NESTED_FUSIONS} fusions "
+                    "that add up one another"
+                )
         free -= below
         free.add(node.name)
         names.add(node.name)

@@ -108,19 +108,38 @@ class _Layout:
 
     def block(self, node: int, available: float) -> _Block:
         """Lay out a node and all below it, in one row or, where there is no room, in several."""
-        if (node, available) not in self._known:
-            self._known[node, available] = self._laid_out(node, available)
+        waiting = [(node, available)]  # not recursive: a cascade may have hundreds of levels
+        while waiting:
+            needed = [one for one in self._below(*waiting[-1]) if one not in self._known]
+            if needed:
+                waiting += needed
+            else:
+                asked = waiting.pop()
+                self._known[asked] = self._laid_out(*asked)
         return self._known[node, available]
 
+    def _below(self, node: int, available: float) -> list[tuple[int, float]]:
+        """Return the blocks that a node stands on: wide ones or, where they do not fit, narrow."""
+        row = [(child, available) for child in self._nodes[node]["inputs"]]
+        known = [self._known[one] for one in row if one in self._known]
+        if len(known) < len(row) or _row_width(known) <= available:
+            return row
+        return [(child, _indented(available)) for child, _ in row]
+
     def _laid_out(self, node: int, available: float) -> _Block:
+        """Lay out a node over blocks that are known."""
         inputs = self._nodes[node]["inputs"]
         if not inputs:
             return _Block(_CARD_WIDTH, _CARD_HEIGHT, (_Card(node, 0, 0),))
-        row = [self.block(child, available) for child in inputs]
+        row = [self._known[child, available] for child in inputs]
         if _row_width(row) <= available:
             return _over_one_row(node, row)
-        inner = max(available - _INDENT, _CARD_WIDTH)
-        return _over_rows(node, _rows([self.block(child, inner) for child in inputs], inner))
+        inner = _indented(available)
+        return _over_rows(node, _rows([self._known[child, inner] for child in inputs], inner))
+
+
+def _indented(available: float) -> float:
+    return max(available - _INDENT, _CARD_WIDTH)
 
 
 def _row_width(row: Sequence[_Block]) -> float:
