@@ -1,8 +1,12 @@
 """Decisions over HTTP: what is answered, what is refused, and what it is counted as."""
 
 import asyncio
+import logging
 import re
+import socket
+import threading
 from dataclasses import replace
+from functools import partial
 
 import httpx
 import numpy as np
@@ -14,6 +18,7 @@ from solah import SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegres
 from solah.estimators import fit_policy
 from solah.model import Policy
 from solah.model.format import from_json
+from solah.network.web import Server
 from solah.serving import MAX_BYTES, MAX_EXPLAINED, MAX_ROWS, make_app
 
 
@@ -164,6 +169,74 @@ def test_the_number_of_rows_is_bounded(client, path, most):
 @given(body=st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_no_bytes_are_a_fault_of_the_server(client, body):
     assert client.post("/predict", content=body).status_code in (200, 400)
+
+
+# A real server
+
+PATIENCE = 180.0  # seconds; only a failure, or a very slow machine, takes that long
+HEADERS = b"\r\n".join(
+    [
+        b"POST /predict HTTP/1.1",
+        b"Host: 127.0.0.1",
+        b"Expect: 100-continue",
+        b"Content-Length: 50",
+        *(b"", b""),
+    ]
+)
+
+
+@pytest.fixture
+def server(model):
+    """Serve a model on a free port, with its requests in the log."""
+    server = Server(make_app(model.model_), port=0)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    yield server
+    server.stop()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+
+
+@pytest.fixture
+def begin(server):
+    """Return a function that opens connections with a request whose body is not whole."""
+    opened = []
+
+    def connect(n_times):
+        address = (httpx.URL(server.url).host, httpx.URL(server.url).port)
+        for _ in range(n_times):
+            opened.append(socket.create_connection(address, PATIENCE))
+            opened[-1].sendall(HEADERS)
+            answer = b"".join(iter(partial(opened[-1].recv, 1), b"\n"))
+            assert b" 100 " in answer  # the server waits for the body
+            assert opened[-1].recv(2) == b"\r\n"
+            opened[-1].sendall(b"{")
+        return opened
+
+    yield connect
+    for one in opened:
+        one.close()
+
+
+def test_bodies_that_do_not_end_keep_nobody_out(server, begin, caplog):
+    begin(200)
+    for path in ("healthz", "metrics", "model"):
+        assert httpx.get(f"{server.url}{path}", timeout=PATIENCE).status_code == 200
+    assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
+
+
+def test_a_body_that_does_not_end_has_a_deadline(server, begin, monkeypatch, caplog):
+    monkeypatch.setattr("solah.network.connections.SECONDS_TO_ASK", 0.05)
+    (one,) = begin(1)
+    assert one.recv(1) == b""
+    assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
+
+
+def test_a_body_may_come_in_pieces(server, begin, model):
+    (one,) = begin(1)
+    assert httpx.get(f"{server.url}healthz", timeout=PATIENCE).status_code == 200
+    one.sendall(b'"proline": 1050'.ljust(48) + b"}")
+    assert one.recv(12) == b"HTTP/1.1 200"
 
 
 def test_other_names_of_the_host_are_refused(client):

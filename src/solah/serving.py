@@ -109,6 +109,7 @@ class _Answers:
         self._document, self._hash = to_json(model), model_hash(model)
         self._responses = require("starlette.responses", "web", _PURPOSE)
         self._concurrency = require("starlette.concurrency", "web", _PURPOSE)
+        self._closed = require("starlette.requests", "web", _PURPOSE).ClientDisconnect
         self._requests: Counter[tuple[str, int]] = Counter()
         self._decided: Counter[str] = Counter()
         self._seconds = 0.0
@@ -223,9 +224,12 @@ class _Answers:
     async def _body(self, request: Any) -> bytes:
         """Read no more of a request than it may have."""
         body = b""
-        async for chunk in request.stream():
-            body += chunk
-            self._parser.check_size(body)
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                self._parser.check_size(body)
+        except self._closed:
+            raise DataError("the connection closed before the request was whole") from None
         return body
 
     def _is_allowed(self, request: Any) -> bool:

@@ -1,7 +1,7 @@
-"""Connections of the live page: few may be idle, and not for long.
+"""Connections of a server: few may wait for a whole request, and not for long.
 
-Uvicorn counts every connection and lets one that never asks anything stand for ever, so that a few
-dozen of them would keep everybody else out. Here a connection without a request has a deadline, and
+Uvicorn counts every connection and keeps one that never sends a whole request for ever, so that a
+few dozen of them would keep everybody else out. Here a request has a deadline, with its body, and
 where many wait, the oldest is closed for the newest.
 """
 
@@ -56,7 +56,9 @@ def bounded_protocol() -> type[H11Protocol]:
 
         def _note_waiting(self) -> None:
             """Begin to wait for a whole request, or end it; some bytes more do not change it."""
-            if self.transport.is_closing() or (self.cycle and not self.cycle.response_complete):
+            cycle = self.cycle
+            is_whole = cycle and not cycle.more_body and not cycle.response_complete
+            if self.transport.is_closing() or is_whole:
                 self._stop_waiting()
             elif self not in self.waiting:
                 if len(self.waiting) >= MOST_WAITING:
