@@ -14,7 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from solah import SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegressor, datasets
+from solah import (
+    LinguisticTreeClassifier,
+    SelfOrganisedHierarchyClassifier,
+    SelfOrganisedHierarchyRegressor,
+    datasets,
+)
+from solah.data import Column, Table
 from solah.estimators import fit_policy
 from solah.model import Policy
 from solah.model.format import from_json
@@ -80,6 +86,88 @@ def test_what_a_row_lacks_is_unknown(client, model):
     (row,) = client.post("/predict", json={}).json()["rows"]
     assert row["known"] == 0.0
     assert list(row["beliefs"].values()) == pytest.approx(model.model_.goal.prior)
+
+
+@pytest.fixture(scope="module")
+def fruits():
+    """Return a model that asks for a number, a text and the hour of a date."""
+    texts = np.array(["red", "green"] * 20, dtype=object)
+    hours = np.array([8.0, 20.0, 20.0, 8.0] * 10)
+    columns = {"size": np.arange(40.0), "colour": texts, "hour of at": hours}
+    table = Table(tuple(Column(*column) for column in columns.items()), 40)
+    goal = np.array(["sweet" if i > 20 or i % 2 else "sour" for i in range(40)], dtype=object)
+    return LinguisticTreeClassifier().fit(table, goal).model_
+
+
+GAPS = [
+    ({"size": 3, "colour": "red", "hour of at": 8}, [], [], []),
+    ({"size": None, "colour": ""}, ["size", "colour", "hour of at"], [], []),
+    ({"size": 3, "colour": "blue", "hour of at": 8}, [], ["colour"], []),
+    ({"size": 3, "colour": 5, "hour of at": 8}, [], ["colour"], []),
+    ({"size": 3, "colour": "red", "hour of at": 8, "price": 2, "id": 1}, [], [], ["price", "id"]),
+    ({"price": 2, "colour": "blue"}, ["size", "hour of at"], ["colour"], ["price"]),
+]
+
+
+@pytest.mark.filterwarnings("ignore::solah.UnseenStateWarning")  # which is for the operator
+@pytest.mark.parametrize("path", ["/predict", "/explain"])
+def test_an_answer_names_what_told_the_model_nothing(fruits, path):
+    answer = client_of(fruits).post(path, json={"rows": [row for row, *_ in GAPS]})
+    assert answer.status_code == 200
+    found = [[row["missing"], row["unseen"], row["ignored"]] for row in answer.json()["rows"]]
+    assert found == [gaps for _, *gaps in GAPS]
+
+
+@pytest.mark.parametrize("path", ["/predict", "/explain"])
+@pytest.mark.parametrize(("row", "missing", "unseen", "ignored"), GAPS)
+def test_a_strict_server_refuses_and_names_the_same(fruits, path, row, missing, unseen, ignored):
+    gaps = {"missing": missing, "unseen": unseen, "ignored": ignored}
+    refused = {"row": 1, **{what: names for what, names in gaps.items() if names}}
+    body = {"rows": [GAPS[0][0], row]}
+    for asked, query in ((client_of(fruits, strict=True), ""), (client_of(fruits), "?strict=true")):
+        answer = asked.post(path + query, json=body)
+        if not any(gaps.values()):
+            assert answer.status_code == 200
+            continue
+        assert answer.status_code == 422
+        assert answer.json()["rows"] == [refused]
+        assert all(repr(name) in answer.json()["error"] for name in (*missing, *unseen, *ignored))
+
+
+def test_a_date_that_a_feature_is_computed_from_is_not_ignored(fruits):
+    row = {"size": 3, "colour": "red", "at": "2026-02-03 08:00"}
+    assert client_of(fruits, strict=True).post("/predict", json=row).status_code == 200
+    del row["at"]
+    answer = client_of(fruits, strict=True).post("/predict", json=row)
+    assert answer.json()["rows"] == [{"row": 0, "missing": ["hour of at"]}]
+
+
+def test_a_request_cannot_loosen_a_strict_server(fruits):
+    asked = client_of(fruits, strict=True)
+    assert asked.post("/predict?strict=false", json={}).status_code == 422
+    answer = asked.post("/predict?strict=no", json={})
+    assert (answer.status_code, answer.json()["error"]) == (
+        400,
+        "'strict' must be true or false; got 'no'",
+    )
+
+
+def test_a_number_may_be_written_as_in_a_file(fruits):
+    rows = [{"size": size} for size in ("25%", "25", 25, "1,234", 1234)]
+    rows = client_of(fruits).post("/predict", json={"rows": rows}).json()["rows"]
+    assert rows[0] == rows[1] == rows[2]
+    assert rows[3] == rows[4]
+    assert rows[0]["missing"] == ["colour", "hour of at"]
+
+
+@pytest.mark.parametrize("path", ["/predict", "/explain"])
+@pytest.mark.parametrize(
+    "body", [rb'{"colour": "\ud800"}', rb'{"\udfff": 1}', rb'{"rows": [{"colour": "a\udc00b"}]}']
+)
+def test_half_a_character_is_refused(fruits, path, body):
+    answer = client_of(fruits).post(path, content=body)
+    assert answer.status_code == 400
+    assert "a text of whole characters" in answer.json()["error"]
 
 
 def test_a_decision_is_explained(client, wine):

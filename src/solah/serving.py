@@ -1,8 +1,9 @@
 """Serve a model over HTTP: decisions and explanations as JSON, and its page.
 
 ``POST /predict`` and ``POST /explain`` take ``{"rows": [{"name": value, …}, …]}``, or one row
-alone. ``/`` is the model's page, ``/model`` its document; ``/healthz``, ``/readyz`` and
-``/metrics`` are for what watches the server.
+alone. Each row of the answer names the features that were ``missing`` or had an ``unseen``
+category, and the keys that were ``ignored``. ``/`` is the model's page, ``/model`` its document;
+``/healthz``, ``/readyz`` and ``/metrics`` are for what watches the server.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from solah.data.json_reader import JsonParser
-from solah.exceptions import DataError, SolahError, require
+from solah.exceptions import DataError, SolahError, require, shorten
 from solah.explain.novelty import name_doubts
 from solah.metrics_text import CONTENT_TYPE, Metric, Sample, metrics_text
+from solah.model.beliefs import measured_by
 from solah.model.document import Task
+from solah.model.encode import encode_column
 from solah.model.format import model_hash, to_json
 from solah.network.web import LOOPBACK
 from solah.runtime import Evaluator
@@ -28,7 +33,10 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from solah.data import Table
+    from solah.data.json_reader import Reader
     from solah.model.document import Model
+
+    Gaps = dict[str, list[str]]
 
 MAX_BYTES = 1_000_000
 MAX_ROWS = 1_000
@@ -47,10 +55,16 @@ _PAGE_POLICY = (
 )
 _UNDECIDED = "don't know"
 _OPEN = ("/healthz", "/readyz")
+_MOST_NAMED = 8
 
 
 def make_app(
-    model: Model, *, page: str = "", token: str = "", hosts: Sequence[str] = LOOPBACK
+    model: Model,
+    *,
+    page: str = "",
+    token: str = "",
+    hosts: Sequence[str] = LOOPBACK,
+    strict: bool = False,
 ) -> Starlette:
     """Make the application that serves a model.
 
@@ -63,6 +77,9 @@ def make_app(
         What requests must carry (``Authorization: Bearer …``); nothing, if it is empty.
     hosts : sequence of str, default=("localhost", "127.0.0.1", "[::1]")
         The names under which it may be asked for; ``["*"]`` for any.
+    strict : bool, default=False
+        Whether to refuse every row with a missing feature, an unseen category or an unknown key.
+        A request can ask for the same with ``?strict=true``.
 
     Returns
     -------
@@ -80,7 +97,7 @@ def make_app(
     middleware = require("starlette.middleware", "web", _PURPOSE)
     routing = require("starlette.routing", "web", _PURPOSE)
     trustedhost = require("starlette.middleware.trustedhost", "web", _PURPOSE)
-    answers = _Answers(model, page, token)
+    answers = _Answers(model, page, token, strict)
     get = {"/": answers.page, "/model": answers.model, "/metrics": answers.metrics}
     get |= dict.fromkeys(_OPEN, answers.health)
     post = {"/predict": answers.predict, "/explain": answers.explain}
@@ -100,12 +117,30 @@ def make_app(
     return app
 
 
+class _StrictError(DataError):
+    """Rows that a strict server refuses.
+
+    Attributes
+    ----------
+    rows : list of dict
+        The ``row``, counted from 0, and the names that are missing, unseen and ignored in it.
+    """
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        first, *others = rows
+        gaps = [f"{what} {_listed(names)}" for what, names in first.items() if what != "row"]
+        more = f" (and {len(others)} more rows)" if others else ""
+        super().__init__(f"strict: rows[{first['row']}] has {'; '.join(gaps)}{more}")
+        self.rows = rows
+
+
 class _Answers:
     """Answers requests, and counts them."""
 
-    def __init__(self, model: Model, page: str, token: str) -> None:
+    def __init__(self, model: Model, page: str, token: str, strict: bool) -> None:
         self._evaluator = Evaluator(model)
-        self._model, self._page, self._token = model, page, token
+        self._model, self._page, self._token, self._strict = model, page, token, strict
+        self._measured = measured_by(model.nodes)
         self._document, self._hash = to_json(model), model_hash(model)
         self._responses = require("starlette.responses", "web", _PURPOSE)
         self._concurrency = require("starlette.concurrency", "web", _PURPOSE)
@@ -126,6 +161,9 @@ class _Answers:
             else:
                 try:
                     response = await answer(request)
+                except _StrictError as error:
+                    content = {"error": str(error), "rows": error.rows}
+                    response = self._responses.JSONResponse(content, 422)
                 except SolahError as error:
                     response = self._error(str(error), 400)
             for name, value in _HEADERS.items():
@@ -170,16 +208,17 @@ class _Answers:
         return self._responses.Response(text, media_type=CONTENT_TYPE)
 
     async def predict(self, request: Any) -> Any:
-        table = await self._table(request, MAX_ROWS)
+        table, gaps = await self._rows(request, MAX_ROWS)
         decided = await self._concurrency.run_in_threadpool(self._decide, table)
         if self._model.goal.task is Task.CLASSIFICATION:
             self._decided.update(map(_name_decision, decided))
-        return self._responses.JSONResponse({"model": self._hash, "rows": decided})
+        rows = [row | gap for row, gap in zip(decided, gaps, strict=True)]
+        return self._responses.JSONResponse({"model": self._hash, "rows": rows})
 
     async def explain(self, request: Any) -> Any:
-        table = await self._table(request, MAX_EXPLAINED)
+        table, gaps = await self._rows(request, MAX_EXPLAINED)
         explained = await self._concurrency.run_in_threadpool(self._evaluator.explain, table)
-        rows = [one.to_dict(_TOP) for one in explained]
+        rows = [one.to_dict(_TOP) | gap for one, gap in zip(explained, gaps, strict=True)]
         return self._responses.JSONResponse({"model": self._hash, "rows": rows})
 
     def _decide(self, table: Table) -> list[dict[str, Any]]:
@@ -208,7 +247,9 @@ class _Answers:
                 row["beliefs"] = dict(zip(names, beliefs, strict=True))
         return rows
 
-    async def _table(self, request: Any, most: int) -> Table:
+    async def _rows(self, request: Any, most: int) -> tuple[Table, list[Gaps]]:
+        """Read the rows of a request, and the names in each that tell the model nothing."""
+        is_strict = self._is_strict(request)
         body = await self._body(request)
         content = self._parser.read(body)
         rows = content.part("rows") if _has_rows(content.value) else None
@@ -218,8 +259,38 @@ class _Answers:
         for item in items:
             if not isinstance(item.value, dict):
                 raise item.fail("a row: an object with values by name")
-            read.append(check_row_names(item.value, names))
-        return rows_table(read, self._model.attributes)
+            fields = item.named(MAX_BYTES, MAX_BYTES)
+            row = {name: _whole(field) for name, field in fields.items()}
+            read.append(check_row_names(row, names))
+        table = rows_table(read, self._model.attributes)
+        gaps = self._gaps(read, table)
+        refused = [
+            {"row": place, **{what: names for what, names in gap.items() if names}}
+            for place, gap in enumerate(gaps)
+            if is_strict and any(gap.values())
+        ]
+        if refused:
+            raise _StrictError(refused)
+        return table, gaps
+
+    def _gaps(self, rows: Sequence[dict[str, Any]], table: Table) -> list[Gaps]:
+        """Name the features of each row that are missing or unseen, and the keys without use."""
+        known = {*table.names, *(attribute.name for attribute in self._model.attributes)}
+        gaps: list[Gaps] = [
+            {"missing": [], "unseen": [], "ignored": [name for name in row if name not in known]}
+            for row in rows
+        ]
+        for attribute in self._measured:
+            is_missing = table.column(attribute.name).missing()
+            for place in np.flatnonzero(np.isnan(encode_column(table, attribute))).tolist():
+                gaps[place]["missing" if is_missing[place] else "unseen"].append(attribute.name)
+        return gaps
+
+    def _is_strict(self, request: Any) -> bool:
+        asked = request.query_params.get("strict", "false")
+        if asked not in ("true", "false"):
+            raise DataError(f"'strict' must be true or false; got {shorten(asked)}")
+        return self._strict or asked == "true"
 
     async def _body(self, request: Any) -> bytes:
         """Read no more of a request than it may have."""
@@ -243,6 +314,16 @@ class _Answers:
 
 def _name_decision(row: dict[str, Any]) -> str:
     return _UNDECIDED if row["decision"] is None else str(row["decision"])
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(shorten, names[:_MOST_NAMED]))
+    return shown if len(names) <= _MOST_NAMED else f"{shown} and {len(names) - _MOST_NAMED} more"
+
+
+def _whole(field: Reader) -> Any:
+    """Return a value; refuse a text with half a character, which no answer could repeat."""
+    return field.text(0) if isinstance(field.value, str) else field.value
 
 
 def _has_rows(value: Any) -> bool:

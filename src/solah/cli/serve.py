@@ -36,6 +36,13 @@ Name = Annotated[
         help="A name under which it may be asked for, beside the address. Repeat it.",
     ),
 ]
+Strict = Annotated[
+    bool,
+    _server_option(
+        "--strict",
+        help="Refuse rows with missing features, unseen categories or unknown keys (code 422).",
+    ),
+]
 
 
 def serve(
@@ -44,13 +51,15 @@ def serve(
     host: Host = "127.0.0.1",
     port: Port = 8080,
     name: Name = None,
+    strict: Strict = False,
 ) -> None:
     """Serve a model over HTTP: decisions and explanations as JSON, and its page.
 
     POST /predict and /explain take {"rows": [{"hue": 1.04}]}; / is the page, /model the document,
-    /healthz, /readyz and /metrics are for what watches. On another address than the loopback,
-    requests must carry the token of SOLAH_SERVE_TOKEN ("Authorization: Bearer …"); encryption is
-    for a proxy before it.
+    /healthz, /readyz and /metrics are for what watches. Each row of an answer names the features
+    that are missing or unseen and the keys that were ignored; --strict refuses such rows. On
+    another address than the loopback, requests must carry the token of SOLAH_SERVE_TOKEN
+    ("Authorization: Bearer …"); encryption is for a proxy before it.
 
     Example: solah serve model.json --port 8080
     """
@@ -63,7 +72,8 @@ def serve(
     document = load_document(model)
     is_any = host in _ANY and not name
     hosts = ["*"] if is_any else [*LOOPBACK, host, *(name or [])]
-    app = make_app(document, page=_page(document, screen), token=token, hosts=hosts)
+    page = _page(document, screen)
+    app = make_app(document, page=page, token=token, hosts=hosts, strict=strict)
     server = Server(app, host, port)
     screen.note(f"{document.goal.name} is decided at {server.url}predict; Ctrl-C ends it")
     server.run()

@@ -9,7 +9,7 @@ import numpy as np
 
 from solah.data import Column, Table
 from solah.data.dates import date_part
-from solah.data.spelling import is_number, spell
+from solah.data.spelling import is_number, parse_written_numbers, spell
 from solah.exceptions import ColumnError, DataError, shorten
 
 if TYPE_CHECKING:
@@ -89,6 +89,9 @@ def _as_text(value: Any, attribute: Attribute) -> str | None:
     if isinstance(value, bool):  # as the states of the attribute write it
         known = {str(state) for state in attribute.states}
         return str(value) if str(value) in known else str(value).lower()
+    if isinstance(value, str) and not attribute.is_coded:
+        written = parse_written_numbers([value])  # such as 25%
+        return value if written is None else repr(float(written[0][0]))
     if isinstance(value, (str, int, float)):
         return spell(value)
     raise DataError(f"{attribute.name!r} must be a number or a text. Got {shorten(value)}.")
