@@ -1,8 +1,14 @@
-"""Characters in names from data that a terminal obeys, or that change the order of a line."""
+"""Names that others chose, made safe to show and to write.
+
+They may have characters that a terminal obeys or that change the order of a line, and the name of
+a file may have bytes that are not text.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 _DIRECTIONS = "\u202a-\u202e\u2066-\u2069"
 # Embeddings, overrides and isolates: what follows is shown in another order than it is read.
@@ -19,3 +25,16 @@ def harmless(text: str) -> str:
     'clear�[2J and turn�'
     """
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def file_name(path: str | os.PathLike[str]) -> str:
+    r"""Return the last part of a path, with bytes that are not UTF-8 replaced.
+
+    Python keeps such bytes as lone surrogates, which no file in UTF-8 can hold.
+
+    Examples
+    --------
+    >>> file_name("data/caf\udce9.csv")
+    'caf�.csv'
+    """
+    return os.fsencode(Path(path).name).decode("utf-8", "replace")

@@ -165,3 +165,16 @@ def test_a_tag_in_yaml_is_one_line(run, write, fruit_model, words):
     file = write("file.yaml", "class: [alcohol]", "site: !!timestamp soon")
     given = {"FILE": file, "MODEL": fruit_model}
     run(*(given.get(word, word) for word in words)).check_error("file.yaml: line 2: remove the tag")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text on other systems")
+@pytest.mark.parametrize("more", [(), ("--memory", "8GB", "--checkpoint", "checkpoint")])
+def test_a_file_name_that_is_not_utf_8_loses_nothing(run, fruits, tmp_path, monkeypatch, more):
+    monkeypatch.chdir(tmp_path)
+    data, model = (os.fsdecode(name) for name in (b"caf\xe9.csv", b"mod\xe8le.json"))
+    fruits.rename(data)
+    fit = run("fit", data, "-t", "geschmack 👅", "--drop", "id", "-o", model, *more)
+    assert fit.code == 0, fit.err
+    assert '"source": "caf\N{REPLACEMENT CHARACTER}.csv"' in (tmp_path / model).read_text("utf-8")
+    for words in (("card", model, data), ("report", model, data, "-o", "report.html")):
+        assert run(*words).code == 0

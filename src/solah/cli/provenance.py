@@ -13,6 +13,7 @@ from solah.cli.problems import Problem
 from solah.model import OutOfFold, Provenance
 from solah.model.encode import encode_goal
 from solah.model.provenance import digest_data
+from solah.safe_text import file_name
 
 if TYPE_CHECKING:
     from solah.cli.models import Estimator
@@ -28,7 +29,7 @@ def provenance_of(
     """
     file = Path(data)
     known = Provenance(
-        source=Path(problem.source).name,
+        source=file_name(problem.source),
         modified=_modified(file) if file.is_file() else "",
         rows=n_rows,
         left_out=problem.left_out,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from solah.cli.overwriting import READ
 from solah.cli.verb import options_in
+from solah.safe_text import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -172,7 +173,7 @@ def read_windows(
     goal = Column(columns.target, windows.labels, nominal=True)
     table = Table((*windows.table.columns, goal), len(windows.readings))
     kinds = dict.fromkeys(signals.names, "continuous")
-    name = f"{Path(data).name}, windows of {options.window}"
+    name = f"{file_name(data)}, windows of {options.window}"
     return Source(name, table, columns.target, kinds, windows.groups.astype(str), signals)
 
 

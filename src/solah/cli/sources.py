@@ -10,6 +10,7 @@ from solah.cli.signals import rows_of_recordings
 from solah.data import Column, ReadOptions, Table, iter_tables, read_table
 from solah.datasets import load
 from solah.exceptions import DatasetError
+from solah.safe_text import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,9 +50,9 @@ def read_source(data: str, options: ReadOptions, model: Model | None = None) -> 
     """Read all of a file or a data set; for a model of signals, make rows of recordings."""
     windows = None if model is None else rows_of_recordings(model, data, options)
     if windows is not None:
-        return Source(Path(data).name, windows)
+        return Source(file_name(data), windows)
     if _is_path(data):
-        return Source(Path(data).name, read_table(data, options=options))
+        return Source(file_name(data), read_table(data, options=options))
     dataset = _load(data)
     return Source(dataset.name, _whole(dataset), dataset.goal_name, dataset.kinds, dataset.groups)
 

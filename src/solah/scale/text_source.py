@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from solah.data.arff import iter_arff
 from solah.data.delimited import iter_typed, settle_options
 from solah.exceptions import FileFormatError
+from solah.safe_text import file_name
 from solah.scale.joining import FormJoiner
 from solah.scale.plain_text import cut_plain
 from solah.scale.spool import (
@@ -95,7 +96,7 @@ def _fingerprint(files: Sequence[Path], options: ReadOptions) -> str:
 
 def _place(files: Sequence[Path]) -> str:
     """Name the folder of a kept spool after the files, so that new rows replace the old ones."""
-    return f"{files[0].name}-{_digest([str(file.resolve()) for file in files])[:16]}"
+    return f"{file_name(files[0])}-{_digest([str(file.resolve()) for file in files])[:16]}"
 
 
 def _digest(known: object) -> str:
