@@ -1,5 +1,6 @@
 """Files that other tools read: workflows, which cannot run here, hooks, the citation."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -38,6 +39,14 @@ def test_they_follow_the_schema():
 def test_no_weakness_is_known_of_them():
     folder = ROOT / ".github"
     check("zizmor", "--offline", "--quiet", "--config", folder / "zizmor.yml", folder)
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned_to_a_commit_with_its_version(workflow):
+    used = re.findall(r"\buses: *(.*)", workflow.read_text(encoding="utf-8"))
+    assert used
+    for line in used:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
