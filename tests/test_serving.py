@@ -111,7 +111,7 @@ GAPS = [
 
 @pytest.mark.filterwarnings("ignore::solah.UnseenStateWarning")  # which is for the operator
 @pytest.mark.parametrize("path", ["/predict", "/explain"])
-def test_an_answer_names_what_told_the_model_nothing(fruits, path):
+def test_an_answer_names_what_the_model_could_not_use(fruits, path):
     answer = client_of(fruits).post(path, json={"rows": [row for row, *_ in GAPS]})
     assert answer.status_code == 200
     found = [[row["missing"], row["unseen"], row["ignored"]] for row in answer.json()["rows"]]

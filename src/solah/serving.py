@@ -129,7 +129,7 @@ class _StrictError(DataError):
     def __init__(self, rows: list[dict[str, Any]]) -> None:
         first, *others = rows
         gaps = [f"{what} {_listed(names)}" for what, names in first.items() if what != "row"]
-        more = f" (and {len(others)} more rows)" if others else ""
+        more = f" (and {len(others)} more)" if others else ""
         super().__init__(f"strict: rows[{first['row']}] has {'; '.join(gaps)}{more}")
         self.rows = rows
 
@@ -248,7 +248,7 @@ class _Answers:
         return rows
 
     async def _rows(self, request: Any, most: int) -> tuple[Table, list[Gaps]]:
-        """Read the rows of a request, and the names in each that tell the model nothing."""
+        """Read the rows of a request, and the names in each that the model cannot use."""
         is_strict = self._is_strict(request)
         body = await self._body(request)
         content = self._parser.read(body)
@@ -274,7 +274,7 @@ class _Answers:
         return table, gaps
 
     def _gaps(self, rows: Sequence[dict[str, Any]], table: Table) -> list[Gaps]:
-        """Name the features of each row that are missing or unseen, and the keys without use."""
+        """Name the missing and unseen features of each row, and its ignored keys."""
         known = {*table.names, *(attribute.name for attribute in self._model.attributes)}
         gaps: list[Gaps] = [
             {"missing": [], "unseen": [], "ignored": [name for name in row if name not in known]}

@@ -9,6 +9,7 @@ from solah.data.json_reader import MAX_DEPTH, Reader
 from solah.exceptions import ParameterError, require, shorten
 
 _MOST_VALUES = 200_000
+_STANDARD = "tag:yaml.org,2002:"
 
 
 def parse_yaml(data: bytes | str, what: str) -> tuple[Any, dict[str, int]]:
@@ -51,7 +52,7 @@ def parse_yaml(data: bytes | str, what: str) -> tuple[Any, dict[str, int]]:
 def _loader(yaml: Any) -> Any:
     """Make a loader that takes only true and false for truth values, dates for texts, and no tag.
 
-    A tag makes any text a date, bytes or a set, and fails where the text is none.
+    A tag makes any text a date, bytes or a set, and fails where the text is not one.
     """
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
@@ -60,9 +61,9 @@ def _loader(yaml: Any) -> Any:
         def get_event(self) -> Any:
             event = super().get_event()
             if (tag := getattr(event, "tag", None)) is not None:
-                line = event.start_mark.line + 1
+                line, name = event.start_mark.line + 1, tag.replace(_STANDARD, "!!")
                 raise ParameterError(
-                    f"line {line}: remove the tag {shorten(tag)}; a value has none here"
+                    f"line {line}: remove the tag {shorten(name)}; tags are not supported"
                 )
             return event
 
@@ -73,7 +74,7 @@ def _loader(yaml: Any) -> Any:
         ("float", r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", "-+.0123456789"),
     ):
         letters = ["" if letter == "\0" else letter for letter in first]
-        name, whole = f"tag:yaml.org,2002:{tag}", re.compile(rf"(?:{pattern})\Z")
+        name, whole = f"{_STANDARD}{tag}", re.compile(rf"(?:{pattern})\Z")
         Loader.add_implicit_resolver(name, whole, letters)
     return Loader
 

@@ -119,7 +119,7 @@ class _Layout:
         return self._known[node, available]
 
     def _below(self, node: int, available: float) -> list[tuple[int, float]]:
-        """Return the blocks that a node stands on: wide ones or, where they do not fit, narrow."""
+        """Return the blocks below a node: wide ones or, where they do not fit, narrow ones."""
         row = [(child, available) for child in self._nodes[node]["inputs"]]
         known = [self._known[one] for one in row if one in self._known]
         if len(known) < len(row) or _row_width(known) <= available:
