@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 import numpy as np
 
+from solah.data.cells import TextCells
 from solah.data.dialect import Dialect, detect
 from solah.data.fields import cut
 from solah.data.spelling import count
 from solah.data.table import Column, Table
-from solah.data.text_columns import ColumnBuilder, Text
+from solah.data.text_columns import ColumnBuilder
 from solah.data.textfile import MAX_LINE, Lines, first_lines, lines_of, open_text
 from solah.exceptions import FileFormatError
 
@@ -68,7 +69,7 @@ def read_delimited(path: Path, options: ReadOptions) -> Table:
 def iter_delimited(path: Path, options: ReadOptions, rows: int) -> Iterator[Table]:
     """Stream a file as tables of text with at most that many rows."""
     dialect = _dialect(path, options)
-    texts = [Text(options.missing) for _ in dialect.names]
+    texts = [TextCells(options.missing) for _ in dialect.names]
     for batch in _batches(path, dialect, options, rows):
         columns = tuple(
             Column(name, np.concatenate([text.of(piece[j]) for piece in batch]))

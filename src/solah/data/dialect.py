@@ -20,8 +20,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from solah.data.cells import MISSING_WORDS
 from solah.data.fields import SPACES, cut
-from solah.data.options import MISSING_WORDS
 from solah.data.spelling import count, is_number
 from solah.exceptions import ColumnError, FileFormatError
 

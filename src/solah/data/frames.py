@@ -6,12 +6,12 @@ How a frame's types are taken:
   float64 with NaN; decimals as float64;
 - truth values as bool; with nulls among them as the text "True" and "False", so that the states
   keep readable names;
-- strings as text; categoricals as text that is ``nominal``, ordered ones (a pandas ordered
+- strings as text, without spaces around it and with None for the words for missing;
+- categoricals as text that is ``nominal``, ordered ones (a pandas ordered
   categorical, a Polars Enum, a PyArrow ordered dictionary) with their ``order``;
 - pandas' object columns by what they hold, see :func:`solah.data.arrays.as_column`;
 - a column of nulls only and of no type as text;
-- dates, times, durations, bytes and nested values are refused; dates are taken where an attribute
-  is asked for that is told from them.
+- dates as text, as in a file; times of day, durations, bytes and nested values are refused.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data.arrays import as_column, no_times, no_use
+from solah.data.arrays import as_column, date_column, no_times, no_use
+from solah.data.cells import order_of_texts, to_text
 from solah.data.dates import date_part
-from solah.data.spelling import spell, to_text
 from solah.data.table import Column, Table
 from solah.exceptions import ColumnError
 
@@ -91,7 +91,7 @@ def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
         if name in series_of:
             columns[name] = _column(name, series_of[name])
         elif part := date_part(name, series_of):
-            columns.setdefault(part.column, _dates(part.column, series_of[part.column]))
+            columns.setdefault(part.column, _column(part.column, series_of[part.column]))
         else:
             raise ColumnError.unknown(name, names)
     return Table(tuple(columns.values()), len(native))
@@ -128,18 +128,13 @@ def _column(name: str, series: nw.Series[Any]) -> Column:
         return Column(name, series.to_numpy().astype(bool, copy=False))
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return _categorical(name, series)
+    if isinstance(dtype, (nw.Date, nw.Datetime)):
+        return date_column(name, series.to_list())
     if dtype.is_temporal():
         raise no_times(name)
     if dtype.is_nested() or dtype == nw.Binary:
         raise no_use(name, str(dtype))
     return as_column(name, _with_none(series))
-
-
-def _dates(name: str, series: nw.Series[Any]) -> Column:
-    """Take dates as text, so that they are read as those of a file."""
-    values = series.to_list()
-    texts = [None if value is None or value != value else str(value) for value in values]
-    return Column(name, np.array(texts, dtype=object))
 
 
 def _numbers(series: nw.Series[Any]) -> NDArray[Any]:
@@ -173,8 +168,8 @@ def _order(series: nw.Series[Any]) -> tuple[str, ...] | None:
     import narwhals.stable.v2 as nw
 
     if isinstance(series.dtype, nw.Enum):
-        return tuple(spell(state) for state in series.dtype.categories)
+        return order_of_texts(series.dtype.categories)
     native = series.to_native()
     if getattr(getattr(native, "type", None), "ordered", False):
-        return tuple(spell(state) for state in native.combine_chunks().dictionary.to_pylist())
+        return order_of_texts(native.combine_chunks().dictionary.to_pylist())
     return None

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from solah.exceptions import DataError
 
-MISSING_WORDS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
-"""The words that stand for a missing value in a delimited file."""
-
 
 @dataclass(frozen=True)
 class ReadOptions:

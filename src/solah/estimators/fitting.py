@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Column, Table
+from solah.data.cells import encode_states
 from solah.data.spelling import spell
 from solah.estimators.goals import class_goal
 from solah.estimators.inputs import refuse_one_group
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.kernels.choose import count_threads
-from solah.model.encode import encode_states
 from solah.scale import Scan, scan
 from solah.scale.facts import ColumnRoles, Survey
 from solah.scale.profile import Profile

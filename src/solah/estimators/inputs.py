@@ -19,6 +19,7 @@ from solah.data import (
     is_frame,
     to_numbers,
 )
+from solah.data.cells import as_truth
 from solah.data.digests import digest_column
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.runtime.reading import is_path, read_path
@@ -138,7 +139,7 @@ def refuse_one_group(digests: UInt64) -> None:
 
 def read_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, NDArray[Any]]:
     """Read the goal's name (of a named series, else ``class``) and its classes."""
-    classes = _read_goal(estimator, y, n_rows)
+    classes = _read_goal(estimator, as_truth(y) if isinstance(y, Column) else y, n_rows)
     if classes.dtype == object:
         _refuse_missing(as_column("y", classes).missing())
     try:
