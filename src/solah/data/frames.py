@@ -16,6 +16,7 @@ How a frame's types are taken:
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ import numpy as np
 from solah.data.arrays import as_column, date_column, no_times, no_use
 from solah.data.cells import order_of_texts, to_text
 from solah.data.dates import date_part
+from solah.data.spelling import spell
 from solah.data.table import Column, Table
 from solah.exceptions import ColumnError
 
@@ -49,7 +51,7 @@ def is_frame(obj: object) -> bool:
 
 
 def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
-    """Take the columns of a data frame, by their names where all of these are strings.
+    """Take the columns of a data frame.
 
     Parameters
     ----------
@@ -61,13 +63,12 @@ def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
     Returns
     -------
     Table
-        The columns in their order. When some name is not a string, as with pandas' default
-        names, all are named ``x0``, ``x1``, … instead.
+        The columns in their order. Names that are numbers, as pandas' default names, become text.
 
     Raises
     ------
     ColumnError
-        If a name is there twice.
+        If a name is there twice, has several levels, or is a number where others are text.
     DataError
         If a column holds neither numbers nor text.
 
@@ -83,7 +84,8 @@ def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
         native = nw.from_native(frame, eager_only=True)
         series = list(native.iter_columns())
     except nw.exceptions.DuplicateError as error:
-        raise ColumnError(f"a column name of the frame is there twice: {error}") from None
+        found = " ".join(str(error).split())
+        raise ColumnError(f"a column name of the frame is there twice: {found}") from None
     names = _names([one.name for one in series])
     series_of = dict(zip(names, series, strict=True))
     columns = {}
@@ -104,7 +106,7 @@ def frame_names(frame: Any) -> list[str]:
     --------
     >>> import pandas as pd
     >>> frame_names(pd.DataFrame([[7, 8]]))
-    ['x0', 'x1']
+    ['0', '1']
     """
     import narwhals.stable.v2 as nw
 
@@ -112,9 +114,25 @@ def frame_names(frame: Any) -> list[str]:
 
 
 def _names(names: list[Any]) -> list[str]:
-    if all(isinstance(name, str) for name in names):
-        return [str(name) for name in names]
-    return [f"x{j}" for j in range(len(names))]
+    """Write the names of columns as text."""
+    if any(isinstance(name, tuple) for name in names):
+        shown = next(name for name in names if isinstance(name, tuple))
+        raise ColumnError(
+            f"the columns have names of several levels, such as {tuple(map(str, shown))}; "
+            "join the levels: frame.columns = ['_'.join(map(str, name)) for name in frame.columns]"
+        )
+    are_text = {isinstance(name, str) for name in names}
+    if len(are_text) > 1:
+        shown = next(name for name in names if not isinstance(name, str))
+        raise ColumnError(
+            f"some columns have names that are not text, such as {spell(shown)}; make all of "
+            "them text: frame.columns = frame.columns.astype(str)"
+        )
+    texts = ["" if name is None or name != name else spell(name) for name in names]
+    text, times = Counter(texts).most_common(1)[0] if texts else ("", 0)
+    if times > 1:
+        raise ColumnError(f"column {text!r} is there twice; rename one of them")
+    return texts
 
 
 def _column(name: str, series: nw.Series[Any]) -> Column:

@@ -67,6 +67,7 @@ def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any, groups: An
         if profile.sample.rows.groups is not None:
             refuse_one_group(profile.sample.rows.groups)
         estimator.feature_names_in_ = np.array(names, dtype=object)
+        estimator._column_names = list(names)
         estimator.n_features_in_ = len(names)
         estimator._fit_profile(profile)
     if rows.is_nameless:
