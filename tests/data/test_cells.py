@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solah.data import MISSING_WORDS, Column, to_numbers
-from solah.data.cells import TextCells, encode_states, order_of_texts, understand
+from solah.data.cells import (
+    TextCells,
+    encode_states,
+    likely_numbers,
+    order_of_texts,
+    understand,
+)
 from solah.exceptions import DataError
 
 
@@ -98,6 +105,34 @@ def test_many_words_between_numbers_are_categories() -> None:
 def test_numbers_that_are_not_written_alike_are_not_missing(strange: str) -> None:
     with pytest.raises(DataError, match="write all of its numbers alike, or declare"):
         to_numbers(text("1", strange))
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["$1,234", "56"], "has numbers that are not written alike, such as '\\$1,234'; write all"),
+        (["25%", "0.3", "7"], "has numbers that are not written alike, such as '25%'; write all"),
+        (
+            ["5 kg", "7.5 kg"],
+            "looks like numbers, such as '5 kg'; write all of them without a unit",
+        ),
+        (["USD 12", "USD 7"], "looks like numbers, such as 'USD 12'; write"),
+        (["1.234,50 €", "7,25 €"], "looks like numbers, such as '1.234,50 €'; write"),
+        (["7", "-", "9"], "has text between numbers: '-'; if that means missing, pass --missing -"),
+    ],
+)
+def test_text_that_is_likely_numbers_comes_with_advice(cells: list[str], message: str) -> None:
+    error = likely_numbers(text(*cells, None))
+    assert error is not None
+    assert re.match(f"column 'age' {message}", str(error))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["A00123", "A00124"], ["red", "green"], ["1001A", "1002B", "1003C", "1004D"], ["7", "8"]],
+)
+def test_names_are_not_likely_numbers(cells: list[str]) -> None:
+    assert likely_numbers(text(*cells)) is None
 
 
 ONE = [1, 1.0, "1", "01", "1.0", True, "TRUE", "true", "True", np.float32(1.0)]

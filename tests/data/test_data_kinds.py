@@ -215,3 +215,30 @@ def test_all_columns_that_cannot_be_used_are_named_at_once():
         "what helps: --missing unknown --missing 'not known' --categorical kind "
         "--drop 'notes,who is it'"
     )
+
+
+def test_many_numbers_with_a_unit_are_not_advised_to_be_dropped():
+    cells = {
+        "price": [f"${i},000" if i % 3 else f"{i}" for i in range(100, 400)],
+        "mass": [f"{i} kg" for i in range(300)],
+        "level": [f"{i}" if i % 3 else "unknown" for i in range(900)][:300],
+    }
+    with pytest.raises(DataError) as caught:
+        settle(from_frame(pd.DataFrame(cells)))
+    assert "--drop" not in str(caught.value)
+    for name, cause in (("price", "has numbers that are"), ("mass", "looks like numbers")):
+        assert f"column {name!r} {cause}" in str(caught.value)
+    assert str(caught.value).endswith("; what helps: --missing unknown")
+
+
+def test_amounts_are_numbers():
+    price = [f"${i:,}" for i in range(900, 1300)]
+    found, kind = settled(column(*price))
+    assert kind is Kind.CONTINUOUS
+    assert found.values.tolist() == [float(i) for i in range(900, 1300)]
+
+
+def test_a_word_that_most_rows_have_may_mean_missing():
+    cells = [str(i) for i in range(300)] + ["unknown"] * 900
+    with pytest.raises(DataError, match="text between numbers: 'unknown'; .*--missing unknown"):
+        settled(column(*cells))

@@ -13,6 +13,7 @@ as a file, a data frame, an array or JSON.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from shlex import quote
@@ -48,6 +49,10 @@ MISSING_WORDS = frozenset(
 """The words for a missing value, which include those of pandas and PyArrow."""
 
 _TRUTH_TEXTS = {text: str(number == "1") for text, number in TRUTH.items()}
+_WITH_UNIT = re.compile(
+    r"((?:USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|[^\w\s.,'+-]{1,2}) ?)?"
+    r"[+-]?\d[\d.,' ]*?( ?[^\d\s.,'+-]{1,6})?"
+)
 _REMEMBERED = 4_096
 _FEW_WORDS = 3
 
@@ -213,6 +218,53 @@ def not_numbers(column: Column, first_row: int = 1) -> DataError:
         f"{cause}; if that means missing, pass {options} (None or NaN in Python), or {as_names}",
         remedy=options,
     )
+
+
+def likely_numbers(column: Column) -> DataError | None:
+    """Return the error for text that is most likely numbers, and what to do; None for other text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solah.data import Column
+    >>> likely_numbers(Column("mass", np.array(["5 kg", "7.5 kg"], dtype=object)))
+    DataError("column 'mass' looks like numbers, such as '5 kg'; write all of them without a unit, \
+such as 1234.5")
+    """
+    texts = [text for text in dict.fromkeys(column.values) if text is not None]
+    words = [text for text in texts if read_number(text) is None]
+    if len(words) == len(texts):
+        if not _have_units(texts):
+            return None
+        return DataError(
+            f"column {column.name!r} looks like numbers, such as {texts[0]!r}; write all of them "
+            "without a unit, such as 1234.5"
+        )
+    written = next((text for text in texts if not is_number(text)), None)
+    if written is None or len(words) > _FEW_WORDS:
+        return None
+    if not words:
+        return DataError(
+            f"column {column.name!r} has numbers that are not written alike, such as {written!r}; "
+            "write all of them plainly, such as 1234.5"
+        )
+    options = " ".join(f"--missing {quote(word)}" for word in words)
+    return DataError(
+        f"column {column.name!r} has text between numbers: {', '.join(map(repr, words))}; if that "
+        f"means missing, pass {options} (None or NaN in Python)",
+        remedy=options,
+    )
+
+
+def _have_units(texts: Sequence[str]) -> bool:
+    """Whether all texts are numbers with one of a few units."""
+    units = set()
+    for text in texts:
+        found = _WITH_UNIT.fullmatch(text)
+        if found is None or len(units) > _FEW_WORDS:
+            return False
+        units.add((found[1], found[2]))
+    return len(units) <= _FEW_WORDS
 
 
 def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64]:

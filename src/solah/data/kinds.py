@@ -33,6 +33,7 @@ from solah.data.cells import (
     State,
     are_truth,
     encode_states,
+    likely_numbers,
     not_numbers,
     to_numbers,
     understand,
@@ -117,7 +118,9 @@ def _together(faults: list[DataError]) -> DataError:
         f"{option} {quote(','.join(names))}" for option, names in options.items() if option
     ]
     remedy = " ".join(remedies)
-    each = "; ".join(str(fault).partition("; ")[0] for fault in faults)
+    each = "; ".join(
+        str(fault).partition("; ")[0] if fault.remedy else str(fault) for fault in faults
+    )
     way_out = f"; what helps: {remedy}" if remedy else ""
     return DataError(f"{len(faults)} columns cannot be used as they are: {each}{way_out}")
 
@@ -280,7 +283,7 @@ def _check_states(column: Column, kind: Kind) -> None:
             remedy=f"--drop {column.name}",
         )
     if n_states > MAX_CATEGORIES:
-        raise DataError(
+        raise (likely_numbers(column) if column.is_text else None) or DataError(
             f"column {column.name!r} has {n_states} distinct values, more than {MAX_CATEGORIES}; "
             f"it looks like an identifier or free text: drop it (--drop {column.name}) "
             f"or group its rare values",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Column, Kind, Table, settle, states_of
-from solah.data.cells import are_truth, not_numbers, to_numbers, to_text
+from solah.data.cells import are_truth, likely_numbers, not_numbers, to_numbers, to_text
 from solah.data.digests import digest_column
 from solah.data.spelling import is_number, parse_written_numbers, spell
 from solah.exceptions import ColumnError, DataError
@@ -24,7 +24,7 @@ from solah.labels.sketches import Sketch, SketchState
 from solah.scale.passes import Pass, Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -316,7 +316,7 @@ class _SeenColumn:
             if known.any():
                 self._see_signs({sign: int(rows[known.argmax()])})
         if len(self.texts) > MAX_TEXTS and not self.is_numeric:
-            raise _too_many(column.name)
+            raise _too_many(column.name, self.texts)
         return digests
 
     def count(self, column: Column) -> None:
@@ -392,7 +392,7 @@ def _settled(name: str, seen: _SeenColumn, declared: Declared | None) -> tuple[C
     """Settle a column by the values that were kept of it."""
     wanted = {name: declared[name]} if declared and name in declared else {}
     if len(seen.texts) > MAX_TEXTS and not seen.is_numeric:
-        raise _too_many(name)
+        raise _too_many(name, seen.texts)
     if seen.is_text and not seen.is_spelt:
         _refuse_mixture(name, seen, wanted.get(name))
     column = _representative(name, seen, is_declared=bool(wanted))
@@ -468,8 +468,8 @@ def _first_strange(column: Column) -> int:
     )
 
 
-def _too_many(name: str) -> DataError:
-    return DataError(
+def _too_many(name: str, texts: Iterable[str]) -> DataError:
+    return likely_numbers(Column(name, np.array(list(texts), dtype=object))) or DataError(
         f"column {name!r} has more than {MAX_TEXTS:,} different texts; it looks like an identifier "
         f"or free text: drop it (--drop {name}) or group its rare values"
     )
