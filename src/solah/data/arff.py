@@ -15,6 +15,7 @@ import numpy as np
 
 from solah.data.arrays import no_times
 from solah.data.cells import TextCells, to_numbers
+from solah.data.options import refuse_many_columns
 from solah.data.spelling import count
 from solah.data.table import Column, Table
 from solah.data.textfile import lines_of, open_text
@@ -55,7 +56,7 @@ def read_arff(path: Path, options: ReadOptions) -> Table:
 
 def iter_arff(path: Path, options: ReadOptions, rows: int) -> Iterator[Table]:
     """Stream a file as tables with at most that many rows; the first may have none."""
-    with open_text(path, options.encoding) as stream:
+    with open_text(path, options) as stream:
         lines = _meaningful(enumerate(lines_of(stream, path), start=1))
         attributes = _header(lines, path)
         cells = TextCells(options.missing)
@@ -80,6 +81,7 @@ def _header(lines: Iterator[Line], path: Path) -> list[_Attribute]:
             break
         if keyword == "@attribute":
             attributes.append(_attribute(line, f"{path}, line {number}"))
+            refuse_many_columns(len(attributes), str(path))
         elif keyword != "@relation":
             raise FileFormatError(
                 f"{path}, line {number}: {line[:40]!r} is none of @relation, @attribute and @data"
