@@ -116,5 +116,5 @@ def test_small_files_may_grow(tmp_path: Path) -> None:
 
 def test_a_limit_of_growth_is_a_number_from_one() -> None:
     for wrong in (0.5, float("nan")):
-        with pytest.raises(DataError, match="must be a number from 1 up: got"):
+        with pytest.raises(DataError, match="'max_growth' must be a number from 1 up; got"):
             ReadOptions(max_growth=wrong)

@@ -258,7 +258,7 @@ such as 1234.5")
 
 def _have_units(texts: Sequence[str]) -> bool:
     """Whether all texts are numbers with one of a few units."""
-    units = set()
+    units: set[tuple[str | None, str | None]] = set()
     for text in texts:
         found = _WITH_UNIT.fullmatch(text)
         if found is None or len(units) > _FEW_WORDS:

@@ -51,7 +51,7 @@ class ReadOptions:
         if self.encoding is not None:
             _check_encoding(self.encoding)
         if not self.max_growth >= 1:
-            raise DataError(f"the growth must be a number from 1 up: got {self.max_growth!r}")
+            raise DataError(f"'max_growth' must be a number from 1 up; got {self.max_growth!r}")
 
 
 MAX_COLUMNS = 100_000
