@@ -206,9 +206,11 @@ def _goal_name(y: Any, default: str) -> str:
 def known_names(estimator: BaseEstimator) -> list[str]:
     """Return the names of the attributes as text: x0, x1 and so on for arrays.
 
-    ``feature_names_in_`` has them only where all names are text, as scikit-learn demands.
+    ``feature_names_in_`` has them only where all names are text, as scikit-learn demands. Its own
+    estimators know no others.
     """
-    return list(getattr(estimator, "feature_names_in_", estimator._column_names))
+    own = getattr(estimator, "_column_names", None) or _numbered(estimator)
+    return list(getattr(estimator, "feature_names_in_", own))
 
 
 def _numbered(estimator: BaseEstimator) -> list[str]:
