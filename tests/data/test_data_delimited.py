@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from solah.data import MISSING_WORDS, ReadOptions, Table, iter_tables, read_table
+from solah.data.cells import TextCells
 from solah.exceptions import ColumnError, DataError, FileFormatError
 
 if TYPE_CHECKING:
@@ -410,9 +411,7 @@ def test_text_survives_a_round_trip(
     # Declared, because the words themselves may hide the dialect: ("," and ";" as all the cells).
     options = ReadOptions(delimiter=delimiter, header=True, decimal=".")
     (table,) = iter_tables(path, options=options)
-    expected = [
-        [None if cell.strip() in MISSING_WORDS else cell.strip() for cell in row] for row in rows
-    ]
+    expected = [TextCells().of(row).tolist() for row in rows]
     assert table.names == tuple(names)
     assert [list(row) for row in zip(*(c.values for c in table.columns), strict=True)] == expected
 

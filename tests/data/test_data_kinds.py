@@ -81,7 +81,8 @@ def test_numbers_with_a_few_words_are_asked_about() -> None:
         (column(3, 1), Kind.CONTINUOUS, Kind.CONTINUOUS, ()),
         (column(True, False), "continuous", Kind.CONTINUOUS, ()),
         (column("1", "2"), "continuous", Kind.CONTINUOUS, ()),
-        (column("007", "8", "9"), "categorical", Kind.CATEGORICAL, ("007", "8", "9")),
+        (column("007", "8", "9"), "categorical", Kind.CATEGORICAL, (7, 8, 9)),
+        (column("007", "8", nominal=True), "categorical", Kind.CATEGORICAL, ("007", "8")),
         (column(9.0, 10.0, np.nan), "ordinal", Kind.ORDINAL, (9, 10)),
         (column("9", "10", "-1"), "ordinal", Kind.ORDINAL, (-1, 9, 10)),
         (column("v10", "v9", "v09"), "ordinal", Kind.ORDINAL, ("v09", "v9", "v10")),
@@ -90,7 +91,9 @@ def test_numbers_with_a_few_words_are_asked_about() -> None:
         (column("M", order=("S", "M")), "ordinal", Kind.ORDINAL, ("S", "M")),
         (column("M", "S", None), ["S", "M", "L"], Kind.ORDINAL, ("S", "M", "L")),
         (column(1.0, 3.0, np.nan), [3, 2, 1], Kind.ORDINAL, ("3", "2", "1")),
-        (column(True, False), (True, False), Kind.ORDINAL, ("True", "False")),
+        (column(True, False), (True, False), Kind.ORDINAL, (True, False)),
+        (column(0, 1, 1), [False, True], Kind.ORDINAL, (False, True)),
+        (column("TRUE", "false", None), [False, True], Kind.ORDINAL, (False, True)),
         (column("a", "a"), "binary", Kind.BINARY, ("a",)),
     ],
 )
@@ -196,7 +199,9 @@ def test_all_columns_that_cannot_be_used_are_named_at_once():
     table = from_frame(
         pd.DataFrame(
             {
-                "age": ["31", "n/a"] * 100 + ["46"] * 100,
+                "age": ["31", "unknown"] * 100 + ["46"] * 100,
+                "kind": ["1", "a", "2", "b", "c", "d", "3", "4", "5", "6"] * 30,
+                "mass": ["2.5", "not known"] * 150,
                 "notes": [f"note {i}" for i in range(n_rows)],
                 "who is it": [f"id {i}" for i in range(n_rows)],
                 "width": [1.0] * n_rows,
@@ -205,5 +210,35 @@ def test_all_columns_that_cannot_be_used_are_named_at_once():
     )
     with pytest.raises(DataError) as caught:
         settle(table)
-    assert str(caught.value).startswith("3 columns cannot be used as they are: column 'age' has")
-    assert str(caught.value).endswith("what helps: --categorical age --drop 'notes,who is it'")
+    assert str(caught.value).startswith("5 columns cannot be used as they are: column 'age' has")
+    assert str(caught.value).endswith(
+        "what helps: --missing unknown --missing 'not known' --categorical kind "
+        "--drop 'notes,who is it'"
+    )
+
+
+def test_many_numbers_with_a_unit_are_not_advised_to_be_dropped():
+    cells = {
+        "price": [f"${i},000" if i % 3 else f"{i}" for i in range(100, 400)],
+        "mass": [f"{i} kg" for i in range(300)],
+        "level": [f"{i}" if i % 3 else "unknown" for i in range(900)][:300],
+    }
+    with pytest.raises(DataError) as caught:
+        settle(from_frame(pd.DataFrame(cells)))
+    assert "--drop" not in str(caught.value)
+    for name, cause in (("price", "has numbers that are"), ("mass", "looks like numbers")):
+        assert f"column {name!r} {cause}" in str(caught.value)
+    assert str(caught.value).endswith("; what helps: --missing unknown")
+
+
+def test_amounts_are_numbers():
+    price = [f"${i:,}" for i in range(900, 1300)]
+    found, kind = settled(column(*price))
+    assert kind is Kind.CONTINUOUS
+    assert found.values.tolist() == [float(i) for i in range(900, 1300)]
+
+
+def test_a_word_that_most_rows_have_may_mean_missing():
+    cells = [str(i) for i in range(300)] + ["unknown"] * 900
+    with pytest.raises(DataError, match="text between numbers: 'unknown'; .*--missing unknown"):
+        settled(column(*cells))

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solah.data import Column, to_numbers, to_text
-from solah.data.spelling import is_number, parse_numbers, parse_written_numbers
-from solah.exceptions import DataError
+from solah.data.spelling import is_number, parse_numbers, parse_written_numbers, read_number
 
 
 def text(*cells: str | None, name: str = "age") -> Column:
@@ -48,19 +47,6 @@ def test_to_numbers_of_text_and_numbers() -> None:
     assert to_numbers(Column("x", np.array([True, False]))).values.tolist() == [1.0, 0.0]
 
 
-def test_to_numbers_names_the_word_the_row_and_the_ways_out() -> None:
-    column = text("1", "n/a", None, "n/a", "x")
-    with pytest.raises(
-        DataError,
-        match=r"column 'age' has 3 values that are not numbers \(first: 'n/a', row 12\); "
-        r"declare it categorical with kinds=\{'age': 'categorical'\} \(--categorical age\), "
-        r"or mark the word as missing \(--missing n/a\)",
-    ):
-        to_numbers(column, first_row=11)
-    with pytest.raises(DataError, match="has 1 value that is not a number"):
-        to_numbers(text("x"))
-
-
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -86,20 +72,42 @@ def test_to_text_leaves_text() -> None:
 def test_numbers_with_commas_between_thousands_are_read(numbers):
     cells = [f"{number:,}" for number in numbers]
     written = parse_written_numbers(cells)
-    if max(map(abs, numbers)) < 1000:
-        assert written is None  # nothing is special about them
-    else:
-        assert written[0].tolist() == numbers
+    assert written.values.tolist() == numbers
+    assert bool(written.note) == (max(map(abs, numbers)) >= 1000)
 
 
 @pytest.mark.parametrize(
-    "cells", [["30%", "0.3"], ["%"], ["1,23"], ["1,2345"], ["12,34,567"], ["a%"], [None], []]
+    "cells",
+    [["30%", "0.3"], ["%"], ["1,23"], ["1,2345"], ["12,34,567"], ["a%"], ["$1", "2"], ["$1", "€2"]],
 )
 def test_what_may_mean_something_else_is_no_number(cells):
     assert parse_written_numbers(cells) is None
 
 
 def test_percentages_keep_their_size():
-    numbers, note = parse_written_numbers(["30%", None, "1,250.5 %"])
-    assert numbers[[0, 2]].tolist() == [30.0, 1250.5]
-    assert "'30%' is read as 30" in note
+    written = parse_written_numbers(["30%", None, "1,250.5 %"])
+    assert written.values[[0, 2]].tolist() == [30.0, 1250.5]
+    assert (written.sign, written.note) == ("%", "percentages: '30%' is read as 30")
+
+
+def test_amounts_are_read_without_their_currency():
+    written = parse_written_numbers(["$1,234", "-$5", None, "$ 0.5"])
+    assert written.values[[0, 1, 3]].tolist() == [1234.0, -5.0, 0.5]
+    assert (written.sign, written.note) == ("$", "amounts in $: '$1,234' is read as 1234")
+    assert parse_written_numbers(["5 €", "7€"]).values.tolist() == [5.0, 7.0]
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(allow_infinity=False).map(str)), min_size=1))
+def test_plain_numbers_need_no_note(cells):
+    assert parse_written_numbers(cells)[1:] == ("", "")
+
+
+@pytest.mark.parametrize("cell", ["7", "07", "7.0", "7%", "$7", "7 €", "+7"])
+def test_one_number_is_read_as_a_column_of_it_is(cell):
+    assert read_number(cell) == 7.0
+    assert parse_written_numbers([cell]).values.tolist() == [7.0]
+
+
+@pytest.mark.parametrize(("cell", "number"), [("TRUE", 1.0), ("false", 0.0), ("red", None)])
+def test_truth_values_are_numbers_and_words_are_not(cell, number):
+    assert read_number(cell) == number

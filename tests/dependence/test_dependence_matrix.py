@@ -111,7 +111,7 @@ def test_one_column_is_a_matrix_too():
         (([[1, 2]], [1, 2]), "x must have one dimension"),
         (([], []), "no rows"),
         (([1.0, np.inf], [1, 2]), "'x' has an infinite value \\(row 2\\)"),
-        ((np.array(["2020-01-01"], dtype="M8[D]"), [1]), "dates or times"),
+        ((np.array([1], dtype="m8[D]"), [1]), "dates or times"),
     ],
 )
 def test_columns_that_cannot_be_used(arguments, message):

@@ -15,6 +15,7 @@ from random_models import any_model, as_table, random_cored, random_model, rando
 from small_models import room_model
 from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
 from solah.data import Kind, from_array
+from solah.data.cells import encode_states
 from solah.exceptions import AgreementError, ParameterError
 from solah.export import (
     agreement,
@@ -28,7 +29,6 @@ from solah.export.agreement import agreement_on
 from solah.export.programs import state_bounds
 from solah.model import Fusion, Goal, Model, Tree
 from solah.model.attributes import discrete_attribute
-from solah.model.encode import encode_states
 
 EXPORTS = {"javascript": export_javascript, "sql": export_sql, "onnx": export_onnx}
 PLACES = range(24)  # all shapes that the library makes, with two and three classes

@@ -180,17 +180,17 @@ TINY = (
 @pytest.mark.parametrize("way", sorted(ways_in(LinguisticTreeClassifier().fit(*TINY))))
 def test_states_that_no_training_row_had_are_told_once_a_column(coloured, way):
     tree, X = coloured
-    strange = X.assign(colour=X["colour"].replace("red", "red "))
+    strange = X.assign(colour=X["colour"].replace("red", "redd"))
     strange.loc[strange.index[:4], "colour"] = "mauve"
     strange.loc[strange.index[5], "colour"] = None
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         ways_in(tree)[way](strange)
     (one,) = [each.message for each in told]
-    n_red = int((strange["colour"] == "red ").sum())
+    n_red = int((strange["colour"] == "redd").sum())
     assert isinstance(one, UnseenStateWarning)
-    assert (one.column, one.value, one.n_value, one.n_rows) == ("colour", "red ", n_red, n_red + 4)
-    assert str(one).startswith(f"column 'colour' has 'red ' in {n_red} rows and other values in 4")
+    assert (one.column, one.value, one.n_value, one.n_rows) == ("colour", "redd", n_red, n_red + 4)
+    assert str(one).startswith(f"column 'colour' has 'redd' in {n_red} rows and other values in 4")
     assert str(one).endswith("did you mean 'red'?")
     assert str(pickle.loads(pickle.dumps(one))) == str(one)
 
@@ -211,7 +211,7 @@ def test_known_and_missing_states_are_not_told(coloured):
 
 def test_unseen_states_count_as_unknown_and_rows_are_not_altered(coloured):
     tree, X = coloured
-    strange, unknown = X.assign(colour="red "), X.assign(colour=None)
+    strange, unknown = X.assign(colour="redd"), X.assign(colour=None)
     before = strange.copy()
     with pytest.warns(UnseenStateWarning):
         found = tree.predict_proba(strange)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scale_rows import frames, partitions
 
 from solah import LinguisticTreeClassifier
-from solah.data import Column, Kind, Table, from_frame, settle, states_of
+from solah.data import Kind, Table, as_column, from_frame, settle, states_of
 from solah.exceptions import ColumnError, DataError
 from solah.scale import facts as facts_module
 from solah.scale.engines import statistics_of
@@ -75,7 +75,11 @@ def refusal(message):
 
 
 cells = st.lists(
-    st.sampled_from([None, "1", "2.0", "-0", "0", "a", "b", "True", "nan", "1e5", "10", "x_1"]),
+    st.one_of(
+        st.sampled_from([None, "1", "2.0", "-0", "0", "a", "b", "True", "nan", "1e5", "10", "x_1"]),
+        st.sampled_from([None, "25%", "7 %", "$5", "1,234", "TRUE", "false", "?"]),
+        st.sampled_from(["TRUE", "False", "n/a"]),
+    ),
     min_size=6,
     max_size=24,
 )
@@ -89,7 +93,7 @@ def test_texts_are_what_they_are_in_memory(cells, declared, data):
     frame = pd.DataFrame({"x": texts(*cells), "y": np.arange(len(cells)) % 2})
     parts = data.draw(partitions(len(frame)))
     declared = None if declared is None else {"x": declared}
-    expected = settled(Table((Column("x", texts(*cells)),), len(cells)), declared)
+    expected = settled(Table((as_column("x", texts(*cells)),), len(cells)), declared)
     found = surveyed(frame, parts, declared)
     if isinstance(expected, str):
         assert isinstance(found, str)
@@ -173,12 +177,12 @@ def test_a_missing_class_is_refused_with_its_true_row():
 
 
 def test_numbers_with_a_word_among_them_are_refused_with_the_true_row():
-    pieces = [with_goal(texts(*"1234567")), with_goal(texts("8", "9", "n/a", "10", "n/a"))]
+    pieces = [with_goal(texts(*"1234567")), with_goal(texts("8", "9", "unknown", "10", "unknown"))]
     with pytest.raises(
-        DataError, match=r"'x' has 2 values that are not numbers \(first: 'n/a', row 10\)"
+        DataError, match=r"'x' has 2 values that are not numbers \(first: 'unknown', row 10\)"
     ):
         fit(*pieces)
-    with pytest.raises(DataError, match=r"first: 'n/a', row 10\)"):
+    with pytest.raises(DataError, match=r"first: 'unknown', row 10\)"):
         fit(*pieces, kinds={"x": "continuous"})
     assert fit(*pieces, kinds={"x": "categorical"}).model_.attributes[0].kind is Kind.CATEGORICAL
 

@@ -210,6 +210,13 @@ class ReadingOptions:
             help="A further word for a missing value, such as -999. Repeat it for more.",
         ),
     ] = None
+    max_growth: Annotated[
+        float,
+        _reading_option(
+            metavar="N",
+            help="How many times as large as a .gz file its text may be. Default: 100.",
+        ),
+    ] = 100.0
 
     def words(self) -> list[str]:
         """Return them as words of a command line, for a process that reads the same file."""
@@ -220,6 +227,7 @@ class ReadingOptions:
             "--encoding": self.encoding,
         }
         spelt = [f"{flag}={value}" for flag, value in given.items() if value is not None]
+        spelt.append(f"--max-growth={self.max_growth:g}")
         return [*header, *spelt, *(f"--missing={word}" for word in self.missing or ())]
 
     def read_options(self) -> "ReadOptions":
@@ -232,4 +240,5 @@ class ReadingOptions:
             decimal=self.decimal,
             encoding=self.encoding,
             missing=frozenset(self.missing or ()),
+            max_growth=self.max_growth,
         )

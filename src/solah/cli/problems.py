@@ -11,6 +11,7 @@ import numpy as np
 
 from solah.cli.wording import plural
 from solah.data import Column, Kind, Table, settle, to_numbers, to_text
+from solah.data.cells import as_truth
 from solah.data.dates import are_dates, parse_dates, useful_parts
 from solah.exceptions import ColumnError, DataError, IdentifierWarning
 from solah.model import Task
@@ -102,7 +103,7 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
         If the target has missing values or only one class, or is no number where one is needed.
     """
     table, target = source.table, _target(source, columns)
-    goal = table.column(target)
+    goal = as_truth(table.column(target))
     task, reason = settle_task(goal, columns.task)
     declared = declared_kinds(columns, table.names)
     apart = [target] if groups is None else [target, groups]

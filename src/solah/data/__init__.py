@@ -5,6 +5,7 @@
       delimited.py (dialect.py, textfile.py) · arff.py · parquet.py
     arrays.py    a NumPy array       -> Table
     kinds.py     Table               -> Table and a Kind for each column
+    cells.py     a cell              -> missing, a number, a truth value or a category
     spelling.py  text                -> numbers, and back
     json_reader.py  JSON             -> checked values (documents and messages, not tables)
 
@@ -12,11 +13,11 @@ Missing values are NaN in numbers and None in text, whatever they were before.
 """
 
 from solah.data.arrays import as_array, as_column, from_array
+from solah.data.cells import MISSING_WORDS, State, to_numbers, to_text
 from solah.data.files import iter_tables, read_table
 from solah.data.frames import from_frame, is_frame
-from solah.data.kinds import MAX_CATEGORIES, MAX_STATES, Declared, State, settle, states_of
-from solah.data.options import MISSING_WORDS, ReadOptions
-from solah.data.spelling import to_numbers, to_text
+from solah.data.kinds import MAX_CATEGORIES, MAX_STATES, Declared, settle, states_of
+from solah.data.options import ReadOptions
 from solah.data.table import Column, Kind, Table
 
 __all__ = [

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data.arrays import no_times
-from solah.data.spelling import count, to_numbers
+from solah.data.cells import TextCells, to_numbers
+from solah.data.options import refuse_many_columns
+from solah.data.spelling import count
 from solah.data.table import Column, Table
 from solah.data.textfile import lines_of, open_text
 from solah.exceptions import FileFormatError
@@ -54,11 +56,11 @@ def read_arff(path: Path, options: ReadOptions) -> Table:
 
 def iter_arff(path: Path, options: ReadOptions, rows: int) -> Iterator[Table]:
     """Stream a file as tables with at most that many rows; the first may have none."""
-    with open_text(path, options.encoding) as stream:
+    with open_text(path, options) as stream:
         lines = _meaningful(enumerate(lines_of(stream, path), start=1))
         attributes = _header(lines, path)
-        missing = options.missing | {"?"}
-        records = (_record(line, attributes, missing, path) for line in lines)
+        cells = TextCells(options.missing)
+        records = (_record(line, attributes, cells, path) for line in lines)
         first_row = 1
         while (batch := list(islice(records, rows))) or first_row == 1:
             yield _table(batch, attributes, first_row)
@@ -79,6 +81,7 @@ def _header(lines: Iterator[Line], path: Path) -> list[_Attribute]:
             break
         if keyword == "@attribute":
             attributes.append(_attribute(line, f"{path}, line {number}"))
+            refuse_many_columns(len(attributes), str(path))
         elif keyword != "@relation":
             raise FileFormatError(
                 f"{path}, line {number}: {line[:40]!r} is none of @relation, @attribute and @data"
@@ -108,7 +111,7 @@ def _attribute(line: str, where: str) -> _Attribute:
 
 
 def _record(
-    line: Line, attributes: list[_Attribute], missing: frozenset[str], path: Path
+    line: Line, attributes: list[_Attribute], cells: TextCells, path: Path
 ) -> list[str | None]:
     number, text = line
     if text.startswith("{"):
@@ -123,7 +126,7 @@ def _record(
             f"where {len(attributes)} should be, one for each @attribute"
         )
     # A quoted word for missing means itself, so it is looked for before the quotes go.
-    return [None if field in missing else _unquote(field).strip() or None for field in fields]
+    return [None if cell is None else _unquote(cell).strip() or None for cell in cells.of(fields)]
 
 
 def _fields(text: str) -> list[str]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.data.cells import TextCells
+from solah.data.spelling import spell
 from solah.data.table import Column, Table
 from solah.exceptions import DataError
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NUMBERS = (Real, Decimal, np.bool_)
-_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+_DATES = (datetime.date, np.datetime64)
+_TIMES = (datetime.time, datetime.timedelta, np.timedelta64)
+_MIDNIGHT = " 00:00:00"
 # pandas' own missing values, known by name so that pandas need not be imported.
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
 
@@ -28,12 +32,12 @@ def as_column(name: str, values: NDArray[Any]) -> Column:
 
     Numbers and truth values are taken without a copy. Objects become numbers when all are
     numbers, truth values when all are, and text when strings are among them. Truth values with
-    some missing become the text "True" and "False", so that the states keep their names.
+    some missing become the text "True" and "False", and dates become text as in a file.
 
     Raises
     ------
     DataError
-        If the values are times, complex numbers or something nested.
+        If the values are times of day, durations, complex numbers or something nested.
 
     Examples
     --------
@@ -48,7 +52,9 @@ def as_column(name: str, values: NDArray[Any]) -> Column:
         return _from_objects(name, values.astype(object))
     if kind == "O":
         return _from_objects(name, values)
-    if kind in "mM":
+    if kind == "M":
+        return date_column(name, values.astype("datetime64[s]").tolist())
+    if kind == "m":
         raise no_times(name)
     raise no_use(name, str(values.dtype))
 
@@ -72,6 +78,20 @@ def from_array(values: NDArray[Any], names: Sequence[str]) -> Table:
     return Table(columns, len(values))
 
 
+def date_column(name: str, dates: Sequence[Any]) -> Column:
+    """Make a column of dates: text as in a file, without a time where all are at midnight.
+
+    Examples
+    --------
+    >>> date_column("day", [datetime.datetime(2026, 1, 31), None]).values
+    array(['2026-01-31', None], dtype=object)
+    """
+    texts = [None if date is None or date != date else str(date) for date in dates]
+    if all(text.endswith(_MIDNIGHT) for text in texts if text is not None):
+        texts = [None if text is None else text.removesuffix(_MIDNIGHT) for text in texts]
+    return Column(name, np.array(texts, dtype=object))
+
+
 def no_times(name: str) -> DataError:
     """Say that a column holds dates or times, and what to do."""
     return DataError(
@@ -93,7 +113,7 @@ def no_use(name: str, what: str) -> DataError:
 def _from_objects(name: str, values: NDArray[Any]) -> Column:
     """Decide by the types that occur, of which there are few."""
     if set(map(type, values)) <= {str, type(None)}:
-        return Column(name, values)
+        return Column(name, TextCells().of(values))
     cells = [None if _is_missing(value) else value for value in values]
     types = {type(cell) for cell in cells if cell is not None}
     if types and _all(types, (bool, np.bool_)) and None not in cells:
@@ -101,9 +121,15 @@ def _from_objects(name: str, values: NDArray[Any]) -> Column:
     if types and _all(types, _NUMBERS) and not _all(types, (bool, np.bool_)):
         return Column(name, _numbers(name, cells))
     if _all(types, (str, *_NUMBERS)):
-        return Column(name, _text(cells))
+        return Column(name, TextCells().of(None if one is None else spell(one) for one in cells))
+    if _all(types, _DATES):
+        return date_column(name, cells)
     strange = next(t for t in types if not issubclass(t, (str, *_NUMBERS)))
-    raise no_times(name) if issubclass(strange, _TIMES) else no_use(name, strange.__name__)
+    raise (
+        no_times(name)
+        if issubclass(strange, (*_DATES, *_TIMES))
+        else no_use(name, strange.__name__)
+    )
 
 
 def _is_missing(value: object) -> bool:
@@ -121,9 +147,3 @@ def _numbers(name: str, cells: list[Any]) -> NDArray[np.float64]:
         return np.array([np.nan if cell is None else float(cell) for cell in cells])
     except OverflowError:
         raise DataError(f"column {name!r} holds a whole number too large for a float") from None
-
-
-def _text(cells: list[Any]) -> NDArray[Any]:
-    text = np.empty(len(cells), dtype=object)
-    text[:] = [None if cell is None else str(cell) for cell in cells]
-    return text

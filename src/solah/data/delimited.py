@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 import numpy as np
 
+from solah.data.cells import TextCells
 from solah.data.dialect import Dialect, detect
 from solah.data.fields import cut
 from solah.data.spelling import count
 from solah.data.table import Column, Table
-from solah.data.text_columns import ColumnBuilder, Text
+from solah.data.text_columns import ColumnBuilder
 from solah.data.textfile import MAX_LINE, Lines, first_lines, lines_of, open_text
 from solah.exceptions import FileFormatError
 
@@ -68,7 +69,7 @@ def read_delimited(path: Path, options: ReadOptions) -> Table:
 def iter_delimited(path: Path, options: ReadOptions, rows: int) -> Iterator[Table]:
     """Stream a file as tables of text with at most that many rows."""
     dialect = _dialect(path, options)
-    texts = [Text(options.missing) for _ in dialect.names]
+    texts = [TextCells(options.missing) for _ in dialect.names]
     for batch in _batches(path, dialect, options, rows):
         columns = tuple(
             Column(name, np.concatenate([text.of(piece[j]) for piece in batch]))
@@ -116,7 +117,7 @@ def _lines_of_all(paths: Sequence[Path], options: ReadOptions) -> Lines:
     """Read on in the next file where one has fewer lines than the sample needs."""
     taken: list[str] = []
     for path in paths:
-        some = first_lines(path, options.encoding, _SAMPLE_LINES - len(taken))
+        some = first_lines(path, options, _SAMPLE_LINES - len(taken))
         taken.extend(some.lines)
         if not some.is_whole:
             return Lines(tuple(taken), is_whole=False)
@@ -155,7 +156,7 @@ def _batches(
 
 
 def _dialect(path: Path, options: ReadOptions) -> Dialect:
-    return detect(first_lines(path, options.encoding, _SAMPLE_LINES), path, options)
+    return detect(first_lines(path, options, _SAMPLE_LINES), path, options)
 
 
 def _piece_rows(dialect: Dialect) -> int:
@@ -184,7 +185,7 @@ def _pieces(
     cut_plain: Callable[[str], list[list[Cells]] | None] | None = None,
 ) -> Iterator[list[Cells]]:
     """Cut the file into pieces: the cells of each column, for some rows."""
-    with open_text(path, options.encoding) as stream:
+    with open_text(path, options) as stream:
         reader = cut(lines_of(stream, path), dialect.delimiter)
         if dialect.has_header:
             _skip_header(reader, path)
@@ -193,7 +194,7 @@ def _pieces(
             line, rest = yield from _plain_pieces(stream, line, cut_plain)
             reader = cut(lines_of(rest, path, line + 1), dialect.delimiter)
         before = line - reader.line_num
-        while records := _take(reader, rows, path, line):
+        while records := _take(reader, rows, path, line, dialect.n_fields):
             yield _cells(records, dialect, path, line)
             line = before + reader.line_num
 
@@ -224,15 +225,21 @@ class _Joined:
 
 
 def _skip_header(reader: Reader, path: Path) -> None:
-    while _take(reader, 1, path, reader.line_num) == [[]]:
+    while _take(reader, 1, path, reader.line_num, MAX_LINE) == [[]]:
         pass  # blank lines before the header
 
 
-def _take(reader: Reader, rows: int, path: Path, line: int) -> list[list[str]]:
-    """Take the next records; ``line`` is the number of the last line before them."""
+def _take(reader: Reader, rows: int, path: Path, line: int, most: int) -> list[list[str]]:
+    """Take the next records, up to one that has more than ``most`` fields.
+
+    ``line`` is the number of the last line before them.
+    """
     records: list[list[str]] = []
     try:
-        records.extend(islice(reader, rows))
+        for record in islice(reader, rows):
+            records.append(record)
+            if len(record) > most:
+                break
     except csv.Error as error:
         raise FileFormatError(
             f"{path}, line {_line_after(records, line)}: {error}; "

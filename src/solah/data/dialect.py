@@ -20,8 +20,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from solah.data.cells import MISSING_WORDS
 from solah.data.fields import SPACES, cut
-from solah.data.options import MISSING_WORDS
+from solah.data.options import refuse_many_columns
 from solah.data.spelling import count, is_number
 from solah.exceptions import ColumnError, FileFormatError
 
@@ -75,6 +76,7 @@ def detect(sample: Lines, path: Path, options: ReadOptions) -> Dialect:
         raise FileFormatError(f"{path} is empty")
     first, body = rows[0], rows[1:]
     n_fields = _typical_width(rows)
+    refuse_many_columns(n_fields, str(path))
     trailing = _has_trailing(first, body, n_fields)
     n_columns = n_fields - trailing
     comma = _has_decimal_comma(rows, delimiter, options.decimal)

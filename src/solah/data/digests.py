@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solah.data.spelling import TRUTH, is_number, spell
+from solah.data.spelling import read_number, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,7 +51,7 @@ def digest_numbers(values: NDArray[Any]) -> UInt64:
 
 
 def digest_texts(values: NDArray[Any]) -> UInt64:
-    """Digest texts, those that spell a number or a truth value as that; None is missing."""
+    """Digest texts, numbers and truth values by their number; None is missing."""
     cells = values.tolist()
     known = {cell: _digest_cell(cell) for cell in set(cells)}
     return np.fromiter(map(known.__getitem__, cells), np.uint64, len(cells))
@@ -74,7 +74,7 @@ def _digest_cell(cell: Any) -> int:
     if cell is None:
         return int(_MISSING)
     text = spell(cell)
-    text = TRUTH.get(text, text)
-    if is_number(text):
-        return int(digest_numbers(np.array([float(text)]))[0])
+    number = read_number(text)
+    if number is not None:
+        return int(digest_numbers(np.array([number]))[0])
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())

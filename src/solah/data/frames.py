@@ -6,23 +6,25 @@ How a frame's types are taken:
   float64 with NaN; decimals as float64;
 - truth values as bool; with nulls among them as the text "True" and "False", so that the states
   keep readable names;
-- strings as text; categoricals as text that is ``nominal``, ordered ones (a pandas ordered
+- strings as text, without spaces around it and with None for the words for missing;
+- categoricals as text that is ``nominal``, ordered ones (a pandas ordered
   categorical, a Polars Enum, a PyArrow ordered dictionary) with their ``order``;
 - pandas' object columns by what they hold, see :func:`solah.data.arrays.as_column`;
 - a column of nulls only and of no type as text;
-- dates, times, durations, bytes and nested values are refused; dates are taken where an attribute
-  is asked for that is told from them.
+- dates as text, as in a file; times of day, durations, bytes and nested values are refused.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data.arrays import as_column, no_times, no_use
+from solah.data.arrays import as_column, date_column, no_times, no_use
+from solah.data.cells import order_of_texts, to_text
 from solah.data.dates import date_part
-from solah.data.spelling import spell, to_text
+from solah.data.spelling import spell
 from solah.data.table import Column, Table
 from solah.exceptions import ColumnError
 
@@ -49,7 +51,7 @@ def is_frame(obj: object) -> bool:
 
 
 def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
-    """Take the columns of a data frame, by their names where all of these are strings.
+    """Take the columns of a data frame.
 
     Parameters
     ----------
@@ -61,13 +63,12 @@ def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
     Returns
     -------
     Table
-        The columns in their order. When some name is not a string, as with pandas' default
-        names, all are named ``x0``, ``x1``, … instead.
+        The columns in their order. Names that are numbers, as pandas' default names, become text.
 
     Raises
     ------
     ColumnError
-        If a name is there twice.
+        If a name is there twice, has several levels, or is a number where others are text.
     DataError
         If a column holds neither numbers nor text.
 
@@ -83,7 +84,8 @@ def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
         native = nw.from_native(frame, eager_only=True)
         series = list(native.iter_columns())
     except nw.exceptions.DuplicateError as error:
-        raise ColumnError(f"a column name of the frame is there twice: {error}") from None
+        found = " ".join(str(error).split())
+        raise ColumnError(f"a column name of the frame is there twice: {found}") from None
     names = _names([one.name for one in series])
     series_of = dict(zip(names, series, strict=True))
     columns = {}
@@ -91,7 +93,7 @@ def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
         if name in series_of:
             columns[name] = _column(name, series_of[name])
         elif part := date_part(name, series_of):
-            columns.setdefault(part.column, _dates(part.column, series_of[part.column]))
+            columns.setdefault(part.column, _column(part.column, series_of[part.column]))
         else:
             raise ColumnError.unknown(name, names)
     return Table(tuple(columns.values()), len(native))
@@ -104,7 +106,7 @@ def frame_names(frame: Any) -> list[str]:
     --------
     >>> import pandas as pd
     >>> frame_names(pd.DataFrame([[7, 8]]))
-    ['x0', 'x1']
+    ['0', '1']
     """
     import narwhals.stable.v2 as nw
 
@@ -112,9 +114,25 @@ def frame_names(frame: Any) -> list[str]:
 
 
 def _names(names: list[Any]) -> list[str]:
-    if all(isinstance(name, str) for name in names):
-        return [str(name) for name in names]
-    return [f"x{j}" for j in range(len(names))]
+    """Write the names of columns as text."""
+    if any(isinstance(name, tuple) for name in names):
+        shown = next(name for name in names if isinstance(name, tuple))
+        raise ColumnError(
+            f"the columns have names of several levels, such as {tuple(map(str, shown))}; "
+            "join the levels: frame.columns = ['_'.join(map(str, name)) for name in frame.columns]"
+        )
+    are_text = {isinstance(name, str) for name in names}
+    if len(are_text) > 1:
+        shown = next(name for name in names if not isinstance(name, str))
+        raise ColumnError(
+            f"some columns have names that are not text, such as {spell(shown)}; make all of "
+            "them text: frame.columns = frame.columns.astype(str)"
+        )
+    texts = ["" if name is None or name != name else spell(name) for name in names]
+    text, times = Counter(texts).most_common(1)[0] if texts else ("", 0)
+    if times > 1:
+        raise ColumnError(f"column {text!r} is there twice; rename one of them")
+    return texts
 
 
 def _column(name: str, series: nw.Series[Any]) -> Column:
@@ -128,18 +146,13 @@ def _column(name: str, series: nw.Series[Any]) -> Column:
         return Column(name, series.to_numpy().astype(bool, copy=False))
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return _categorical(name, series)
+    if isinstance(dtype, (nw.Date, nw.Datetime)):
+        return date_column(name, series.to_list())
     if dtype.is_temporal():
         raise no_times(name)
     if dtype.is_nested() or dtype == nw.Binary:
         raise no_use(name, str(dtype))
     return as_column(name, _with_none(series))
-
-
-def _dates(name: str, series: nw.Series[Any]) -> Column:
-    """Take dates as text, so that they are read as those of a file."""
-    values = series.to_list()
-    texts = [None if value is None or value != value else str(value) for value in values]
-    return Column(name, np.array(texts, dtype=object))
 
 
 def _numbers(series: nw.Series[Any]) -> NDArray[Any]:
@@ -173,8 +186,8 @@ def _order(series: nw.Series[Any]) -> tuple[str, ...] | None:
     import narwhals.stable.v2 as nw
 
     if isinstance(series.dtype, nw.Enum):
-        return tuple(spell(state) for state in series.dtype.categories)
+        return order_of_texts(series.dtype.categories)
     native = series.to_native()
     if getattr(getattr(native, "type", None), "ordered", False):
-        return tuple(spell(state) for state in native.combine_chunks().dictionary.to_pylist())
+        return order_of_texts(native.combine_chunks().dictionary.to_pylist())
     return None

@@ -4,9 +4,9 @@ The rules, the first that fits:
 
 1. A kind that the user declares holds. A sequence of states, in order, declares an ordinal column.
 2. Text that came with an order is ordinal; text that its source calls nominal is categorical.
-3. Text that spells numbers throughout is taken as numbers, percentages and numbers with commas
-   between thousands too. Where at least half of the values are numbers and some are not, nobody can
-   know what is meant, so the user is asked.
+3. Text that is truth values or numbers throughout is taken as these, see ``cells.py``. Where at
+   least half of the values are numbers and some are not, nobody can know what is meant, so the user
+   is asked. Dates are refused.
 4. Two distinct values, of any type, are binary.
 5. Other text is categorical.
 6. Whole numbers with at most ``MAX_STATES`` distinct values are ordinal, a word per value: a
@@ -28,17 +28,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from solah.data.dates import are_ambiguous_dates
-from solah.data.spelling import (
-    is_number,
+from solah.data.arrays import no_times
+from solah.data.cells import (
+    State,
+    are_truth,
+    encode_states,
+    likely_numbers,
     not_numbers,
-    parse_numbers,
-    parse_written_numbers,
-    plain,
-    spell,
     to_numbers,
-    to_text,
+    understand,
 )
+from solah.data.dates import are_ambiguous_dates, are_dates
+from solah.data.spelling import TRUTH, is_number, plain, spell
 from solah.data.table import Column, Kind, Table
 from solah.exceptions import ColumnError, DataError
 
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 MAX_STATES = 5
 MAX_CATEGORIES = 254
 
-State: TypeAlias = str | int | float | bool
 Declared: TypeAlias = Mapping[str, Kind | str | Sequence[State]]
 
 _FIRST_LOOK = 1_000
@@ -111,10 +111,16 @@ def _together(faults: list[DataError]) -> DataError:
     options: dict[str, list[str]] = {}
     for fault in faults:
         option, _, name = fault.remedy.partition(" ")
-        if option:
-            options.setdefault(option, []).append(name)
-    remedy = " ".join(f"{option} {quote(','.join(names))}" for option, names in options.items())
-    each = "; ".join(str(fault).partition("; ")[0] for fault in faults)
+        options.setdefault(option, []).append(name)
+    words = dict.fromkeys(options.pop("--missing", ()))
+    remedies = [f"--missing {word}" for word in words]
+    remedies += [
+        f"{option} {quote(','.join(names))}" for option, names in options.items() if option
+    ]
+    remedy = " ".join(remedies)
+    each = "; ".join(
+        str(fault).partition("; ")[0] if fault.remedy else str(fault) for fault in faults
+    )
     way_out = f"; what helps: {remedy}" if remedy else ""
     return DataError(f"{len(faults)} columns cannot be used as they are: {each}{way_out}")
 
@@ -122,8 +128,8 @@ def _together(faults: list[DataError]) -> DataError:
 def states_of(column: Column, kind: Kind) -> tuple[State, ...]:
     """List the states of a settled column in their order; a continuous one has none.
 
-    Text is sorted, or stands in its declared order, whole, seen or not. Numbers are sorted; whole
-    numbers are given as ``int``.
+    Text is sorted, or in its declared order, with states that no row has. Numbers are sorted, and
+    whole numbers are ``int``. The texts "True" and "False" are ``bool``.
 
     Examples
     --------
@@ -133,10 +139,9 @@ def states_of(column: Column, kind: Kind) -> tuple[State, ...]:
     """
     if kind == Kind.CONTINUOUS:
         return ()
-    if column.order is not None:
-        return column.order
     if column.is_text:
-        return tuple(sorted(_distinct_text(column)))
+        texts = column.order or tuple(sorted(_distinct_text(column)))
+        return tuple(TRUTH[text] == "1" for text in texts) if are_truth(texts) else texts
     distinct = np.unique(column.values[~column.missing()])
     return tuple(plain(value) for value in distinct.tolist())
 
@@ -168,27 +173,22 @@ def _kind(name: str, word: str) -> Kind:
 def _inferred(column: Column) -> tuple[Column, Kind]:
     if column.order is not None:
         return column, Kind.ORDINAL
-    if column.is_text and not column.nominal:
-        column = _numbers_or_text(column)
+    column = understand(column)
     if column.is_text:
+        if not column.nominal:
+            _refuse_mixture(column)
         return column, Kind.BINARY if len(_distinct_text(column)) == 2 else Kind.CATEGORICAL
     return column, _numeric_kind(column)
 
 
-def _numbers_or_text(column: Column) -> Column:
-    """Take text that spells numbers as numbers, leave other text, refuse a mixture."""
+def _refuse_mixture(column: Column) -> None:
+    """Refuse text that holds dates, or numbers in at least half of its cells."""
     present = [cell for cell in column.values if cell is not None]
-    if not present:
-        return column
-    numbers = parse_numbers(column.values)
-    if numbers is not None:
-        return replace(column, values=numbers)
-    if written := parse_written_numbers(column.values):
-        return replace(column, values=written[0], note=written[1])
+    if are_dates(present):
+        raise no_times(column.name)
     numeric = {cell for cell in set(present) if is_number(cell) and cell.lower() != "nan"}
-    if 2 * sum(cell in numeric for cell in present) >= len(present):
+    if present and 2 * sum(cell in numeric for cell in present) >= len(present):
         raise not_numbers(column)
-    return column
 
 
 def _numeric_kind(column: Column) -> Kind:
@@ -227,16 +227,14 @@ def _declared(column: Column, kind: Kind) -> tuple[Column, Kind]:
     """Give the column the values that its declared kind asks for."""
     if kind is Kind.CONTINUOUS:
         return to_numbers(column), kind
+    column = understand(column)
     if kind is Kind.ORDINAL and column.is_text and column.order is None:
         return _sorted_states(column), kind
     return column, kind
 
 
 def _sorted_states(column: Column) -> Column:
-    """Order text by the numbers it spells, or else as a person would."""
-    numbers = None if column.nominal else parse_numbers(column.values)
-    if numbers is not None:
-        return replace(column, values=numbers)
+    """Order text as a person would."""
     return replace(column, order=tuple(sorted(_distinct_text(column), key=_natural)))
 
 
@@ -255,15 +253,17 @@ def _in_order(column: Column, states: Sequence[State]) -> Column:
             f"the states of column {column.name!r} must be at least one and all different: "
             f"got {states}"
         )
-    text = to_text(column)
-    known = {*order, None}
-    strange = next((row for row, cell in enumerate(text.values) if cell not in known), None)
-    if strange is not None:
+    codes, missing = encode_states(column, states), column.missing()
+    strange = np.isnan(codes) & ~missing
+    if strange.any():
+        row = int(strange.argmax())
         raise DataError(
-            f"column {column.name!r} has the value {text.values[strange]!r} (row {strange + 1}), "
+            f"column {column.name!r} has the value {spell(column.values[row])!r} (row {row + 1}), "
             f"which is not among its declared states: {', '.join(map(repr, order))}"
         )
-    return replace(text, order=order)
+    values = np.full(len(codes), None, dtype=object)
+    values[~missing] = np.array(order, dtype=object)[codes[~missing].astype(np.intp)]
+    return replace(column, values=values, order=order)
 
 
 def _check_states(column: Column, kind: Kind) -> None:
@@ -283,7 +283,7 @@ def _check_states(column: Column, kind: Kind) -> None:
             remedy=f"--drop {column.name}",
         )
     if n_states > MAX_CATEGORIES:
-        raise DataError(
+        raise (likely_numbers(column) if column.is_text else None) or DataError(
             f"column {column.name!r} has {n_states} distinct values, more than {MAX_CATEGORIES}; "
             f"it looks like an identifier or free text: drop it (--drop {column.name}) "
             f"or group its rare values",

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solah.exceptions import DataError
-
-MISSING_WORDS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
-"""The words that stand for a missing value in a delimited file."""
+from solah.exceptions import DataError, FileFormatError
 
 
 @dataclass(frozen=True)
@@ -26,6 +23,9 @@ class ReadOptions:
         The encoding of the text. None reads UTF-8, and UTF-16 or UTF-32 that begin with their mark.
     missing : frozenset of str
         Further words for a missing value, such as "-999". They are compared as they are spelt.
+    max_growth : float, default=100
+        How many times as large as the file its decompressed text may be. Text of up to 16 MiB is
+        always read.
 
     Examples
     --------
@@ -38,6 +38,7 @@ class ReadOptions:
     decimal: str | None = None
     encoding: str | None = None
     missing: frozenset[str] = frozenset()
+    max_growth: float = 100.0
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n\0'):
@@ -49,6 +50,21 @@ class ReadOptions:
             raise DataError(f"the decimal sign must be '.' or ',': got {self.decimal!r}")
         if self.encoding is not None:
             _check_encoding(self.encoding)
+        if not self.max_growth >= 1:
+            raise DataError(f"'max_growth' must be a number from 1 up; got {self.max_growth!r}")
+
+
+MAX_COLUMNS = 100_000
+"""The maximum number of columns of a file."""
+
+
+def refuse_many_columns(n_columns: int, where: str) -> None:
+    """Refuse a file that has more columns than any table should have."""
+    if n_columns > MAX_COLUMNS:
+        raise FileFormatError(
+            f"{where} has {n_columns:,} columns, more than the limit of {MAX_COLUMNS:,}; is it a "
+            "table with one row per line?"
+        )
 
 
 def _check_encoding(encoding: str) -> None:

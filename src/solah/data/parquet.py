@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from solah.data.frames import from_frame
+from solah.data.options import refuse_many_columns
 from solah.data.spelling import count
 from solah.exceptions import FileFormatError, require
 
@@ -87,6 +88,7 @@ def open_parquet(path: Path) -> Iterator[Any]:
     parquet = require("pyarrow.parquet", "parquet", _PURPOSE)
     try:
         with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
+            refuse_many_columns(len(file.schema_arrow), str(path))
             yield file
     except (arrow.ArrowException, *_BROKEN) as error:
         raise FileFormatError(f"{path} cannot be read as Parquet: {error}") from error

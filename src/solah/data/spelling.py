@@ -1,36 +1,33 @@
-"""Convert text cells to float64, and numbers back to their spelling.
+"""Read numbers from text, and write numbers as text.
 
-A cell is a number when ``float()`` reads it, except that underscores (``1_000``) and infinities
-(``inf``, ``1e999``) are text: the first is rather a name, the second cannot be described with
-words. What ``float()`` reads as not-a-number (``NAN``) is missing. Where all cells of a column are
-percentages, or some have commas between thousands, they are numbers too.
+A text is a number when ``float()`` reads it, with two exceptions: text with underscores
+(``1_000``) is more likely a name, and infinities (``inf``, ``1e999``) have no word to describe
+them. ``float()`` reads ``NAN`` as not-a-number, and that is missing. Numbers as people write them
+are numbers, too: with commas between thousands, a percent sign or a currency sign.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-
-from solah.exceptions import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from solah.data.table import Column
-
-_PERCENT = re.compile(r"([^%]*[0-9.]) ?%")
+_CURRENCIES = "$€£¥"
+_SIGN_BEFORE = re.compile(rf"([+-]?)([{_CURRENCIES}]) ?(.+)")
+_SIGN_BEHIND = re.compile(rf"(.*[0-9.]) ?([%{_CURRENCIES}])")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 
 _LARGE, _VERY_LARGE = 1e4, 1e12
 
-TRUTH = {"True": "1", "true": "1", "False": "0", "false": "0"}
-"""Truth values as they are spelt, and the numbers that they are."""
+TRUTH = {"True": "1", "TRUE": "1", "true": "1", "False": "0", "FALSE": "0", "false": "0"}
+"""The spellings of truth values, and the numbers for them."""
 
 
 def is_number(cell: str) -> bool:
@@ -55,90 +52,81 @@ def parse_numbers(cells: Sequence[str | None] | NDArray[Any]) -> NDArray[np.floa
     return numbers
 
 
+class WrittenNumbers(NamedTuple):
+    """Numbers as people write them.
+
+    Attributes
+    ----------
+    values : the numbers, NaN for missing
+    sign : the sign that each of them carries: ``"%"``, a currency, or ``""`` for none
+    note : how the numbers were read; empty if just as they are written
+    """
+
+    values: NDArray[np.float64]
+    sign: str
+    note: str
+
+
 def parse_written_numbers(
     cells: Sequence[str | None] | NDArray[Any],
-) -> tuple[NDArray[np.float64], str] | None:
-    """Read cells as people write numbers: 30%, or 1,234; return a note too, or None.
+) -> WrittenNumbers | None:
+    """Read cells as people write numbers: 30%, 1,234 or $5; None if one is not a number.
+
+    All cells must carry the same sign: nobody knows what 0.3 means between percentages.
 
     Examples
     --------
-    >>> parse_written_numbers(["30%", None, "2.5 %"])
-    (array([30. ,  nan,  2.5]), "percentages: '30%' is read as 30")
-    >>> parse_written_numbers(["1,234", "56"])
-    (array([1234.,   56.]), "commas between thousands: '1,234' is read as 1234")
+    >>> parse_written_numbers(["30%", None, "2.5 %"]).note
+    "percentages: '30%' is read as 30"
+    >>> parse_written_numbers(["1,234", "56"]).values
+    array([1234.,   56.])
+    >>> parse_written_numbers(["$1,234.50", "-$2"]).values
+    array([1234.5,   -2. ])
     >>> parse_written_numbers(["30%", "0.3"])
     """
-    known = [cell for cell in cells if cell is not None]
-    is_percent = bool(known) and all(map(_PERCENT.fullmatch, known))
-    plain_cells = [None if cell is None else _without_marks(cell, is_percent) for cell in cells]
+    numbers = parse_numbers(cells)
+    if numbers is not None:
+        return WrittenNumbers(numbers, "", "")
+    plain_cells: list[str | None] = []
+    sign, changed = None, ("", "")
+    for cell in cells:
+        if cell is None:
+            plain_cells.append(None)
+            continue
+        text, its_sign = _without_marks(cell)
+        if sign not in (None, its_sign) or not is_number(text):
+            return None
+        sign = its_sign
+        plain_cells.append(text)
+        if not changed[0] and text != cell:
+            changed = (cell, text)
     numbers = parse_numbers(plain_cells)
-    if numbers is None or not known:
+    if numbers is None or sign is None:
         return None
-    changed = next(
-        (pair for pair in zip(cells, plain_cells, strict=True) if pair[0] != pair[1]), None
-    )
-    if changed is None:
-        return None
-    what = "percentages" if is_percent else "commas between thousands"
-    return numbers, f"{what}: {changed[0]!r} is read as {changed[1]}"
+    what = {"": "commas between thousands", "%": "percentages"}.get(sign, f"amounts in {sign}")
+    return WrittenNumbers(numbers, sign, f"{what}: {changed[0]!r} is read as {changed[1]}")
 
 
-def _without_marks(cell: str, is_percent: bool) -> str:
-    if is_percent and (found := _PERCENT.fullmatch(cell)):
-        cell = found[1]
-    return cell.replace(",", "") if _THOUSANDS.fullmatch(cell) else cell
-
-
-def to_numbers(column: Column, *, first_row: int = 1) -> Column:
-    """Return the column as float64 numbers, with NaN for missing.
-
-    Parameters
-    ----------
-    column : Column
-        Any column; text must spell numbers.
-    first_row : int, default=1
-        The number of the column's first row, for the error message.
-
-    Raises
-    ------
-    DataError
-        If there is text that is not a number.
+def read_number(text: str) -> float | None:
+    """Read one text as a number: plain, as people write it, or a truth value; else None.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from solah.data import Column
-    >>> to_numbers(Column("age", np.array(["7", None], dtype=object))).values
-    array([ 7., nan])
+    >>> [read_number(text) for text in ("7", "25%", "$1,234", "TRUE", "red")]
+    [7.0, 25.0, 1234.0, 1.0, None]
     """
-    if not column.is_text:
-        return replace(column, values=column.values.astype(np.float64, copy=False))
-    numbers = parse_numbers(column.values)
-    if numbers is None:
-        written = parse_written_numbers(column.values)
-        if written is None:
-            raise not_numbers(column, first_row)
-        numbers = written[0]
-    return replace(column, values=numbers, order=None, nominal=False)
+    plain_text, _ = _without_marks(TRUTH.get(text, text))
+    return float(plain_text) if is_number(plain_text) else None
 
 
-def to_text(column: Column) -> Column:
-    """Return the column as text, with None for missing; whole numbers are spelt without a point.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from solah.data import Column
-    >>> to_text(Column("age", np.array([7.0, np.nan, 0.5]))).values
-    array(['7', None, '0.5'], dtype=object)
-    """
-    if column.is_text:
-        return column
-    missing = column.missing()
-    distinct, where = np.unique(column.values[~missing], return_inverse=True)
-    text = np.full(len(missing), None, dtype=object)
-    text[~missing] = np.array([spell(value) for value in distinct], dtype=object)[where]
-    return replace(column, values=text)
+def _without_marks(cell: str) -> tuple[str, str]:
+    """Return a number without its percent or currency sign and its commas, and the sign."""
+    sign = ""
+    if found := _SIGN_BEFORE.fullmatch(cell):
+        cell, sign = found[1] + found[3], found[2]
+    elif found := _SIGN_BEHIND.fullmatch(cell):
+        cell, sign = found[1], found[2]
+    return (cell.replace(",", "") if _THOUSANDS.fullmatch(cell) else cell), sign
 
 
 def spell(value: Any) -> str:
@@ -150,23 +138,6 @@ def plain(value: Any) -> Any:
     """Make an int of a float that is a whole number, exactly; leave anything else."""
     is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     return int(value) if is_whole and abs(value) < 2**53 else value
-
-
-def not_numbers(column: Column, first_row: int = 1) -> DataError:
-    """Say which values of a text column are not numbers, and what can be done about it."""
-    strange = [
-        row for row, cell in enumerate(column.values) if cell is not None and not is_number(cell)
-    ]
-    name, word = column.name, column.values[strange[0]]
-    values = "1 value that is not a number"
-    if len(strange) > 1:
-        values = f"{len(strange)} values that are not numbers"
-    return DataError(
-        f"column {name!r} has {values} (first: {word!r}, row {first_row + strange[0]}); "
-        f"declare it categorical with kinds={{{name!r}: 'categorical'}} (--categorical {name}), "
-        f"or mark the word as missing (--missing {word})",
-        remedy=f"--categorical {name}",
-    )
 
 
 def count(number: int, noun: str) -> str:

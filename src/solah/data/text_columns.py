@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from solah.data.options import MISSING_WORDS
+from solah.data.cells import MISSING_WORDS, TextCells
 from solah.data.spelling import is_number, parse_numbers
 from solah.data.table import Column
 
@@ -33,32 +33,6 @@ class BulkCells(ABC):
         """Return the cells as numbers, NaN for these words; None where that is not certain."""
 
 
-_REMEMBERED = 4_096
-
-
-class _Known(dict[str, str | None]):
-    """What each cell means; one that was never seen means itself, without the space around it."""
-
-    def __missing__(self, cell: str) -> str | None:
-        text = cell.strip()
-        self[cell] = meaning = cell if text == cell else self[text]
-        return meaning
-
-
-class Text:
-    """Turns cells into text: None for missing, equal cells sharing one string."""
-
-    def __init__(self, missing: frozenset[str]) -> None:
-        self._missing = MISSING_WORDS | missing
-        self._known = _Known()
-
-    def of(self, cells: Cells) -> NDArray[Any]:
-        """Return the cells as an object array."""
-        if not self._known or len(self._known) > _REMEMBERED:
-            self._known = _Known(dict.fromkeys(self._missing))
-        return np.array(list(map(self._known.__getitem__, cells)), dtype=object)
-
-
 class ColumnBuilder:
     """Builds a column piece by piece, as numbers for as long as its cells are."""
 
@@ -68,7 +42,7 @@ class ColumnBuilder:
         self._is_text = is_text
         self._missing = MISSING_WORDS | missing
         self._missing_numbers = any(map(is_number, missing))
-        self._text = Text(missing)
+        self._text = TextCells(missing)
         self._values: NDArray[Any] = np.empty(0)
         self._size = 0
 

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
+    from solah.data.options import ReadOptions
+
 # A line longer than this is taken for something that is not a table, before it fills the memory.
 MAX_LINE = 1 << 24
 
 _BLOCK = 1 << 20
+_ALWAYS_READ = 1 << 24
 _BROKEN_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 # The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
 _MARKS = (
@@ -48,11 +51,11 @@ class Lines:
     is_whole: bool
 
 
-def first_lines(path: Path, encoding: str | None, count: int) -> Lines:
+def first_lines(path: Path, options: ReadOptions, count: int) -> Lines:
     """Read the first lines from the first that is not blank on, fewer when they are long."""
     taken: list[str] = []
     size = 0
-    with open_text(path, encoding) as stream:
+    with open_text(path, options) as stream:
         for line in dropwhile(str.isspace, lines_of(stream, path)):
             if len(taken) == count or size > _BLOCK:
                 return Lines(tuple(taken), is_whole=False)
@@ -62,13 +65,13 @@ def first_lines(path: Path, encoding: str | None, count: int) -> Lines:
 
 
 @contextmanager
-def open_text(path: Path, encoding: str | None) -> Iterator[TextIO]:
+def open_text(path: Path, options: ReadOptions) -> Iterator[TextIO]:
     """Open a file as text, decompressed; whatever fails within becomes a FileFormatError."""
     try:
-        with _open_bytes(path) as raw:
-            yield io.TextIOWrapper(raw, _choose_encoding(raw, encoding), newline="")
+        with _open_bytes(path, options) as raw:
+            yield io.TextIOWrapper(raw, _choose_encoding(raw, options.encoding), newline="")
     except UnicodeError as error:
-        raise _undecodable(path, encoding, error) from None
+        raise _undecodable(path, options, error) from None
     except _BROKEN_GZIP as error:
         raise FileFormatError(f"{path} is not a whole gzip file: {error}") from error
     except OSError as error:
@@ -90,11 +93,31 @@ def lines_of(stream: LineStream, path: Path, first: int = 1) -> Iterator[str]:
             )
 
 
-def _open_bytes(path: Path) -> io.BufferedReader:
+def _open_bytes(path: Path, options: ReadOptions) -> io.BufferedReader:
     if path.suffix.lower() == ".gz":
         # GzipFile reads and peeks as a BufferedReader does, without being one.
-        return cast("io.BufferedReader", gzip.open(path, "rb"))
+        return cast("io.BufferedReader", _BoundedGzip(path, options.max_growth))
     return path.open("rb")
+
+
+class _BoundedGzip(gzip.GzipFile):
+    """A gzip file that may grow only so far: little data can be decompressed to very much."""
+
+    def __init__(self, path: Path, max_growth: float) -> None:
+        super().__init__(path, "rb")
+        self._path, self._max_growth = path, max_growth
+        self._most = max(_ALWAYS_READ, max_growth * path.stat().st_size)
+
+    def read1(self, size: int = -1) -> bytes:
+        """Read some bytes."""
+        data = super().read1(size)
+        if self.tell() > self._most:
+            raise FileFormatError(
+                f"{self._path} grows to more than {self._max_growth:g} times its size when it is "
+                "decompressed; decompress it first if you trust it, or raise the limit "
+                f"(--max-growth {10 * self._max_growth:g})"
+            )
+        return data
 
 
 def _choose_encoding(raw: io.BufferedReader, encoding: str | None) -> str:
@@ -104,16 +127,16 @@ def _choose_encoding(raw: io.BufferedReader, encoding: str | None) -> str:
     return next((name for mark, name in _MARKS if start.startswith(mark)), "utf-8-sig")
 
 
-def _undecodable(path: Path, encoding: str | None, error: UnicodeError) -> FileFormatError:
+def _undecodable(path: Path, options: ReadOptions, error: UnicodeError) -> FileFormatError:
     """Say what is wrong, with the first byte that cannot be decoded where it can be found."""
     try:
-        with _open_bytes(path) as raw:
+        with _open_bytes(path, options) as raw:
             # Without -sig: that decoder counts from behind the mark.
-            name = _choose_encoding(raw, encoding).removesuffix("-sig")
+            name = _choose_encoding(raw, options.encoding).removesuffix("-sig")
             position, byte = _first_bad_byte(raw, name)
         found = f"the byte at position {position} is 0x{byte:02x}"
     except (*_BROKEN_GZIP, OSError, LookupError, UnicodeError):  # it has no mark, or no position
-        name, found = encoding or "utf-8", str(error)
+        name, found = options.encoding or "utf-8", str(error)
     return FileFormatError(
         f"{path} is not {name.upper()} text: {found}; "
         f"say which encoding it has, for example --encoding latin-1"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.data.spelling import to_text
+from solah.data.cells import to_text
 from solah.data.table import Table
 from solah.datasets.bundled import read_bundled
 from solah.datasets.dataset import Dataset

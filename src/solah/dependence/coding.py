@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Kind, states_of
+from solah.data.spelling import spell
 from solah.exceptions import DataError
 from solah.kernels.choose import kernel
 from solah.kernels.coded import MAX_SMALL, Coded
@@ -51,7 +52,7 @@ def code_column(
 
 
 def _code_text(values: NDArray[Any], states: Sequence[State], kind: Kind) -> Coded:
-    place = {state: code for code, state in enumerate(states)} | {None: len(states)}
+    place = {spell(state): code for code, state in enumerate(states)} | {None: len(states)}
     codes = np.fromiter(map(place.__getitem__, values), _code_type(len(states)), len(values))
     return Coded(codes, len(states), values_of_states(states, kind))
 

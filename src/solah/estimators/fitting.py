@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Column, Table
+from solah.data.cells import encode_states
 from solah.data.spelling import spell
 from solah.estimators.goals import class_goal
 from solah.estimators.inputs import refuse_one_group
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.kernels.choose import count_threads
-from solah.model.encode import encode_states
 from solah.scale import Scan, scan
 from solah.scale.facts import ColumnRoles, Survey
 from solah.scale.profile import Profile
@@ -67,6 +67,7 @@ def _fit(estimator: Any, rows: Scan, target: Any, sample_weight: Any, groups: An
         if profile.sample.rows.groups is not None:
             refuse_one_group(profile.sample.rows.groups)
         estimator.feature_names_in_ = np.array(names, dtype=object)
+        estimator._column_names = list(names)
         estimator.n_features_in_ = len(names)
         estimator._fit_profile(profile)
     if rows.is_nameless:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from solah.data import (
     is_frame,
     to_numbers,
 )
+from solah.data.cells import as_truth
 from solah.data.digests import digest_column
+from solah.data.spelling import spell
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.runtime.reading import is_path, read_path
 from solah.scale import is_scan
@@ -47,7 +50,9 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
         table = from_frame(X)
         validate_data(estimator, X, "no_validation", skip_check_array=True, reset=reset)
         _check_size(table.n_rows, len(table.columns))
-        return table if reset else _rename(table, known_names(estimator))
+        if reset:
+            estimator._column_names = list(table.names)
+        return table if reset else _known_columns(estimator, table)
     if hasattr(X, "collect_schema"):
         raise DataError("this frame is lazy; call its collect() first")
     if is_scan(X):
@@ -60,6 +65,8 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
     )
     if array.dtype.kind in "US":
         array = as_array(X)
+    if reset:
+        estimator._column_names = _numbered(estimator)
     return from_array(array, known_names(estimator))
 
 
@@ -138,7 +145,7 @@ def refuse_one_group(digests: UInt64) -> None:
 
 def read_classes(estimator: BaseEstimator, y: Any, n_rows: int) -> tuple[str, NDArray[Any]]:
     """Read the goal's name (of a named series, else ``class``) and its classes."""
-    classes = _read_goal(estimator, y, n_rows)
+    classes = _read_goal(estimator, as_truth(y) if isinstance(y, Column) else y, n_rows)
     if classes.dtype == object:
         _refuse_missing(as_column("y", classes).missing())
     try:
@@ -193,17 +200,31 @@ def _refuse_missing(missing: NDArray[np.bool_]) -> None:
 
 def _goal_name(y: Any, default: str) -> str:
     name = getattr(y, "name", None)
-    return name if isinstance(name, str) and name else default
+    return spell(name) if isinstance(name, str | Number) and name != "" else default
 
 
 def known_names(estimator: BaseEstimator) -> list[str]:
-    """Return the names of the attributes: x0, x1 and so on for arrays."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return [f"x{j}" for j in range(estimator.n_features_in_)] if names is None else list(names)
+    """Return the names of the attributes as text: x0, x1 and so on for arrays.
+
+    ``feature_names_in_`` has them only where all names are text, as scikit-learn demands. Its own
+    estimators know no others.
+    """
+    own = getattr(estimator, "_column_names", None) or _numbered(estimator)
+    return list(getattr(estimator, "feature_names_in_", own))
 
 
-def _rename(table: Table, names: list[str]) -> Table:
-    """Go by position, as scikit-learn does where the names of fit are not known."""
+def _numbered(estimator: BaseEstimator) -> list[str]:
+    return [f"x{j}" for j in range(estimator.n_features_in_)]
+
+
+def _known_columns(estimator: BaseEstimator, table: Table) -> Table:
+    """Find the columns of fit by name, or by position where scikit-learn warns of their names."""
+    names = known_names(estimator)
+    absent = [name for name in names if name not in table.names]
+    if not absent:
+        return table.select(names)
+    if not hasattr(estimator, "feature_names_in_") and names != _numbered(estimator):
+        raise ColumnError.unknown(absent[0], table.names)
     columns = zip(table.columns, names, strict=True)
     return replace(table, columns=tuple(replace(column, name=name) for column, name in columns))
 
@@ -213,6 +234,7 @@ def _read_table(estimator: BaseEstimator, table: Table, *, reset: bool) -> Table
     if reset:
         estimator.feature_names_in_ = np.array(table.names, dtype=object)
         estimator.n_features_in_ = len(table.columns)
+        estimator._column_names = list(table.names)
         return table
     return table.select(known_names(estimator))
 

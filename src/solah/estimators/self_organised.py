@@ -23,6 +23,7 @@ from solah.estimators.hierarchy_base import (
     OF_THE_MODEL,
     HierarchyClassifier,
 )
+from solah.estimators.inputs import known_names
 from solah.estimators.rule_path import RulePath
 from solah.estimators.rules_by_hand import RefitMixin
 from solah.estimators.tree_classifier import LinguisticTreeClassifier
@@ -315,7 +316,7 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
         return describe_table(table, settings, weights, count_threads(self.n_jobs))
 
     def _learn_from(self, rows: Rows) -> None:
-        names = self._columns(rows)
+        names = known_names(self)
         self.screening_: Screening | None = None
         self.path_: tuple[PathStep, ...] = ()
         self.selection_: tuple[Candidate, ...] = ()
@@ -367,11 +368,6 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
             if hasattr(trees, name):
                 setattr(self, name, getattr(trees, name))
 
-    def _columns(self, rows: Rows) -> list[str]:
-        """Name the columns in the order in which they came."""
-        known = getattr(self, "feature_names_in_", None)
-        return sorted(rows.names, key=_natural) if known is None else list(known)
-
     def _keep_dependence(
         self, found: Dependence, screened: Mapping[str, float] | None, names: Sequence[str]
     ) -> None:
@@ -405,9 +401,3 @@ class SelfOrganisedHierarchyClassifier(RefitMixin, HierarchyClassifier):
             elif isinstance(node, EstimatorNode):
                 asked |= {attribute.name for attribute in node.inputs}
         return asked
-
-
-def _natural(name: str) -> tuple[str, int]:
-    """Sort x2 before x10."""
-    stem = name.rstrip("0123456789")
-    return stem, int(name[len(stem) :] or 0)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import to_numbers
-from solah.data.spelling import TRUTH, is_number, spell
-from solah.data.spreadsheets import unguarded
+from solah.data.cells import encode_states
+from solah.data.spelling import spell
 from solah.exceptions import UnseenStateWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from solah.data import Column, State, Table
+    from solah.data import Column, Table
     from solah.model.attributes import Attribute
     from solah.model.document import Goal
 
@@ -65,23 +65,6 @@ def encode_goal(column: Column, goal: Goal) -> NDArray[np.intp]:
     return places
 
 
-def encode_states(column: Column, states: Sequence[State]) -> NDArray[np.float64]:
-    """Replace each value by its place among the states; NaN where it is missing or unseen.
-
-    Numbers are known by seven digits, so that a float32 means the same as the float64 it was, and
-    truth values are the numbers 0 and 1.
-    """
-    numeric = all(isinstance(state, int | float) for state in states)
-    spell_state = _spell_number if numeric else _spell_text
-    lookup = {spell_state(state): float(code) for code, state in enumerate(states)}
-    if len(lookup) < len(states):  # states that differ in a later digit
-        spell_state = _spell_text
-        lookup = {spell_state(state): float(code) for code, state in enumerate(states)}
-    values, places = _distinct(column)
-    codes = np.array([_look_up(value, spell_state, lookup) for value in values], dtype=np.float64)
-    return codes[places] if len(codes) else np.full(len(column.values), np.nan)
-
-
 def warn_of_unseen(table: Table, attributes: Iterable[Attribute]) -> None:
     """Warn, once for each column, of readings that are states which no training row had."""
     for attribute in attributes:
@@ -104,37 +87,3 @@ def find_unseen(column: Column, attribute: Attribute) -> UnseenStateWarning | No
     value, n_value = min(times.items(), key=lambda item: (-item[1], spell(item[0])))
     known = tuple(map(spell, attribute.states))
     return UnseenStateWarning(column.name, spell(value), n_value, times.total(), known)
-
-
-def _look_up(value: Any, spell_state: Callable[[Any], str], lookup: dict[str, float]) -> float:
-    if value is None or value != value:
-        return np.nan
-    known = lookup.get(spell_state(value))
-    if known is None and isinstance(value, str):  # as decisions are written for spreadsheets
-        known = lookup.get(spell_state(unguarded(value)))
-    return np.nan if known is None else known
-
-
-def _distinct(column: Column) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the distinct values and where each row's stands among them."""
-    if not column.is_text:
-        values, places = np.unique(column.values, return_inverse=True)
-        return values.tolist(), places
-    seen: dict[str | None, int] = {}
-    places = np.fromiter(
-        (seen.setdefault(value, len(seen)) for value in column.values), np.intp, len(column.values)
-    )
-    return list(seen), places
-
-
-def _spell_number(value: State) -> str:
-    """Spell a number, a truth value, or the text of either."""
-    if isinstance(value, str):
-        value = TRUTH.get(value, value)
-    if isinstance(value, str) and not is_number(value):
-        return value
-    return f"{float(value):.7g}" if abs(float(value)) < 1e7 else spell(float(value))
-
-
-def _spell_text(value: State) -> str:
-    return spell(value)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from solah.data import Column, Table, as_column, from_frame, is_frame, read_table, to_numbers
+from solah.data.cells import encode_states
 from solah.exceptions import DataError, ParameterError
 from solah.model.document import Task
-from solah.model.encode import encode_states
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data import Column, Kind, Table, settle, states_of
+from solah.data.cells import are_truth, likely_numbers, not_numbers, to_numbers, to_text
 from solah.data.digests import digest_column
-from solah.data.spelling import is_number, not_numbers, parse_numbers, spell, to_numbers, to_text
+from solah.data.spelling import is_number, parse_written_numbers, spell
 from solah.exceptions import ColumnError, DataError
 from solah.labels.drawing import digest_values, digest_within, keep_smallest
 from solah.labels.limits import LIMITS
@@ -23,7 +24,7 @@ from solah.labels.sketches import Sketch, SketchState
 from solah.scale.passes import Pass, Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -259,7 +260,11 @@ class _Seen:
         return seen
 
 
-_PARTS = ("values", "digests", "range", "flags", "texts", "counts", "order")
+_PARTS = (
+    *("values", "digests", "range", "flags", "texts", "counts", "order"),
+    *("signs", "sign rows"),
+)
+_TRUTH = "truth"
 
 
 @dataclass
@@ -272,8 +277,9 @@ class _SeenColumn:
     is_text: bool = False
     is_truth: bool = False
     is_nominal: bool = False
-    is_spelt: bool = True  # whether all text so far spells numbers
-    strange_row: int = 0  # the first that does not
+    is_spelt: bool = True  # whether all text so far is numbers, or truth values
+    strange_row: int = 0  # the first that is not
+    signs: dict[str, int] = field(default_factory=dict)  # those of numbers, and their first rows
 
     @property
     def is_numeric(self) -> bool:
@@ -295,14 +301,22 @@ class _SeenColumn:
             return digests
         if len(self.texts) <= MAX_TEXTS:
             self.count(column)
-        numbers = parse_numbers(column.values) if self.is_spelt else None
-        if numbers is not None:
-            self.sketch.add(numbers, digests)
-        elif not self.strange_row:
+        is_truth = are_truth(column.values)
+        numbers = to_numbers(column).values if is_truth else None
+        sign = _TRUTH
+        if numbers is None and self.is_spelt and (written := parse_written_numbers(column.values)):
+            numbers, sign = written.values, written.sign
+        if numbers is None:
             self.is_spelt = False
-            self.strange_row = int(rows[_first_strange(column)])
+            self.strange_row = self.strange_row or int(rows[_first_strange(column)])
+        else:
+            self.is_truth |= is_truth
+            self.sketch.add(numbers, digests)
+            known = ~np.isnan(numbers)
+            if known.any():
+                self._see_signs({sign: int(rows[known.argmax()])})
         if len(self.texts) > MAX_TEXTS and not self.is_numeric:
-            raise _too_many(column.name)
+            raise _too_many(column.name, self.texts)
         return digests
 
     def count(self, column: Column) -> None:
@@ -314,9 +328,18 @@ class _SeenColumn:
         values, counts = np.unique(column.values, return_counts=True)
         self.texts.update(dict(zip(map(spell, values.tolist()), counts.tolist(), strict=True)))
 
+    def _see_signs(self, signs: Mapping[str, int]) -> None:
+        """Note the signs of numbers, which must all be the same."""
+        for sign, row in signs.items():
+            self.signs[sign] = min(row, self.signs.get(sign, row))
+        if len(self.signs) > 1:
+            self.is_spelt = False
+            self.strange_row = self.strange_row or max(self.signs.values())
+
     def merge(self, other: _SeenColumn) -> None:
         self.sketch.merge(other.sketch)
         self.texts.update(other.texts)
+        self._see_signs(other.signs)
         self.is_text |= other.is_text
         self.is_truth |= other.is_truth
         self.is_nominal |= other.is_nominal
@@ -336,6 +359,8 @@ class _SeenColumn:
             "texts": np.array(list(self.texts), dtype=np.str_),
             "counts": np.array(list(self.texts.values()), dtype=np.int64),
             "order": np.array(self.order or (), dtype=np.str_),
+            "signs": np.array(list(self.signs), dtype=np.str_),
+            "sign rows": np.array(list(self.signs.values()), dtype=np.int64),
         }
 
     @classmethod
@@ -352,7 +377,9 @@ class _SeenColumn:
         )
         texts = Counter(dict(zip(parts["texts"].tolist(), parts["counts"].tolist(), strict=True)))
         order = tuple(parts["order"].tolist()) if has_order else None
-        return cls(sketch, texts, order, bool(text), bool(truth), bool(nominal), bool(spelt), row)
+        signs = dict(zip(parts["signs"].tolist(), parts["sign rows"].tolist(), strict=True))
+        flags = (bool(text), bool(truth), bool(nominal), bool(spelt))
+        return cls(sketch, texts, order, *flags, row, signs)
 
     def _look(self, column: Column) -> None:
         self.is_text |= column.is_text
@@ -365,7 +392,7 @@ def _settled(name: str, seen: _SeenColumn, declared: Declared | None) -> tuple[C
     """Settle a column by the values that were kept of it."""
     wanted = {name: declared[name]} if declared and name in declared else {}
     if len(seen.texts) > MAX_TEXTS and not seen.is_numeric:
-        raise _too_many(name)
+        raise _too_many(name, seen.texts)
     if seen.is_text and not seen.is_spelt:
         _refuse_mixture(name, seen, wanted.get(name))
     column = _representative(name, seen, is_declared=bool(wanted))
@@ -401,10 +428,10 @@ def _refuse_mixture(name: str, seen: _SeenColumn, wanted: Any) -> None:
 
 def _classes(target: str, seen: _SeenColumn) -> dict[State, int]:
     """Order the classes: whole numbers stay numbers, others are known by their spelling."""
+    if are_truth(seen.texts):
+        return {text == "True": seen.texts[text] for text in sorted(seen.texts)}
     if seen.is_text:
         return {text: seen.texts[text] for text in sorted(seen.texts)}
-    if seen.is_truth and set(seen.texts) <= {"True", "False"}:
-        return {text == "True": seen.texts[text] for text in sorted(seen.texts)}
     try:
         numbers = {int(text): count for text, count in seen.texts.items()}
     except ValueError:
@@ -441,8 +468,8 @@ def _first_strange(column: Column) -> int:
     )
 
 
-def _too_many(name: str) -> DataError:
-    return DataError(
+def _too_many(name: str, texts: Iterable[str]) -> DataError:
+    return likely_numbers(Column(name, np.array(list(texts), dtype=object))) or DataError(
         f"column {name!r} has more than {MAX_TEXTS:,} different texts; it looks like an identifier "
         f"or free text: drop it (--drop {name}) or group its rare values"
     )

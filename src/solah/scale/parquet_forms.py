@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from solah.data import from_frame
-from solah.data.spelling import spell
+from solah.data.cells import order_of_texts
 from solah.exceptions import DataError, FileFormatError, require
 from solah.scale.forms import Form, join_forms
 
@@ -55,9 +55,7 @@ def _form_of_type(type_: Any) -> Form | None:
 
 def _ordered(form: Form, file: Any, name: str, path: Path) -> Form | None:
     """Join the orders of all row groups, each of which has a dictionary of its own."""
-    orders = {
-        tuple(map(spell, batch.column(0).dictionary.to_pylist())) for batch in _scan(file, name)
-    }
+    orders = {order_of_texts(batch.column(0).dictionary.to_pylist()) for batch in _scan(file, name)}
     whole: dict[str, Form | None] = {name: form}
     for order in sorted(orders):
         whole = join_forms(whole, {name: replace(form, order=order)}, f"a row group of {path}")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data import Kind
+from solah.data.cells import encode_states
 from solah.labels.drawing import digest_rows, digest_within
 from solah.model.attributes import Attribute, discrete_attribute
-from solah.model.encode import encode, encode_states
+from solah.model.encode import encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -293,9 +293,9 @@ class StreamLearner:
 
     def begin(self, like: Sequence[Column], goal_name: str, *, is_named: bool) -> ModelLifecycle:
         """Begin with the attributes known, but without any rows."""
-        self._reader.n_features_in_ = len(like)
+        names = [column.name for column in like]
+        self._reader.n_features_in_, self._reader._column_names = len(like), names
         if is_named:
-            names = [column.name for column in like]
             self._reader.feature_names_in_ = np.array(names, dtype=object)
         self.lifecycle = self._new_lifecycle(like, goal_name)
         return self.lifecycle

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from solah.data import Column, Table
+from solah.data.cells import TextCells
 from solah.data.dialect import detect
 from solah.data.fields import cut
-from solah.data.text_columns import Text
 from solah.data.textfile import Lines
 from solah.exceptions import shorten
 from solah.stream.values import as_table
@@ -99,7 +99,7 @@ class _Delimited:
         self, dialect: Dialect, options: ReadOptions, on_wrong: Callable[[str], None]
     ) -> None:
         self._dialect, self._on_wrong = dialect, on_wrong
-        self._text = Text(options.missing)
+        self._text = TextCells(options.missing)
 
     def read(self, lines: Sequence[str]) -> Table:
         rows = [fields for line in lines if (fields := self._fields(line)) is not None]
