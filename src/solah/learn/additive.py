@@ -16,6 +16,7 @@ import numpy as np
 
 from solah.exceptions import DataError
 from solah.learn.design import Design
+from solah.learn.sample import mean_and_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,35 +25,12 @@ if TYPE_CHECKING:
     from solah.learn.cone import Cone
     from solah.learn.cuts import SplitGains
     from solah.learn.lost import FittedRows
-    from solah.learn.objective import Scores
+    from solah.learn.objective import PathStep, Scores
     from solah.learn.recipe import AdditiveRecipe, InteractionSettings, Strength, WordKind
     from solah.learn.sample import Fold, Sample
     from solah.learn.terms import SingleTerm, Term
 
     Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class PathStep:
-    """A number of rules, and what it is worth on rows not learnt from.
-
-    Attributes
-    ----------
-    max_rules : the most rules that were allowed
-    n_rules, n_attributes : how many there were, on average over the folds
-    loss : the mean log-loss, or, for numbers, half the mean squared error in units of the noise
-    accuracy : the share of right decisions; for numbers, the share of the variance explained
-    error : the standard error of how much more the loss is than the least
-    is_chosen : whether it was taken
-    """
-
-    max_rules: int
-    n_rules: float
-    n_attributes: float
-    loss: float
-    accuracy: float
-    error: float = 0.0
-    is_chosen: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,6 +45,9 @@ class Choice:
     max_rules : the most rules; None for any number
     path : the numbers of rules that were compared
     reason : why, in a sentence
+    expected : the mean loss of held-out rows with that number of rules, and its standard error;
+        None where nothing was held out
+    allowance : by how much the mean loss may still rise before it is out of tolerance
     """
 
     words: WordKind
@@ -75,6 +56,8 @@ class Choice:
     max_rules: int | None
     path: tuple[PathStep, ...] = ()
     reason: str = ""
+    expected: tuple[float, float] | None = None
+    allowance: float = 0.0
 
     @property
     def word_kind(self) -> str:
@@ -141,15 +124,13 @@ class Structure:
     @property
     def is_as_good_as_expected(self) -> bool:
         """Whether rows learnt from have no more loss than rows not learnt from, but for chance."""
-        expected = [step.loss for step in self.choice.path if step.is_chosen]
-        if not expected:
+        if self.choice.expected is None:
             return True
+        expected, its_error = self.choice.expected
         sample = self.design.sample
         losses = sample.objective.losses(self.reduced.of(self.reduced_columns))
-        shares = sample.weights / sample.weights.sum()
-        mean = float(shares @ losses)
-        error = math.sqrt(float(shares @ (losses - mean) ** 2) / sample.n_rows)
-        return mean <= expected[0] + 2 * error
+        mean, error = mean_and_error(losses, sample.weights, sample.pieces, sample.groups)
+        return mean <= expected + 2 * math.hypot(error, its_error)
 
     def means_of(self, term: SingleTerm) -> Float:
         """Return the mean memberships of an attribute's first words, and of missing readings."""
@@ -182,7 +163,7 @@ def settle(
     choice: Choice | None = None,
 ) -> Structure:
     """Settle an additive model on a sample; what was chosen before need not be compared."""
-    choice = choose(sample, recipe, tell) if choice is None else replace(choice, path=())
+    choice = choose(sample, recipe, tell) if choice is None else replace(choice, path=(), expected=None, allowance=0.0)
     recipe = recipe.with_words(choice.words)
     design = Design.begin(sample, recipe)
     _check_required(design, recipe)
@@ -220,6 +201,7 @@ def _reduced(
         path.walk(max_rules)
     if recipe.budget.max_attributes is not None:
         path.drop_attributes(recipe.budget.max_attributes)
+    path.drop_idle(choice.allowance * float(design.sample.weights.sum()))
     reduced = design.refit(path, choice.strength)
     return Structure(design, reduced, path.reduction(), choice)
 
@@ -409,38 +391,47 @@ def _choose_rules(
     hits = [_together(found[k].hits for found in walked) for k in range(len(steps))]
     means = [_mean(one, trials) for one in losses]
     best = int(np.argmin(means))
-    path = []
-    for k, max_rules in enumerate(steps):
-        _, error = _difference(losses[k], losses[best], trials)
-        path.append(
-            PathStep(
-                max_rules=max_rules,
-                n_rules=float(np.mean([found[k].n_rules for found in walked])),
-                n_attributes=float(np.mean([found[k].n_attributes for found in walked])),
-                loss=means[k],
-                accuracy=_mean(hits[k], trials),
-                error=error,
-            )
+    objective = trials[0].fold.tested.objective
+    errors = [_difference(one, losses[best], trials)[1] for one in losses]
+    path = [
+        objective.step(
+            means[k],
+            _mean(hits[k], trials),
+            errors[k],
+            max_rules=max_rules,
+            n_rules=float(np.mean([found[k].n_rules for found in walked])),
+            n_attributes=float(np.mean([found[k].n_attributes for found in walked])),
         )
+        for k, max_rules in enumerate(steps)
+    ]
     nothing = _mean(_together(trial.loss_of_nothing() for trial in trials), trials)
     budget = recipe.budget
-    slack = min(
-        budget.tolerance * max(nothing - means[best], 0.0), budget.tolerance_of_loss * means[best]
-    )
-    as_good = [
-        k
-        for k, step in enumerate(path)
-        if step.loss <= means[best] + max(budget.errors * step.error, slack)
-    ]
+    explained = budget.tolerance * max(nothing - means[best], 0.0)
+    slack = min(explained, budget.tolerance_of_loss * means[best])
+    tolerances = [max(budget.errors * error, slack) for error in errors]
+    as_good = [k for k, mean in enumerate(means) if mean <= means[best] + tolerances[k]]
     chosen = max(as_good)  # the steps go from many rules to few
+    last = len(steps) - 1
+    if steps[last] == 0 and means[last] <= means[best] + budget.errors_of_any * errors[last]:
+        chosen = last
     path[chosen] = replace(path[chosen], is_chosen=True)
-    unseen = "rows" if trials[0].fold.tested.groups is None else "groups"
+    if chosen == last and chosen not in as_good:
+        within = f"{budget.errors_of_any:g} standard errors"
+    elif means[chosen] <= means[best] + budget.errors * errors[chosen]:
+        within = f"{budget.errors:g} standard errors"
+    elif slack == explained:
+        within = f"{budget.tolerance:.0%} of the explained loss"
+    else:
+        within = f"{budget.tolerance_of_loss:.0%} of the loss"
+    expected = _difference(losses[chosen], np.zeros_like(losses[chosen]), trials)
+    allowance = max(means[best] + tolerances[chosen] - means[chosen], 0.0)
+    how = "cross-validated" if trials[0].fold.tested.groups is None else "group cross-validated"
     reason = (
-        f"{steps[chosen]} rules at most: on {unseen} not learnt from, their loss "
-        f"({means[chosen]:.4f}) "
-        f"is not told from the least ({means[best]:.4f}, with up to {steps[best]} rules)"
+        f"{steps[chosen]} rules: the fewest whose {how} {path[best].metrics[1]} "
+        f"({path[chosen].loss:.4g}) is within {within} of the best "
+        f"({path[best].loss:.4g}, {steps[best]} rules)"
     )
-    return Choice(words, strength, n_products, steps[chosen], tuple(path), reason)
+    return Choice(words, strength, n_products, steps[chosen], tuple(path), reason, expected, allowance)
 
 
 def _prices(sample: Sample, recipe: AdditiveRecipe) -> Mapping[int, float]:
@@ -467,20 +458,12 @@ def _mean(values: Float, trials: Sequence[_Trial]) -> float:
 
 
 def _difference(first: Float, second: Float, trials: Sequence[_Trial]) -> tuple[float, float]:
-    """Return the mean of a difference, and its standard error.
-
-    The rows of a group err alike, so that groups count where there are some.
-    """
-    weights = _weights(trials)
-    difference = first - second
-    mean = float(weights @ difference / weights.sum())
-    groups = [trial.fold.tested.groups for trial in trials if trial.fold.tested.groups is not None]
-    if groups:
-        _, numbers = np.unique(np.concatenate(groups), return_inverse=True)
-        sums = np.bincount(numbers, weights * (difference - mean))
-        n_groups = len(sums)
-        spread = float(sums @ sums) * n_groups / max(n_groups - 1, 1)
-        return mean, math.sqrt(spread) / float(weights.sum())
-    spread = float(weights @ (difference - mean) ** 2 / weights.sum())
-    n_rows = weights.sum() / trials[0].fold.learnt.one_row
-    return mean, math.sqrt(spread / n_rows)
+    """Return the mean of a difference over all tested rows, and its standard error."""
+    tested = [trial.fold.tested for trial in trials]
+    groups = [one.groups for one in tested if one.groups is not None]
+    return mean_and_error(
+        first - second,
+        _weights(trials),
+        np.concatenate([one.pieces for one in tested]),
+        np.concatenate(groups) if groups else None,
+    )

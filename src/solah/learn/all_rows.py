@@ -93,14 +93,17 @@ def _fit_all(draft: Draft, start: Scores, rows: Rows) -> Scores:
     pins = Pins.of(structure.live, structure.n_outputs, is_first=False)
     fitted_rows = structure.with_copies or (sample.objective, columns, sample.weights)
     layout = _Layout(draft)
-    scale = rows.facts.weight_unit / SLOPE_SCALE
+    scale = 1.0 / (sample.row_weight * SLOPE_SCALE)
+    # Weighed as all rows are, so that the penalty is what it is beside all of them.
+    fitted_rows = fitted_rows[0], fitted_rows[1], fitted_rows[2] / sample.share
+    weights = sample.weights / sample.share
     current = start
     for _ in range(MAX_ROUNDS):
         found = rows.run(_EvidenceLoss(layout, layout.rule_scores(current)))
         high, low = found["slope"].astype(np.float64)
         of_all = layout.transform.T @ ((high * 2.0**_LIMB + low) * scale)
         excess, _ = sample.objective.gradient(current.of(columns))
-        excess *= sample.weights[:, None]
+        excess *= weights[:, None]
         of_sample = np.vstack([columns.T @ excess, excess.sum(axis=0)])
         pull = of_all - of_sample
         fitted = pins.fit(*fitted_rows, penalty, current, pull, cone)
