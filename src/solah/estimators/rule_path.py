@@ -46,7 +46,8 @@ class RulePath(tuple["PathStep", ...]):
     def _repr_html_(self) -> str:
         from solah.explain.html import render
 
-        return render("path.html.j2", heads=self._heads, lines=list(map(_cells, self)), empty=_EMPTY)
+        lines = list(map(_cells, self))
+        return render("path.html.j2", heads=self._heads, lines=lines, empty=_EMPTY)
 
 
 def _cells(step: PathStep) -> tuple[str, ...]:

@@ -20,10 +20,12 @@ from solah.estimators.base import LinguisticEstimator
 from solah.estimators.regressing import NumberMixin
 from solah.estimators.rule_path import RulePath
 from solah.estimators.rules_by_hand import RefitMixin, in_unit
+from solah.kernels.arrays import WEIGHT_ONE
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.labels.goals import ClassGoal
 from solah.learn.additive import settle
+from solah.learn.assembly import with_weight
 from solah.learn.learning import find_groups, with_promises
 from solah.learn.memory import MemoryRows
 from solah.learn.numbers import assemble_numbers
@@ -131,7 +133,7 @@ class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimat
     def _learn_from(self, rows: MemoryRows, goal: Goal, names: Sequence[str]) -> None:
         recipe = recipe_of(self, names, rows.attributes)
         every = rows.draw(rows.table.n_rows)
-        weights = every.goal.weights.astype(np.float64) * every.goal.weight_unit
+        weights = every.goal.weights / WEIGHT_ONE
         numbers = np.asarray(every.goal.classes, dtype=np.float64)[every.goal.codes]
         mean = float(weights @ numbers / weights.sum())
         spread = float(np.sqrt(weights @ (numbers - mean) ** 2 / weights.sum()))
@@ -144,6 +146,7 @@ class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimat
             groups, self.clusters_ = find_groups(structure, rows, recipe.groups)
             counted = replace(whole, weights=weights)
             model = assemble_numbers(structure, goal, numbers, unit, groups, counted)
+            model = with_weight(model, every.goal.weight_unit * WEIGHT_ONE)
         model = with_promises(model, recipe.monotonic)
         self.model_ = with_attributes_as(model, names)
         self.hierarchy_ = self.model_.hierarchy

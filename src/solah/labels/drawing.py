@@ -81,9 +81,7 @@ def keep_smallest(digests: UInt64, limits: Limits = LIMITS) -> UInt64:
     return np.unique(digests)[:enough]
 
 
-def draw_rows(
-    digests: UInt64, weights: Int64, n_rows: int, counts: Int64 | None = None
-) -> Drawn:
+def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Int64 | None = None) -> Drawn:
     """Draw the different rows whose digests are smallest.
 
     Parameters

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data.digests import UInt64
-    from solah.kernels.arrays import Float, Int64, Labels
+    from solah.kernels.arrays import Int64, Labels
     from solah.model import Goal
 
 

@@ -41,7 +41,7 @@ def assemble_numbers(
     numbers : (n_rows,) the numbers of the rows below as they came
     unit : what 1 is worth in the goal's unit
     groups : the names of the attributes of each group
-    sample : the rows that rules are counted on: all of them, with the weights that users gave
+    sample : the rows that rules are counted on: all of them
     """
     weights = sample.weights
     mean = np.array([weights @ numbers / weights.sum()])
