@@ -259,7 +259,7 @@ def test_the_path_tells_what_was_compared():
         assert 0 <= step.accuracy <= 1
         assert step.error >= 0
     assert chosen.loss <= min(step.loss for step in model.path_) + 0.05
-    assert f"{chosen.max_rules} rules at most" in model.selection_reason_
+    assert f"{chosen.max_rules} rules: the fewest" in model.selection_reason_
     assert SelfOrganisedHierarchyClassifier(max_rules=9).fit(X, y).path_ == ()
 
 

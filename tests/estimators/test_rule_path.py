@@ -14,7 +14,7 @@ def model():
 
 def test_the_path_is_a_table_with_the_chosen_number(model):
     head, *lines = str(model.path_).splitlines()
-    assert head.split() == ["at", "most", "rules", "attributes", "accuracy", "loss"]
+    assert head.split() == ["at", "most", "rules", "attributes", "accuracy", "log-loss"]
     assert len(lines) == len(model.path_)
     assert [line.endswith("chosen") for line in lines] == [step.is_chosen for step in model.path_]
 

@@ -28,8 +28,10 @@ def some_rows(draw):
 def test_order_does_not_matter(rows, n_rows, seed):
     digests, weights = rows
     order = np.random.default_rng(seed).permutation(len(digests))
-    _, sums, drawn = draw_rows(digests, weights, n_rows)
-    _, sums_again, drawn_again = draw_rows(digests[order], weights[order], n_rows)
+    _, sums, counts, drawn = draw_rows(digests, weights, n_rows)
+    again = draw_rows(digests[order], weights[order], n_rows)
+    _, sums_again, counts_again, drawn_again = again
+    np.testing.assert_array_equal(counts, counts_again)
     np.testing.assert_array_equal(drawn, drawn_again)
     np.testing.assert_array_equal(sums, sums_again)
 
@@ -37,20 +39,21 @@ def test_order_does_not_matter(rows, n_rows, seed):
 @given(some_rows(), st.integers(1, 130))
 def test_weights_of_equal_rows_add_up(rows, n_rows):
     digests, weights = rows
-    places, sums, drawn = draw_rows(digests, weights, n_rows)
+    places, sums, counts, drawn = draw_rows(digests, weights, n_rows)
     np.testing.assert_array_equal(digests[places], drawn)
     assert (weights[places] > 0).all()
     assert (drawn[1:] > drawn[:-1]).all()
     assert len(drawn) == min(n_rows, len(np.unique(digests[weights > 0])))
-    for digest, weight in zip(drawn, sums, strict=True):
+    for digest, weight, count in zip(drawn, sums, counts, strict=True):
         assert weight == weights[digests == digest].sum()
+        assert count == np.count_nonzero(weights[digests == digest])
 
 
 @given(some_rows(), st.integers(1, 60), st.integers(1, 60))
 def test_a_smaller_sample_is_part_of_a_larger_one(rows, one, other):
     few, many = sorted([one, other])
-    _, few_sums, few_drawn = draw_rows(*rows, few)
-    _, many_sums, many_drawn = draw_rows(*rows, many)
+    _, few_sums, _, few_drawn = draw_rows(*rows, few)
+    _, many_sums, _, many_drawn = draw_rows(*rows, many)
     np.testing.assert_array_equal(few_drawn, many_drawn[: len(few_drawn)])
     np.testing.assert_array_equal(few_sums, many_sums[: len(few_sums)])
 
@@ -59,15 +62,17 @@ def test_a_smaller_sample_is_part_of_a_larger_one(rows, one, other):
 def test_samples_of_parts_make_up_the_sample_of_all(rows, seed):
     digests, weights = rows
     cuts = np.sort(np.random.default_rng(seed).integers(0, len(digests) + 1, 2))
-    _, sums, drawn = draw_rows(digests, weights, len(digests))
+    _, sums, counts, drawn = draw_rows(digests, weights, len(digests))
     parts = [
         draw_rows(d, w, len(d))
         for d, w in zip(np.split(digests, cuts), np.split(weights, cuts), strict=True)
         if len(d)
     ]
-    both = np.concatenate([part[2] for part in parts])
-    of_both = np.concatenate([part[1] for part in parts])
-    _, merged_sums, merged = draw_rows(both, of_both, max(1, len(both)))
+    both = np.concatenate([part.digests for part in parts])
+    of_both = np.concatenate([part.weights for part in parts])
+    occurred = np.concatenate([part.counts for part in parts])
+    _, merged_sums, merged_counts, merged = draw_rows(both, of_both, max(1, len(both)), occurred)
+    np.testing.assert_array_equal(merged_counts, counts)
     np.testing.assert_array_equal(merged, drawn)
     np.testing.assert_array_equal(merged_sums, sums)
 

@@ -9,14 +9,27 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from random_models import ADDITIVE_SHAPES, random_model, random_number_model, with_parted_pairs
 from solah.exceptions import DataError, ParameterError
-from solah.learn.additive import PathStep
+from solah.learn.objective import ClassStep, NumberStep
 from solah.model.attributes import cored_attribute
 from solah.plot import HierarchyDisplay, ImportanceDisplay, PathDisplay, WordsDisplay
 
+
+def _step(max_rules, n_rules, n_attributes, log_loss, accuracy, error=0.0, is_chosen=False):
+    return ClassStep(
+        max_rules=max_rules,
+        n_rules=n_rules,
+        n_attributes=n_attributes,
+        log_loss=log_loss,
+        accuracy=accuracy,
+        error=error,
+        is_chosen=is_chosen,
+    )
+
+
 STEPS = (
-    PathStep(20, 18.5, 6, 0.30, 0.92),
-    PathStep(5, 5.0, 2, 0.45, 0.85, 0.04),
-    PathStep(10, 9.0, 4, 0.31, 0.91, 0.02, is_chosen=True),
+    _step(20, 18.5, 6, 0.30, 0.92),
+    _step(5, 5.0, 2, 0.45, 0.85, 0.04),
+    _step(10, 9.0, 4, 0.31, 0.91, 0.02, is_chosen=True),
 )
 
 
@@ -70,7 +83,7 @@ def test_the_path_shows_losses_and_marks_what_was_chosen():
     assert display.chosen_.get_xydata().tolist() == [[9.0, 0.31]]
     assert [text.get_text() for text in display.texts_] == ["2", "4", "6"]
     assert [text.get_text() for text in display.legend_.get_texts()] == [
-        "loss",
+        "log-loss",
         "accuracy",
         "chosen",
     ]
@@ -81,11 +94,13 @@ def test_a_path_of_an_estimator_is_its_own():
         path_ = STEPS
 
     class Regressor(RegressorMixin, BaseEstimator):
-        path_ = STEPS
+        path_ = (NumberStep(max_rules=3, n_rules=3, n_attributes=1, rmse=2.5, r2=0.4),)
 
     display = PathDisplay.from_estimator(Classifier())
-    assert (display.steps, display.measure) == (PathDisplay(STEPS).steps, "accuracy")
-    assert PathDisplay.from_estimator(Regressor()).measure == "variance explained"
+    assert display.steps == PathDisplay(STEPS).steps
+    of_numbers = PathDisplay.from_estimator(Regressor())
+    assert of_numbers.ax_.get_ylabel() == "cross-validated RMSE"
+    assert of_numbers.accuracy_ax_.get_ylabel() == "R²"
     with pytest.raises(ParameterError, match="compares numbers of rules"):
         PathDisplay.from_estimator(object())
 
@@ -98,7 +113,7 @@ def test_without_steps_there_is_nothing_to_draw():
 
 
 def test_many_steps_keep_their_labels_apart():
-    steps = [PathStep(n, n, n, 1 / n, 0.5, is_chosen=n == 33) for n in range(1, 50)]
+    steps = [_step(n, n, n, 1 / n, 0.5, is_chosen=n == 33) for n in range(1, 50)]
     display = PathDisplay(steps).plot()
     display.figure_.canvas.draw()
     boxes = sorted((text.get_window_extent() for text in display.texts_), key=lambda box: box.x0)

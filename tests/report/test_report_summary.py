@@ -15,7 +15,7 @@ from solah import (
 )
 from solah.evaluation import Plan, cross_validate
 from solah.explain import rules_of
-from solah.learn.additive import PathStep
+from solah.learn.objective import ClassStep
 from solah.report import (
     importance_by_name,
     name_measure,
@@ -128,11 +128,23 @@ def test_spreads_are_spelt():
     assert name_measure("auc") == "AUC"
 
 
+def _step(max_rules, n_rules, n_attributes, log_loss, accuracy, error=0.0, is_chosen=False):
+    return ClassStep(
+        max_rules=max_rules,
+        n_rules=n_rules,
+        n_attributes=n_attributes,
+        log_loss=log_loss,
+        accuracy=accuracy,
+        error=error,
+        is_chosen=is_chosen,
+    )
+
+
 def path_steps():
     return (
-        PathStep(20, 18.5, 6, 0.30, 0.92),
-        PathStep(5, 5.0, 2, 0.45, 0.85, 0.04),
-        PathStep(10, 9.0, 4, 0.31, 0.91, 0.02, is_chosen=True),
+        _step(20, 18.5, 6, 0.30, 0.92),
+        _step(5, 5.0, 2, 0.45, 0.85, 0.04),
+        _step(10, 9.0, 4, 0.31, 0.91, 0.02, is_chosen=True),
     )
 
 
@@ -145,7 +157,7 @@ def test_additive_models_are_summarised_with_the_path_of_their_rules(name):
     assert "How few rules suffice" in page
     assert "9 (chosen)" in page
     assert "## How few rules suffice" in text
-    assert "| 9 (chosen) | 4 | 0.3100 | 0.910 |" in text
+    assert "| 9 (chosen) | 4 | 0.31 | 0.910 |" in text
     start = summary["start"]
     assert start.startswith("to begin with: ")
     assert f"T{start[1:]}.".replace("-", "\N{MINUS SIGN}") in Markup(page).striptags()

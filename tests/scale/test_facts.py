@@ -124,9 +124,9 @@ def told(facts):
         name: (sketch.values.tolist(), sketch.low, sketch.high, sketch.is_complete)
         for name, sketch in facts.sketches.items()
     }
-    heaviest = dict(sorted(facts.heaviest.items()))
+    weights = dict(sorted(facts.weights.items()))
     return (
-        (facts.n_rows, facts.kinds, list(facts.classes.items()), heaviest),
+        (facts.n_rows, facts.kinds, list(facts.classes.items()), weights),
         (facts.digests.tolist(), sketches, str(values)),
     )
 
@@ -136,7 +136,7 @@ def test_rows_without_weight_do_not_count_and_their_classes_do():
     facts = survey_of([frame], weight="w")
     assert facts.n_rows == 2
     assert facts.classes == {"a": 1, "b": 2, "c": 1}
-    assert facts.heaviest == {"a": 1.0, "b": 2.5, "c": 0.0}
+    assert facts.weights == {"a": (1.0, 1.0), "b": (2.5, 2.5), "c": (np.inf, 0.0)}
     assert facts.sketches["x"].values.tolist() == [1.0, 3.0]
 
 

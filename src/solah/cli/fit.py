@@ -384,7 +384,7 @@ def _spell_unseen(learnt: _Learnt) -> str | None:
     n_groups = learnt.problem.n_groups
     how = f"out of fold, {n_groups} groups kept together" if n_groups > 1 else "out of fold"
     if unseen.r2 is not None:
-        return f"R² {unseen.r2:.3f} ({how})"
+        return f"R² {unseen.r2:.3f}, RMSE {unseen.rmse:.4g} ({how})"
     return f"accuracy {unseen.accuracy:.3f}, log-loss {unseen.log_loss:.3f} ({how})"
 
 

@@ -7,8 +7,9 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cached_property
 from numbers import Integral, Real
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -193,16 +194,49 @@ def _numbers_rows(values: Any) -> bool:
     return bool((steps == 1).all() and float(values[0]).is_integer())
 
 
-@cache
-def _libraries() -> ThreadpoolController:
-    """Find the libraries that have threads; that takes milliseconds."""
-    return ThreadpoolController()
+class _OneBlasThread:
+    """One BLAS thread from the first of several concurrent fits to the end of the last.
+
+    The number of threads changes the order of sums, and so their last bits. BLAS has one setting
+    for the whole process, so that fits in several threads share it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._n_fits = Lock(), 0
+
+    @cached_property
+    def _libraries(self) -> ThreadpoolController:
+        return ThreadpoolController()  # takes milliseconds
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_fits == 0:
+                self._take_control()
+                self._limit = self._libraries.limit(limits=1, user_api="blas")
+            self._n_fits += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._n_fits -= 1
+            if self._n_fits == 0:
+                self._take_control()
+                self._limit.restore_original_limits()
+                self._take_control()
+
+    def _take_control(self) -> None:
+        """Let this thread set limits: from threadpoolctl 3.7 on, one thread at a time may."""
+        for library in self._libraries.lib_controllers:
+            if hasattr(library, "clear_controlling_thread"):
+                library.clear_controlling_thread(force=True)
+
+
+_one_blas_thread = _OneBlasThread()
 
 
 @contextmanager
 def progress(is_shown: bool) -> Iterator[Callable[[str], None]]:
-    """Yield what is told of every step, and keep sums of matrices the same on every machine."""
-    with _libraries().limit(limits=1, user_api="blas"):
+    """Yield a function that reports each step, while sums do not depend on threads."""
+    with _one_blas_thread:
         if not is_shown:
             yield lambda _: None
             return

@@ -39,8 +39,7 @@ def read_class_goal(
     of_classes = compute_sample_weight(class_weight, classes)
     weights = read_weights(sample_weight, n_rows) * of_classes
     integers, unit = integer_weights(weights)
-    plain = of_classes[np.unique(codes, return_index=True)[1]]
-    return ClassGoal(goal, states, codes, integers, unit, plain)
+    return ClassGoal(goal, states, codes, integers, unit)
 
 
 def class_goal(estimator: BaseEstimator, name: str, states: NDArray[Any]) -> Goal:

@@ -45,11 +45,12 @@ if TYPE_CHECKING:
     from solah.labels.describe import Description, LabelSettings
     from solah.labels.goals import ClassGoal
     from solah.labels.words import WordsByHand
-    from solah.learn.additive import Choice, PathStep
     from solah.learn.memory import MemoryRows
+    from solah.learn.objective import PathStep
     from solah.learn.organising import Candidate
     from solah.learn.recipe import AdditiveRecipe, Part, WordKind
     from solah.learn.rows import Rows
+    from solah.learn.selection import Choice
 
 _OF_ADDING = {
     "words": "auto",

@@ -20,10 +20,12 @@ from solah.estimators.base import LinguisticEstimator
 from solah.estimators.regressing import NumberMixin
 from solah.estimators.rule_path import RulePath
 from solah.estimators.rules_by_hand import RefitMixin, in_unit
+from solah.kernels.arrays import WEIGHT_ONE
 from solah.kernels.choose import count_threads
 from solah.labels.describe import describe_table
 from solah.labels.goals import ClassGoal
 from solah.learn.additive import settle
+from solah.learn.assembly import with_weight
 from solah.learn.learning import find_groups, with_promises
 from solah.learn.memory import MemoryRows
 from solah.learn.numbers import assemble_numbers
@@ -60,8 +62,8 @@ class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimat
     model_ : Model
         The model document.
     path_ : RulePath
-        The numbers of rules that were compared; ``accuracy`` is the share of the variance that
-        they explain out of fold.
+        The numbers of rules that were compared: the cross-validated ``rmse``, in the target's
+        unit, and ``r2`` of each.
     selection_reason_ : str
         Why it was this one, in a sentence.
     word_kind_, hierarchy_, clusters_, n_rules_, feature_importances_, n_features_in_,
@@ -124,26 +126,27 @@ class SelfOrganisedHierarchyRegressor(RefitMixin, NumberMixin, LinguisticEstimat
         # Rows are drawn by their content; the goal is part of it.
         levels, codes = np.unique(numbers.values, return_inverse=True)
         stand_in = Goal(numbers.name, states=tuple(levels.tolist()))
-        ones = np.ones(len(levels))
-        goal = ClassGoal(stand_in, levels, codes, weights, numbers.weight_unit, ones)
+        goal = ClassGoal(stand_in, levels, codes, weights, numbers.weight_unit)
         rows = MemoryRows(described, goal, groups=numbers.groups, limits=self._limits)
         self._learn_from(rows, Goal(numbers.name), names)
 
     def _learn_from(self, rows: MemoryRows, goal: Goal, names: Sequence[str]) -> None:
         recipe = recipe_of(self, names, rows.attributes)
         every = rows.draw(rows.table.n_rows)
-        weights = every.goal.weights.astype(np.float64) * every.goal.weight_unit
+        weights = every.goal.weights / WEIGHT_ONE
         numbers = np.asarray(every.goal.classes, dtype=np.float64)[every.goal.codes]
         mean = float(weights @ numbers / weights.sum())
         spread = float(np.sqrt(weights @ (numbers - mean) ** 2 / weights.sum()))
         unit = spread if spread > 0 else 1.0
         recipe = replace(recipe, rules=in_unit(recipe.rules, unit))
-        whole = Sample.of(every, weights, NumberObjective((numbers - mean) / unit))
+        whole = Sample.of(every, NumberObjective((numbers - mean) / unit, unit))
         sample = whole.first(recipe.most_rows(len(rows.names)))
         with progress(self.verbose) as tell:
             structure = settle(sample, recipe, tell)
             groups, self.clusters_ = find_groups(structure, rows, recipe.groups)
-            model = assemble_numbers(structure, goal, numbers, unit, groups, whole)
+            counted = replace(whole, weights=weights)
+            model = assemble_numbers(structure, goal, numbers, unit, groups, counted)
+            model = with_weight(model, every.goal.weight_unit * WEIGHT_ONE)
         model = with_promises(model, recipe.monotonic)
         self.model_ = with_attributes_as(model, names)
         self.hierarchy_ = self.model_.hierarchy

@@ -7,7 +7,7 @@ of a larger one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,23 @@ if TYPE_CHECKING:
     from solah.data.digests import UInt64
     from solah.kernels.arrays import Int64
     from solah.labels.limits import Limits
+
+
+class Drawn(NamedTuple):
+    """Different rows, by their digests.
+
+    Attributes
+    ----------
+    rows : (n_drawn,) the index of the first occurrence of each
+    weights : (n_drawn,) the weight of all rows equal to it
+    counts : (n_drawn,) how many rows are equal to it, itself included
+    digests : (n_drawn,) increasing
+    """
+
+    rows: NDArray[np.intp]
+    weights: Int64
+    counts: Int64
+    digests: UInt64
 
 
 def digest_rows(table: Table, of_goal: UInt64) -> UInt64:
@@ -64,9 +81,7 @@ def keep_smallest(digests: UInt64, limits: Limits = LIMITS) -> UInt64:
     return np.unique(digests)[:enough]
 
 
-def draw_rows(
-    digests: UInt64, weights: Int64, n_rows: int
-) -> tuple[NDArray[np.intp], Int64, UInt64]:
+def draw_rows(digests: UInt64, weights: Int64, n_rows: int, counts: Int64 | None = None) -> Drawn:
     """Draw the different rows whose digests are smallest.
 
     Parameters
@@ -75,12 +90,7 @@ def draw_rows(
     weights : (n_rows,) rows of weight zero are not drawn
     n_rows : int
         How many to draw, or all if there are fewer different ones.
-
-    Returns
-    -------
-    rows : (n_drawn,) the places of the first of each, by their digests
-    weights : (n_drawn,) the weight of all rows equal to it
-    digests : (n_drawn,) increasing
+    counts : (n_rows,) how often each row occurred, where equal rows are joined already
     """
     used = np.flatnonzero(weights)
     if len(used) > n_rows:
@@ -91,6 +101,8 @@ def draw_rows(
         if len(np.unique(digests[few])) >= n_rows:
             used = few
     distinct, first, kind = np.unique(digests[used], return_index=True, return_inverse=True)
-    sums = np.zeros(len(distinct), dtype=np.int64)
+    sums, occurred = np.zeros((2, len(distinct)), dtype=np.int64)
     np.add.at(sums, kind, weights[used])
-    return used[first[:n_rows]], sums[:n_rows], distinct[:n_rows]
+    np.add.at(occurred, kind, 1 if counts is None else counts[used])
+    drawn = slice(n_rows)
+    return Drawn(used[first[drawn]], sums[drawn], occurred[drawn], distinct[drawn])

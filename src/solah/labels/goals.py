@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data.digests import UInt64
-    from solah.kernels.arrays import Float, Int64, Labels
+    from solah.kernels.arrays import Int64, Labels
     from solah.model import Goal
 
 
@@ -31,14 +31,12 @@ class GoalFacts:
     classes : (n_classes,) the classes as the user gave them
     sums : (n_classes,) the weight of each class in all rows, in integers
     weight_unit : how much one of them weighs
-    plain_weights : (n_classes,) what a row of each class weighs without a weight of its own
     """
 
     goal: Goal
     classes: NDArray[Any]
     sums: Int64
     weight_unit: float
-    plain_weights: Float
 
     @property
     def prior(self) -> tuple[float, ...]:
@@ -58,7 +56,6 @@ class ClassGoal:
     codes : (n_rows,) each row's place among the classes
     weights : (n_rows,) integers of at most ``WEIGHT_ONE``
     weight_unit : how much one of them weighs
-    plain_weights : (n_classes,) what a row of each class weighs without a weight of its own
     """
 
     goal: Goal
@@ -66,14 +63,13 @@ class ClassGoal:
     codes: NDArray[np.intp]
     weights: Int64
     weight_unit: float
-    plain_weights: Float
 
     @cached_property
     def facts(self) -> GoalFacts:
         """What all rows weigh together."""
         sums = np.zeros(len(self.classes), dtype=np.int64)
         np.add.at(sums, self.codes, self.weights)
-        return GoalFacts(self.goal, self.classes, sums, self.weight_unit, self.plain_weights)
+        return GoalFacts(self.goal, self.classes, sums, self.weight_unit)
 
     @property
     def labels(self) -> Labels:
@@ -107,7 +103,7 @@ class NumberGoal(ClassGoal):
         """Take each number's lower focal set for its class."""
         sets = np.arange(goal.size)
         codes = (labels >> MASS_BITS).astype(np.intp)
-        return cls(goal, sets, codes, weights, weight_unit, np.ones(goal.size), labels)
+        return cls(goal, sets, codes, weights, weight_unit, labels)
 
     @property
     def labels(self) -> Labels:
@@ -121,7 +117,7 @@ class NumberGoal(ClassGoal):
         sums = np.zeros(self.goal.size + 1, dtype=np.int64)
         for place, share in enumerate(shares):
             np.add.at(sums, lower + place, share)
-        return GoalFacts(self.goal, self.classes, sums[:-1], self.weight_unit, self.plain_weights)
+        return GoalFacts(self.goal, self.classes, sums[:-1], self.weight_unit)
 
 
 def digest_classes(goal: Goal) -> UInt64:

@@ -26,7 +26,8 @@ def split_weights(labels: Labels, weights: Int64) -> tuple[Int64, tuple[Int64, I
 def integer_weights(weights: Float) -> tuple[Int64, float]:
     """Scale weights to integers of at most ``WEIGHT_ONE``; return them and the size of one unit.
 
-    The scale is a power of two, so that a row of weight two weighs exactly two rows.
+    The scale is a power of two, so that a row of weight two weighs exactly two rows. Where all
+    weights are the same, it is that weight, so that such weights change nothing.
     """
     wrong = ~np.isfinite(weights) | (weights < 0)
     if wrong.any():
@@ -42,5 +43,6 @@ def integer_weights(weights: Float) -> tuple[Int64, float]:
         )
     mantissa, exponent = math.frexp(heaviest)
     exponent -= mantissa == 0.5  # a power of two needs no room above itself
-    unit = math.ldexp(1.0, exponent) / WEIGHT_ONE
+    is_constant = heaviest == float(weights[weights > 0].min())
+    unit = (heaviest if is_constant else math.ldexp(1.0, exponent)) / WEIGHT_ONE
     return np.rint(weights / unit).astype(np.int64), unit

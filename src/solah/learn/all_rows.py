@@ -19,7 +19,7 @@ import numpy as np
 
 from solah.kernels.arrays import MASS_BITS, SLOPE_SCALE, WEIGHT_ONE, Described, Forest, TreeShape
 from solah.kernels.choose import kernel
-from solah.learn.assembly import Draft, PairRules, SingleRules, Tally, describe
+from solah.learn.assembly import Draft, PairRules, SingleRules, Tally, describe, with_weight
 from solah.learn.passes import BlockPass
 from solah.learn.pins import Pins
 from solah.model import Model, Tree
@@ -65,7 +65,8 @@ def assemble(structure: Structure, rows: Rows, groups: Mapping[str, Sequence[str
         scores = _fit_all(draft, scores, described)
     draft.take(scores.weights, scores.bias)
     draft.centre()
-    return draft.model(goal, prior, _tally(draft, described), groups)
+    model = draft.model(goal, prior, _tally(draft, described), groups)
+    return with_weight(model, facts.weight_unit * WEIGHT_ONE)
 
 
 def _constant(rows: Rows, prior: Float) -> Model:
@@ -93,14 +94,17 @@ def _fit_all(draft: Draft, start: Scores, rows: Rows) -> Scores:
     pins = Pins.of(structure.live, structure.n_outputs, is_first=False)
     fitted_rows = structure.with_copies or (sample.objective, columns, sample.weights)
     layout = _Layout(draft)
-    scale = rows.facts.weight_unit / SLOPE_SCALE
+    scale = 1.0 / (sample.row_weight * SLOPE_SCALE)
+    # Weighed as all rows are, so that the penalty is what it is beside all of them.
+    fitted_rows = fitted_rows[0], fitted_rows[1], fitted_rows[2] / sample.share
+    weights = sample.weights / sample.share
     current = start
     for _ in range(MAX_ROUNDS):
         found = rows.run(_EvidenceLoss(layout, layout.rule_scores(current)))
         high, low = found["slope"].astype(np.float64)
         of_all = layout.transform.T @ ((high * 2.0**_LIMB + low) * scale)
         excess, _ = sample.objective.gradient(current.of(columns))
-        excess *= sample.weights[:, None]
+        excess *= weights[:, None]
         of_sample = np.vstack([columns.T @ excess, excess.sum(axis=0)])
         pull = of_all - of_sample
         fitted = pins.fit(*fitted_rows, penalty, current, pull, cone)
@@ -274,17 +278,16 @@ def _relabelled(
 
 
 def _tally(draft: Draft, rows: Rows) -> list[Tally]:
-    """Count the rows of each rule by class, in one pass."""
+    """Count the rows of each rule by class, in one pass; the heaviest weight about 1."""
     found = rows.run(_CountRules(draft, rows.facts.goal.size))
-    unit = rows.facts.weight_unit
     tallies = []
     for number in range(len(draft.singles)):
-        told = found[f"single {number}"] * unit
+        told = found[f"single {number}"] / WEIGHT_ONE
         weights = told.sum(axis=1)
         tallies.append(Tally(weights[:-1], told[:-1], float(weights[-1]), told[-1]))
     for number in range(len(draft.pairs)):
         high, low = found[f"pair {number}"].astype(np.float64)
-        told = (high * 2.0**_LIMB + low) / WEIGHT_ONE * unit
+        told = (high * 2.0**_LIMB + low) / WEIGHT_ONE / WEIGHT_ONE
         tallies.append(Tally(told.sum(axis=2), told))
     return tallies
 

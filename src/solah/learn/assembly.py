@@ -300,6 +300,19 @@ class Draft:
         return Model(goal, attributes, (*nodes[:-1], root))
 
 
+def with_weight(model: Model, weight: float) -> Model:
+    """Multiply what rows weigh, after all ratios were taken, so that these do not round."""
+    nodes = []
+    for node in model.nodes:
+        if isinstance(node, Tree):
+            missing = node.missing
+            if missing is not None:
+                missing = replace(missing, support=missing.support * weight)
+            node = replace(node, support=node.support * weight, missing=missing)
+        nodes.append(node)
+    return replace(model, nodes=tuple(nodes))
+
+
 def _single_tree(
     name: str, rules: SingleRules, tally: Tally, start: Float, variance: float
 ) -> Tree:

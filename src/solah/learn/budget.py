@@ -84,6 +84,19 @@ class Path:
             cheapest = min(worth, key=lambda place: worth[place] / self.prices.get(place, 1.0))
             self._drop_all(cheapest)
 
+    def drop_idle(self, allowance: float) -> None:
+        """Drop the attributes that are worth least while all of them are worth no more than this.
+
+        A number of rules is a limit, not an aim: rules that are worth next to nothing go as well.
+        """
+        while free := sorted(self.attributes - self._required):
+            worth = {place: self._worth(place) for place in free}
+            least = min(worth, key=lambda place: worth[place])
+            allowance -= worth[least]
+            if allowance < 0:
+                break
+            self._drop_all(least)
+
     def reduction(self) -> Float:
         """Return how first parameters are made of those that are left."""
         live = [number for number, term in enumerate(self.terms) if term.n_rules]

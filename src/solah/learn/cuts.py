@@ -94,7 +94,7 @@ def _boost(
     weights = sample.weights / sample.weights.max()
     whole = np.rint(weights * _UNIT).astype(np.int32)
     # In units of the heaviest row, so that gradients fit into 32 bits.
-    row = sample.one_row / float(sample.weights.max()) * _UNIT
+    row = _UNIT / float(sample.weights.max())
     totals = np.tile(objective.begin(weights), (sample.n_rows, 1))
     leaf = np.empty(sample.n_rows, dtype=np.int32)
     outputs = [1] if objective.n_outputs == 2 else range(objective.n_outputs)

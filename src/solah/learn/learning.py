@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from solah.dependence import Dependence
-    from solah.learn.additive import Choice, Structure
+    from solah.learn.additive import Structure
     from solah.learn.recipe import AdditiveRecipe, GroupSettings
     from solah.learn.rows import Rows
+    from solah.learn.selection import Choice
     from solah.model import Model, Monotonic
 
 Clusters = tuple[tuple[str, ...], ...]

@@ -178,7 +178,7 @@ def _complete(sample: Sample, names: Sequence[str]) -> Sample:
     """Return the rows of a sample of which these attributes are known, and only them."""
     places = [place for place, one in enumerate(sample.attributes) if one.name in names]
     rows = np.flatnonzero(~np.isnan(sample.readings[:, places]).any(axis=1))
-    return sample.take(rows, sample.weights[rows])
+    return sample.take(rows)
 
 
 class _MaskedRows:

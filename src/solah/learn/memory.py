@@ -54,6 +54,7 @@ class MemoryRows(Rows):
     n_threads : how many threads sum up
     digests : (n_rows,) numbers by which rows are drawn, where they speak of columns that were
         left out, too
+    counts : (n_rows,) how often each row occurred, where equal ones were joined; else None
     folds : (n_rows,) with cross-fitting, the fold of each row
     groups : (n_rows,) digests of what rows belong to, where folds are to keep that together
     outputs : the beliefs of the nodes below, by name
@@ -64,6 +65,7 @@ class MemoryRows(Rows):
     goal: ClassGoal
     n_threads: int = 1
     digests: UInt64 | None = None
+    counts: Int64 | None = None
     folds: Int64 | None = None
     groups: UInt64 | None = None
     outputs: Mapping[str, Float] = field(default_factory=dict)
@@ -136,14 +138,15 @@ class MemoryRows(Rows):
             bound = sample_bound(smallest, self.limits)
             weights = np.where(digests <= np.uint64(bound), weights, 0)
             n_rows = len(weights)
-        rows, weights, drawn = draw_rows(digests, weights, n_rows)
+        drawn = draw_rows(digests, weights, n_rows, self.counts)
         return replace(
             self,
-            described=self.described.take(rows),
-            goal=self.goal.take(rows, weights),
-            digests=drawn,
+            described=self.described.take(drawn.rows),
+            goal=self.goal.take(drawn.rows, drawn.weights),
+            digests=drawn.digests,
+            counts=drawn.counts,
             folds=None,
-            groups=None if self.groups is None else self.groups[rows],
+            groups=None if self.groups is None else self.groups[drawn.rows],
             outputs={},
         )
 
@@ -158,6 +161,7 @@ class MemoryRows(Rows):
             described=self.described.take(used),
             goal=goal,
             digests=None,
+            counts=None if self.counts is None else self.counts[used],
             folds=None,
             groups=None if self.groups is None else self.groups[used],
             outputs={},

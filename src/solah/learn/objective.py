@@ -10,9 +10,10 @@ alike in all directions; numbers by one linear system.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
@@ -44,6 +45,89 @@ class Scores:
     def of(self, columns: Float) -> Float:
         """Return what rows add up to: ``(n_rows, n_outputs)``."""
         return np.asarray(columns @ self.weights + self.bias)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathStep:
+    """A number of rules, and how good it is on rows that were held out.
+
+    Attributes
+    ----------
+    max_rules : the limit on the number of rules
+    n_rules, n_attributes : how many there were, on average over the folds
+    error : the standard error of how much higher the loss is than the lowest
+    is_chosen : whether the model has this number of rules
+    """
+
+    max_rules: int
+    n_rules: float
+    n_attributes: float
+    error: float = 0.0
+    is_chosen: bool = False
+
+    metrics: ClassVar[tuple[str, str]]
+
+    @property
+    def loss(self) -> float:
+        """The metric that numbers of rules are compared by; the lower, the better."""
+        raise NotImplementedError
+
+    @property
+    def quality(self) -> float:
+        """The second metric; the higher, the better."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassStep(PathStep):
+    """A number of rules of a classifier.
+
+    Attributes
+    ----------
+    log_loss : the mean log-loss of held-out rows
+    accuracy : the share of held-out rows whose class is predicted
+    """
+
+    log_loss: float
+    accuracy: float
+
+    metrics: ClassVar = ("accuracy", "log-loss")
+
+    @property
+    def loss(self) -> float:
+        """The log-loss."""
+        return self.log_loss
+
+    @property
+    def quality(self) -> float:
+        """The accuracy."""
+        return self.accuracy
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberStep(PathStep):
+    """A number of rules of a regressor.
+
+    Attributes
+    ----------
+    rmse : the root mean squared error of held-out rows, in the target's unit
+    r2 : the share of the target's variance that is explained on held-out rows
+    """
+
+    rmse: float
+    r2: float
+
+    metrics: ClassVar = ("R²", "RMSE")
+
+    @property
+    def loss(self) -> float:
+        """The root mean squared error."""
+        return self.rmse
+
+    @property
+    def quality(self) -> float:
+        """The share of the variance that is explained."""
+        return self.r2
 
 
 class Objective(Protocol):
@@ -91,6 +175,9 @@ class Objective(Protocol):
 
     def hits(self, totals: Float) -> Float:
         """Return how right each row is: 1 for a class that is decided for, or explained squares."""
+
+    def step(self, loss: float, hits: float, error: float, **counts: Any) -> PathStep:
+        """Name the mean loss, its standard error and the mean hits of held-out rows."""
 
     def gradient(self, totals: Float) -> tuple[Float, Float]:
         """Return how each row's loss grows with its totals, and how that bends."""
@@ -143,6 +230,10 @@ class ClassObjective:
     def hits(self, totals: Float) -> Float:
         """Return 1 for each row whose class is decided for, else 0."""
         return np.asarray(self._moved(totals).argmax(axis=1) == self.codes, dtype=np.float64)
+
+    def step(self, loss: float, hits: float, error: float, **counts: Any) -> ClassStep:
+        """Return the log-loss and the accuracy."""
+        return ClassStep(log_loss=loss, accuracy=hits, error=error, **counts)
 
     def gradient(self, totals: Float) -> tuple[Float, Float]:
         """Return shares of belief less the truth, and their variances."""
@@ -298,11 +389,13 @@ class NumberObjective:
     Attributes
     ----------
     values : (n_rows,) the numbers, scaled
+    unit : the standard deviation, in the target's unit
     noise : the variance that scores are not to explain
     offset : (n_rows, 1) what fixed rules add to the totals of rows
     """
 
     values: Float
+    unit: float = 1.0
     noise: float = 0.25
     n_outputs: int = 1
     offset: Float | None = None
@@ -310,11 +403,11 @@ class NumberObjective:
     def take(self, rows: NDArray[np.intp]) -> NumberObjective:
         """Return the numbers of some rows."""
         offset = None if self.offset is None else self.offset[rows]
-        return NumberObjective(self.values[rows], self.noise, offset=offset)
+        return replace(self, values=self.values[rows], offset=offset)
 
     def beside(self, offset: Float) -> NumberObjective:
         """Return the same goal beside what fixed rules add."""
-        return NumberObjective(self.values, self.noise, offset=offset)
+        return replace(self, offset=offset)
 
     @property
     def _left(self) -> Float:
@@ -332,6 +425,12 @@ class NumberObjective:
     def hits(self, totals: Float) -> Float:
         """Return the share of a row's square that is explained."""
         return np.asarray(1.0 - (totals[:, 0] - self._left) ** 2)
+
+    def step(self, loss: float, hits: float, error: float, **counts: Any) -> NumberStep:
+        """Return the root mean squared error in the target's unit, and R²."""
+        rmse = math.sqrt(2 * self.noise * loss)
+        error *= self.noise / rmse if rmse > 0 else 0.0
+        return NumberStep(rmse=rmse * self.unit, r2=hits, error=error * self.unit, **counts)
 
     def gradient(self, totals: Float) -> tuple[Float, Float]:
         """Return the errors, and ones, in units of the noise."""

@@ -123,9 +123,10 @@ class PassedRows(Rows):
         integers, unit = integer_weights(sample.weights.astype(np.float64) * goal.weight_unit)
         drawn = MemoryRows(
             Description(table, self.attributes, label_table(table, self.attributes)),
-            ClassGoal(goal.goal, goal.classes, sample.codes, integers, unit, goal.plain_weights),
+            ClassGoal(goal.goal, goal.classes, sample.codes, integers, unit),
             self.n_threads,
             digests=self.profile.sample.digests,
+            counts=self.profile.sample.counts,
             groups=sample.groups,
             limits=self.limits,
         )

@@ -209,6 +209,7 @@ class BudgetSettings:
     costs : what attributes cost, by name; 1 where nothing is said
     required : the attributes that stay, with two rules at least
     errors : how many standard errors fewer rules may lose
+    errors_of_any : how many standard errors rules must gain for there to be any
     tolerance, tolerance_of_loss : the share of what is explained, and of the loss that is left,
         that fewer rules may lose in any case; the smaller counts
     steps : the numbers of rules that are compared
@@ -219,9 +220,10 @@ class BudgetSettings:
     costs: Mapping[str, float] = field(default_factory=dict)
     required: frozenset[str] = frozenset()
     errors: float = 0.5
+    errors_of_any: float = 2.0
     tolerance: float = 0.01
     tolerance_of_loss: float = 0.1
-    steps: tuple[int, ...] = (200, 150, 110, 80, 60, 45, 34, 25, 20, 14, 10, 7, 5, 3)
+    steps: tuple[int, ...] = (200, 150, 110, 80, 60, 45, 34, 25, 20, 14, 10, 7, 5, 3, 0)
 
 
 @dataclass(frozen=True)

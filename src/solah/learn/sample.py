@@ -1,7 +1,8 @@
-"""The rows that words, pairs and the number of rules are settled on: all of them, or a sample."""
+"""The rows that choose words, pairs and the number of rules: all rows, or a sample of them."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,25 +17,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data.digests import UInt64
-    from solah.kernels.arrays import Float
+    from solah.kernels.arrays import Float, Int64
     from solah.learn.memory import MemoryRows
     from solah.learn.objective import Objective
     from solah.learn.rows import Rows
     from solah.model import Attribute
 
+OFTEN = 10
+"""Equal rows that occur this often are observations of their own; fewer may be copies of one."""
+
+# A class is rare if it has less than this part of what is even. Then more rows are drawn first.
+_RARE, _LARGER = 0.25, 3
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Different rows in an order that depends on what they say alone.
+    """Different rows in an order that depends on their content alone.
 
     Attributes
     ----------
     attributes : the columns, described; by name
-    readings : (n_rows, n_attributes) numbers, or the places of states; NaN for unknown ones
-    objective : the goal of each row
-    weights : (n_rows,) how many rows each stands for
-    digests : (n_rows,) a number that looks random, from what a row says
-    one_row : what a row without a weight of its own weighs
+    readings : (n_rows, n_attributes) numbers, or the indices of categories; NaN for missing values
+    objective : the target of each row
+    weights : (n_rows,) how much each counts; in units that make them sum to the number of equally
+        weighted rows that are as informative (Kish's effective sample size)
+    pieces : (n_rows,) how many observations each is: 1, or how often it occurred if that was often
+    digests : (n_rows,) a number that looks random, from the content of a row
+    row_weight : what a weight of 1 is in integer weights of all rows
+    share : the share of the weight of all rows that these rows have
     is_part : whether there are more rows than these
     groups : (n_rows,) digests of the groups that are kept together; None where there are none
     """
@@ -43,38 +53,46 @@ class Sample:
     readings: Float
     objective: Objective
     weights: Float
+    pieces: Int64
     digests: UInt64
-    one_row: float
+    row_weight: float
+    share: float = 1.0
     is_part: bool = False
     groups: UInt64 | None = None
 
     @classmethod
     def draw(cls, rows: Rows, max_rows: int) -> Sample:
-        """Draw different rows of classes by their content."""
-        drawn = rows.draw(max_rows)
+        """Draw different rows by their content; of rare classes more than their share."""
+        facts = rows.facts
+        is_rare = facts.sums < _RARE * facts.sums.sum() / len(facts.sums)
+        drawn = rows.draw((_LARGER if is_rare.any() else 1) * max_rows)
         goal = drawn.goal
-        weights = goal.weights.astype(np.float64) * goal.weight_unit
-        all_rows = float(rows.facts.sums.sum()) * rows.facts.weight_unit
-        share = float(weights.sum()) / all_rows
         objective = ClassObjective(goal.codes.astype(np.intp), goal.goal.size)
-        sample = cls.of(drawn, weights / share, objective)
-        return replace(sample, is_part=share < 1 - 1e-6)
+        sample = cls.of(drawn, objective)
+        unit = goal.weight_unit / facts.weight_unit
+        share = min(float(goal.weights.sum()) * unit / float(facts.sums.sum()), 1.0)
+        sample = replace(sample, row_weight=sample.row_weight * unit, share=share)
+        return replace(sample, is_part=share < 1 - 1e-6).first(max_rows)
 
     @classmethod
-    def of(cls, drawn: MemoryRows, weights: Float, objective: Objective) -> Sample:
-        """Take rows in memory as they are."""
-        digests = drawn.digests
+    def of(cls, drawn: MemoryRows, objective: Objective) -> Sample:
+        """Take different rows in memory as they are."""
+        digests, counts = drawn.digests, drawn.counts
         if digests is None:
             digests = digest_rows(drawn.table, drawn.goal.digests)
-        readings = encode(drawn.table, drawn.attributes)
-        one_row = float(np.median(drawn.goal.plain_weights))
+        if counts is None:
+            counts = np.ones(len(digests), dtype=np.int64)
+        pieces = np.where(counts >= OFTEN, counts, 1)
+        weights = drawn.goal.weights.astype(np.float64)
+        row_weight = float((weights / pieces) @ weights) / float(weights.sum())
         return cls(
             drawn.attributes,
-            readings,
+            encode(drawn.table, drawn.attributes),
             objective,
-            weights,
+            weights / row_weight,
+            pieces,
             digests,
-            one_row,
+            row_weight,
             groups=drawn.groups,
         )
 
@@ -83,54 +101,97 @@ class Sample:
         """How many different rows there are."""
         return len(self.weights)
 
-    def take(self, rows: NDArray[np.intp], weights: Float) -> Sample:
-        """Return some of the rows, with other weights."""
+    @property
+    def _classes(self) -> Int64:
+        """The class of each row; all rows are alike where the target is a number."""
+        return getattr(self.objective, "codes", np.zeros(self.n_rows, dtype=np.int64))
+
+    def take(self, rows: NDArray[np.intp]) -> Sample:
+        """Return some of the rows."""
         return replace(
             self,
             readings=self.readings[rows],
             objective=self.objective.take(rows),
-            weights=weights,
+            weights=self.weights[rows],
+            pieces=self.pieces[rows],
             digests=self.digests[rows],
             groups=None if self.groups is None else self.groups[rows],
         )
 
     def first(self, n_rows: int) -> Sample:
-        """Return so many rows, or all if there are fewer; their order looks random."""
+        """Return about ``n_rows`` rows; which ones looks random.
+
+        Rare classes have more rows than their share, and the others then weigh more: a rare class
+        would have to be learned from a handful of rows otherwise.
+        """
         if n_rows >= self.n_rows:
             return self
-        rows = np.argsort(self.digests, kind="stable")[:n_rows]
-        return self.take(np.sort(rows), self.weights[np.sort(rows)])
+        order = np.argsort(self.digests, kind="stable")
+        is_taken = np.zeros(self.n_rows, dtype=bool)
+        is_taken[order[:n_rows]] = True
+        classes = self._classes
+        n_classes = int(classes.max()) + 1
+        for code in range(n_classes):
+            is_taken[order[classes[order] == code][: int(_RARE * n_rows / n_classes)]] = True
+        taken = self.take(np.flatnonzero(is_taken))
+        weights = taken.weights
+        if taken.n_rows > n_rows:
+            sums = np.bincount(classes, self.weights)
+            drawn = np.bincount(taken._classes, weights, n_classes) / np.where(sums > 0, sums, 1.0)
+            weights = weights * (drawn.max() / np.where(drawn > 0, drawn, 1.0))[taken._classes]
+        share = self.share * float(weights.sum() / self.weights.sum())
+        return replace(taken, weights=weights, share=share, is_part=True)
 
     def folds(self, n_folds: int) -> list[Fold]:
-        """Deal the weight of each row out to folds, as its group or its digest says.
+        """Split the rows into folds, by their groups or their digests.
 
-        Without groups, a row stays in its fold whatever rows come or go. One that stands for many
-        is dealt out in pieces, so that a table of few different rows has every kind of row on both
-        sides.
+        An observation is either trained on or tested on, whatever it weighs. Without groups, equal
+        rows share a fold, which does not change as other rows come or go. Only a row that occurred
+        often is dealt out, one occurrence after the other, so that a table of few different rows
+        has every kind of row on both sides.
         """
-        dealt = self._dealt(n_folds) if self.groups is None else self._dealt_by_group(n_folds)
-        folds = [self._fold(tested) for tested in dealt]
+        tested = self._dealt(n_folds) if self.groups is None else self._dealt_by_group(n_folds)
+        folds = [Fold(self._with(self.pieces - one), self._with(one)) for one in tested]
         return [fold for fold in folds if fold.is_usable]
 
-    def _dealt(self, n_folds: int) -> Float:
-        """Return how much of each row's weight is in each fold: ``(n_folds, n_rows)``."""
-        pieces = np.maximum(1, np.rint(self.weights / self.one_row)).astype(np.int64)
+    def _dealt(self, n_folds: int) -> Int64:
+        """Return how many pieces of each row are in each fold: ``(n_folds, n_rows)``."""
         first = (self.digests >> np.uint64(7)) % np.uint64(n_folds)
-        place = (np.arange(n_folds)[:, None] - first.astype(np.int64)[None, :]) % n_folds
-        counts = np.maximum(0, (pieces[None, :] - place + n_folds - 1) // n_folds)
-        return np.asarray(counts * (self.weights / pieces)[None, :])
+        turn = (np.arange(n_folds)[:, None] - first.astype(np.int64)[None, :]) % n_folds
+        return np.maximum(0, (self.pieces[None, :] - turn + n_folds - 1) // n_folds)
 
-    def _dealt_by_group(self, n_folds: int) -> Float:
+    def _dealt_by_group(self, n_folds: int) -> Int64:
         """Return the same with each group in one fold."""
         assert self.groups is not None
-        classes = getattr(self.objective, "codes", np.zeros(self.n_rows, dtype=np.int64))
-        folds = group_folds(self.groups, classes, self.weights, n_folds)
-        return np.where(np.arange(n_folds)[:, None] == folds[None, :], self.weights, 0.0)
+        folds = group_folds(self.groups, self._classes, self.weights, n_folds)
+        return np.where(np.arange(n_folds)[:, None] == folds[None, :], self.pieces, 0)
 
-    def _fold(self, tested: Float) -> Fold:
-        left = self.weights - tested
-        learnt, unseen = np.flatnonzero(left > 1e-9 * self.one_row), np.flatnonzero(tested)
-        return Fold(self.take(learnt, left[learnt]), self.take(unseen, tested[unseen]))
+    def _with(self, pieces: Int64) -> Sample:
+        """Return the rows of which there are pieces, with as much of their weight."""
+        weights = self.weights * (pieces / self.pieces)
+        return replace(self, weights=weights, pieces=pieces).take(np.flatnonzero(pieces))
+
+
+def mean_and_error(
+    values: Float, weights: Float, pieces: Int64, groups: UInt64 | None = None
+) -> tuple[float, float]:
+    """Return the weighted mean of a value per row, and its standard error.
+
+    The rows of a group err alike, so that a group is one observation, as is a row with a weight.
+
+    Parameters
+    ----------
+    values, weights, pieces, groups : (n_rows,) as :class:`Sample` has them
+    """
+    whole = float(weights.sum())
+    mean = float(weights @ values) / whole
+    parts = weights * (values - mean)
+    if groups is None:
+        return mean, math.sqrt(float(parts @ (parts / pieces))) / whole
+    _, numbers = np.unique(groups, return_inverse=True)
+    sums = np.bincount(numbers, parts)
+    correction = len(sums) / max(len(sums) - 1, 1)
+    return mean, math.sqrt(float(sums @ sums) * correction) / whole
 
 
 @dataclass(frozen=True, eq=False)

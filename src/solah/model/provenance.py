@@ -23,7 +23,12 @@ MAX_ROWS = 2**53
 MAX_TEXT = 1_000
 MAX_LEFT_OUT = 10_000
 _DIGITS = 32
-_SCORES = {"accuracy": (0.0, 1.0), "log_loss": (0.0, MOST_NUMBER), "r2": (-MOST_NUMBER, 1.0)}
+_SCORES = {
+    "accuracy": (0.0, 1.0),
+    "log_loss": (0.0, MOST_NUMBER),
+    "r2": (-MOST_NUMBER, 1.0),
+    "rmse": (0.0, MOST_NUMBER),
+}
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,14 @@ class OutOfFold:
     Attributes
     ----------
     accuracy, log_loss : for classes
-    r2 : for a number, the share of its variance that is explained
+    r2, rmse : for a number, the share of its variance that is explained, and the root mean squared
+        error in its unit
     """
 
     accuracy: float | None = None
     log_loss: float | None = None
     r2: float | None = None
+    rmse: float | None = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import is_regressor
 
 from solah.data.spelling import spell_mean
 from solah.exceptions import DataError, ParameterError, shorten
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
-    from solah.learn.additive import PathStep
+    from solah.learn.objective import PathStep
 
 
 class PathDisplay(Display):
@@ -41,8 +40,6 @@ class PathDisplay(Display):
     ----------
     steps : sequence of PathStep
         As ``path_`` of the estimator has them.
-    measure : str, default="accuracy"
-        What the second axis shows.
 
     Attributes
     ----------
@@ -61,10 +58,13 @@ class PathDisplay(Display):
 
     Examples
     --------
-    >>> from solah.learn.additive import PathStep
+    >>> from solah.learn.objective import ClassStep
     >>> from solah.plot import PathDisplay
-    >>> steps = [PathStep(4, 4, 2, 0.5, 0.8, 0.02), PathStep(8, 8, 3, 0.4, 0.9, 0.0, True)]
-    >>> display = PathDisplay(steps).plot()
+    >>> few = ClassStep(max_rules=4, n_rules=4, n_attributes=2, log_loss=0.5, accuracy=0.8)
+    >>> many = ClassStep(
+    ...     max_rules=8, n_rules=8, n_attributes=3, log_loss=0.4, accuracy=0.9, is_chosen=True
+    ... )
+    >>> display = PathDisplay([few, many]).plot()
     >>> display.chosen_.get_xdata().tolist(), [text.get_text() for text in display.texts_]
     ([8], ['2', '3'])
     """
@@ -76,9 +76,8 @@ class PathDisplay(Display):
     texts_: tuple[Text, ...]
     legend_: Legend
 
-    def __init__(self, steps: Sequence[PathStep], measure: str = "accuracy") -> None:
+    def __init__(self, steps: Sequence[PathStep]) -> None:
         self.steps = tuple(sorted(steps, key=lambda step: (step.n_rules, step.max_rules)))
-        self.measure = measure
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
@@ -100,8 +99,7 @@ class PathDisplay(Display):
                 "only a fitted estimator that compares numbers of rules has a path of them. "
                 f"Got {shorten(estimator)} instead."
             )
-        measure = "variance explained" if is_regressor(estimator) else "accuracy"
-        return cls(estimator.path_, measure).plot(ax)
+        return cls(estimator.path_).plot(ax)
 
     def _draw(self, ax: Axes | None) -> None:
         if not self.steps:
@@ -121,20 +119,21 @@ class PathDisplay(Display):
         self.accuracy_ax_ = ax.twinx()
         (self.accuracy_,) = self.accuracy_ax_.plot(
             rules,
-            [step.accuracy for step in self.steps],
+            [step.quality for step in self.steps],
             color=OLIVE,
             linestyle="--",
             linewidth=2,
             marker="s",
             markersize=3,
         )
-        ax.set(xlabel="rules", ylabel="loss on unseen rows")
-        self.accuracy_ax_.set_ylabel(self.measure)
+        quality, loss = self.steps[0].metrics
+        ax.set(xlabel="rules", ylabel=f"cross-validated {loss}")
+        self.accuracy_ax_.set_ylabel(quality)
         scale_rules(ax, rules)
         self._mark_chosen(ax)
         self._name_attributes(ax)
         lines = [self.loss_, self.accuracy_, *([self.chosen_] if self.chosen_ else [])]
-        labels = ["loss", self.measure, "chosen"]
+        labels = [loss, quality, "chosen"]
         self.legend_ = add_legend(ax, lines, labels[: len(lines)], loc="center right")
         tidy(ax)
         tidy(self.accuracy_ax_)

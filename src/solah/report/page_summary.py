@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.evaluation import CrossValidation
     from solah.kernels.arrays import Float
-    from solah.learn.additive import PathStep
+    from solah.learn.objective import PathStep
     from solah.model.document import Model
 
 MAX_RULES = 400

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from solah.evaluation import CrossValidation
     from solah.explain import Rule
-    from solah.learn.additive import PathStep
+    from solah.learn.objective import PathStep
     from solah.model import Attribute, Fusion, Goal, Model, Tree
 
 MAX_RULES = 20
@@ -114,7 +114,7 @@ def describe_fusion(fusion: Fusion) -> dict[str, Any]:
 def describe_path(path: Sequence[PathStep]) -> list[dict[str, Any]]:
     """Describe what each number of rules is worth, the fewest first."""
     ordered = sorted(path, key=lambda step: (step.n_rules, step.max_rules))
-    return [dict(vars(step)) for step in ordered]
+    return [vars(step) | {"loss": step.loss, "quality": step.quality} for step in ordered]
 
 
 def describe_tree(tree: Tree) -> dict[str, Any]:

@@ -102,7 +102,8 @@ class Facts:
     kinds : what each attribute is
     sketches : of the attributes that are numbers, by name
     classes : the different values of the target and how many rows have each, whatever they weigh
-    heaviest : the largest weight that a row of each class has by itself, by its spelling
+    weights : the smallest weight above zero and the largest one of each class's rows, by its
+        spelling; class weights not included
     digests : the smallest digests of rows, as ``keep_smallest`` has them
     """
 
@@ -111,7 +112,7 @@ class Facts:
     kinds: tuple[Kind, ...]
     sketches: Mapping[str, Sketch]
     classes: Mapping[State, int]
-    heaviest: Mapping[str, float]
+    weights: Mapping[str, tuple[float, float]]
     digests: UInt64
 
     def states(self, place: int) -> tuple[State, ...]:
@@ -172,7 +173,7 @@ class Survey(Pass["_Seen"]):
                 if one.is_numeric
             },
             classes=_classes(self.roles.target, seen.goal),
-            heaviest=seen.heaviest,
+            weights=seen.weights,
             digests=seen.digests,
         )
 
@@ -186,7 +187,7 @@ class _Seen:
             _SeenColumn(SketchState.empty(limits)) for _ in range(n_columns + 1)
         )
         self.n_rows = 0
-        self.heaviest: dict[str, float] = {}
+        self.weights: dict[str, tuple[float, float]] = {}
         self.digests = np.empty(0, dtype=np.uint64)
 
     def add(self, table: Table, roles: ColumnRoles) -> None:
@@ -219,27 +220,32 @@ class _Seen:
         self.digests = keep_smallest(np.concatenate([self.digests, of_rows]), self.limits)
 
     def _weigh(self, goal: Column, weights: Float) -> None:
-        """Note the heaviest row of each class."""
+        """Note the lightest and the heaviest row of each class."""
         classes, places = np.unique(_spelt(goal), return_inverse=True)
-        heaviest = np.zeros(len(classes))
+        lightest, heaviest = np.full(len(classes), np.inf), np.zeros(len(classes))
+        np.minimum.at(lightest, places, np.where(weights > 0, weights, np.inf))
         np.maximum.at(heaviest, places, weights)
-        for name, weight in zip(classes.tolist(), heaviest.tolist(), strict=True):
-            self.heaviest[name] = max(self.heaviest.get(name, 0.0), weight)
+        spans = zip(lightest.tolist(), heaviest.tolist(), strict=True)
+        self._widen(dict(zip(classes.tolist(), spans, strict=True)))
+
+    def _widen(self, spans: Mapping[str, tuple[float, float]]) -> None:
+        for name, (lightest, heaviest) in spans.items():
+            low, high = self.weights.get(name, (np.inf, 0.0))
+            self.weights[name] = min(low, lightest), max(high, heaviest)
 
     def merge(self, other: _Seen) -> None:
         for mine, its in zip(self.columns, other.columns, strict=True):
             mine.merge(its)
         self.goal.merge(other.goal)
         self.n_rows += other.n_rows
-        for name, weight in other.heaviest.items():
-            self.heaviest[name] = max(self.heaviest.get(name, 0.0), weight)
+        self._widen(other.weights)
         self.digests = keep_smallest(np.concatenate([self.digests, other.digests]), self.limits)
 
     def statistics(self) -> Statistics:
         found: Statistics = {
             "n": np.array([self.n_rows, len(self.columns)]),
-            "classes": np.array(list(self.heaviest), dtype=np.str_),
-            "heaviest": np.array(list(self.heaviest.values())),
+            "classes": np.array(list(self.weights), dtype=np.str_),
+            "weights": np.array(list(self.weights.values())).reshape(-1, 2),
             "digests": self.digests,
         }
         for place, column in enumerate([*self.columns, self.goal]):
@@ -255,8 +261,8 @@ class _Seen:
             for place in range(n_columns + 1)
         )
         seen.n_rows, seen.digests = n_rows, statistics["digests"]
-        names, weights = statistics["classes"].tolist(), statistics["heaviest"].tolist()
-        seen.heaviest = dict(zip(names, weights, strict=True))
+        spans = map(tuple, statistics["weights"].tolist())
+        seen.weights = dict(zip(statistics["classes"].tolist(), spans, strict=True))
         return seen
 
 

@@ -39,10 +39,11 @@ _MAGNITUDE = np.int64(2**63 - 1)
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Some rows, each different, with the weight of all that say the same."""
+    """Some rows, each different, with the weight and the number of all that are equal to it."""
 
     rows: Rows
     digests: UInt64
+    counts: Int64
 
 
 class Spread(Pass["_Spread"]):
@@ -128,15 +129,20 @@ class _Drawn:
         nothing = np.empty(0, dtype=np.int64)
         self.rows = Rows(np.empty((0, n_columns)), nothing, nothing)
         self.digests = np.empty(0, dtype=np.uint64)
+        self.counts = nothing
 
-    def add(self, rows: Rows, digests: UInt64) -> None:
-        """Take rows in; of those that say the same, one is kept."""
+    def add(self, rows: Rows, digests: UInt64, counts: Int64 | None = None) -> None:
+        """Take rows in, each of which occurred once or as often as given; join equal ones."""
         if not len(digests):
             return
+        if counts is None:
+            counts = np.ones(len(digests), dtype=np.int64)
         both = rows if not len(self.digests) else _joined(self.rows, rows)
-        all_digests = np.concatenate([self.digests, digests])
-        kept, weights, self.digests = draw_rows(all_digests, both.weights, len(all_digests))
-        self.rows = replace(_take(both, kept), weights=weights)
+        digests = np.concatenate([self.digests, digests])
+        counts = np.concatenate([self.counts, counts])
+        drawn = draw_rows(digests, both.weights, len(digests), counts)
+        self.rows = replace(_take(both, drawn.rows), weights=drawn.weights)
+        self.digests, self.counts = drawn.digests, drawn.counts
 
     def statistics(self) -> Statistics:
         found = {
@@ -144,21 +150,23 @@ class _Drawn:
             "sample/codes": self.rows.codes,
             "sample/weights": self.rows.weights,
             "sample/digests": self.digests,
+            "sample/counts": self.counts,
         }
         return found if self.rows.groups is None else found | {"sample/groups": self.rows.groups}
 
     @classmethod
     def of(cls, statistics: Statistics) -> _Drawn:
-        rows, digests = _drawn_rows(statistics)
+        rows, digests, counts = _drawn_rows(statistics)
         drawn = cls(rows.readings.shape[1])
-        drawn.rows, drawn.digests = rows, digests
+        drawn.rows, drawn.digests, drawn.counts = rows, digests, counts
         return drawn
 
 
-def _drawn_rows(statistics: Statistics) -> tuple[Rows, UInt64]:
+def _drawn_rows(statistics: Statistics) -> tuple[Rows, UInt64, Int64]:
     names = ("readings", "codes", "weights")
     rows = Rows(*(statistics[f"sample/{name}"] for name in names))
-    return replace(rows, groups=statistics.get("sample/groups")), statistics["sample/digests"]
+    rows = replace(rows, groups=statistics.get("sample/groups"))
+    return rows, statistics["sample/digests"], statistics["sample/counts"]
 
 
 def _joined(one: Rows, other: Rows) -> Rows:

@@ -69,8 +69,9 @@ class Profile:
         """Count what must be known of all rows before they can be described."""
         states = np.array(list(facts.classes))
         of_classes = _class_weights(class_weight, facts)
-        heaviest = [facts.heaviest[spell(state)] for state in facts.classes]
-        _, unit = integer_weights(np.array(heaviest) * of_classes)
+        spans = np.array([facts.weights[spell(state)] for state in facts.classes])
+        spans[~np.isfinite(spans)] = 0.0  # no row of the class has weight
+        _, unit = integer_weights((spans * of_classes[:, None]).ravel())
         attributes = plain_attributes(facts)
         reader = Reader(roles, attributes, tuple(facts.classes), of_classes, unit)
         sketches = {a.name: facts.sketches[a.name] for a in attributes if not a.is_coded}
@@ -81,7 +82,7 @@ class Profile:
         return cls(
             engine=engine,
             facts=facts,
-            goal=GoalFacts(goal, states, sums, unit, of_classes),
+            goal=GoalFacts(goal, states, sums, unit),
             reader=reader,
             sketches=sketches,
             counts=spread.counts(found),

@@ -26,8 +26,8 @@ import numpy as np
 from sklearn.base import clone
 
 from solah.exceptions import DataError, ForeignNodeError
-from solah.learn.additive import Choice
 from solah.learn.recipe import Strength
+from solah.learn.selection import Choice
 from solah.stream.deciding import Decider
 from solah.stream.values import as_goal, as_table
 

@@ -1,0 +1,440 @@
+"""Choose words, strength, interactions and the number of rules of an additive model on folds.
+
+One choice after another is made on the same folds. Every fold places its own words and ranks its
+own products, so that no figure comes from rows that were trained on. The best of several
+candidates looks better than it is, though. Each choice is therefore made again without each fold
+in turn, and the loss of that fold with the choice of the others shows how much better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from solah.learn.design import Design
+from solah.learn.sample import mean_and_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from solah.data.digests import UInt64
+    from solah.kernels.arrays import Float, Int64
+    from solah.learn.cuts import SplitGains
+    from solah.learn.objective import PathStep, Scores
+    from solah.learn.recipe import (
+        AdditiveRecipe,
+        BudgetSettings,
+        InteractionSettings,
+        Strength,
+        WordKind,
+    )
+    from solah.learn.sample import Fold, Sample
+
+    Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was settled.
+
+    Attributes
+    ----------
+    words : the kind of words
+    strength : how strongly scores are held back
+    n_products : how many products of two attributes there are
+    max_rules : the most rules; None for any number
+    path : the numbers of rules that were compared
+    reason : why, in a sentence
+    expected : the mean loss of held-out rows with that number of rules, and its standard error;
+        None where nothing was held out
+    allowance : by how much the mean loss may still rise before it is out of tolerance
+    """
+
+    words: WordKind
+    strength: Strength
+    n_products: int
+    max_rules: int | None
+    path: tuple[PathStep, ...] = ()
+    reason: str = ""
+    expected: tuple[float, float] | None = None
+    allowance: float = 0.0
+
+    @property
+    def word_kind(self) -> str:
+        """Where words stand, as users call it."""
+        return self.words if self.words in ("quantile", "uniform") else "learnt"
+
+
+def choose(sample: Sample, recipe: AdditiveRecipe, tell: Tell) -> Choice:
+    """Compare what is open on folds of a sample."""
+    budget, interactions = recipe.budget, recipe.interactions
+    middle = recipe.strengths[len(recipe.strengths) // 2]
+    n_products = interactions.least
+    is_open = len(recipe.strengths) > 1 or interactions.tried or budget.max_rules is None
+    compared = sample.first(recipe.compared_rows)
+    is_many = min(compared.n_rows, compared.weights.sum()) >= recipe.many_rows
+    n_folds = recipe.n_folds_of_many if is_many and sample.groups is None else recipe.n_folds
+    folds = compared.folds(n_folds) if is_open else []
+    if len(folds) < 2:
+        reason = "there are too few rows to compare numbers of rules" if is_open else ""
+        return Choice(recipe.words.kind, middle, n_products, budget.max_rules, (), reason)
+    held_out = HeldOut.of([fold.tested for fold in folds])
+    words, trials = _choose_words(folds, held_out, recipe, middle, tell)
+    strength = middle
+    if len(recipe.strengths) > 1:
+        strength = _choose_strength(trials, held_out, recipe.strengths, tell)
+    if interactions.tried:
+        n_products = _choose_products(trials, held_out, strength, interactions, tell)
+    if budget.max_rules is not None:
+        return Choice(words, strength, n_products, budget.max_rules)
+    tell("comparing numbers of rules")
+    return _choose_rules(trials, held_out, words, strength, n_products, budget)
+
+
+class Result(NamedTuple):
+    """The losses and hits of held-out rows: ``(n_rows,)`` each."""
+
+    losses: Float
+    hits: Float
+
+    @classmethod
+    def together(cls, parts: Iterable[Result]) -> Result:
+        """Join the results of folds."""
+        losses, hits = zip(*parts, strict=True)
+        return cls(np.concatenate(losses), np.concatenate(hits))
+
+    def take(self, rows: NDArray[np.bool_]) -> Result:
+        """Return the results of some rows."""
+        return Result(self.losses[rows], self.hits[rows])
+
+
+@dataclass(eq=False)
+class HeldOut:
+    """The tested rows of all folds.
+
+    Attributes
+    ----------
+    weights, pieces, groups : (n_rows,) as :class:`~solah.learn.sample.Sample` has them
+    folds : (n_rows,) the fold that each is tested in
+    optimism : by how much losses are too low, and hits too high, because the best was chosen
+    """
+
+    weights: Float
+    pieces: Int64
+    groups: UInt64 | None
+    folds: Int64
+    optimism: tuple[float, float] = (0.0, 0.0)
+
+    @classmethod
+    def of(cls, tested: Sequence[Sample]) -> HeldOut:
+        """Join the tested rows of folds."""
+        groups = [one.groups for one in tested if one.groups is not None]
+        return cls(
+            np.concatenate([one.weights for one in tested]),
+            np.concatenate([one.pieces for one in tested]),
+            np.concatenate(groups) if groups else None,
+            np.repeat(np.arange(len(tested)), [one.n_rows for one in tested]),
+        )
+
+    def take(self, rows: NDArray[np.bool_]) -> HeldOut:
+        """Return some of the rows."""
+        groups = None if self.groups is None else self.groups[rows]
+        return HeldOut(self.weights[rows], self.pieces[rows], groups, self.folds[rows])
+
+    def mean(self, values: Float) -> tuple[float, float]:
+        """Return the mean of a value per row, and its standard error."""
+        return mean_and_error(values, self.weights, self.pieces, self.groups)
+
+    def choose(self, select: Select, results: Sequence[Result]) -> int:
+        """Select one of several results, and note how much better than it is that makes it look."""
+        best = select([one.losses for one in results], self)
+        losses, hits = np.zeros((2, len(self.weights)))
+        for fold in np.unique(self.folds):
+            is_other = self.folds != fold
+            others = [one.losses[is_other] for one in results]
+            chosen = results[select(others, self.take(is_other))]
+            losses[~is_other] = (chosen.losses - results[best].losses)[~is_other]
+            hits[~is_other] = (results[best].hits - chosen.hits)[~is_other]
+        of_losses, of_hits = self.optimism
+        self.optimism = of_losses + self.mean(losses)[0], of_hits + self.mean(hits)[0]
+        return best
+
+
+Select = Callable[[Sequence["Float"], HeldOut], int]
+"""Selects one of several candidates by the losses of held-out rows."""
+
+
+class _Step(NamedTuple):
+    """A number of rules in one fold."""
+
+    result: Result
+    n_rules: int
+    n_attributes: int
+
+
+class _Trial:
+    """One fold: what is learned from its training rows, and how good it is on the others."""
+
+    def __init__(self, fold: Fold, recipe: AdditiveRecipe, gains: SplitGains | None = None) -> None:
+        self.fold, self.recipe = fold, recipe
+        self.design = Design.begin(fold.learnt, recipe, gains)
+        self.tested = self.design.columns_of(fold.tested)
+        self.fitted: dict[Strength, Scores] = {}
+
+    def try_strength(self, strength: Strength) -> Result:
+        """Test the single terms alone."""
+        if strength not in self.fitted:
+            self.fitted[strength] = self.design.fit(strength, is_rough=True)
+        return self._result(self.fitted[strength].of(self.tested))
+
+    def begin_products(self, strength: Strength) -> None:
+        """Go on from what the single terms leave."""
+        self.design.scores = self.fitted.get(strength)
+        if self.design.scores is None:
+            self.design.fit(strength, is_rough=True)
+
+    def try_products(self, strength: Strength, n_products: int) -> Result:
+        """Test the terms with this number of products."""
+        self.design.add_products(n_products, self.recipe.interactions)
+        scores = self.design.fit(strength, is_rough=True)
+        return self._result(scores.of(self.design.columns_of(self.fold.tested)))
+
+    def walk(self, strength: Strength, n_products: int) -> list[_Step]:
+        """Test fewer and fewer rules."""
+        design = self.design.again()
+        design.scores = self.fitted.get(strength) or design.fit(strength, is_rough=True)
+        design.add_missing(self.recipe.missing_statistic)
+        design.take_products(self.design, n_products)
+        design.fit(strength, is_rough=True)
+        tested = design.columns_of(self.fold.tested)
+        path = design.path(strength, prices_of(self.fold.learnt, self.recipe))
+        found: list[_Step] = []
+        for max_rules in self.recipe.budget.steps:
+            before = path.n_rules
+            path.walk(max_rules)
+            if self.recipe.budget.max_attributes is not None:
+                path.drop_attributes(self.recipe.budget.max_attributes)
+            if found and path.n_rules == before:
+                found.append(found[-1])
+                continue
+            totals = design.refit(path, strength, is_rough=True).of(tested @ path.reduction())
+            found.append(_Step(self._result(totals), path.n_rules, len(path.attributes)))
+        return found
+
+    def loss_of_nothing(self) -> Float:
+        """Return the losses of the tested rows where nothing is read."""
+        begin = self.fold.learnt.objective.begin(self.fold.learnt.weights)
+        totals = np.tile(begin, (self.fold.tested.n_rows, 1))
+        return self.fold.tested.objective.losses(totals)
+
+    def _result(self, totals: Float) -> Result:
+        objective = self.fold.tested.objective
+        return Result(objective.losses(totals), objective.hits(totals))
+
+
+def _choose_words(
+    folds: Sequence[Fold],
+    held_out: HeldOut,
+    recipe: AdditiveRecipe,
+    strength: Strength,
+    tell: Tell,
+) -> tuple[WordKind, list[_Trial]]:
+    """Take learned words only where they are clearly better than blind ones, which vary less."""
+    kind = recipe.words.kind
+    if kind != "auto":
+        return kind, [_Trial(fold, recipe) for fold in folds]
+    tell("comparing words")
+    blind = [_Trial(fold, recipe.with_words("quantile")) for fold in folds]
+    learnt = [_Trial(one.fold, recipe.with_words("both"), one.design.gains) for one in blind]
+    results = [
+        Result.together(trial.try_strength(strength) for trial in trials)
+        for trials in (blind, learnt)
+    ]
+
+    def select(losses: Sequence[Float], rows: HeldOut) -> int:
+        gain, error = rows.mean(losses[1] - losses[0])
+        return int(gain < -recipe.words.errors * error)
+
+    return ("both", learnt) if held_out.choose(select, results) else ("quantile", blind)
+
+
+def _lowest(losses: Sequence[Float], rows: HeldOut) -> int:
+    return int(np.argmin([rows.mean(one)[0] for one in losses]))
+
+
+def _choose_strength(
+    trials: Sequence[_Trial], held_out: HeldOut, strengths: Sequence[Strength], tell: Tell
+) -> Strength:
+    """Go from the middle on in the direction in which the loss falls."""
+    results: dict[int, Result] = {}
+
+    def loss(place: int) -> float:
+        if place not in results:
+            one = strengths[place]
+            tell(f"comparing strengths: {one.ridge:g}, {one.smooth:g}")
+            results[place] = Result.together(trial.try_strength(one) for trial in trials)
+        return held_out.mean(results[place].losses)[0]
+
+    best = len(strengths) // 2
+    for step in (1, -1):
+        while 0 <= best + step < len(strengths) and loss(best + step) < loss(best):
+            best += step
+    places = sorted(results)
+    return strengths[places[held_out.choose(_lowest, [results[place] for place in places])]]
+
+
+def _choose_products(
+    trials: Sequence[_Trial],
+    held_out: HeldOut,
+    strength: Strength,
+    settings: InteractionSettings,
+    tell: Tell,
+) -> int:
+    """Choose the number of products with the lowest loss, if that is clearly lower."""
+    for trial in trials:
+        trial.begin_products(strength)
+    first = (
+        [trial.try_products(strength, settings.least) for trial in trials]
+        if settings.least
+        else [trial.try_strength(strength) for trial in trials]
+    )
+    numbers, results = [settings.least], [Result.together(first)]
+    lowest = results[0].losses
+    for n_products in settings.tried:
+        tell(f"comparing interactions: {n_products}")
+        numbers.append(n_products)
+        results.append(
+            Result.together(trial.try_products(strength, n_products) for trial in trials)
+        )
+        gain, error = held_out.mean(results[-1].losses - lowest)
+        if gain < 0:
+            lowest = results[-1].losses
+        elif gain > error:
+            break
+
+    def select(losses: Sequence[Float], rows: HeldOut) -> int:
+        best = _lowest(losses, rows)
+        gain, error = rows.mean(losses[best] - losses[0])
+        return best if gain < -settings.errors * error else 0
+
+    return numbers[held_out.choose(select, results)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Tolerance:
+    """How far above the lowest loss numbers of rules may be.
+
+    Attributes
+    ----------
+    means : (n_steps,) the mean losses, from many rules to few
+    errors : (n_steps,) the standard errors of how much higher they are than the lowest
+    explained, remaining : the tolerances that do not depend on errors; the smaller counts
+    budget : how much of each is allowed
+    """
+
+    means: Float
+    errors: Float
+    explained: float
+    remaining: float
+    budget: BudgetSettings
+
+    @classmethod
+    def of(cls, losses: Sequence[Float], rows: HeldOut, budget: BudgetSettings) -> _Tolerance:
+        """Measure losses of numbers of rules; the last ones are those of no rule at all."""
+        *losses, nothing = losses
+        means = np.array([rows.mean(one)[0] for one in losses])
+        best = losses[int(np.argmin(means))]
+        errors = np.array([rows.mean(one - best)[1] for one in losses])
+        lowest = float(means.min())
+        explained = budget.tolerance * max(rows.mean(nothing)[0] - lowest, 0.0)
+        return cls(means, errors, explained, budget.tolerance_of_loss * lowest, budget)
+
+    @property
+    def limits(self) -> Float:
+        """The highest mean loss that each number of rules may have."""
+        fixed = min(self.explained, self.remaining)
+        limits = self.means.min() + np.maximum(self.budget.errors * self.errors, fixed)
+        if self.budget.steps[-1] == 0:  # rules must prove that they are better than none
+            limits[-1] = self.means.min() + self.budget.errors_of_any * self.errors[-1]
+        return np.asarray(limits)
+
+    def select(self) -> int:
+        """Return the place of the fewest rules within tolerance."""
+        return int(np.flatnonzero(self.means <= self.limits).max())
+
+    def criterion(self, place: int) -> str:
+        """Name the tolerance that lets a number of rules count as good."""
+        is_none = self.budget.steps[place] == 0
+        errors = self.budget.errors_of_any if is_none else self.budget.errors
+        if is_none or self.means[place] <= self.means.min() + errors * self.errors[place]:
+            return f"{errors:g} standard errors"
+        if self.explained <= self.remaining:
+            return f"{self.budget.tolerance:.0%} of the explained loss"
+        return f"{self.budget.tolerance_of_loss:.0%} of the lowest loss"
+
+
+def _choose_rules(
+    trials: Sequence[_Trial],
+    held_out: HeldOut,
+    words: WordKind,
+    strength: Strength,
+    n_products: int,
+    budget: BudgetSettings,
+) -> Choice:
+    """Select the fewest rules within tolerance of the best."""
+    walked = [trial.walk(strength, n_products) for trial in trials]
+    steps = budget.steps
+    results = [Result.together(found[k].result for found in walked) for k in range(len(steps))]
+    nothing = np.concatenate([trial.loss_of_nothing() for trial in trials])
+    found = _Tolerance.of([*(one.losses for one in results), nothing], held_out, budget)
+
+    def select(losses: Sequence[Float], rows: HeldOut) -> int:
+        return _Tolerance.of(losses, rows, budget).select()
+
+    chosen = held_out.choose(select, [*results, Result(nothing, np.zeros_like(nothing))])
+    best = int(np.argmin(found.means))
+    too_low, too_high = held_out.optimism
+    objective = trials[0].fold.tested.objective
+    path = [
+        objective.step(
+            found.means[k] + too_low,
+            held_out.mean(results[k].hits)[0] - too_high,
+            found.errors[k],
+            max_rules=max_rules,
+            n_rules=float(np.mean([one[k].n_rules for one in walked])),
+            n_attributes=float(np.mean([one[k].n_attributes for one in walked])),
+            is_chosen=k == chosen,
+        )
+        for k, max_rules in enumerate(steps)
+    ]
+    how = "cross-validated" if held_out.groups is None else "group cross-validated"
+    reason = (
+        f"{steps[chosen]} rules: the fewest whose {how} {path[best].metrics[1]} "
+        f"({path[chosen].loss:.4g}) is within {found.criterion(chosen)} of the best "
+        f"({path[best].loss:.4g}, {steps[best]} rules)"
+    )
+    return Choice(
+        words,
+        strength,
+        n_products,
+        steps[chosen],
+        tuple(path),
+        reason,
+        expected=(found.means[chosen] + too_low, held_out.mean(results[chosen].losses)[1]),
+        allowance=float(max(found.limits[chosen] - found.means[chosen], 0.0)),
+    )
+
+
+def prices_of(sample: Sample, recipe: AdditiveRecipe) -> Mapping[int, float]:
+    """Return what attributes cost, by their places."""
+    costs = recipe.budget.costs
+    return {
+        place: costs[attribute.name]
+        for place, attribute in enumerate(sample.attributes)
+        if attribute.name in costs
+    }

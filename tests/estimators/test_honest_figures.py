@@ -1,0 +1,189 @@
+"""Figures that a fit reports about itself hold on fresh rows, whatever rows weigh."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import roc_auc_score
+from threadpoolctl import threadpool_info
+
+from solah import SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegressor
+from solah.model.format import to_json
+
+
+def chosen(model):
+    return next(step for step in model.path_ if step.is_chosen)
+
+
+def used(model):
+    """Return the numbers of the columns that rules ask for."""
+    if model.n_rules_ <= 1:
+        return set()
+    return {int(attribute.name[1:]) for attribute in model.model_.attributes}
+
+
+def two_of_six(rng, n_rows):
+    """Return rows of six columns, of which two move the class, and their scores."""
+    X = rng.normal(size=(n_rows, 6))
+    return X, 1.2 * X[:, 0] - np.abs(X[:, 1])
+
+
+def classes_of(rng, scores):
+    return (scores + rng.logistic(size=len(scores)) > 0).astype(int)
+
+
+@pytest.mark.parametrize("weight", [2.0, 3.0, 0.1])
+@pytest.mark.parametrize("n_rows", [600, 25_000])
+def test_the_same_weight_on_every_row_changes_nothing(n_rows, weight):
+    rng = np.random.default_rng(0)
+    X, scores = two_of_six(rng, n_rows)
+    y = classes_of(rng, scores)
+    plain = SelfOrganisedHierarchyClassifier().fit(X, y)
+    weighed = SelfOrganisedHierarchyClassifier().fit(X, y, sample_weight=np.full(n_rows, weight))
+    assert weighed.path_ == plain.path_
+    np.testing.assert_array_equal(weighed.predict_proba(X), plain.predict_proba(X))
+    for one, other in zip(weighed.model_.trees, plain.model_.trees, strict=True):
+        np.testing.assert_array_equal(one.evidence, other.evidence)
+        np.testing.assert_array_equal(one.belief, other.belief)
+        np.testing.assert_allclose(one.support, weight * other.support, rtol=1e-12)
+    amounts = scores + rng.normal(size=n_rows)
+    plain = SelfOrganisedHierarchyRegressor().fit(X, amounts)
+    weighed = SelfOrganisedHierarchyRegressor().fit(X, amounts, np.full(n_rows, weight))
+    assert weighed.path_ == plain.path_
+    np.testing.assert_allclose(weighed.predict(X), plain.predict(X), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_small_whole_weights_are_repeated_rows(seed):
+    rng = np.random.default_rng(seed)
+    X, scores = two_of_six(rng, 300)
+    y, times = classes_of(rng, scores), rng.integers(0, 6, 300)
+    weighed = SelfOrganisedHierarchyClassifier().fit(X, y, sample_weight=times)
+    repeated = SelfOrganisedHierarchyClassifier().fit(X.repeat(times, axis=0), y.repeat(times))
+    assert weighed.path_ == repeated.path_
+    assert to_json(weighed.model_) == to_json(repeated.model_)
+    weighed = SelfOrganisedHierarchyRegressor().fit(X, scores, sample_weight=times)
+    repeated = SelfOrganisedHierarchyRegressor().fit(X.repeat(times, axis=0), scores.repeat(times))
+    assert weighed.path_ == repeated.path_
+
+
+def noise_used(n_rows, seed, spread):
+    """Count the columns of noise that get rules: beside nothing, beside signals, of a number."""
+    rng = np.random.default_rng(seed)
+    X, scores = two_of_six(rng, n_rows)
+    X = np.hstack([X, rng.normal(size=(n_rows, 16))])
+    weights = rng.lognormal(0.0, spread, n_rows) if spread else None
+    found = []
+    for learner, y, informative in (
+        (SelfOrganisedHierarchyClassifier(), rng.integers(0, 2, n_rows), set()),
+        (SelfOrganisedHierarchyClassifier(), classes_of(rng, scores), {0, 1}),
+        (SelfOrganisedHierarchyRegressor(), rng.normal(size=n_rows), set()),
+        (SelfOrganisedHierarchyRegressor(), scores + rng.normal(size=n_rows), {0, 1}),
+    ):
+        columns = used(learner.fit(X, y, sample_weight=weights))
+        assert weights is not None or informative <= columns
+        found.append(len(columns - informative))
+    return found
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize(
+    ("n_rows", "n_seeds"),
+    [
+        (2_000, 10),
+        pytest.param(30_000, 4, marks=pytest.mark.slow),
+        pytest.param(200_000, 1, marks=pytest.mark.slow),
+    ],
+)
+def test_columns_of_noise_get_no_rules(n_rows, n_seeds, spread):
+    found = np.array([noise_used(n_rows, seed, spread) for seed in range(n_seeds)])
+    assert (found.mean(axis=0) <= 1).all(), found
+
+
+def weights_of(rng, n_rows):
+    return {"sample_weight": rng.lognormal(0.0, 1.0, n_rows)}
+
+
+def groups_of(rng, n_rows):
+    return {"groups": rng.integers(0, 40, n_rows)}
+
+
+def log_losses(model, X, y):
+    return -np.log(model.predict_proba(X)[np.arange(len(y)), y])
+
+
+@pytest.mark.parametrize("more", [lambda *_: {}, weights_of, groups_of])
+@pytest.mark.parametrize(
+    ("n_rows", "n_seeds"), [(500, 20), pytest.param(30_000, 4, marks=pytest.mark.slow)]
+)
+def test_the_reported_loss_is_not_below_that_of_fresh_rows(n_rows, n_seeds, more):
+    differences = []
+    for seed in range(n_seeds):
+        rng = np.random.default_rng(seed)
+        X, scores = two_of_six(rng, n_rows + 20_000)
+        y = classes_of(rng, scores)
+        model = SelfOrganisedHierarchyClassifier()
+        model.fit(X[:n_rows], y[:n_rows], **more(rng, n_rows))
+        differences.append(chosen(model).log_loss - log_losses(model, X, y)[n_rows:].mean())
+    error = np.std(differences, ddof=1) / np.sqrt(n_seeds)
+    assert np.mean(differences) > -2 * error, differences
+
+
+def test_the_reported_error_of_numbers_is_not_below_that_of_fresh_rows():
+    differences = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, scores = two_of_six(rng, 10_500)
+        amounts = 40 * (scores + rng.normal(size=len(scores)))
+        model = SelfOrganisedHierarchyRegressor()
+        model.fit(X[:500], amounts[:500], sample_weight=rng.lognormal(0.0, 1.0, 500))
+        fresh = np.sqrt(np.mean((model.predict(X[500:]) - amounts[500:]) ** 2))
+        differences.append(chosen(model).rmse / fresh - 1)
+    error = np.std(differences, ddof=1) / np.sqrt(20)
+    assert -2 * error < np.mean(differences) < 0.1, differences
+
+
+def test_numbers_report_errors_in_the_unit_of_the_target():
+    rng = np.random.default_rng(0)
+    X, scores = two_of_six(rng, 400)
+    amounts = 1000 * (scores + rng.normal(size=400))
+    model = SelfOrganisedHierarchyRegressor().fit(X, amounts)
+    for step in model.path_:
+        assert step.rmse == pytest.approx(amounts.std() * np.sqrt(1 - step.r2), rel=1e-9)
+    assert f"RMSE ({chosen(model).rmse:.4g})" in model.selection_reason_
+
+
+def rare(seed, n_rows):
+    """Return rows of which one in 150 is positive, with a category of noise."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n_rows, 4)), columns=list("abcd"))
+    X["shop"] = [f"s{number}" for number in rng.integers(0, 200, n_rows)]
+    return X, (X["a"] + 0.7 * X["b"] + rng.logistic(size=n_rows) > 6).to_numpy()
+
+
+def test_balanced_classes_are_not_memorised():
+    X, y = rare(0, 30_000)
+    fresh, truth = rare(1, 30_000)
+    aucs = {}
+    for class_weight in (None, "balanced"):
+        model = SelfOrganisedHierarchyClassifier(class_weight=class_weight).fit(X, y)
+        probabilities = model.predict_proba(fresh)[:, 1]
+        assert (probabilities < 0.999).all()
+        aucs[class_weight] = roc_auc_score(truth, probabilities)
+    assert aucs["balanced"] > aucs[None] - 0.02
+    assert aucs[None] > 0.75
+
+
+def test_fits_in_threads_agree_and_leave_blas_alone():
+    X, y = load_breast_cancer(return_X_y=True)
+    before = [library["num_threads"] for library in threadpool_info()]
+
+    def fitted(_):
+        return to_json(SelfOrganisedHierarchyClassifier(interactions=0).fit(X, y).model_)
+
+    with ThreadPoolExecutor(6) as pool:
+        found = set(pool.map(fitted, range(12)))
+    assert found == {fitted(0)}
+    assert [library["num_threads"] for library in threadpool_info()] == before
