@@ -1,4 +1,9 @@
-"""Runs the program of a model on rows, as a whole or part by part."""
+"""Runs the program of a model on rows, as a whole or part by part.
+
+The C kernel (``native/run.c``) and the NumPy functions here do the same operations in the same
+order, so their results are equal to the bit. NumPy is the oracle in tests, and runs programs where
+there is no compiler.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.kernels.choose import map_slices
+from solah.kernels import native
+from solah.kernels.choose import kernel, map_slices
 from solah.kernels.reference import softmax
 from solah.model.program import AxisKind, Grid, Link, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -71,10 +77,15 @@ def run(program: Program, readings: Float, n_threads: int = 1, *, scores: bool =
     -------
     outputs : ndarray of shape (n_rows, n_outputs)
     """
+    readings = np.require(readings, np.float64, "A")
     outputs = np.empty((len(readings), program.n_outputs))
+    is_native = kernel().name == native.name
 
     def run_rows(rows: slice) -> None:
-        _run_numpy(program, readings[rows], outputs[rows], scores=scores)
+        if is_native:
+            native.run(program.flat, readings[rows], outputs[rows], scores=scores)
+        else:
+            _run_numpy(program, readings[rows], outputs[rows], scores=scores)
 
     map_slices(run_rows, len(readings), n_threads)
     return outputs
@@ -94,15 +105,15 @@ def trace(program: Program, readings: Float) -> list[StageTrace]:
         From bottom to top.
     """
     stages: list[StageTrace] = []
-    outputs: dict[int, Float] = {}
-    rows = Rows(program, readings, outputs)
+    rows = Rows(program, readings)
     for number, stage in enumerate(program.stages):
-        parts = [rows.term(term) for term in stage.terms]
+        parts = [rows.term(number, part) for part in range(len(stage.terms))]
         for group in stage.groups:
             parts.append(add_up(parts[part] for part in group.parts))
         scores = stage_scores(stage, parts[-1])
-        outputs[number] = stage_outputs(stage, scores)
-        stages.append(StageTrace(tuple(parts), scores, outputs[number]))
+        outputs = stage_outputs(stage, scores)
+        rows.outputs[:, number] = outputs
+        stages.append(StageTrace(tuple(parts), scores, outputs))
     return stages
 
 
@@ -114,22 +125,34 @@ class Rows:
     program : Program
     readings : ndarray of shape (n_rows, n_features)
         Columns that no evaluated term reads may hold anything.
-    outputs : mapping of int to ndarray of shape (n_rows, n_outputs)
-        The outputs of the stages whose beliefs the terms read, by the stages' indices.
+
+    Attributes
+    ----------
+    outputs : (n_rows, n_stages, n_outputs) the outputs of stages, 0 at first; to be filled in
+        before a term is evaluated that reads them
     """
 
-    def __init__(self, program: Program, readings: Float, outputs: Mapping[int, Float]) -> None:
-        self._program, self._readings, self._outputs = program, readings, outputs
-        self._located: dict[int, tuple[NDArray[np.intp], Float]] = {}
+    def __init__(self, program: Program, readings: Float) -> None:
+        self._program, self._readings = program, readings
+        self._is_native = kernel().name == native.name
+        self._places: dict[int, tuple[NDArray[np.intp], Float]] = {}
+        self.outputs = np.zeros((len(readings), len(program.stages), program.n_outputs))
 
     def __len__(self) -> int:
         return len(self._readings)
 
-    def term(self, term: Term) -> Sum:
-        """Return what a term adds."""
+    def term(self, stage: int, part: int) -> Sum:
+        """Return what a term of a stage adds, given the indices of both."""
+        term = self._program.stages[stage].terms[part]
+        weights = np.empty((len(self), self._program.n_outputs))
+        if self._is_native:
+            number = self._program.first_terms[stage] + part
+            native.run_term(self._program.flat, number, self._readings, self.outputs, weights)
+        else:
+            weights[:] = self._weights(term)
         lost = self._is_lost(term)
         share, variance = np.where(lost, term.share, 0.0), np.where(lost, term.variance, 0.0)
-        return Sum(self._weights(term), share, variance)
+        return Sum(weights, share, variance)
 
     def _is_lost(self, term: Term) -> NDArray[np.bool_]:
         """Tell which rows lack a reading that the term needs."""
@@ -141,37 +164,38 @@ class Rows:
         return lost
 
     def _weights(self, term: Term) -> Float:
+        """Return what a term adds: the steps of ``native/run.c`` in NumPy."""
         if isinstance(term.cells, Walk):
             return self._walk(term, term.cells)
-        axes = [self._locate(a) for a in term.axes]
-        return _line(term.cells, *axes[0]) if len(axes) == 1 else _grid(term.cells, *axes)
+        places = [self._locate(a) for a in term.axes]
+        return _line(term.cells, *places[0]) if len(places) == 1 else _grid(term.cells, *places)
 
     def _locate(self, a: int) -> tuple[NDArray[np.intp], Float]:
         """Return the index of the lower membership of an axis, and the upper membership.
 
         The index of a missing reading is the size of the axis.
         """
-        if a in self._located:
-            return self._located[a]
+        if a in self._places:
+            return self._places[a]
         axis = self._program.axes[a]
         if axis.is_read:
             values = self._readings[:, axis.source]
         else:
-            values = self._outputs[axis.source][:, axis.output]
+            values = self.outputs[:, axis.source, axis.output]
         peaks, last = axis.peaks, axis.size - 1
         lower = np.searchsorted(peaks[1:], values, side="right")
         is_between = (lower < last) & (values > peaks[lower])
         low, high = peaks[lower], peaks[np.minimum(lower + 1, last)]
         rise = (values - low) / np.where(is_between, high - low, 1.0)
         upper = np.where(is_between, rise, 0.0)
-        self._located[a] = found = np.where(np.isnan(values), axis.size, lower), upper
+        self._places[a] = found = np.where(np.isnan(values), axis.size, lower), upper
         return found
 
     def _memberships(self, a: int) -> Float:
         """Return the memberships of an axis, (n_rows, size)."""
         axis = self._program.axes[a]
         if axis.kind is AxisKind.ALL_BELIEFS:
-            return self._outputs[axis.source]
+            return self.outputs[:, axis.source]
         lower, upper = self._locate(a)
         rows, found = np.arange(len(self)), np.zeros((len(self), axis.size + 1))
         found[rows, lower + (upper > 0)] = upper

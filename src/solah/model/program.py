@@ -23,14 +23,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from solah.kernels.arrays import FlatProgram
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from solah.kernels.arrays import Float, Int32
 
 
 class AxisKind(IntEnum):
-    """The input of an axis."""
+    """The input of an axis. The numbers are those of ``native/run.c``."""
 
     READING = 0  # a number: memberships change linearly between peaks
     CATEGORY = 1  # the index of a category; an unseen category is a missing reading
@@ -39,7 +46,7 @@ class AxisKind(IntEnum):
 
 
 class Link(IntEnum):
-    """The step from scores to outputs."""
+    """The step from scores to outputs. The numbers are those of ``native/run.c``."""
 
     SOFTMAX = 0  # probabilities of classes
     SHARES = 1  # shares that are averages of rules, and so add up to 1; at most 1 each
@@ -233,3 +240,88 @@ class Program:
             for place, stage in enumerate(self.stages)
             for number, name in enumerate(stage.part_names)
         }
+
+    @cached_property
+    def first_terms(self) -> tuple[int, ...]:
+        """The index of each stage's first term among the terms of all stages."""
+        return tuple(accumulate((len(stage.terms) for stage in self.stages), initial=0))
+
+    @cached_property
+    def flat(self) -> FlatProgram:
+        """The program as two arrays, for the C kernel."""
+        return _Packing(self).flat()
+
+
+class _Packing:
+    """Lays a program out as records with offsets (see ``native/run.c``)."""
+
+    _LINE, _GRID, _WALK = range(3)
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._code: list[int] = []
+        self._numbers: list[float] = []
+
+    def flat(self) -> FlatProgram:
+        program, n_header = self._program, 8
+        self._code = [0] * n_header
+        axes = [
+            (axis.kind, axis.source, axis.output, axis.size, *self._put_axis(axis))
+            for axis in program.axes
+        ]
+        terms: list[tuple[int, ...]] = []
+        stages: list[tuple[int, ...]] = []
+        for stage in program.stages:
+            first_term = len(terms)
+            terms += [self._term(term) for term in stage.terms]
+            groups = [(self._put(group.parts), len(group.parts)) for group in stage.groups]
+            stages.append(
+                (
+                    stage.link,
+                    self._put_numbers(stage.baseline),
+                    -1 if stage.log_prior is None else self._put_numbers(stage.log_prior),
+                    self._put(stage.axes),
+                    len(stage.axes),
+                    first_term,
+                    len(stage.terms),
+                    self._put(number for group in groups for number in group),
+                    len(groups),
+                )
+            )
+        walks = [term.cells for stage in program.stages for term in stage.terms]
+        self._code[:n_header] = [
+            program.n_outputs,
+            len(program.stages),
+            len(program.axes),
+            max(len(stage.groups) for stage in program.stages),
+            max((walk.depth for walk in walks if isinstance(walk, Walk)), default=0),
+            self._put(number for axis in axes for number in axis),
+            self._put(number for term in terms for number in term),
+            self._put(number for stage in stages for number in stage),
+        ]
+        code = np.array(self._code, dtype=np.int32)
+        return FlatProgram(code, np.array(self._numbers))
+
+    def _put_axis(self, axis: Axis) -> tuple[int, int]:
+        return self._put_numbers(axis.peaks), self._put_numbers(axis.missing)
+
+    def _term(self, term: Term) -> tuple[int, ...]:
+        lost = self._put_numbers(np.array([term.share, term.variance]))
+        axes = self._put(term.axes)
+        has_rule = int(term.missing is not None)
+        if isinstance(term.cells, Walk):
+            nodes = self._put(term.cells.split), self._put(term.cells.child)
+            table = self._put_numbers(term.weights)
+            return self._WALK, len(term.axes), axes, table, *nodes, lost, has_rule
+        kind = self._LINE if term.cells.rules.ndim == 1 else self._GRID
+        return kind, len(term.axes), axes, self._put_numbers(term.cells.table), 0, 0, lost, has_rule
+
+    def _put(self, numbers: Iterable[int] | Int32) -> int:
+        start = len(self._code)
+        self._code.extend(int(number) for number in numbers)
+        return start
+
+    def _put_numbers(self, numbers: Float) -> int:
+        start = len(self._numbers)
+        self._numbers.extend(numbers.ravel().tolist())
+        return start
