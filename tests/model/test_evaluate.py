@@ -1,6 +1,7 @@
 """Programs give the same bits in C and in NumPy, as a whole and part by part."""
 
 import pickle
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import any_model, odd_rows, random_model
+from random_models import any_model, as_table, odd_rows, random_model, random_rows
+from solah.data import Column, Table
 from solah.kernels import native
 from solah.kernels.choose import ENVIRONMENT_VARIABLE
-from solah.model.evaluate import Rows, add_up, completeness, run, stage_scores, trace
+from solah.model import evaluate
+from solah.model.evaluate import Rows, completeness, predict, run, stage_scores, trace
 from solah.model.program import Link
 
 needs_native = pytest.mark.skipif(
@@ -91,15 +94,17 @@ def test_a_group_that_is_added_up_elsewhere_gives_the_same_bits():
     model = random_model(np.random.default_rng(3), "groups", n_classes=3)
     rows = odd_rows(np.random.default_rng(4), model, 200)
     program, (stage,) = model.program, model.program.stages
-    n_terms, sums = len(stage.terms), []
-    for part in range(n_terms):
-        read = [program.axes[axis].source for axis in stage.terms[part].axes]
+    received = {}
+    for part, term in enumerate(stage.terms):
         own = np.full_like(rows, np.nan)
+        read = [program.axes[axis].source for axis in term.axes]
         own[:, read] = rows[:, read]  # a node has its own readings only
-        sums.append(Rows(program, own).term(0, part))
-    for group in stage.groups:
-        sums.append(add_up(sums[part] for part in group.parts))
-    assert stage_scores(stage, sums[-1]).tobytes() == run(program, rows, scores=True).tobytes()
+        received[part] = Rows(program, own).part(0, part, {})
+    nothing = Rows(program, np.full_like(rows, np.nan))
+    first = len(stage.terms)
+    received[first] = nothing.part(0, first, received)
+    total = nothing.part(0, len(stage.part_names) - 1, received)
+    assert stage_scores(stage, total).tobytes() == run(program, rows, scores=True).tobytes()
 
 
 def test_no_rows_have_no_outputs():
@@ -127,3 +132,31 @@ def test_a_model_that_predicted_can_be_pickled():
 def test_completeness_is_0_if_all_is_missing():
     shares = np.array([0.0, 0.25, 1.0 - 1e-16, 1.0, 1.0 + 1e-15])
     np.testing.assert_array_equal(completeness(shares), [1.0, 0.75, 0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_tables_are_predicted_in_blocks(monkeypatch, n_threads):
+    model = any_model(7)
+    rows = random_rows(np.random.default_rng(0), model, 50)
+    monkeypatch.setattr(evaluate, "_BLOCK_ROWS", 7)
+    for scores in (False, True):
+        found = predict(model, as_table(model, rows), n_threads, scores=scores)
+        np.testing.assert_array_equal(found, run(model.program, rows, scores=scores))
+
+
+def test_many_rows_take_little_memory_beside_them():
+    model = any_model(0)
+    n_rows = 100_000
+    rows = random_rows(np.random.default_rng(0), model, 1_000)
+    columns = [np.tile(values, n_rows // 1_000).astype(np.float32) for values in rows.T]
+    names = [one.name for one in model.attributes]
+    read = zip(names, columns, strict=True)
+    table = Table(tuple(Column(name, values) for name, values in read), n_rows)
+    tracemalloc.start()
+    try:
+        outputs = predict(model, table)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    matrix = 8 * rows.shape[1] * n_rows
+    assert peak - outputs.nbytes < matrix / 2

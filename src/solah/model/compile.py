@@ -80,13 +80,12 @@ class _Compiler:
         names = [node.name for node in trees] + [node.name for node in fusions]
         numbers = {name: number for number, name in enumerate(names)}
         terms = tuple(self._term(tree, tree.evidence) for tree in trees)
-        is_number = self._target.is_additive_number
-        weakens = not is_number and any(term.variance for term in terms)
+        is_number, log_prior = self._target.is_additive_number, self._target.log_prior
         return Stage(
             name=top.name,
             link=Link.NUMBER if is_number else Link.SOFTMAX,
             baseline=np.array(top.bias),
-            log_prior=self._target.log_prior if weakens else None,
+            log_prior=log_prior if len(log_prior) else None,
             terms=terms,
             groups=tuple(
                 Group(fusion.name, tuple(numbers[name] for name in fusion.origins))

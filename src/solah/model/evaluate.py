@@ -15,14 +15,17 @@ import numpy as np
 from solah.kernels import native
 from solah.kernels.choose import kernel, map_slices
 from solah.kernels.reference import softmax
+from solah.model.encode import Encoder
 from solah.model.program import AxisKind, Grid, Link, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
+    from solah.data import Table
     from solah.kernels.arrays import Float
+    from solah.model.document import Model
     from solah.model.program import Program, Stage, Term
 
 _BLOCK_ROWS = 8_192
@@ -91,6 +94,37 @@ def run(program: Program, readings: Float, n_threads: int = 1, *, scores: bool =
     return outputs
 
 
+def predict(model: Model, table: Table, n_threads: int = 1, *, scores: bool = False) -> Float:
+    """Run the program of a model on the rows of a table, block by block.
+
+    Parameters
+    ----------
+    model : Model
+    table : Table
+        Has the columns of the features that the program reads.
+    n_threads : int, default=1
+    scores : bool, default=False
+        As for :func:`run`.
+
+    Returns
+    -------
+    outputs : ndarray of shape (n_rows, n_outputs)
+    """
+    program = model.program
+    encoder = Encoder(table, {j: model.attributes[j] for j in program.read_features})
+    outputs = np.empty((table.n_rows, program.n_outputs))
+
+    def run_rows(rows: slice) -> None:
+        for start in range(rows.start, rows.stop, _BLOCK_ROWS):
+            block = slice(start, min(start + _BLOCK_ROWS, rows.stop))
+            readings = np.full((block.stop - start, len(program.features)), np.nan)
+            encoder.encode(block, readings)
+            outputs[block] = run(program, readings, scores=scores)
+
+    map_slices(run_rows, table.n_rows, n_threads)
+    return outputs
+
+
 def trace(program: Program, readings: Float) -> list[StageTrace]:
     """Run a program on rows, and keep every step.
 
@@ -107,18 +141,18 @@ def trace(program: Program, readings: Float) -> list[StageTrace]:
     stages: list[StageTrace] = []
     rows = Rows(program, readings)
     for number, stage in enumerate(program.stages):
-        parts = [rows.term(number, part) for part in range(len(stage.terms))]
-        for group in stage.groups:
-            parts.append(add_up(parts[part] for part in group.parts))
-        scores = stage_scores(stage, parts[-1])
+        parts: dict[int, Sum] = {}
+        for part in range(len(stage.part_names)):
+            parts[part] = rows.part(number, part, parts)
+        scores = stage_scores(stage, parts[part])
         outputs = stage_outputs(stage, scores)
         rows.outputs[:, number] = outputs
-        stages.append(StageTrace(tuple(parts), scores, outputs))
+        stages.append(StageTrace(tuple(parts.values()), scores, outputs))
     return stages
 
 
 class Rows:
-    """Rows on which terms are evaluated one by one.
+    """Rows on which the parts of stages are evaluated one by one.
 
     Parameters
     ----------
@@ -141,27 +175,40 @@ class Rows:
     def __len__(self) -> int:
         return len(self._readings)
 
-    def term(self, stage: int, part: int) -> Sum:
-        """Return what a term of a stage adds, given the indices of both."""
-        term = self._program.stages[stage].terms[part]
+    def part(self, stage: int, part: int, given: Mapping[int, Sum]) -> Sum:
+        """Return what a part of a stage adds.
+
+        Parameters
+        ----------
+        stage : int
+            The index of the stage.
+        part : int
+            The number of the part.
+        given : mapping of int to Sum
+            What some parts add, by their numbers. The others are evaluated.
+        """
+        if part in given:
+            return given[part]
+        terms, groups = self._program.stages[stage].terms, self._program.stages[stage].groups
+        if part >= len(terms):
+            parts = groups[part - len(terms)].parts
+            return add_up(self.part(stage, one, given) for one in parts)
         weights = np.empty((len(self), self._program.n_outputs))
         if self._is_native:
             number = self._program.first_terms[stage] + part
             native.run_term(self._program.flat, number, self._readings, self.outputs, weights)
         else:
-            weights[:] = self._weights(term)
-        lost = self._is_lost(term)
-        share, variance = np.where(lost, term.share, 0.0), np.where(lost, term.variance, 0.0)
-        return Sum(weights, share, variance)
+            weights[:] = self._weights(terms[part])
+        return Sum(weights, *self.missing(terms[part]))
 
-    def _is_lost(self, term: Term) -> NDArray[np.bool_]:
-        """Tell which rows lack a reading that the term needs."""
+    def missing(self, term: Term) -> tuple[Float, Float]:
+        """Return the share and the variance of a term where it is missing, and 0 elsewhere."""
         lost = np.zeros(len(self), dtype=bool)
         if term.missing is None:
             for axis in (self._program.axes[a] for a in term.axes):
                 if axis.is_read:
                     lost |= np.isnan(self._readings[:, axis.source])
-        return lost
+        return np.where(lost, term.share, 0.0), np.where(lost, term.variance, 0.0)
 
     def _weights(self, term: Term) -> Float:
         """Return what a term adds: the steps of ``native/run.c`` in NumPy."""
@@ -273,6 +320,24 @@ def stage_outputs(stage: Stage, scores: Float) -> Float:
         return softmax(scores)
     # A sum of shares may round to a bit more than 1.
     return np.minimum(scores, 1.0) if stage.link is Link.SHARES else scores
+
+
+def part_outputs(program: Program, name: str, weights: Float) -> Float:
+    """Return what a part would put out if it were alone in its stage.
+
+    Parameters
+    ----------
+    program : Program
+    name : str
+        The name of the part.
+    weights : ndarray of shape (n_rows, n_outputs)
+        What it adds; of a stage, its outputs, which are returned.
+    """
+    if name in program.stage_numbers:
+        return weights
+    stage = program.stages[program.part_numbers[name][0]]
+    start = stage.baseline if stage.log_prior is None else stage.log_prior
+    return stage_outputs(stage, np.asarray(start + weights))
 
 
 def damping(variance: Float) -> Float:

@@ -174,8 +174,8 @@ class Stage:
     name : the name of the node in the model whose output this is
     link : the step from scores to outputs
     baseline : (n_outputs,) the scores before any term
-    log_prior : (n_outputs,) the logarithms of the overall shares, 0 on average; None where missing
-        readings do not weaken the other terms
+    log_prior : (n_outputs,) the logarithms of the overall shares, 0 on average; None unless the
+        link is a softmax
     terms : the terms, in the order of the model
     groups : the groups, each behind those that it adds; the last one adds up the stage
     """
@@ -223,6 +223,11 @@ class Program:
     def n_outputs(self) -> int:
         """How many numbers each stage puts out: one per class, or one."""
         return len(self.stages[-1].baseline)
+
+    @cached_property
+    def read_features(self) -> tuple[int, ...]:
+        """The indices of the features that axes read."""
+        return tuple(sorted({axis.source for axis in self.axes if axis.is_read}))
 
     @cached_property
     def stage_numbers(self) -> dict[str, int]:
