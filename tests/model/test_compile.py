@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from random_models import any_model, odd_rows, random_model, random_number_model
 from solah.data import Kind
-from solah.model import Fusion, Goal, Model, Tree
+from solah.model import Fusion, Goal, MissingRule, Model, Tree
 from solah.model.attributes import discrete_attribute
 from solah.model.evaluate import run, trace
 from solah.model.program import AxisKind, Grid, Link, Walk
@@ -150,18 +150,33 @@ def test_the_last_line_of_a_grid_is_a_missing_reading():
             np.testing.assert_allclose(table[-1], axis.missing @ weights, atol=1e-15)
 
 
-def test_a_small_tree_of_many_categories_is_not_spread_over_a_grid():
-    states = tuple(f"s{i}" for i in range(200))
-    wide = discrete_attribute("x", Kind.CATEGORICAL, states, (1 / 200,) * 200)
-    stump = Tree(
+def stump(inputs, missing=None):
+    """Make a model of one rule over some inputs."""
+    tree = Tree(
         "z",
-        (wide, wide),
+        inputs,
         np.full(1, -1, np.int32),
         np.zeros(1, np.int32),
         np.ones(1),
         np.full((1, 2), 0.5),
         np.zeros((1, 2)),
+        missing=missing,
     )
     goal = Goal("y", ("a", "b"), prior=(0.5, 0.5))
-    small = Model(goal, (wide,), (stump, Fusion("y", ("z",), (0.0, 0.0))))
-    assert isinstance(small.program.stages[0].terms[0].cells, Walk)
+    return Model(goal, inputs, (tree, Fusion("y", ("z",), (0.0, 0.0))))
+
+
+def wide(name):
+    states = tuple(f"s{i}" for i in range(200))
+    return discrete_attribute(name, Kind.CATEGORICAL, states, (1 / 200,) * 200)
+
+
+def test_a_small_tree_of_many_categories_is_not_spread_over_a_grid():
+    program = stump((wide("x"), wide("z"))).program
+    assert isinstance(program.stages[0].terms[0].cells, Walk)
+
+
+def test_a_rule_for_missing_readings_holds_in_the_smallest_tree():
+    model = stump((wide("x"),), MissingRule(1.0, (0.5, 0.5), (1.0, -1.0)))
+    rows = np.array([[np.nan], [3.0]])
+    np.testing.assert_array_equal(run(model.program, rows, scores=True), [[1.0, -1.0], [0.0, 0.0]])

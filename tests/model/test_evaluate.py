@@ -145,8 +145,8 @@ def test_tables_are_predicted_in_blocks(monkeypatch, n_threads):
 
 
 def test_many_rows_take_little_memory_beside_them():
-    model = any_model(0)
-    n_rows = 100_000
+    model = random_model(np.random.default_rng(0), "words and pairs")
+    n_rows = 300_000
     rows = random_rows(np.random.default_rng(0), model, 1_000)
     columns = [np.tile(values, n_rows // 1_000).astype(np.float32) for values in rows.T]
     names = [one.name for one in model.attributes]

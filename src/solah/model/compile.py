@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from solah.model.attributes import Attribute
     from solah.model.document import Model, Tree
 
-# A tree with fewer nodes than this part of its cells is a walk, whose size is that of the tree.
+# A tree over two axes with more cells is a walk, which is as small as the tree.
 _MAX_CELLS_PER_NODE = 8
 
 
@@ -127,14 +127,12 @@ class _Compiler:
         return AxisKind.ALL_BELIEFS, self._stage_numbers[one.name]
 
     def _is_grid(self, tree: Tree, axes: tuple[int, ...]) -> bool:
-        """Whether a term has one or two axes, and cells that are not many more than its rules."""
-        inputs = [self._axes[axis] for axis in axes]
-        n_cells = np.prod([axis.size for axis in inputs])
-        return (
-            len(inputs) <= 2
-            and all(axis.kind is not AxisKind.ALL_BELIEFS for axis in inputs)
-            and bool(n_cells <= _MAX_CELLS_PER_NODE * len(tree.split))
-        )
+        """Whether a term has one axis, or two without many more cells than its tree has nodes."""
+        if any(self._axes[axis].kind is AxisKind.ALL_BELIEFS for axis in axes):
+            return False
+        n_cells = np.prod([self._axes[axis].size for axis in axes])
+        is_small = bool(n_cells <= _MAX_CELLS_PER_NODE * len(tree.split))
+        return len(axes) == 1 or (len(axes) == 2 and is_small)
 
     def _grid(
         self,
@@ -145,12 +143,13 @@ class _Compiler:
         missing: Float | None,
     ) -> Grid:
         inputs = [self._axes[axis] for axis in axes]
-        rules = np.empty([axis.size for axis in inputs], dtype=np.int32)
-        for cell in np.ndindex(*rules.shape):
-            node = 0
-            while tree.split[node] >= 0:
-                node = tree.first_child[node] + cell[tree.split[node]]
-            rules[cell] = rule_of_node[node]
+        cells = np.indices([axis.size for axis in inputs])
+        nodes = np.zeros(cells.shape[1:], dtype=np.intp)
+        for _ in range(tree.shape.depth):
+            split = tree.split[nodes]
+            index = np.take_along_axis(cells, np.maximum(split, 0)[None], axis=0)[0]
+            nodes = np.where(split < 0, nodes, tree.first_child[nodes] + index)
+        rules = rule_of_node[nodes]
         table = weights[rules]
         for j, axis in enumerate(inputs):
             table = np.concatenate([table, _average(table, j, axis.missing)], axis=j)

@@ -167,7 +167,8 @@ class Rows:
     """
 
     def __init__(self, program: Program, readings: Float) -> None:
-        self._program, self._readings = program, readings
+        self._program = program
+        self._readings = np.require(readings, np.float64, "A")
         self._is_native = kernel().name == native.name
         self._places: dict[int, tuple[NDArray[np.intp], Float]] = {}
         self.outputs = np.zeros((len(readings), len(program.stages), program.n_outputs))
