@@ -11,12 +11,12 @@
  */
 #include "solah_core.h"
 #include "export.h"
+#include "softmax.h"
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define ABI_VERSION 8
+#define ABI_VERSION 9
 #define MASS_BITS 24
 #define MASS_ONE ((uint32_t)1 << MASS_BITS)
 #define MASS_MASK (MASS_ONE - 1)
@@ -275,47 +275,6 @@ SOLAH_EXPORT void solah_share_weights(const int64_t *row_start, const int32_t *l
             const int64_t cell = (int64_t)leaves[e] * n_goals + classes[i];
             shares[cell] += (int64_t)((double)leaf_weights[e] * belief[cell] * per_unit + 0.5);
         }
-    }
-}
-
-/* e^x for x <= 0, of additions and multiplications only, so that every machine rounds alike:
- * x = k ln 2 + r with |r| <= ln 2 / 2, and a Taylor series for r. */
-static double exp_of_negative(double x)
-{
-    static const double one_over_factorial[] = {
-        1.0,           1.0,           1.0 / 2,        1.0 / 6,         1.0 / 24,
-        1.0 / 120,     1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
-        1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800,
-    };
-    if (x < -700.0) {
-        x = -700.0; /* 2^k stays a normal number */
-    }
-    const int64_t k = (int64_t)(x * 1.4426950408889634 - 0.5);
-    const double r = (x - (double)k * 6.93147180369123816490e-01) - (double)k * 1.90821492927058770002e-10;
-    double sum = one_over_factorial[13];
-    for (int32_t i = 12; i >= 0; i--) {
-        sum = sum * r + one_over_factorial[i];
-    }
-    const uint64_t bits = (uint64_t)(k + 1023) << 52;
-    double power;
-    memcpy(&power, &bits, sizeof power);
-    return sum * power;
-}
-
-/* Turn evidence into shares of belief: e^evidence, normalised. */
-static void softmax(double *evidence, int32_t n_goals)
-{
-    double largest = evidence[0];
-    for (int32_t g = 1; g < n_goals; g++) {
-        largest = evidence[g] > largest ? evidence[g] : largest;
-    }
-    double sum = 0.0;
-    for (int32_t g = 0; g < n_goals; g++) {
-        evidence[g] = exp_of_negative(evidence[g] - largest);
-        sum += evidence[g];
-    }
-    for (int32_t g = 0; g < n_goals; g++) {
-        evidence[g] /= sum;
     }
 }
 

@@ -23,7 +23,8 @@ from solah.difference import diff
 from solah.difference.evidence import Sides, term_differences, terms_of
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.model import Fusion, Tree
-from solah.model.beliefs import root_beliefs, signals_of
+from solah.model.beliefs import signals_of
+from solah.model.evaluate import predict
 from solah.model.format import from_json, to_json
 from solah.runtime import Evaluator
 
@@ -148,7 +149,7 @@ def test_what_an_additive_model_adds_is_the_sum_of_its_terms():
     total = sum(signals[tree.name] for trees in terms_of(model).values() for tree in trees)
     scores = total + np.array(model.root.bias)
     beliefs = np.exp(scores - scores.max(axis=1, keepdims=True))
-    expected = root_beliefs(model, as_table(model, rows))
+    expected = predict(model, as_table(model, rows))
     assert beliefs / beliefs.sum(axis=1, keepdims=True) == pytest.approx(expected)
 
 

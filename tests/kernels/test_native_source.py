@@ -6,6 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from random_models import any_model, odd_rows
+from solah.model.evaluate import run as run_program
+
 NATIVE = Path(__file__).parents[2] / "native"
 CORE = Path(__file__).parents[2] / "src" / "solah" / "export" / "c_runtime"
 WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
@@ -22,7 +25,7 @@ def compile_c(find_tool):
     return run
 
 
-@pytest.mark.parametrize("name", ["kernels", "boosting", "learning"])
+@pytest.mark.parametrize("name", ["kernels", "boosting", "learning", "run"])
 def test_the_kernels_compile_without_a_warning(compile_c, tmp_path, name):
     result = compile_c("-c", NATIVE / f"{name}.c", "-o", tmp_path / f"{name}.o")
     assert result.returncode == 0, result.stderr
@@ -50,3 +53,27 @@ def test_runs_clean_under_the_sanitizers(compile_c, tmp_path):
     beliefs = np.array(run.stdout.split(), dtype=float)
     assert len(beliefs) == 200
     np.testing.assert_allclose(beliefs, 1.0, atol=1e-12)
+
+
+def test_programs_run_clean_under_the_sanitizers(compile_c, tmp_path):
+    """Run programs of all shapes, with exact buffers on the heap, under ASan and UBSan."""
+    driver, data = tmp_path / "driver", tmp_path / "program"
+    built = compile_c(
+        *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1"),
+        *("-ffp-contract=off", NATIVE / "run.c"),
+        Path(__file__).with_name("sanitize_run.c"),
+        *("-o", driver, "-lm"),
+    )
+    assert built.returncode == 0, built.stderr
+    for seed in range(12):
+        model = any_model(seed)
+        rows, program = odd_rows(np.random.default_rng(seed), model, 50), model.program
+        flat, n_terms = program.flat, program.first_terms[-1]
+        sizes = [len(flat.code), len(flat.numbers), *rows.shape]
+        sizes += [program.n_outputs, len(program.stages), n_terms]
+        parts = np.array(sizes, dtype=np.int64), flat.code, flat.numbers, rows
+        data.write_bytes(b"".join(part.tobytes() for part in parts))
+        run = subprocess.run([str(driver), str(data)], capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+        found = np.array([float.fromhex(number) for number in run.stdout.split()])
+        np.testing.assert_array_equal(found, run_program(program, rows).ravel())

@@ -11,8 +11,8 @@ from solah.kernels.reference import masses
 from solah.learn.all_rows import assemble
 from solah.learn.assembly import Draft, describe, name_groups
 from solah.model.attributes import flatten
-from solah.model.beliefs import root_beliefs
 from solah.model.encode import encode_column
+from solah.model.evaluate import predict
 
 MIXED = ("number", "gaps", "coarse", "ordinal", "binary", "text", "text with gaps")
 
@@ -102,7 +102,7 @@ def test_the_model_believes_what_the_scores_add_up_to(case, n_pairs, max_rules):
     rows, structure, _ = drafted(X, y, interactions=n_pairs, max_rules=max_rules)
     model = assemble(structure, rows, {})
     totals = structure.reduced.of(structure.reduced_columns)
-    found = root_beliefs(model, rows.draw(len(y)).table)
+    found = predict(model, rows.draw(len(y)).table)
     known = known_rows(structure)
     np.testing.assert_allclose(found[known], softmax(totals)[known], atol=1e-6)
 
@@ -204,7 +204,7 @@ def test_a_pair_of_states_is_counted_too():
     assert [len(tree.inputs) for tree in model.trees] == [1, 1, 2]
     truth = (y[:, None] == np.array(["one", "two"])[None, :]).astype(float)
     assert_counts_are_true(model, rows.table, truth, np.ones(300))
-    right = np.array(["one", "two"])[root_beliefs(model, rows.table).argmax(axis=1)] == y
+    right = np.array(["one", "two"])[predict(model, rows.table).argmax(axis=1)] == y
     assert right.mean() > 0.9
 
 
@@ -218,9 +218,7 @@ def test_groups_stand_between_attributes_and_the_goal():
     assert model.fusions[0].bias == ()
     assert set(model.root.origins) == {"both", "evidence of number 1"}
     flat = assemble(structure, rows, {})
-    np.testing.assert_allclose(
-        root_beliefs(model, rows.table), root_beliefs(flat, rows.table), atol=1e-12
-    )
+    np.testing.assert_allclose(predict(model, rows.table), predict(flat, rows.table), atol=1e-12)
 
 
 def test_groups_are_named_after_their_members():

@@ -4,7 +4,7 @@ import pytest
 from solah.data import Column, Kind, Table
 from solah.exceptions import ColumnError, DataError
 from solah.model.attributes import Attribute, discrete_attribute
-from solah.model.encode import encode
+from solah.model.encode import Encoder, encode
 
 
 def text(*values):
@@ -56,3 +56,28 @@ def test_a_missing_column_is_named():
     table = Table((Column("hue ", np.zeros(1)),), 1)
     with pytest.raises(ColumnError, match="no column 'hue'; did you mean 'hue '"):
         encode(table, [Attribute("hue", Kind.CONTINUOUS, ("any",), (0.0,), (1.0,), (), 0, 0)])
+
+
+def measured(name):
+    return Attribute(name, Kind.CONTINUOUS, ("low", "high"), (0.0, 1.0, 2.0), (1.0, 0.0, 0.0))
+
+
+def test_blocks_are_encoded_as_the_whole_is():
+    attributes = [measured("w"), discrete(Kind.CATEGORICAL, "a", "b"), measured("n")]
+    columns = (
+        Column("c", text("b", None, "a", "z", "b")),
+        Column("n", np.array([3, 1, 4, 1, 5], dtype=np.int8)),
+        Column("w", text("1,234", "2", None, "1.5", "7")),
+    )
+    table = Table(columns, 5)
+    encoder, found = Encoder(table, dict(enumerate(attributes))), np.empty((5, 3))
+    for start in (0, 2, 4):
+        rows = slice(start, min(start + 2, 5))
+        encoder.encode(rows, found[rows])
+    np.testing.assert_array_equal(found, encode(table, attributes))
+
+
+def test_all_rows_say_how_numbers_are_written_and_not_each_block():
+    table = Table((Column("w", text("30%", "40%", "0.3", "0.4")),), 4)
+    with pytest.raises(DataError, match="'w' has 2 values that are not numbers"):
+        Encoder(table, {0: measured("w")})

@@ -17,7 +17,8 @@ from random_models import (
 )
 from solah.explain.importance import attribute_importances
 from solah.model import Fusion, Goal
-from solah.model.beliefs import signals_of, unknown_of
+from solah.model.beliefs import unknown_of
+from solah.model.evaluate import run
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore, Settings
 from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode
@@ -49,7 +50,7 @@ def replay(simulation, bundle, rows, step=0.01):
 
 def expected(model, rows):
     """Return what the model believes of rows in one process."""
-    return signals_of(model, coded(model, rows))[model.root.name]
+    return run(model.program, rows)
 
 
 def known_shares(model, rows):

@@ -13,9 +13,9 @@ from solah.editing import Editor
 from solah.evaluation import score_beliefs, score_numbers
 from solah.explain.adding import numbers_of
 from solah.model import Goal, load_document
-from solah.model.beliefs import root_beliefs
 from solah.model.document import Task
 from solah.model.edits import Edit
+from solah.model.evaluate import predict
 from solah.report import summarise_page
 from solah.rulefile import read_rules, write_rules
 
@@ -86,7 +86,7 @@ def press(page, locator, key, times=1):
 
 def outcomes(model, table):
     """Return beliefs, and what is decided: places of classes, or numbers."""
-    beliefs = root_beliefs(model, table)
+    beliefs = predict(model, table)
     if model.goal.task is Task.REGRESSION:
         return beliefs, numbers_of(model.goal, beliefs)
     return beliefs, model.goal.decide(beliefs)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from solah.explain.adding import numbers_of
 from solah.export.agreement import require_agreement
 from solah.model import Task
-from solah.model.beliefs import root_beliefs
 from solah.model.encode import MISSING, encode_goal
+from solah.model.evaluate import predict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ def check_device(
 
 def _given_up(full: Model, model: Model, table: Table) -> dict[str, Any]:
     """Say how far a shrunk model decides as it did before."""
-    before, after = (root_beliefs(one, table) for one in (full, model))
+    before, after = (predict(one, table) for one in (full, model))
     if model.goal.task is Task.REGRESSION:
         return {"mean_change": float(abs(numbers_of(model.goal, after - before)).mean())}
     decided = model.goal.decide(before)

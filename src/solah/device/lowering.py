@@ -2,7 +2,7 @@
 
 Evidence is taken against the first class, and
 a tree that asks one attribute becomes a broken line over its readings, without idle knots. Below a
-fusion, each of them has a share: what is lost when it is unknown (see ``model/beliefs.py``).
+fusion, each of them has a share: what is lost when it is unknown (see ``model/program.py``).
 """
 
 from __future__ import annotations

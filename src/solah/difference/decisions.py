@@ -14,9 +14,9 @@ from solah.evaluation.calibration import bin_beliefs, calibration_error
 from solah.evaluation.scores import brier_score, log_loss, score_numbers
 from solah.exceptions import ColumnError, DataError
 from solah.explain.adding import numbers_of
-from solah.model.beliefs import root_beliefs
 from solah.model.document import Task
 from solah.model.encode import warn_of_unseen
+from solah.model.evaluate import predict
 from solah.model.provenance import is_learnt_from
 from solah.runtime.reading import goal_column, read_named, read_truth
 
@@ -51,7 +51,7 @@ def compare_decisions(a: Model, b: Model, X: Any, y: Any = None) -> Decisions | 
 
 def _beliefs(model: Model, table: Table, which: str) -> Float:
     try:
-        return root_beliefs(model, table)
+        return predict(model, table)
     except ColumnError as error:
         raise ColumnError(f"{error} (the {which} model asks for it)") from None
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from solah.explain.walking import averages, in_blocks, shares, walk, weighted_sum
 from solah.model.beliefs import (
-    damping,
     deciding_fusions,
     evidence_shares,
     fusion_inputs,
@@ -29,6 +28,7 @@ from solah.model.beliefs import (
 )
 from solah.model.document import Fusion
 from solah.model.encode import Coded, code
+from solah.model.evaluate import damping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -291,7 +291,7 @@ class _Writer:
         return add("Softmax", self._damped(fusion, evidence, plain), axis=1)
 
     def _damped(self, fusion: Fusion, evidence: str, plain: str) -> str:
-        """Weaken evidence beside what is unknown of it (`solah.model.beliefs`)."""
+        """Weaken evidence beside what is unknown of it (`solah.model.program`)."""
         add, constant = self._graph.add, self._graph.constant
         trees = lossy_trees(self._model, fusion)
         if not trees:

@@ -185,4 +185,4 @@ def truncated_exp(exponent: str, least: float) -> str:
 
 
 DAMPING = math.pi / 8.0
-"""How much of a variance counts where evidence is weakened (`solah.model.beliefs.damping`)."""
+"""How much of a variance counts where evidence is weakened (`solah.model.evaluate.damping`)."""

@@ -185,6 +185,28 @@ class Described:
         return Described(self.labels[part], self.spread[part], self.offsets)
 
 
+@dataclass(frozen=True, eq=False)
+class FlatProgram:
+    """A program as two arrays, for the C kernel: ``native/run.c`` describes the records.
+
+    Attributes
+    ----------
+    code : (n_codes,) records and lists of indices; offsets count from the start of their array
+    numbers : (n_numbers,) peaks, memberships, weights
+    """
+
+    code: Int32
+    numbers: Float
+
+    @cached_property
+    def addresses(self) -> tuple[int, int]:
+        """Where both arrays are in memory."""
+        return self.code.ctypes.data, self.numbers.ctypes.data
+
+    def __reduce__(self) -> tuple[type[FlatProgram], tuple[Int32, Float]]:
+        return FlatProgram, (self.code, self.numbers)  # addresses are those of this process
+
+
 class Kernel(Protocol):
     """What both kernels do; outputs are the caller's, inputs have been checked."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import (
         Bytes,
         Described,
+        FlatProgram,
         Float,
         FocalSets,
         Forest,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 name = "native"
 
-ABI_VERSION = 8
+ABI_VERSION = 9
 _FILE_NAMES = ("_native.so", "_native.dylib", "_native.dll")
 
 _P = ctypes.c_void_p
@@ -49,6 +50,8 @@ _SIGNATURES = {
     "solah_find": [_P, _I64, _I64, _P, _I64, _P],
     "solah_fine_count": [_P, _I64, _I64, _P, _P, _P, _I64, _P, _P],
     "solah_predict": [_P, _I64, _I32, *_ROWS, _P, *_TREE, _P, _I32, _P],
+    "solah_run": [_P, _P, _P, _I64, _I64, _I64, _I32, _P],
+    "solah_run_term": [_P, _P, _I32, _P, _I64, _I64, _I64, _P, _P],
     "solah_grow": [_P, _I64, _I32, *[_P] * 5, _I32, _F64, _I64, _P, _P],
     "solah_learn_rows": [_P, _I64, _I32, _P, *[_P, _I32] * 2, _I32, _P, _I32, _I32, *[_P] * 3],
 }
@@ -241,6 +244,25 @@ def predict(rows: Readings, sets: FocalSets, tree: TreeShape, beliefs: Float, ou
     _check(status)
 
 
+def run(program: FlatProgram, readings: Float, out: Float, *, scores: bool = False) -> None:
+    """Run a program on readings ``(n_rows, n_features)``, whose rows and columns may lie apart.
+
+    ``out`` gets the outputs of the last stage, or its scores, before they are linked.
+    """
+    _check(_library().solah_run(*program.addresses, *_matrix(readings), scores, _at(out)))
+
+
+def run_term(program: FlatProgram, term: int, readings: Float, outputs: Float, out: Float) -> None:
+    """Run one term of a program, by its index among the terms of all stages.
+
+    ``outputs`` ``(n_rows, n_stages, n_outputs)`` has those of the stages that the term reads.
+    """
+    status = _library().solah_run_term(
+        *program.addresses, term, *_matrix(readings), _at(outputs), _at(out)
+    )
+    _check(status)
+
+
 def grow(
     bins: Bytes,
     sizes: Int32,
@@ -332,6 +354,13 @@ def learn_rows(
 def _column(values: Float) -> tuple[int, int, int]:
     """Return the arguments for numbers that may stand apart, such as a column of a matrix."""
     return _at(values), values.strides[0] // values.itemsize, len(values)
+
+
+def _matrix(values: Float) -> tuple[int, int, int, int]:
+    """Return the arguments for a matrix whose rows and columns may lie apart."""
+    row_step, column_step = values.strides
+    size = values.itemsize
+    return _at(values), len(values), row_step // size, column_step // size
 
 
 def _parts(masses: NDArray[Any], offsets: Int32) -> tuple[int, int, int]:

@@ -2,7 +2,7 @@
 
 Two things are learnt from rows whose readings are taken away, each by the log-loss:
 
-- the variances of trees (:mod:`solah.model.beliefs`). That of its evidence is right for a tree that
+- the variances of trees (:mod:`solah.model.program`). That of its evidence is right for a tree that
   does not depend on the others. Where attributes make up for each other, one counts for what the
   other counts against, and the one that is left misleads. Then variances are larger, so that the
   rest is drawn to the class shares;
@@ -24,8 +24,9 @@ from solah.learn.objective import ClassObjective, softmax
 from solah.learn.pins import Pins
 from solah.learn.terms import SingleTerm
 from solah.model import Fusion, Tree
-from solah.model.beliefs import NodeEvaluator, damping
+from solah.model.beliefs import leaf_average
 from solah.model.encode import Coded
+from solah.model.evaluate import damping
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -195,8 +196,8 @@ class _MaskedRows:
         names = [attribute.name for attribute in model.attributes]
         place = {attribute.name: j for j, attribute in enumerate(rows.attributes)}
         coded = Coded({name: rows.readings[:, place[name]] for name in names}, rows.n_rows)
-        evaluate, trees = NodeEvaluator(model), model.trees
-        evidence = np.stack([evaluate.signal(tree, coded, {}, {}) for tree in trees])
+        trees = model.trees
+        evidence = np.stack([leaf_average(tree, tree.evidence, coded, {}) for tree in trees])
         asked = [{attribute.name for attribute in tree.inputs} for tree in trees]
         is_gone = masks @ np.array([[name in of_tree for name in names] for of_tree in asked]).T
         ruled = np.array([tree.missing is not None for tree in trees])

@@ -1,15 +1,7 @@
-"""Evaluates the nodes of a model on rows, from bottom to top.
+"""What goes up from the nodes of a model, by their names: a view of its program.
 
-What goes up from a node is its evidence, if it feeds a fusion, else its belief. Below a fusion, it
-also goes up how much of the evidence is unknown (:class:`Unknown`). With U the trees of a row that
-are unknown, v the variance of a tree's evidence, s the share of sqrt(v) in that of all trees, and E
-the sum of the evidence, a fusion that no other adds up believes::
-
-    k      = 1 / sqrt(1 + pi/8 * sum of v over U)
-    scores = log prior + k * ((bias - log prior) * (1 - sum of s over U) + E)
-    belief = softmax(scores)
-
-so that nothing known gives the shares of the classes, and everything known gives bias + E.
+A node whose scores another one adds up passes on the sum of its weights; any other passes on its
+output. :mod:`solah.model.evaluate` evaluates both.
 """
 
 from __future__ import annotations
@@ -24,19 +16,27 @@ from solah.kernels.choose import kernel, map_slices
 from solah.kernels.reference import softmax
 from solah.model.document import Fusion, Tree
 from solah.model.encode import Coded, code
+from solah.model.evaluate import (
+    Rows,
+    Sum,
+    completeness,
+    part_outputs,
+    stage_outputs,
+    stage_scores,
+    trace,
+)
+from solah.model.program import Link
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from solah.data import Table
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
     from solah.model.document import Model, Node
+    from solah.model.program import Program
 
 _BLOCK_ROWS = 16_384
-_LEAST_KNOWN = 1e-9
 
 
 class Unknown(NamedTuple):
@@ -54,13 +54,12 @@ class Unknown(NamedTuple):
     @property
     def known(self) -> Float:
         """The share of what is known, which is 0 if nothing is: shares add up to 1 but for bits."""
-        known = 1.0 - self.share
-        return np.asarray(np.where(known < _LEAST_KNOWN, 0.0, known))
+        return completeness(self.share)
 
 
-def all_beliefs(model: Model, table: Table, n_threads: int = 1) -> dict[str, Float]:
+def all_beliefs(model: Model, table: Table) -> dict[str, Float]:
     """Evaluate a model; return the beliefs of its nodes by name."""
-    return beliefs_of(model, all_signals(model, table, n_threads))
+    return beliefs_of(model, all_signals(model, table))
 
 
 def beliefs_of(model: Model, signals: Mapping[str, Float]) -> dict[str, Float]:
@@ -69,14 +68,9 @@ def beliefs_of(model: Model, signals: Mapping[str, Float]) -> dict[str, Float]:
     return {name: evaluate.belief(name, signals[name]) for name in evaluate.nodes}
 
 
-def root_beliefs(model: Model, table: Table, n_threads: int = 1) -> Float:
-    """Evaluate a model; return the beliefs of the node that decides."""
-    return all_signals(model, table, n_threads)[model.root.name]
-
-
-def all_signals(model: Model, table: Table, n_threads: int = 1) -> dict[str, Float]:
+def all_signals(model: Model, table: Table) -> dict[str, Float]:
     """Evaluate a model; return what goes up from each node: evidence to a fusion, else beliefs."""
-    return signals_of(model, code(table, measured_by(model.nodes)), n_threads)
+    return signals_of(model, code(table, measured_by(model.nodes)))
 
 
 def measured_by(nodes: Iterable[Node]) -> list[Attribute]:
@@ -88,26 +82,41 @@ def measured_by(nodes: Iterable[Node]) -> list[Attribute]:
     return list({one.name: one for one in inputs}.values())
 
 
-def signals_of(model: Model, rows: Coded, n_threads: int = 1) -> dict[str, Float]:
+def signals_of(model: Model, rows: Coded) -> dict[str, Float]:
     """Evaluate a model on coded rows; return what goes up from each node."""
-    evaluate = NodeEvaluator(model)
+    program = model.program
     signals: dict[str, Float] = {}
-    unknown: dict[str, Unknown] = {}
-    for node in model.nodes:
-        signals[node.name] = evaluate.signal(node, rows, signals, unknown, n_threads)
-        if (of_node := evaluate.unknown(node, rows, unknown)) is not None:
-            unknown[node.name] = of_node
-    return signals
+    for stage, steps in zip(program.stages, trace(program, _matrix(program, rows)), strict=True):
+        for name, part in zip(stage.part_names, steps.parts, strict=True):
+            signals[name] = part.weights
+        signals[stage.name] = steps.outputs
+    return {node.name: signals[node.name] for node in model.nodes}
 
 
 def unknown_of(model: Model, rows: Coded) -> dict[str, Unknown]:
     """Return, for fusions and the nodes below them, how much of their evidence is unknown."""
-    evaluate = NodeEvaluator(model)
+    program = model.program
+    readings = Rows(program, _matrix(program, rows))
     unknown: dict[str, Unknown] = {}
-    for node in model.nodes:
-        if (of_node := evaluate.unknown(node, rows, unknown)) is not None:
-            unknown[node.name] = of_node
+    for stage in program.stages:
+        if stage.link is not Link.SHARES:
+            parts = [Unknown(*readings.missing(term)) for term in stage.terms]
+            for group in stage.groups:
+                share, variance = np.zeros((2, rows.n_rows))
+                for part in group.parts:
+                    share, variance = share + parts[part].share, variance + parts[part].variance
+                parts.append(Unknown(share, variance))
+            unknown |= zip(stage.part_names, parts, strict=True)
     return unknown
+
+
+def _matrix(program: Program, rows: Coded) -> Float:
+    """Put coded columns into a matrix of all features; those that are not there are missing."""
+    readings = np.full((rows.n_rows, len(program.features)), np.nan)
+    for j, name in enumerate(program.features):
+        if name in rows.columns:
+            readings[:, j] = rows.columns[name]
+    return readings
 
 
 def fusion_inputs(nodes: Iterable[Node]) -> frozenset[str]:
@@ -155,10 +164,7 @@ class NodeEvaluator:
     def __init__(self, model: Model) -> None:
         self.nodes = {node.name: node for node in model.nodes}
         self.fusion_inputs = fusion_inputs(model.nodes)
-        self.shares = evidence_shares(model.nodes)
-        self._fusions = deciding_fusions(model.nodes)
-        self._is_number = model.goal.is_additive_number
-        self._log_prior = model.goal.log_prior
+        self._program = model.program
 
     def signal(
         self,
@@ -166,7 +172,6 @@ class NodeEvaluator:
         rows: Coded,
         below: Mapping[str, Float],
         unknown: Mapping[str, Unknown],
-        n_threads: int = 1,
     ) -> Float:
         """Evaluate one node; return what goes up from it.
 
@@ -179,50 +184,22 @@ class NodeEvaluator:
             What goes up from the nodes that feed it.
         unknown : mapping of node name to Unknown
             How much of their evidence is unknown; nothing, of a node that is not in it.
-        n_threads : int, default=1
         """
-        if isinstance(node, Fusion):
-            evidence = added_up(node, below)
-            if node.name in self.fusion_inputs:
-                return evidence
-            return self.fused(node, evidence, self.unknown(node, rows, unknown))
+        program = self._program
+        readings, given = Rows(program, _matrix(program, rows)), {}
+        nothing = Unknown(*np.zeros((2, rows.n_rows)))
+        for name in node.origins:
+            if name in program.stage_numbers:
+                readings.outputs[:, program.stage_numbers[name]] = below[name]
+            elif name in program.part_numbers:
+                lost = unknown.get(name, nothing)
+                given[program.part_numbers[name][1]] = Sum(below[name], lost.share, lost.variance)
+        number, part = program.part_numbers[node.name]
+        total = readings.part(number, part, given)
         if node.name in self.fusion_inputs:
-            return _evidence_average(node, rows, below, n_threads)
-        return _belief_average(node, rows, below, n_threads)
-
-    def unknown(self, node: Node, rows: Coded, below: Mapping[str, Unknown]) -> Unknown | None:
-        """Return how much of a node's evidence is unknown, given that of the nodes below.
-
-        None for a tree that no fusion adds up.
-        """
-        if isinstance(node, Fusion):
-            parts = [below[name] for name in node.origins if name in below]
-            share, variance = np.zeros((2, rows.n_rows))
-            for part in parts:
-                share, variance = share + part.share, variance + part.variance
-            return Unknown(share, variance)
-        if node.name not in self.fusion_inputs:
-            return None
-        lost = _is_unknown(node, rows)
-        share = np.where(lost, self.shares[node.name], 0.0)
-        return Unknown(share, np.where(lost, node.variance, 0.0))
-
-    def scores(self, fusion: Fusion, evidence: Float, unknown: Unknown | None) -> Float:
-        """Return the scores of the classes ``(n_rows, n_goals)``; of a number, the estimates."""
-        bias = np.array(fusion.bias)
-        scores: Float = evidence + bias
-        if self._is_number or unknown is None or not (partly := unknown.variance > 0).any():
-            return scores
-        known = (1.0 - unknown.share[partly])[:, None]
-        scale = damping(unknown.variance[partly])[:, None]
-        start = self._log_prior
-        scores[partly] = start + scale * ((bias - start) * known + evidence[partly])
-        return scores
-
-    def fused(self, fusion: Fusion, evidence: Float, unknown: Unknown | None) -> Float:
-        """Return what a fusion that no other adds up believes; of a number, the estimates."""
-        scores = self.scores(fusion, evidence, unknown)
-        return scores if self._is_number else softmax(scores)
+            return total.weights
+        stage = program.stages[number]
+        return stage_outputs(stage, stage_scores(stage, total))
 
     def belief(self, name: str, signal: Float) -> Float:
         """Return what a node would believe by itself, given what goes up from it.
@@ -230,43 +207,7 @@ class NodeEvaluator:
         That of an input of a fusion is the shares of the classes, moved by its evidence; of a
         number, the mean of all rows, so moved.
         """
-        if name not in self.fusion_inputs:
-            return signal
-        if self._is_number:
-            return np.asarray(signal + np.array(self._fusions[name].bias))
-        return softmax(self._log_prior + signal)
-
-
-def damping(variance: Float) -> Float:
-    """Return how much is left of evidence (k) beside unknown evidence of this variance."""
-    return np.asarray(1.0 / np.sqrt(1.0 + np.pi / 8.0 * variance))
-
-
-def added_up(fusion: Fusion, evidence: Mapping[str, Float]) -> Float:
-    """Add up the evidence of the nodes below a fusion."""
-    total = np.zeros_like(evidence[fusion.origins[0]])
-    for name in fusion.origins:
-        total += evidence[name]
-    return total
-
-
-def _is_unknown(tree: Tree, rows: Coded) -> NDArray[np.bool_]:
-    """Tell of which rows a tree below a fusion does not know all readings."""
-    lost = np.zeros(rows.n_rows, dtype=bool)
-    if tree.missing is None:
-        for attribute in tree.inputs:
-            if attribute.tree is None and attribute.name in rows.columns:
-                lost |= np.isnan(rows.columns[attribute.name])
-    return lost
-
-
-def _evidence_average(
-    tree: Tree, rows: Coded, outputs: Mapping[str, Float], n_threads: int
-) -> Float:
-    evidence = leaf_average(tree, tree.evidence, rows, outputs, n_threads)
-    if tree.missing is not None:
-        evidence[np.isnan(rows.columns[tree.inputs[0].name])] = tree.missing.scores
-    return evidence
+        return part_outputs(self._program, name, signal)
 
 
 def tree_beliefs(

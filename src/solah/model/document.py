@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from solah.model.attributes import Attribute
     from solah.model.edits import Comment, Edit
     from solah.model.policy import Domain, Policy
+    from solah.model.program import Program
     from solah.model.provenance import Provenance
     from solah.model.signals import Signals
 
@@ -320,6 +321,13 @@ class Model:
     def fusions(self) -> tuple[Fusion, ...]:
         """The nodes that add up the evidence of others."""
         return tuple(node for node in self.nodes if isinstance(node, Fusion))
+
+    @cached_property
+    def program(self) -> Program:
+        """The program that machines run."""
+        from solah.model.compile import compile_model  # compiles documents, and so imports this
+
+        return compile_model(self)
 
     @cached_property
     def hierarchy(self) -> Hierarchy:

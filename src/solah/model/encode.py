@@ -54,6 +54,33 @@ def encode_column(table: Table, attribute: Attribute) -> NDArray[Any]:
     return to_numbers(column, first_row=table.first_row).values
 
 
+class Encoder:
+    """Encodes a table block by block, so that no copy of all its columns is needed.
+
+    Parameters
+    ----------
+    table : Table
+    attributes : mapping of int to Attribute
+        What to encode, by the columns of the matrix to fill.
+    """
+
+    def __init__(self, table: Table, attributes: Mapping[int, Attribute]) -> None:
+        self._columns = {j: table.column(one.name) for j, one in attributes.items()}
+        self._states = {j: one.states for j, one in attributes.items() if one.is_coded}
+        for j, column in self._columns.items():
+            if j not in self._states and column.is_text:  # all of it says how numbers are written
+                self._columns[j] = to_numbers(column, first_row=table.first_row)
+
+    def encode(self, rows: slice, out: NDArray[np.float64]) -> None:
+        """Fill in the columns of a matrix that has as many rows as the slice."""
+        for j, column in self._columns.items():
+            if j in self._states:
+                block = column.rows(rows.start, rows.stop)
+                out[:, j] = encode_states(block, self._states[j])
+            else:
+                out[:, j] = column.values[rows]
+
+
 UNSEEN, MISSING = -1, -2
 
 

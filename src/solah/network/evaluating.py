@@ -13,10 +13,18 @@ from solah.data import Table, as_column
 from solah.data.spelling import is_number, spell
 from solah.explain.importance import attribute_importances
 from solah.explain.novelty import name_doubts
-from solah.model.beliefs import NodeEvaluator, Unknown, added_up, damping, signals_of
-from solah.model.document import Fusion, Task
+from solah.model.document import Task
 from solah.model.encode import Coded, code
+from solah.model.evaluate import (
+    Rows,
+    Sum,
+    completeness,
+    damping,
+    stage_outputs,
+    stage_scores,
+)
 from solah.model.policy import UNKNOWN_PLACE
+from solah.model.program import Link
 from solah.network.expecting import Expectation
 from solah.network.holding import Holding, Lead
 from solah.network.judging import DomainCheck, Judging, added_doubts
@@ -82,7 +90,7 @@ class Version:
         model = bundle.model
         self.plan: NodePlan = bundle.plan.node(name)
         self.goal = model.goal
-        self._evaluator = NodeEvaluator(model)
+        self._program = model.program
         self._expectation = Expectation(model)
         nodes = {node.name: node for node in model.nodes}
         self.parts = [nodes[part] for part in self.plan.runs]
@@ -104,7 +112,8 @@ class Version:
         self.decides = model.root.name in self.plan.runs
         self.root = model.root.name
         self.below = _attributes_below(bundle)
-        self._has_shares = isinstance(model.root, Fusion) and any(self._evaluator.shares.values())
+        self._top = self._program.stages[-1]
+        self._has_shares = any(term.share for term in self._top.terms)
         self.rows_a_message = _rows_a_message(bundle, self.plan)
         self.level, self.height = _levels(bundle, name)
         self._domain = DomainCheck(model, self.plan.reads)
@@ -120,13 +129,8 @@ class Version:
 
     def _ignorance(self) -> dict[str, tuple[float, ...]]:
         """Return the signals of others for a row of which nothing is known."""
-        model = self.bundle.model
-        unknown = {one.name: np.full(1, np.nan) for one in model.attributes}
-        signals = signals_of(model, Coded(unknown, 1))
-        return {
-            part: tuple(signals[part][0].tolist()) if part in signals else as_signal(None)
-            for part in self.sources
-        }
+        signals = self._expectation.without_readings
+        return {part: signals.get(part, as_signal(None)) for part in self.sources}
 
     @cached_property
     def importance(self) -> dict[str, float]:
@@ -137,8 +141,8 @@ class Version:
     def known_share(self, case: Case) -> float:
         """Return the share of the model's knowledge that a row's readings reached."""
         if self._has_shares:
-            of_root = np.array(case.unknown.get(self.root, (0.0, 0.0)))
-            return float(Unknown(*of_root).known)
+            share, _ = case.unknown.get(self.root, (0.0, 0.0))
+            return float(completeness(np.array(share)))
         unknown: set[str] = set()
         for part in case.missing:
             if part in case.unread:
@@ -281,13 +285,9 @@ class Version:
 
     def _scores(self, case: Case) -> Float | None:
         """Return the scores of the classes on an evaluated row; None where none are added up."""
-        root = self.bundle.model.root
-        if not isinstance(root, Fusion) or self.goal.task is Task.REGRESSION:
+        if self._top.link is not Link.SOFTMAX:
             return None
-        evidence = added_up(root, {name: np.array([case.signals[name]]) for name in root.origins})
-        share, variance = np.array([case.unknown.get(self.root, (0.0, 0.0))]).T
-        scores = self._evaluator.scores(root, evidence, Unknown(share, variance))
-        return np.asarray(scores[0])
+        return np.asarray(stage_scores(self._top, self._sum(self.root, [case]))[0])
 
     def _spelt(self, beliefs: Float) -> Iterator[tuple[str, dict[str, float]]]:
         goal = self.goal
@@ -367,28 +367,38 @@ class Version:
 
     def _evaluate(self, node: Node, cases: Sequence[Case]) -> None:
         """Evaluate a tree or a fusion on rows whose inputs are all there."""
-        inputs = self.inputs[node.name]
-        parts = [name for name in inputs.received if name in self.below]
-        below = {name: np.array([case.signals[name] for case in cases]) for name in parts}
-        unknown = {
-            name: Unknown(*np.array([case.unknown.get(name, (0.0, 0.0)) for case in cases]).T)
-            for name in parts
-            if name in self._evaluator.fusion_inputs
-        }
-        rows = _coded(inputs.measured, cases)
-        sent = {
+        total = self._sum(node.name, cases)
+        signals = total.weights
+        if node.name in self._program.stage_numbers:
+            stage = self._program.stages[self._program.stage_numbers[node.name]]
+            signals = stage_outputs(stage, stage_scores(stage, total))
+        for case, signal in zip(cases, signals.tolist(), strict=True):
+            case.signals[node.name] = tuple(signal)
+        for place in np.flatnonzero(total.share).tolist():
+            lost = float(total.share[place]), float(total.variance[place])
+            cases[place].unknown[node.name] = lost
+
+    def _sum(self, part: str, cases: Sequence[Case]) -> Sum:
+        """Add up a part of the program, given its readings and what is known of other parts."""
+        program, inputs = self._program, self.inputs[part]
+        readings = np.full((len(cases), len(program.features)), np.nan)
+        columns = dict(_coded(inputs.measured, cases).columns)
+        columns |= {
             name: np.array([(*case.signals[name], np.nan)[0] for case in cases])
             for name in inputs.received
             if name not in self.below
         }
-        rows = Coded({**rows.columns, **sent}, rows.n_rows)
-        signals = self._evaluator.signal(node, rows, below, unknown)
-        for case, signal in zip(cases, signals.tolist(), strict=True):
-            case.signals[node.name] = tuple(signal)
-        if (lost := self._evaluator.unknown(node, rows, unknown)) is not None:
-            for place in np.flatnonzero(lost.share).tolist():
-                of_row = float(lost.share[place]), float(lost.variance[place])
-                cases[place].unknown[node.name] = of_row
+        for name, column in columns.items():
+            readings[:, program.features.index(name)] = column
+        rows, given = Rows(program, readings), {}
+        for name in (name for name in inputs.received if name in self.below):
+            signals = np.array([case.signals[name] for case in cases])
+            if name in program.stage_numbers:
+                rows.outputs[:, program.stage_numbers[name]] = signals
+            else:
+                lost = np.array([case.unknown.get(name, (0.0, 0.0)) for case in cases])
+                given[program.part_numbers[name][1]] = Sum(signals, *lost.T)
+        return rows.part(*program.part_numbers[part], given)
 
 
 class Inputs(NamedTuple):

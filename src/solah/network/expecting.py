@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.model.beliefs import fusion_inputs, unknown_of
-from solah.model.encode import Coded
+from solah.model.evaluate import trace
 
 if TYPE_CHECKING:
     from solah.model.document import Model
@@ -28,20 +27,24 @@ class Expectation:
     ----------
     most_unknown : of each node below a fusion the share and the variance of the evidence that is
         unknown if no reading is known
+    without_readings : what each part sends if no reading is known
     """
 
     def __init__(self, model: Model) -> None:
         self._size = model.goal.size
         self._parts = {node.name for node in model.nodes}
         self._attributes = {one.name: one for one in model.attributes}
-        self._fusion_inputs = fusion_inputs(model.nodes)
-        nothing = {one.name: np.full(1, np.nan) for one in model.attributes}
-        unknown = unknown_of(model, Coded(nothing, 1))
-        self.most_unknown = {
-            part: (float(unknown[part].share[0]), float(unknown[part].variance[0]))
-            for part in self._fusion_inputs
-            if unknown[part].share[0]
-        }
+        program = model.program
+        self._added = program.part_numbers.keys() - program.stage_numbers.keys()
+        self.most_unknown: dict[str, tuple[float, float]] = {}
+        self.without_readings: dict[str, tuple[float, ...]] = {}
+        nothing = trace(program, np.full((1, len(program.features)), np.nan))
+        for stage, steps in zip(program.stages, nothing, strict=True):
+            for name, part in zip(stage.part_names, steps.parts, strict=True):
+                self.without_readings[name] = tuple(part.weights[0].tolist())
+                if name in self._added and part.share[0]:
+                    self.most_unknown[name] = float(part.share[0]), float(part.variance[0])
+            self.without_readings[stage.name] = tuple(steps.outputs[0].tolist())
 
     def fits(self, row: Said) -> bool:
         """Whether signals, readings and what is unknown can be those of the model's parts."""
@@ -56,7 +59,7 @@ class Expectation:
     def _is_signal(self, part: str, signal: tuple[float, ...]) -> bool:
         if part not in self._parts or len(signal) != self._size:
             return False
-        return part in self._fusion_inputs or _is_belief(signal)
+        return part in self._added or _is_belief(signal)
 
     def _is_unknown(self, part: str, unknown: tuple[float, float]) -> bool:
         most = self.most_unknown.get(part, (0.0, 0.0))

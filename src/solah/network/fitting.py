@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell, spell_number
-from solah.model.beliefs import NodeEvaluator
 from solah.model.document import Fusion, Task
+from solah.model.evaluate import part_outputs
 from solah.network.expecting import Expectation
 from solah.network.watched import DOUBTS, Output, shown
 
@@ -40,7 +40,6 @@ class Fitting:
         self._names = {*self._parts, *(one.name for one in model.attributes)}
         self._places = {node.name: place for place, node in enumerate(model.nodes)}
         self._expectation = Expectation(model)
-        self._evaluator = NodeEvaluator(model)
         self._sent = {self.root}.union(*(node.sends for node in bundle.plan.nodes))
 
     # --- messages --------------------------------------------------------------------------------
@@ -72,7 +71,7 @@ class Fitting:
 
     def output(self, part: str, signal: tuple[float, ...]) -> Output:
         """Return what a part believes, given what goes up from it: to a fusion, evidence."""
-        belief = self._evaluator.belief(part, np.array([signal]))[0]
+        belief = part_outputs(self.bundle.model.program, part, np.array([signal]))[0]
         return self._spelt(tuple(belief.tolist()))
 
     def root_output(self, row: Decided) -> Output:

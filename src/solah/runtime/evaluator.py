@@ -9,9 +9,10 @@ import numpy as np
 from solah.data import Table, as_array, as_column, from_array, from_frame, is_frame
 from solah.data.frames import frame_names
 from solah.exceptions import DataError, ParameterError
-from solah.model.beliefs import all_beliefs, root_beliefs
+from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
 from solah.model.encode import MISSING, encode, encode_goal, warn_of_unseen
+from solah.model.evaluate import predict, run
 from solah.model.files import load_document
 from solah.model.format import MAX_BYTES
 from solah.model.policy import Doubt
@@ -46,6 +47,7 @@ class Evaluator:
     def __init__(self, model: Model, n_threads: int = 1) -> None:
         self.model_ = model
         self.n_threads = n_threads
+        self._has_categories = any(attribute.is_coded for attribute in model.attributes)
 
     def __repr__(self) -> str:
         model = self.model_
@@ -145,11 +147,14 @@ class Evaluator:
 
         Of a number that trees add up to, it is the estimate ``(n_rows, 1)``.
         """
-        return root_beliefs(self.model_, self._known_table(X), self.n_threads)
+        if type(X) is np.ndarray and X.dtype == np.float64 and not self._has_categories:
+            self._check_shape(X)
+            return run(self.model_.program, X, self.n_threads)
+        return predict(self.model_, self._known_table(X), self.n_threads)
 
     def node_beliefs(self, X: Any) -> dict[str, Float]:
         """Return what each node believes, from bottom to top, by the nodes' names."""
-        return all_beliefs(self.model_, self._known_table(X), self.n_threads)
+        return all_beliefs(self.model_, self._known_table(X))
 
     def evidence(self, X: Any) -> Float:
         """Return the share of the model's knowledge that each row's known readings can reach.
@@ -330,13 +335,17 @@ class Evaluator:
             array = as_array(X)
         except ValueError as error:
             raise DataError(f"the rows are not of one length: {error}") from None
-        if array.ndim != 2 or array.shape[1] != len(names):
-            raise DataError(
-                f"the model expects {len(names)} columns ({', '.join(names[:4])}"
-                f"{', …' if len(names) > 4 else ''}) in two dimensions. Got an array of shape "
-                f"{array.shape}."
-            )
+        self._check_shape(array)
         return from_array(array, names)
+
+    def _check_shape(self, array: NDArray[Any]) -> None:
+        n_columns = len(self.model_.attributes)
+        if array.ndim != 2 or array.shape[1] != n_columns:
+            first = ", ".join(attribute.name for attribute in self.model_.attributes[:4])
+            raise DataError(
+                f"the model expects {n_columns} columns ({first}{', …' if n_columns > 4 else ''}) "
+                f"in two dimensions. Got an array of shape {array.shape}."
+            )
 
     def _expect(self, task: Task, what: str) -> None:
         if self.model_.goal.task is not task:

@@ -11,17 +11,8 @@ import numpy as np
 from solah.data.spelling import count, spell
 from solah.exceptions import DataError, ParameterError
 from solah.explain.novelty import holding_doubts, name_doubts, novelty_of
-from solah.kernels.reference import softmax
-from solah.model.beliefs import (
-    NodeEvaluator,
-    added_up,
-    all_signals,
-    measured_by,
-    root_beliefs,
-    unknown_of,
-)
-from solah.model.document import Fusion
-from solah.model.encode import code, warn_of_unseen
+from solah.model.encode import warn_of_unseen
+from solah.model.evaluate import predict, stage_outputs
 from solah.model.policy import UNKNOWN_PLACE, Doubt, Policy, Settling
 
 if TYPE_CHECKING:
@@ -181,22 +172,13 @@ class Judge:
     def _beliefs(self, table: Table, memories: Sequence[_Memory]) -> Float:
         """Return the beliefs of evidence that is averaged with that of the rows before."""
         if self._policy.smoothing == 1:
-            return root_beliefs(self._model, table, self._n_threads)
-        averages = self._evidence(table)
+            return predict(self._model, table, self._n_threads)
+        averages = predict(self._model, table, self._n_threads, scores=True)
         for memory, row in zip(memories, averages, strict=True):
             if memory.average is not None:
                 row[:] = memory.average + (row - memory.average) / self._policy.smoothing
             memory.average = row.copy()
-        return softmax(averages) if isinstance(self._model.root, Fusion) else averages
-
-    def _evidence(self, table: Table) -> Float:
-        """Return what the root decides by: scores, where it is a fusion, else beliefs."""
-        model, root = self._model, self._model.root
-        if not isinstance(root, Fusion):
-            return root_beliefs(model, table, self._n_threads)
-        signals = all_signals(model, table, self._n_threads)
-        unknown = unknown_of(model, code(table, measured_by(model.nodes)))
-        return NodeEvaluator(model).scores(root, added_up(root, signals), unknown[root.name])
+        return stage_outputs(self._model.program.stages[-1], averages)
 
     def _kept(self, best: int, belief: Sequence[float], settled: int) -> int:
         """Return the class that is settled, where the best one does not lead by the margin."""

@@ -21,9 +21,10 @@ from solah.explain.semantics import Semantics
 from solah.explain.walking import rows_at_once, walk
 from solah.kernels.reference import masses
 from solah.model.attributes import flatten
-from solah.model.beliefs import damping, measured_by, unknown_of
+from solah.model.beliefs import measured_by, unknown_of
 from solah.model.document import Fusion, Task
 from solah.model.encode import code, encode, warn_of_unseen
+from solah.model.evaluate import damping
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

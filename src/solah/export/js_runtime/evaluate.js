@@ -2,7 +2,7 @@
 //
 // A reading is a number (a state's place, for an attribute whose states are names) or null where it
 // is unknown. Nodes stand from bottom to top, so each finds its inputs already computed.
-// Evidence that a fusion adds up is damped by what is unknown of it: see solah.model.beliefs.
+// Evidence that a fusion adds up is damped by what is unknown of it: see solah.model.program.
 
 const LEAST_ROOT_BELIEF = 1e-300;
 

@@ -1,0 +1,162 @@
+"""Programs give the same bits in C and in NumPy, as a whole and part by part."""
+
+import pickle
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from random_models import any_model, as_table, odd_rows, random_model, random_rows
+from solah.data import Column, Table
+from solah.kernels import native
+from solah.kernels.choose import ENVIRONMENT_VARIABLE
+from solah.model import evaluate
+from solah.model.evaluate import Rows, completeness, predict, run, stage_scores, trace
+from solah.model.program import Link
+
+needs_native = pytest.mark.skipif(
+    native.load() is None, reason="solah was built without a compiler"
+)
+
+
+def on_kernel(name, call):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ENVIRONMENT_VARIABLE, name)
+        return call()
+
+
+def steps_of(stages):
+    """List all arrays of a trace."""
+    sums = [part for stage in stages for part in stage.parts]
+    arrays = [one for part in sums for one in (part.weights, part.share, part.variance)]
+    return [*arrays, *(one for stage in stages for one in (stage.scores, stage.outputs))]
+
+
+@needs_native
+@given(st.integers(0, 2**16))
+def test_c_and_numpy_are_equal_to_the_bit(seed):
+    model = any_model(seed)
+    rows = odd_rows(np.random.default_rng(seed), model, 40)
+    found = [
+        on_kernel(
+            name,
+            lambda: [
+                run(model.program, rows),
+                run(model.program, rows, scores=True),
+                *steps_of(trace(model.program, rows)),
+            ],
+        )
+        for name in ("native", "reference")
+    ]
+    for ours, oracle in zip(*found, strict=True):
+        assert ours.tobytes() == oracle.tobytes()
+
+
+@given(st.integers(0, 2**16))
+def test_a_trace_ends_with_the_prediction(seed):
+    model = any_model(seed)
+    rows = odd_rows(np.random.default_rng(seed), model, 20)
+    last, link = trace(model.program, rows)[-1], model.program.stages[-1].link
+    assert run(model.program, rows).tobytes() == last.outputs.tobytes()
+    compared = last.scores if link is Link.SOFTMAX else last.outputs
+    assert run(model.program, rows, scores=True).tobytes() == compared.tobytes()
+
+
+@given(st.integers(0, 2**16), st.integers(1, 5))
+def test_rows_do_not_depend_on_each_other(seed, n_threads):
+    model = any_model(seed)
+    rows = odd_rows(np.random.default_rng(seed), model, 7)
+    whole = run(model.program, rows)
+    one_by_one = np.concatenate([run(model.program, rows[i : i + 1]) for i in range(7)])
+    assert whole.tobytes() == one_by_one.tobytes()
+    assert whole.tobytes() == run(model.program, rows, n_threads).tobytes()
+
+
+@pytest.mark.parametrize("kernel", ["native", "reference"])
+def test_readings_may_lie_apart(kernel):
+    if kernel == "native" and native.load() is None:
+        pytest.skip("solah was built without a compiler")
+    model = any_model(7)
+    rows = odd_rows(np.random.default_rng(0), model, 30)
+    wide = np.repeat(np.repeat(rows, 2, axis=0), 3, axis=1)
+    shifted = np.frombuffer(b"." + rows.tobytes(), offset=1).reshape(rows.shape)
+    assert not shifted.flags.aligned
+    for apart in (np.asfortranarray(rows), wide[::2, ::3], rows[::-1][::-1], shifted):
+        found = on_kernel(kernel, lambda apart=apart: run(model.program, apart))
+        np.testing.assert_array_equal(found, run(model.program, rows))
+
+
+def test_a_group_that_is_added_up_elsewhere_gives_the_same_bits():
+    """Nodes of a network add up groups, and the one that decides adds up what they send."""
+    model = random_model(np.random.default_rng(3), "groups", n_classes=3)
+    rows = odd_rows(np.random.default_rng(4), model, 200)
+    program, (stage,) = model.program, model.program.stages
+    received = {}
+    for part, term in enumerate(stage.terms):
+        own = np.full_like(rows, np.nan)
+        read = [program.axes[axis].source for axis in term.axes]
+        own[:, read] = rows[:, read]  # a node has its own readings only
+        received[part] = Rows(program, own).part(0, part, {})
+    nothing = Rows(program, np.full_like(rows, np.nan))
+    first = len(stage.terms)
+    received[first] = nothing.part(0, first, received)
+    total = nothing.part(0, len(stage.part_names) - 1, received)
+    assert stage_scores(stage, total).tobytes() == run(program, rows, scores=True).tobytes()
+
+
+def test_no_rows_have_no_outputs():
+    model = any_model(6)
+    assert run(model.program, np.empty((0, len(model.attributes)))).shape == (0, model.goal.size)
+
+
+def test_a_program_runs_on_many_threads_at_once():
+    model = any_model(0)
+    rows = odd_rows(np.random.default_rng(0), model, 2_000)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: run(model.program, rows).tobytes(), range(16)))
+    assert set(found) == {run(model.program, rows).tobytes()}
+
+
+def test_a_model_that_predicted_can_be_pickled():
+    model = any_model(5)
+    rows = odd_rows(np.random.default_rng(0), model, 10)
+    before = run(model.program, rows)
+    copy = pickle.loads(pickle.dumps(model))
+    assert not set(copy.program.flat.addresses) & set(model.program.flat.addresses)
+    np.testing.assert_array_equal(run(copy.program, rows), before)
+
+
+def test_completeness_is_0_if_all_is_missing():
+    shares = np.array([0.0, 0.25, 1.0 - 1e-16, 1.0, 1.0 + 1e-15])
+    np.testing.assert_array_equal(completeness(shares), [1.0, 0.75, 0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_tables_are_predicted_in_blocks(monkeypatch, n_threads):
+    model = any_model(7)
+    rows = random_rows(np.random.default_rng(0), model, 50)
+    monkeypatch.setattr(evaluate, "_BLOCK_ROWS", 7)
+    for scores in (False, True):
+        found = predict(model, as_table(model, rows), n_threads, scores=scores)
+        np.testing.assert_array_equal(found, run(model.program, rows, scores=scores))
+
+
+def test_many_rows_take_little_memory_beside_them():
+    model = random_model(np.random.default_rng(0), "words and pairs")
+    n_rows = 300_000
+    rows = random_rows(np.random.default_rng(0), model, 1_000)
+    columns = [np.tile(values, n_rows // 1_000).astype(np.float32) for values in rows.T]
+    names = [one.name for one in model.attributes]
+    read = zip(names, columns, strict=True)
+    table = Table(tuple(Column(name, values) for name, values in read), n_rows)
+    tracemalloc.start()
+    try:
+        outputs = predict(model, table)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    matrix = 8 * rows.shape[1] * n_rows
+    assert peak - outputs.nbytes < matrix / 2
