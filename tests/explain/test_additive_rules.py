@@ -23,10 +23,10 @@ from random_models import (
 from solah.data import Kind
 from solah.explain import Explainer, rules_of, semantics_of
 from solah.explain.attribution import Attributor
-from solah.explain.explanation.as_text import lines_of
+from solah.explain.explanation_text import lines_of
 from solah.explain.legend import words_used
 from solah.explain.ranges import rounded_edges, spell_ranges
-from solah.explain.walking import walk
+from solah.explain.traversal import TracedRows
 from solah.model import Fusion, Goal, MissingRule, Model
 from solah.model.attributes import cored_attribute, phrase
 from solah.model.beliefs import signals_of
@@ -336,13 +336,14 @@ def test_a_pair_is_shared_by_halves(seed):
     own = [trees[f"of {one.name}"] for one in pair.inputs]
     fusion = Fusion("y", tuple(tree.name for tree in (*own, pair)), model.root.bias)
     model = replace(model, nodes=(*own, pair, fusion), attributes=(first, second))
-    way = walk(model, coded(model, random_rows(rng, model, 5, missing=0.0)))
+    readings = random_rows(rng, model, 5, missing=0.0)
     model_alone = replace(model, goal=replace(model.goal, prior=softmax(model.root.bias)))
-    evidence = Attributor(model_alone).of_rows(way).evidence
+    rows = TracedRows(model_alone.program, readings)
+    evidence = Attributor(model_alone.program).of_rows(rows).evidence
     start = np.sum([signal[0] for signal in unknown_signals(model_alone, own)], axis=0)
     assert start == pytest.approx(np.zeros(3), abs=1e-12)
     for place, tree in enumerate(own):
-        expected = way.signals[tree.name] + way.signals[pair.name] / 2
+        expected = rows.added[tree.name] + rows.added[pair.name] / 2
         assert evidence[:, place] == pytest.approx(expected, abs=1e-9)
 
 

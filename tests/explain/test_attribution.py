@@ -21,12 +21,12 @@ from solah import LinguisticTreeRegressor, SelfOrganisedHierarchyClassifier
 from solah.data import from_frame
 from solah.explain import attribute_rows
 from solah.explain.attribution import Attributor
-from solah.explain.walking import walk
+from solah.explain.traversal import TracedRows
 from solah.model.beliefs import signals_of
 
 
 def attributed(model, rows):
-    return Attributor(model).of_rows(walk(model, coded(model, rows)))
+    return Attributor(model.program).of_rows(TracedRows(model.program, rows))
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
@@ -108,7 +108,7 @@ def test_many_rows_go_through_in_blocks(monkeypatch):
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = SelfOrganisedHierarchyClassifier(max_rules=20).fit(X, y).model_
     at_once = attribute_rows(model, from_frame(X))
-    monkeypatch.setattr("solah.explain.walking._BLOCK_NUMBERS", 1)
+    monkeypatch.setattr("solah.explain.traversal._BLOCK_NUMBERS", 1)
     in_blocks = attribute_rows(model, from_frame(X))
     assert in_blocks.effects == pytest.approx(at_once.effects, abs=1e-15)
     assert in_blocks.effects.shape == (178, len(model.attributes), 3)

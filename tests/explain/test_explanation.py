@@ -21,7 +21,7 @@ from solah import (
 from solah.data import Column, Table, from_frame
 from solah.exceptions import ColumnError, ParameterError, UnseenStateWarning
 from solah.explain import Explainer, FusionStep
-from solah.explain.explanation.as_html import as_page
+from solah.explain.explanation_html import as_page
 from solah.runtime import Evaluator
 
 
@@ -80,7 +80,7 @@ def test_the_decision_and_its_certainty_are_those_of_the_model(weighed, wine):
 def test_rows_are_explained_alike_alone_and_together(weighed, wine, monkeypatch):
     X, _ = wine
     together = weighed.explain(X.head(7))
-    monkeypatch.setattr("solah.explain.explanation.explainer._MOST_ROWS_AT_ONCE", 3)
+    monkeypatch.setattr("solah.explain.explanation._MOST_ROWS_AT_ONCE", 3)
     assert [e.to_dict() for e in weighed.explain(X.head(7))] == [e.to_dict() for e in together]
     assert weighed.explain(X.iloc[[4]])[0].to_dict() == together[4].to_dict()
 
@@ -187,7 +187,7 @@ def test_html_is_harmless():
 
 
 def test_few_or_all_are_shown(one):
-    from solah.explain.explanation.as_text import lines_of
+    from solah.explain.explanation_text import lines_of
 
     def shown(top):
         return [line.text for line in lines_of(one, top)]

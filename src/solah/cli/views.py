@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from solah.explain.explanation.as_text import Role, lines_of
+from solah.explain.explanation_text import Role, lines_of
 from solah.report import (
     describe_attribute,
     describe_scores,

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
         stress,
     )
     from solah.explain.explanation import Contribution, Explainer, Explanation, Reading
-    from solah.explain.firing import semantics_of
-    from solah.explain.importance import attribute_importances, importances
-    from solah.explain.rule_list import Rules
-    from solah.explain.rules import Condition, Rule, rules_of
-    from solah.explain.semantics import (
+    from solah.explain.fired_rules import (
         ComposedRule,
         FiredRule,
         FusionStep,
         Semantics,
         TreeEvidence,
         TreeStep,
+        semantics_of,
     )
+    from solah.explain.importance import attribute_importances, importances
+    from solah.explain.rule_list import Rules
+    from solah.explain.rules import Condition, Rule, rules_of
 
 __all__ = [
     "AttributeStress",
@@ -62,38 +62,25 @@ __all__ = [
 ]
 
 # Names are imported when they are first used: a decision needs none of them.
-_MODULE_OF = {
-    "AttributeStress": "solah.explain.changing",
-    "Attribution": "solah.explain.attribution",
-    "Change": "solah.explain.changing",
-    "ChangeFinder": "solah.explain.changing",
-    "Changes": "solah.explain.changing",
-    "ComposedRule": "solah.explain.semantics",
-    "Condition": "solah.explain.rules",
-    "Contribution": "solah.explain.explanation",
-    "Explainer": "solah.explain.explanation",
-    "Explanation": "solah.explain.explanation",
-    "FiredRule": "solah.explain.semantics",
-    "FusionStep": "solah.explain.semantics",
-    "Leeway": "solah.explain.changing",
-    "Move": "solah.explain.changing",
-    "Reading": "solah.explain.explanation",
-    "Rule": "solah.explain.rules",
-    "Rules": "solah.explain.rule_list",
-    "Semantics": "solah.explain.semantics",
-    "Stress": "solah.explain.changing",
-    "TreeEvidence": "solah.explain.semantics",
-    "TreeStep": "solah.explain.semantics",
-    "attribute_importances": "solah.explain.importance",
-    "attribute_rows": "solah.explain.attribution",
-    "importances": "solah.explain.importance",
-    "rules_of": "solah.explain.rules",
-    "semantics_of": "solah.explain.firing",
-    "stress": "solah.explain.changing",
+_MODULES = {
+    "attribution": ("Attribution", "attribute_rows"),
+    "changing": (
+        *("AttributeStress", "Change", "ChangeFinder", "Changes", "Leeway", "Move", "Stress"),
+        "stress",
+    ),
+    "explanation": ("Contribution", "Explainer", "Explanation", "Reading"),
+    "fired_rules": (
+        *("ComposedRule", "FiredRule", "FusionStep", "Semantics", "TreeEvidence", "TreeStep"),
+        "semantics_of",
+    ),
+    "importance": ("attribute_importances", "importances"),
+    "rule_list": ("Rules",),
+    "rules": ("Condition", "Rule", "rules_of"),
 }
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'solah.explain' has no attribute {name!r}")
-    return getattr(import_module(_MODULE_OF[name]), name)
+    return getattr(import_module(f"solah.explain.{_MODULE_OF[name]}"), name)

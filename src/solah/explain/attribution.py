@@ -1,13 +1,13 @@
 """Computes what each reading added to a decision: exact Shapley values that sum up.
 
-A tree's output is linear in the masses of each of its inputs. Along the straight line from what
-it assumes of unknown readings to the readings' own masses, the slope towards an input is therefore
-a polynomial, and its mean is the input's Shapley value; a few points of Gauss-Legendre quadrature
-give it exactly. Fusions add up. A word over a belief passes on what it made of the belief in
-proportion to what moved the belief; a softmax does so by logarithmic means. Where unknown readings
-make the others less sure, what a tree adds is damped like the belief, and a tree that is known adds
-its share of the way from the shares of the classes to the bias. Nothing is sampled, and what the
-readings added always sums to the way from knowing nothing to the belief.
+A term is linear in the memberships of each of its axes. On the straight line from the memberships
+of missing readings to those of a row, its slope along an axis is a polynomial, and the mean slope
+gives the axis' Shapley value. A few points of Gauss-Legendre quadrature compute it exactly. A
+stage adds up its terms. An axis over one belief passes on what it added in proportion to what moved
+the belief; a softmax does so by logarithmic means. If missing terms make the others count less, a
+term adds as much less, and each term that is not missing adds its share of the way from the shares
+of the classes to the baseline. Nothing is sampled, and the sum of what the readings added is always
+the way from nothing known to the output.
 """
 
 from __future__ import annotations
@@ -18,28 +18,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.explain.walking import averages, in_blocks, shares, walk, weighted_sum
-from solah.model.beliefs import (
-    deciding_fusions,
-    evidence_shares,
-    fusion_inputs,
-    measured_by,
-    unknown_of,
-)
-from solah.model.document import Fusion
-from solah.model.encode import Coded, code
+from solah.explain.traversal import TracedRows, averages, reach, traced_blocks, weighted_sum
 from solah.model.evaluate import damping
+from solah.model.program import AxisKind, Link, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from solah.data import Table
-    from solah.explain.walking import Walk
     from solah.kernels.arrays import Float
-    from solah.model.attributes import Attribute
-    from solah.model.document import Model, Tree
+    from solah.model.document import Model
+    from solah.model.program import Program, Term
 
-    Effects = dict[str, Float]
+    # What the readings of features added, by the indices of the features.
+    Effects = dict[int, Float]
 
 # A belief that moved less counts as one that did not move: it is rounding.
 _STILL = 1e-12
@@ -51,12 +43,12 @@ class Attribution:
 
     Attributes
     ----------
-    start : (n_goals,) what the model believes when no reading is known
-    belief : (n_rows, n_goals) what it believes of each row
-    effects : (n_rows, n_attributes, n_goals) what each reading added; summed over the attributes
+    start : (n_outputs,) the output when no reading is known
+    belief : (n_rows, n_outputs) the output of each row
+    effects : (n_rows, n_features, n_outputs) what each reading added; summed over the features
         they are ``belief - start``
-    evidence : (n_rows, n_attributes, n_goals) what each reading added as evidence (log-odds,
-        centred over the goal's states), where the model weighs evidence; else None
+    evidence : (n_rows, n_features, n_outputs) what each reading added to the scores, if the
+        last link is a softmax; else None
     """
 
     start: Float
@@ -66,7 +58,7 @@ class Attribution:
 
 
 def attribute_rows(model: Model, table: Table) -> Attribution:
-    """Share out decisions among the readings that they were made on.
+    """Share out decisions among their readings.
 
     Parameters
     ----------
@@ -76,7 +68,7 @@ def attribute_rows(model: Model, table: Table) -> Attribution:
     Returns
     -------
     attribution : Attribution
-        Its attributes stand in the order of ``model.attributes``; an unknown reading adds 0.
+        With the features in the order of ``model.attributes``. A missing reading adds 0.
 
     Examples
     --------
@@ -88,9 +80,8 @@ def attribute_rows(model: Model, table: Table) -> Attribution:
     >>> bool(abs(added.start + added.effects.sum(axis=1) - added.belief).max() < 1e-12)
     True
     """
-    attributor = Attributor(model)
-    rows = code(table, measured_by(model.nodes))
-    parts = [attributor.of_rows(walk(model, block)) for block in in_blocks(rows, model)]
+    attributor = Attributor(model.program)
+    parts = [attributor.of_rows(rows) for rows in traced_blocks(model, table)]
     evidence = [part.evidence for part in parts if part.evidence is not None]
     return Attribution(
         start=parts[0].start,
@@ -101,164 +92,143 @@ def attribute_rows(model: Model, table: Table) -> Attribution:
 
 
 class Attributor:
-    """Shares out the decisions of a model; its belief without readings is computed once.
+    """Shares out the outputs of a program; its output without readings is computed once.
 
     Parameters
     ----------
-    model : what decides
+    program : Program
     """
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        names = (attribute.name for attribute in measured_by(model.nodes))
-        self._unknown = walk(model, Coded(dict.fromkeys(names, np.array([np.nan])), 1))
-        self._fusion_inputs = fusion_inputs(model.nodes)
-        self._fusions = deciding_fusions(model.nodes)
-        self._shares = evidence_shares(model.nodes)
-        self._is_linear = not any(tree.variance or tree.missing for tree in model.trees)
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._nothing = TracedRows(program, np.full((1, len(program.features)), np.nan))
 
-    def of_rows(self, way: Walk) -> Attribution:
-        """Share out the decisions on rows that went through the model."""
-        root = self._model.root
-        effects, evidence = self._all_effects(way)
+    def of_rows(self, rows: TracedRows) -> Attribution:
+        """Share out the outputs of rows."""
+        effects: list[Effects] = []
+        for number, stage in enumerate(self._program.stages):
+            scores: Effects = {}
+            may_miss = any(term.variance or term.missing is not None for term in stage.terms)
+            for index, term in enumerate(stage.terms):
+                own = self._in_term(term, effects, rows)
+                if may_miss and stage.link is not Link.SHARES:
+                    own = self._beside_missing(number, index, own, rows)
+                _add(scores, own)
+            is_softmax = stage.link is Link.SOFTMAX
+            effects.append(self._linked(number, scores, rows) if is_softmax else scores)
         return Attribution(
-            start=self._unknown.signals[root.name][0],
-            belief=way.signals[root.name],
-            effects=self._stacked(effects[root.name], way),
-            evidence=self._stacked(evidence, way)
-            if isinstance(root, Fusion) and self._model.goal.states
-            else None,
+            start=self._nothing.steps[-1].outputs[0],
+            belief=rows.steps[-1].outputs,
+            effects=self._stacked(effects[-1], rows),
+            evidence=self._stacked(scores, rows) if is_softmax else None,
         )
 
-    def _all_effects(self, way: Walk) -> tuple[dict[str, Effects], Effects]:
-        """Share out what goes up from each node; beside it the evidence of the last fusion."""
-        effects: dict[str, Effects] = {}
-        evidence: Effects = {}
-        for node in self._model.nodes:
-            if not isinstance(node, Fusion):
-                effects[node.name] = self._added_in_tree(node, effects, way)
+    def _in_term(self, term: Term, effects: Sequence[Effects], rows: TracedRows) -> Effects:
+        """Share out what a term adds, all missing readings taken for their memberships."""
+        before, here = self._nothing.memberships(term), rows.memberships(term)
+        own: Effects = {}
+        for a, slope, old, new in zip(
+            term.axes, _mean_slopes(term, before, here), before, here, strict=True
+        ):
+            axis, moved = self._program.axes[a], weighted_sum(slope, new - old)
+            if axis.is_read:
+                _add(own, {axis.source: moved})
                 continue
-            if node.name in self._fusion_inputs:
-                effects[node.name] = _added_up(node.origins, effects)
+            below = effects[axis.source]
+            if axis.kind is AxisKind.ALL_BELIEFS:
+                _add(own, {j: weighted_sum(slope, one) for j, one in below.items()})
                 continue
-            evidence = (
-                _added_up(node.origins, effects)
-                if self._is_linear
-                else self._damped(node, effects, way)
-            )
-            effects[node.name] = (
-                self._believed(node.name, evidence, way) if self._model.goal.states else evidence
-            )
-        return effects, evidence
+            first, last = (one.steps[axis.source].outputs for one in (self._nothing, rows))
+            way = (last - first)[:, axis.output]
+            unit = np.divide(1.0, way, out=np.zeros_like(way), where=np.abs(way) > _STILL)
+            shares = {j: (one[:, axis.output] * unit)[:, None] for j, one in below.items()}
+            _add(own, {j: moved * share for j, share in shares.items()})
+        return own
 
-    def _damped(self, fusion: Fusion, effects: Mapping[str, Effects], way: Walk) -> Effects:
-        """Share out the scores of a fusion whose trees may be unknown."""
-        trees = [t for t in self._model.trees if self._fusions.get(t.name) is fusion]
-        start, end = (unknown_of(self._model, one.rows) for one in (self._unknown, way))
-        is_number = self._model.goal.is_additive_number
-        bias = np.zeros(1) if is_number else np.array(fusion.bias) - self._model.goal.log_prior
-        before, here = (
-            np.ones((1, 1)) if is_number else damping(one[fusion.name].variance)[:, None]
-            for one in (start, end)
+    def _beside_missing(self, number: int, index: int, own: Effects, rows: TracedRows) -> Effects:
+        """Share out what a term adds to scores by the formula of missing terms."""
+        stage = self._program.stages[number]
+        term, lean = stage.terms[index], np.zeros_like(stage.baseline)
+        scales = [np.ones((1, 1)), np.ones((1, 1))]
+        ends = [one.steps[number].parts for one in (self._nothing, rows)]
+        if stage.log_prior is not None:
+            lean = stage.baseline - stage.log_prior
+            scales = [damping(parts[-1].variance)[:, None] for parts in ends]
+        first, last = (
+            scale * (parts[index].weights + lean * (term.share - parts[index].share)[:, None])
+            for scale, parts in zip(scales, ends, strict=True)
         )
-        scaled: dict[str, Effects] = {}
-        for name in (tree.name for tree in trees):
-            first, last = (
-                way_of.signals[name] + bias * (self._shares[name] - one[name].share)[:, None]
-                for way_of, one in ((self._unknown, start), (way, end))
-            )
-            scaled[name] = {one: here * added for one, added in effects[name].items()}
-            rest = here * last - before * first - sum(scaled[name].values())
-            known = np.column_stack([~np.isnan(way.rows.columns[one]) for one in scaled[name]])
-            known |= ~known.any(axis=1, keepdims=True)
-            parts = known / known.sum(axis=1, keepdims=True)
-            for one, part in zip(scaled[name], parts.T, strict=True):
-                scaled[name][one] = scaled[name][one] + rest * part[:, None]
-        return _added_up([tree.name for tree in trees], scaled)
-
-    def _added_in_tree(self, tree: Tree, effects: Mapping[str, Effects], way: Walk) -> Effects:
-        leaves = tree.evidence if tree.name in self._fusion_inputs else tree.belief
-        before, here = self._unknown.described[tree.name], way.described[tree.name]
-        slopes = _mean_slopes(tree, leaves, before, here)
-        added: Effects = {}
-        for attribute, slope, old, new in zip(tree.inputs, slopes, before, here, strict=True):
-            moved = weighted_sum(slope, new - old)
-            if attribute.origin not in effects:
-                added[attribute.name] = moved
-                continue
-            below = effects[attribute.origin]
-            if attribute.tree is None:
-                parts = {name: weighted_sum(slope, one) for name, one in below.items()}
-            else:
-                parts = self._passed_on(moved, attribute, below, way)
-            for name, part in parts.items():
-                added[name] = added.get(name, 0.0) + part
-        return added
-
-    def _passed_on(self, moved: Float, word: Attribute, below: Effects, way: Walk) -> Effects:
-        """Share what the words of a belief moved in proportion to what moved the belief."""
-        distance = (way.signals[word.origin] - self._unknown.signals[word.origin])[:, word.place]
-        moving = np.abs(distance) > _STILL
-        per_unit = np.divide(1.0, distance, out=np.zeros_like(distance), where=moving)
+        own = {j: scales[1] * one for j, one in own.items()}
+        rest = last - first - sum(own.values())
+        known = ~np.isnan(rows.readings[:, list(own)])
+        known |= ~known.any(axis=1, keepdims=True)
+        parts = known / known.sum(axis=1, keepdims=True)
         return {
-            name: moved * (added[:, word.place] * per_unit)[:, None]
-            for name, added in below.items()
+            j: one + rest * part[:, None]
+            for (j, one), part in zip(own.items(), parts.T, strict=True)
         }
 
-    def _believed(self, node: str, evidence: Effects, way: Walk) -> Effects:
-        """Turn what was added as evidence into what was added to the belief."""
-        means = _logarithmic_means(self._unknown.signals[node], way.signals[node])
-        shares_of_means = means / means.sum(axis=1, keepdims=True)
+    def _linked(self, number: int, scores: Effects, rows: TracedRows) -> Effects:
+        """Turn what was added to scores into what was added to their softmax."""
+        means = _logarithmic_means(*(one.steps[number].outputs for one in (self._nothing, rows)))
+        shares = means / means.sum(axis=1, keepdims=True)
         return {
-            name: means * (added - (shares_of_means * added).sum(axis=1, keepdims=True))
-            for name, added in evidence.items()
+            j: means * (one - (shares * one).sum(axis=1, keepdims=True))
+            for j, one in scores.items()
         }
 
-    def _stacked(self, effects: Effects, way: Walk) -> Float:
-        nothing = np.zeros((way.rows.n_rows, self._model.goal.size))
-        names = [attribute.name for attribute in self._model.attributes]
-        return np.stack([effects.get(name, nothing) for name in names], axis=1)
+    def _stacked(self, effects: Effects, rows: TracedRows) -> Float:
+        stacked = np.zeros((len(rows), len(self._program.features), self._program.n_outputs))
+        for j, one in effects.items():
+            stacked[:, j] = one
+        return stacked
 
 
-def _added_up(names: Iterable[str], effects: Mapping[str, Effects]) -> Effects:
-    total: Effects = {}
-    for child in names:
-        for name, added in effects[child].items():
-            total[name] = total[name] + added if name in total else added
-    return total
+def _add(total: Effects, more: Effects) -> None:
+    for j, one in more.items():
+        total[j] = total.get(j, 0.0) + one
 
 
-def _mean_slopes(
-    tree: Tree, leaves: Float, before: Sequence[Float], here: Sequence[Float]
-) -> list[Float]:
-    """Average the slopes of a tree's output on the way from some masses to others.
+def _mean_slopes(term: Term, before: Sequence[Float], here: Sequence[Float]) -> list[Float]:
+    """Average the slopes of a term on the way from some memberships to others.
 
     Returns
     -------
-    slopes : list of ndarray of shape (n_rows, n_focal_sets, n_goals)
-        One per input: how the tree's output grows with each of the input's masses.
+    slopes : list of ndarray of shape (n_rows or 1, size, n_outputs)
+        How the term grows with each membership of each axis.
     """
-    n_rows, n_goals = len(here[0]), leaves.shape[1]
-    slopes = [np.zeros((n_rows, masses.shape[1], n_goals)) for masses in here]
-    for point, weight in _quadrature(tree.shape.depth):
+    walk = term.cells
+    if not isinstance(walk, Walk):
+        # Memberships sum to 1, so that only differences along an axis count.
+        table = term.weights[walk.rules]
+        if len(here) == 1:
+            return [(table - table[0])[None]]
+        rows, columns = table - table[:1], (table - table[:, :1]).swapaxes(0, 1)
+        first, second = ((old + new) / 2 for old, new in zip(before, here, strict=True))
+        return [
+            np.stack([weighted_sum(line[None], second) for line in rows], axis=1),
+            np.stack([weighted_sum(line[None], first) for line in columns], axis=1),
+        ]
+    slopes = [np.zeros((*parts.shape, term.weights.shape[1])) for parts in here]
+    for point, weight in _quadrature(walk.depth):
         between = [old + point * (new - old) for old, new in zip(before, here, strict=True)]
-        reached, scores = shares(tree, between), averages(tree, leaves, between)
-        for node in np.flatnonzero(tree.split >= 0).tolist():
-            below = tree.children(node)
-            slope = reached[node][None, :, None] * scores[below.start : below.stop]
-            slopes[tree.split[node]] += weight * slope.transpose(1, 0, 2)
+        reached, means = reach(walk, between), averages(walk, term.weights, between)
+        for node in np.flatnonzero(walk.split >= 0).tolist():
+            slope, child = slopes[walk.split[node]], walk.child[node]
+            below = means[child : child + slope.shape[1]]
+            slope += weight * (reached[node][None, :, None] * below).transpose(1, 0, 2)
     return slopes
 
 
 @cache
 def _quadrature(depth: int) -> tuple[tuple[float, float], ...]:
-    """Return points between 0 and 1 and their weights: exact for slopes of a tree so deep."""
+    """Return points between 0 and 1 and their weights: exact for a walk of this depth."""
     points, weights = np.polynomial.legendre.leggauss(max(1, -(-depth // 2)))
     return tuple(zip(((points + 1) / 2).tolist(), (weights / 2).tolist(), strict=True))
 
 
 def _logarithmic_means(first: Float, second: Float) -> Float:
-    """Return (b - a) / (log b - log a), which is a where both are equal."""
+    """Return (b - a) / (log b - log a), or a if both are equal."""
     first, second = np.broadcast_arrays(np.maximum(first, 1e-300), np.maximum(second, 1e-300))
     apart = np.log(second / first)
     close = np.abs(apart) < 1e-6

@@ -125,6 +125,18 @@ def predict(model: Model, table: Table, n_threads: int = 1, *, scores: bool = Fa
     return outputs
 
 
+def readings_of(model: Model, table: Table) -> Float:
+    """Return the readings that the program of a model takes ``(n_rows, n_features)``.
+
+    Features that the program does not read need no column; they are missing.
+    """
+    program = model.program
+    readings = np.full((table.n_rows, len(program.features)), np.nan)
+    encoder = Encoder(table, {j: model.attributes[j] for j in program.read_features})
+    encoder.encode(slice(0, table.n_rows), readings)
+    return readings
+
+
 def trace(program: Program, readings: Float) -> list[StageTrace]:
     """Run a program on rows, and keep every step.
 
@@ -239,8 +251,8 @@ class Rows:
         self._places[a] = found = np.where(np.isnan(values), axis.size, lower), upper
         return found
 
-    def _memberships(self, a: int) -> Float:
-        """Return the memberships of an axis, (n_rows, size)."""
+    def memberships(self, a: int) -> Float:
+        """Return the memberships of an axis ``(n_rows, size)``, given its index."""
         axis = self._program.axes[a]
         if axis.kind is AxisKind.ALL_BELIEFS:
             return self.outputs[:, axis.source]
@@ -253,7 +265,7 @@ class Rows:
 
     def _walk(self, term: Term, walk: Walk) -> Float:
         """Average the rules that rows reach, depth first."""
-        memberships = [self._memberships(a) for a in term.axes]
+        memberships = [self.memberships(a) for a in term.axes]
         total = np.zeros((len(self), term.weights.shape[1]))
         stack = [(0, np.arange(len(self)), np.ones(len(self)))]
         while stack:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from solah.data.spelling import spell
 from solah.explain.changing.rounding import spell_reading
@@ -56,6 +56,15 @@ class Change:
         """How far it is: the moves as shares of ranges, two of them as sides of a right angle."""
         return math.hypot(*(move.size for move in self.moves))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "decision": self.decision,
+            "size": self.size,
+            "moves": [dict(vars(move)) for move in self.moves],
+            "text": str(self),
+        }
+
     def __str__(self) -> str:
         return f"{' and '.join(map(str, self.moves))} → {spell(self.decision)}"
 
@@ -104,3 +113,11 @@ class Changes:
     one: tuple[Change, ...]
     two: Change | None
     leeways: tuple[Leeway, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "one": [change.to_dict() for change in self.one],
+            "two": None if self.two is None else self.two.to_dict(),
+            "leeways": [{**vars(one), "states": list(one.states)} for one in self.leeways],
+        }

@@ -10,16 +10,16 @@ import numpy as np
 from solah.data.spelling import count, spell, spell_number
 from solah.explain.adding import numbers_of
 from solah.explain.changing.rounding import spell_reading
-from solah.explain.semantics import FusionStep
+from solah.explain.fired_rules import FusionStep
 from solah.model.document import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from solah.explain.changing import Changes
-    from solah.explain.explanation.values import Explanation
+    from solah.explain.explanation import Explanation
+    from solah.explain.fired_rules import FiredRule, Step, TreeEvidence, TreeStep
     from solah.explain.rules import Rule
-    from solah.explain.semantics import FiredRule, Step, TreeEvidence, TreeStep
 
 TOP = 8
 _RULES_OF_A_TREE = 3
@@ -97,20 +97,20 @@ def missing_of(explanation: Explanation) -> str:
     """Name what is not known, and what that costs; nothing if all is."""
     if not explanation.missing:
         return ""
-    if not explanation.adds_up:
+    if not explanation.damps:
         share = f"{100 * (1 - explanation.known):.0f} %"
         return f"Not known: {_named(explanation.missing)} ({share} of what the model goes by)."
-    untold = explanation.untold
-    told = tuple(name for name in explanation.missing if name not in untold)
+    without_rule = explanation.missing_without_rule
+    ruled = tuple(name for name in explanation.missing if name not in without_rule)
     lines = []
-    if told:
-        lines.append(f"{_named(told)} {_are(told)} missing, which has a rule of its own.")
-    if untold:
+    if ruled:
+        lines.append(f"{_named(ruled)} {_are(ruled)} missing, which has a rule of its own.")
+    if without_rule:
         cost = f"the rest counts {explanation.damping:.2f} as much"
         if explanation.goal.is_additive_number:
-            cost = "what they would add is left out" if len(untold) > 1 else "it adds nothing"
+            cost = "what they would add is left out" if len(without_rule) > 1 else "it adds nothing"
         known = f"{100 * explanation.known:.0f} % of what the model goes by is known"
-        lines.append(f"{_named(untold)} {_are(untold)} unknown: {cost}; {known}.")
+        lines.append(f"{_named(without_rule)} {_are(without_rule)} unknown: {cost}; {known}.")
     return " ".join(lines)
 
 
@@ -190,7 +190,7 @@ def _unknown_of(step: Step, explanation: Explanation) -> tuple[str, ...]:
     if isinstance(step, FusionStep):
         return ()
     asked = {one.attribute for fired in step.fired for one in fired.rule.conditions}
-    return tuple(name for name in explanation.untold if name in asked)
+    return tuple(name for name in explanation.missing_without_rule if name in asked)
 
 
 def result_of(step: Step, evidence: TreeEvidence | None, explanation: Explanation) -> str:

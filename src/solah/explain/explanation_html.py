@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from solah.data.spelling import count, spell_number
-from solah.explain.explanation.as_text import (
+from solah.explain.explanation_text import (
     TOP,
     heaviest,
     missing_of,
@@ -15,15 +15,15 @@ from solah.explain.explanation.as_text import (
     threshold_of,
     weighed_evidence,
 )
+from solah.explain.fired_rules import FusionStep
 from solah.explain.html import render
-from solah.explain.semantics import FusionStep
 from solah.model.document import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from solah.explain.explanation.values import Explanation
-    from solah.explain.semantics import Step, TreeEvidence
+    from solah.explain.explanation import Explanation
+    from solah.explain.fired_rules import Step, TreeEvidence
 
 
 def as_html(explanation: Explanation, top: int | None = TOP) -> str:
