@@ -16,7 +16,7 @@ from solah.explain.changing import ChangeFinder
 from solah.explain.changing.rounding import spell_reading
 from solah.explain.changing.ways import Ways
 from solah.explain.fired_rules import FusionStep, RuleFinder, Semantics
-from solah.explain.importance import attribute_importances, known_shares
+from solah.explain.importance import known_of
 from solah.explain.novelty import RowDoubts, name_doubts, novelty_of, row_doubts
 from solah.explain.rules import spell_set
 from solah.explain.traversal import TracedRows, rows_at_once
@@ -24,7 +24,7 @@ from solah.kernels.reference import masses
 from solah.model.attributes import flatten
 from solah.model.document import Task
 from solah.model.encode import encode, warn_of_unseen
-from solah.model.evaluate import completeness, damping
+from solah.model.evaluate import damping
 from solah.model.program import Link
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from solah.explain.changing import Changes
     from solah.explain.fired_rules import FusionSteps, Step, TreeSteps
     from solah.explain.novelty import Novelty
-    from solah.kernels.arrays import Float
     from solah.model.document import Model
 
 _MOST_ROWS_AT_ONCE = 1024
@@ -135,9 +134,6 @@ class Explainer:
         # Which refuses what makes no sense, asked for changes or not.
         Ways(model, ranges, fixed, columns)
         self._changes = ChangeFinder(model, ranges, fixed, columns) if changes else None
-        last = model.program.stages[-1]
-        self.adds_up = last.link is not Link.SHARES
-        self.damps = self.adds_up and any(term.variance for term in last.terms)
 
     def of_table(self, table: Table) -> Iterator[Explanation]:
         """Explain the decision on each row of a table, in order."""
@@ -165,11 +161,6 @@ class Explainer:
                 if axis.is_read:
                     homes.setdefault(axis.source, term.name)
         return homes
-
-    @cached_property
-    def importances(self) -> Float:
-        """The attributes' shares of what was learnt."""
-        return attribute_importances(self.model)
 
     @cached_property
     def without_rule(self) -> frozenset[int]:
@@ -213,17 +204,13 @@ class ExplainedRows:
     @cached_property
     def known(self) -> list[float]:
         """The share of the model's knowledge that the known readings of each row can reach."""
-        if self.explainer.damps:
-            known = completeness(self.traced.steps[-1].parts[-1].share)
-        else:
-            known = known_shares(self.readings, self.explainer.importances)
-        listed: list[float] = known.tolist()
-        return listed
+        known: list[float] = known_of(self.model, self.readings).tolist()
+        return known
 
     @cached_property
     def dampings(self) -> list[float]:
         """How much what is known of each row counts beside what is not."""
-        if not self.explainer.damps or self.goal.is_additive_number:
+        if not self.model.program.has_variances or self.goal.is_additive_number:
             return [1.0] * len(self.readings)
         dampings: list[float] = damping(self.traced.steps[-1].parts[-1].variance).tolist()
         return dampings
@@ -309,7 +296,7 @@ class Explanation:
         self.start = rows.start
         self.known = rows.known[place]
         self.damping = rows.dampings[place]
-        self.damps = rows.explainer.damps
+        self.damps = rows.model.program.has_variances
         self.n_nodes = len(rows.model.nodes)
         self.changes = changes
 
@@ -397,7 +384,7 @@ class Explanation:
     def _added_by_trees(self) -> dict[str, float]:
         """Return how much the lowest trees added: as evidence, where that decides."""
         rows, place = self._rows, self._place
-        if rows.explainer.adds_up:
+        if rows.model.program.stages[-1].link is not Link.SHARES:
             state, added = rows.places[place] if self.goal.states else 0, rows.traced.added
             return {name: abs(float(added[name][place, state])) for name in rows.lowest_trees}
         of_trees = dict.fromkeys(rows.lowest_trees, 0.0)

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.model.beliefs import fusion_inputs, measured_by, unknown_of
-from solah.model.document import Fusion, Tree
-from solah.model.encode import code, encode
+from solah.model.evaluate import completeness, missing_share
+from solah.model.program import Link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from solah.data import Table
     from solah.kernels.arrays import Float
-    from solah.model.document import Model, Node
+    from solah.model.document import Model, Tree
 
 
 def importances(tree: Tree) -> Float:
@@ -36,7 +34,7 @@ def evidence_importances(tree: Tree) -> Float:
     weight = np.where(tree.split < 0, tree.support, 0.0)
     total = weight[:, None] * tree.evidence
     parted = np.zeros(len(tree.inputs))
-    # Children stand behind their parents, so they are summed up before them.
+    # Children are behind their parents, so they are summed up before them.
     for node in np.flatnonzero(tree.split >= 0)[::-1].tolist():
         below = slice(tree.children(node).start, tree.children(node).stop)
         weight[node], total[node] = weight[below].sum(), total[below].sum(axis=0)
@@ -49,11 +47,10 @@ def evidence_importances(tree: Tree) -> Float:
 
 
 def attribute_importances(model: Model) -> Float:
-    """Return the attributes' shares: what a node brings upwards is shared by its inputs.
+    """Return the attributes' shares: what a part brings upwards is shared by its inputs.
 
-    A tree's inputs share by the information they gained, or, where it is weighed, by how much
-    they part the evidence of its branches; a fusion's by how far their evidence moves beliefs on
-    average.
+    The axes of a term share by the information that they gained or, in a sum, by how much they
+    spread its weights. The parts of a group share by how far their weights are from 0 on average.
     """
     share_of = node_shares(model)
     return np.array([share_of[attribute.name] for attribute in model.attributes])
@@ -61,56 +58,48 @@ def attribute_importances(model: Model) -> Float:
 
 def node_shares(model: Model) -> Mapping[str, float]:
     """Return the shares of nodes and attributes in what the model knows, by name."""
-    spreads: dict[str, float] = {}
-    for node in model.nodes:
-        spreads[node.name] = _spread(node, spreads)
-    weighed = fusion_inputs(model.nodes)
+    trees = {tree.name: tree for tree in model.trees}
     share_of = defaultdict(float, {model.root.name: 1.0})
-    for node in reversed(model.nodes):
-        if isinstance(node, Tree):
-            origins = [attribute.origin for attribute in node.inputs]
-            shares = evidence_importances(node) if node.name in weighed else importances(node)
-        else:
-            origins = list(node.origins)
-            shares = _shares(np.array([spreads[name] for name in origins]))
-        for origin, share in zip(origins, shares.tolist(), strict=True):
-            share_of[origin] += share_of[node.name] * share
+    for stage in reversed(model.program.stages):
+        is_sum = stage.link is not Link.SHARES
+        spreads = [_spread(trees[term.name]) for term in stage.terms]
+        for group in stage.groups:
+            spreads.append(float(np.linalg.norm([spreads[part] for part in group.parts])))
+        for group in reversed(stage.groups if is_sum else ()):
+            shares = _shares(np.array([spreads[part] for part in group.parts]))
+            for part, share in zip(group.parts, shares.tolist(), strict=True):
+                share_of[stage.part_names[part]] += share_of[group.name] * share
+        for tree in (trees[term.name] for term in stage.terms):
+            shares = evidence_importances(tree) if is_sum else importances(tree)
+            for one, share in zip(tree.inputs, shares.tolist(), strict=True):
+                share_of[one.origin] += share_of[tree.name] * share
     return share_of
 
 
-def known_shares(rows: Float, importances: Float) -> Float:
+def known_of(model: Model, readings: Float) -> Float:
     """Return the share of a model's knowledge that the known readings of each row can reach.
+
+    In a sum it is that of the terms that are not missing. Else it is that of the attributes whose
+    reading is known, in the importances.
 
     Parameters
     ----------
-    rows : ndarray of shape (n_rows, n_attributes)
-        NaN where a reading is not known.
-    importances : ndarray of shape (n_attributes,)
+    model : Model
+    readings : ndarray of shape (n_rows, n_features)
     """
-    if not importances.any():  # nothing was learnt that a reading could tell
-        return np.ones(len(rows))
-    return np.asarray(np.minimum((~np.isnan(rows) * importances).sum(axis=1), 1.0))
+    if model.program.has_variances:
+        return completeness(missing_share(model.program, readings))
+    shares = attribute_importances(model)
+    if not shares.any():  # no reading makes a difference
+        return np.ones(len(readings))
+    return np.asarray(np.minimum((~np.isnan(readings) * shares).sum(axis=1), 1.0))
 
 
-def known_of(model: Model, table: Table) -> Float:
-    """Return the share of a model's knowledge that the known readings of each row can reach.
-
-    Where a fusion decides, it is that of the trees that are known in the spread of all evidence;
-    else that of the attributes whose reading is known in the importances.
-    """
-    if isinstance(model.root, Fusion) and any(tree.variance for tree in model.trees):
-        unknown = unknown_of(model, code(table, measured_by(model.nodes)))
-        return unknown[model.root.name].known
-    return known_shares(encode(table, model.attributes), attribute_importances(model))
-
-
-def _spread(node: Node, spreads: Mapping[str, float]) -> float:
-    """Return how far a node's evidence is from none, over the training rows (root mean square)."""
-    if not isinstance(node, Tree):
-        return float(np.linalg.norm([spreads[name] for name in node.origins]))
-    weight = node.support[node.leaves]
-    squares = (node.evidence[node.leaves] ** 2).sum(axis=1)
-    return float(np.sqrt(weight @ squares / max(weight.sum(), 1e-300)))
+def _spread(tree: Tree) -> float:
+    """Return how far a tree's weights are from 0, over the training rows (root mean square)."""
+    support = tree.support[tree.leaves]
+    squares = (tree.evidence[tree.leaves] ** 2).sum(axis=1)
+    return float(np.sqrt(support @ squares / max(support.sum(), 1e-300)))
 
 
 def _shares(parts: Float) -> Float:

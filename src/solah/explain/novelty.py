@@ -69,7 +69,7 @@ class Novelty:
 def novelty_of(model: Model, table: Table) -> Novelty:
     """Compare the rows of a table with what a model's training rows held."""
     readings = encode(table, model.attributes)
-    known = known_of(model, table)
+    known = known_of(model, readings)
     if model.domain is None:
         n_rows, n_attributes = readings.shape
         return Novelty(known, np.zeros((n_rows, n_attributes), bool), np.zeros((n_rows, 0), bool))

@@ -358,6 +358,18 @@ def damping(variance: Float) -> Float:
     return np.asarray(1.0 / np.sqrt(1.0 + np.pi / 8.0 * variance))
 
 
+def missing_share(program: Program, readings: Float) -> Float:
+    """Return the share of the last stage's terms that are missing, added up as its groups are."""
+    rows, stage = Rows(program, readings), program.stages[-1]
+    shares = [rows.missing(term)[0] for term in stage.terms]
+    for group in stage.groups:
+        total = np.zeros(len(rows))
+        for part in group.parts:
+            total += shares[part]
+        shares.append(total)
+    return shares[-1]
+
+
 def completeness(share: Float) -> Float:
     """Return the part of all weights that is not missing: 0 if all is, however shares round."""
     known = 1.0 - share

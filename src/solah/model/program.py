@@ -230,6 +230,12 @@ class Program:
         return tuple(sorted({axis.source for axis in self.axes if axis.is_read}))
 
     @cached_property
+    def has_variances(self) -> bool:
+        """Whether the prediction is a sum in which missing terms make the others count less."""
+        last = self.stages[-1]
+        return last.link is not Link.SHARES and any(term.variance for term in last.terms)
+
+    @cached_property
     def stage_numbers(self) -> dict[str, int]:
         """The index of each stage by its name."""
         return {stage.name: number for number, stage in enumerate(self.stages)}

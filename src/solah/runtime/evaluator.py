@@ -12,7 +12,7 @@ from solah.exceptions import DataError, ParameterError
 from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
 from solah.model.encode import MISSING, encode, encode_goal, warn_of_unseen
-from solah.model.evaluate import predict, run
+from solah.model.evaluate import predict, readings_of, run
 from solah.model.files import load_document
 from solah.model.format import MAX_BYTES
 from solah.model.policy import Doubt
@@ -173,7 +173,7 @@ class Evaluator:
         """
         from solah.explain.importance import known_of
 
-        return known_of(self.model_, self._table(X))
+        return known_of(self.model_, readings_of(self.model_, self._table(X)))
 
     def judge(self, X: Any, groups: ArrayLike | None = None) -> Judgement:
         """Decide as the model's policy says: hold decisions back, and settle them.
