@@ -12,7 +12,7 @@ from policy_cases import room
 from solah.data import Column, Table
 from solah.explain.adding import numbers_of
 from solah.explain.attribution import attribute_rows
-from solah.explain.changing import ChangeFinder
+from solah.explain.counterfactuals import ChangeFinder
 from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
 from solah.model.encode import encode

@@ -58,7 +58,7 @@ def stress(
     from solah.cli.sources import read_source
     from solah.cli.wording import plural
     from solah.explain import stress as measure
-    from solah.explain.changing.stressing import n_steps
+    from solah.explain.robustness import n_steps
     from solah.model import load_document
     from solah.model.encode import MISSING, encode, warn_of_unseen
 

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from solah.explain.attribution import Attribution, attribute_rows
-    from solah.explain.changing import (
-        AttributeStress,
-        Change,
-        ChangeFinder,
-        Changes,
-        Leeway,
-        Move,
-        Stress,
-        stress,
-    )
+    from solah.explain.counterfactuals import Change, ChangeFinder, Changes, Leeway, Move
     from solah.explain.explanation import Contribution, Explainer, Explanation, Reading
     from solah.explain.fired_rules import (
         ComposedRule,
@@ -28,6 +19,7 @@ if TYPE_CHECKING:
         semantics_of,
     )
     from solah.explain.importance import attribute_importances, importances
+    from solah.explain.robustness import AttributeStress, Stress, stress
     from solah.explain.rule_list import Rules
     from solah.explain.rules import Condition, Rule, rules_of
 
@@ -64,16 +56,14 @@ __all__ = [
 # Names are imported when they are first used: a decision needs none of them.
 _MODULES = {
     "attribution": ("Attribution", "attribute_rows"),
-    "changing": (
-        *("AttributeStress", "Change", "ChangeFinder", "Changes", "Leeway", "Move", "Stress"),
-        "stress",
-    ),
+    "counterfactuals": ("Change", "ChangeFinder", "Changes", "Leeway", "Move"),
     "explanation": ("Contribution", "Explainer", "Explanation", "Reading"),
     "fired_rules": (
         *("ComposedRule", "FiredRule", "FusionStep", "Semantics", "TreeEvidence", "TreeStep"),
         "semantics_of",
     ),
     "importance": ("attribute_importances", "importances"),
+    "robustness": ("AttributeStress", "Stress", "stress"),
     "rule_list": ("Rules",),
     "rules": ("Condition", "Rule", "rules_of"),
 }

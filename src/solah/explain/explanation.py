@@ -12,9 +12,9 @@ import numpy as np
 from solah.data.spelling import spell, spell_number
 from solah.explain.adding import numbers_of
 from solah.explain.attribution import Attributor
-from solah.explain.changing import ChangeFinder
-from solah.explain.changing.rounding import spell_reading
-from solah.explain.changing.ways import Ways
+from solah.explain.counterfactuals import ChangeFinder
+from solah.explain.counterfactuals.values import spell_reading
+from solah.explain.counterfactuals.ways import Ways
 from solah.explain.fired_rules import FusionStep, RuleFinder, Semantics
 from solah.explain.importance import known_of
 from solah.explain.novelty import RowDoubts, name_doubts, novelty_of, row_doubts
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from solah.data import State, Table
-    from solah.explain.changing import Changes
+    from solah.explain.counterfactuals import Changes
     from solah.explain.fired_rules import FusionSteps, Step, TreeSteps
     from solah.explain.novelty import Novelty
     from solah.model.document import Model

@@ -9,14 +9,14 @@ import numpy as np
 
 from solah.data.spelling import count, spell, spell_number
 from solah.explain.adding import numbers_of
-from solah.explain.changing.rounding import spell_reading
+from solah.explain.counterfactuals.values import spell_reading
 from solah.explain.fired_rules import FusionStep
 from solah.model.document import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from solah.explain.changing import Changes
+    from solah.explain.counterfactuals import Changes
     from solah.explain.explanation import Explanation
     from solah.explain.fired_rules import FiredRule, Step, TreeEvidence, TreeStep
     from solah.explain.rules import Rule

@@ -6,7 +6,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from solah.explain.changing.rounding import spell_reading
+from solah.explain.counterfactuals.values import spell_reading
 
 
 def render(template_name: str, **values: object) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.explain.changing.rounding import spell_reading
+from solah.explain.counterfactuals.values import spell_reading
 from solah.explain.importance import known_of
 from solah.model.domain import is_out_of_range, unseen_pairs
 from solah.model.encode import encode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from solah.exceptions import ColumnError, ParameterError
 from solah.model.limits import LEAST_GAP, MOST_NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from solah.model.attributes import Attribute
     from solah.model.document import Model
 
-# Where trees feed trees, scores bend between the words of a reading; pieces are cut so much finer.
+# If stages feed stages, scores bend between the words of a reading; pieces are cut finer by this.
 _FINER = 16
-_T = TypeVar("_T", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +75,7 @@ class Ways:
 
     Attributes
     ----------
-    is_fine : whether pieces are cut finer, as trees feed trees
-    homes : (n_attributes,) the number of the tree that looks at each attribute
+    is_fine : whether pieces are cut finer, as stages feed stages
 
     Raises
     ------
@@ -103,9 +101,17 @@ class Ways:
         for name in fixed:
             _refuse_unknown(name, known)
         self._fixed = frozenset(fixed)
-        homes = {name: i for i, tree in enumerate(model.trees) for name in tree.origins}
-        self.is_fine = any(node.name in homes for node in model.nodes)
-        self.homes = np.array([homes.get(one.name, -1) for one in model.attributes])
+        program = model.program
+        self.is_fine = not all(axis.is_read for axis in program.axes)
+        homes: dict[int, int] = {}
+        terms = [term for stage in program.stages for term in stage.terms]
+        for number, term in enumerate(terms):
+            homes |= {program.axes[a].source: number for a in term.axes if program.axes[a].is_read}
+        self._homes = np.array([homes.get(j, -1) for j in range(len(program.features))])
+
+    def meet(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell which pairs of attributes meet in a term; if stages feed stages, all may."""
+        return np.asarray(self.is_fine | (self._homes[first] == self._homes[second]))
 
     def of_row(self, row: Float, *, finer: bool = True) -> list[Way]:
         """List the ways that the known readings of a row may go.
@@ -187,11 +193,6 @@ class Ways:
         sizes = self.sizes(place, reading, others)
         nearest = np.argsort(sizes, kind="stable")
         return Way(place, reading, others[nearest], sizes[nearest], direction=0)
-
-
-def by_way(of_knots: NDArray[_T], ways: Sequence[Way]) -> list[NDArray[_T]]:
-    """Part what belongs to the knots of ways, one after the other."""
-    return np.split(of_knots, np.cumsum([len(way.knots) for way in ways])[:-1])
 
 
 def _checked_ranges(

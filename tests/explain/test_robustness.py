@@ -10,7 +10,7 @@ from random_models import ADDITIVE_SHAPES, SHAPES, coded, random_model, random_r
 from solah import LinguisticTreeRegressor, SelfOrganisedHierarchyClassifier, load_model
 from solah.exceptions import DataError, ParameterError
 from solah.explain import stress
-from solah.explain.changing.stressing import n_steps
+from solah.explain.robustness import n_steps
 from solah.model.beliefs import signals_of
 
 
@@ -68,6 +68,13 @@ def test_an_adversary_does_what_noise_of_that_size_may_do():
     assert more.pushed <= found.pushed
 
 
+def test_an_adversary_moves_on_from_readings_that_stay():
+    rng = np.random.default_rng(1)
+    model = random_model(rng, "words", 3)
+    rows = random_rows(rng, model, 6, missing=0.25)
+    assert stress(model, rows, np.arange(6) % 3).pushed == pytest.approx(1 / 6)
+
+
 def test_noise_is_drawn_from_the_seed():
     rng = np.random.default_rng(0)
     model = random_model(rng, "flat fusion", 2)
@@ -77,7 +84,7 @@ def test_noise_is_drawn_from_the_seed():
 
 
 def test_progress_is_told_to_the_end(monkeypatch):
-    monkeypatch.setattr("solah.explain.changing.stressing._BLOCK_ROWS", 8)
+    monkeypatch.setattr("solah.explain.robustness._BLOCK_ROWS", 8)
     rng = np.random.default_rng(0)
     model = random_model(rng, "tree", 2)
     rows = random_rows(rng, model, 20)

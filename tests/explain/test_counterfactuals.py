@@ -13,8 +13,7 @@ from solah import SelfOrganisedHierarchyClassifier
 from solah.data import Kind
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.explain import ChangeFinder
-from solah.explain.changing.probing import Probe
-from solah.explain.changing.rounding import rounded_outward
+from solah.explain.counterfactuals.values import rounded_outward
 from solah.model import Attribute, Fusion, Goal, Model, Tree
 from solah.model.beliefs import signals_of
 
@@ -242,20 +241,6 @@ def test_unknown_readings_are_left_alone():
     model = random_model(rng, "flat fusion", 2)
     found = ChangeFinder(model).of_row(np.full(6, np.nan))
     assert (found.one, found.two, found.leeways) == ((), None, ())
-
-
-@pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
-@given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=15)
-def test_a_probe_believes_what_the_model_would(shape, seed):
-    rng = np.random.default_rng(seed)
-    model = random_model(rng, shape, 3)
-    rows, points = random_rows(rng, model, 5), random_rows(rng, model, 12)
-    of = rng.integers(0, 5, 12)
-    keep = rng.random(points.shape) < 0.7
-    points = np.where(keep, rows[of], points)
-    asked = Probe(model, rows).ask(of, points)
-    np.testing.assert_array_equal(asked, signals_of(model, coded(model, points))[model.root.name])
 
 
 @given(

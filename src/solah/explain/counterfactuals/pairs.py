@@ -1,31 +1,28 @@
 """Finds the smallest change of two readings that changes the decision.
 
-Two readings of different trees that are weighed add up, and between neighbouring knots each is
-straight: the decision changes along a line, and the nearest point of it is known in closed form.
-Where readings meet in one tree the line bends; there the point is near the nearest.
+Two readings of different terms of a sum add up, and between neighbouring knots each is straight:
+the decision changes along a line, and the nearest point of it is known in closed form. If readings
+meet in one term the line bends; there the point is near the nearest.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.explain.changing.crossing import Brackets, narrow
-from solah.explain.changing.ways import by_way
+from solah.explain.counterfactuals.question import Brackets, narrow, parted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from solah.explain.changing.question import Question
-    from solah.explain.changing.ways import Way
+    from solah.explain.counterfactuals.question import Places, Question
+    from solah.explain.counterfactuals.ways import Way
     from solah.kernels.arrays import Float
-
-    Places = NDArray[np.intp]
 
 # Two readings are sought among the attributes that move the decision most by themselves, and
 # those that do so within the shortest way: so many of each.
@@ -38,32 +35,19 @@ _STILL = 1e-9
 _FLAT = 1e-100
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
+class Pair(NamedTuple):
     """Two readings that change the decision together.
 
     Attributes
     ----------
     places : the attributes
-    point : all readings, those two changed
+    readings : what is read of them
     size : how far they are, as the crow flies in shares of ranges
     """
 
     places: tuple[int, int]
-    point: Float
+    readings: tuple[float, float]
     size: float
-
-    @classmethod
-    def of(cls, question: Question, places: Places, point: Float) -> Pair:
-        """Measure how far two readings are."""
-        first, second = places.tolist()
-        size = math.hypot(*(question.size(place, float(point[place])) for place in (first, second)))
-        return cls((first, second), point, size)
-
-    @property
-    def readings(self) -> tuple[float, float]:
-        """The two readings."""
-        return float(self.point[self.places[0]]), float(self.point[self.places[1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +82,6 @@ class _Pieces:
         """Which pieces are states, between which nothing lies."""
         return np.asarray(self.readings[:, 0] == self.readings[:, 1])
 
-    def points(self, question: Question, end: int) -> Float:
-        """Put the reading at one end of each piece into the row."""
-        return question.with_readings(self.places, self.readings[:, end])
-
     def at(self, pieces: Places, sizes: Float) -> Float:
         """Return the readings of pieces that are so far."""
         first, last = self.sizes[pieces].T
@@ -113,9 +93,7 @@ class _Pieces:
 
 def find_pair(question: Question) -> Pair | None:
     """Find the smallest change of two readings, in the plane of their shares of ranges."""
-    if question.probe.beliefs.shape[1] < 2:
-        return None
-    ways = [way for way in _movers(question) if len(way.knots)]
+    ways = _movers(question)
     if len({way.place for way in ways}) < 2:
         return None
     pieces = _Pieces.of(ways)
@@ -127,16 +105,27 @@ def find_pair(question: Question) -> Pair | None:
     nearest = nearest[np.isfinite(distance[nearest])]
     both = np.column_stack([first[nearest], second[nearest]])
     targets = np.column_stack([pieces.at(both[:, k], sizes[nearest, k]) for k in (0, 1)])
-    return _smallest_that_holds(question, pieces.places[both], targets, pieces.are_states[both])
+    places, are_states = pieces.places[both], pieces.are_states[both]
+    pairs = [
+        pair
+        for moving in (0, 1)
+        for pair in _go_with(question, places, targets, are_states, moving)
+    ]
+    return min(pairs, key=lambda pair: pair.size, default=None)
 
 
 def _movers(question: Question) -> list[Way]:
     """Choose the ways of the attributes that move the decision most, or soonest."""
-    if not question.coarse_ways:
+    ways = question.coarse_ways
+    lead = question.leads(question.row[None, :])
+    if not ways or not lead.size:
         return []
+    knots = [way.knots for way in ways]
+    points = question.along(ways, knots)
+    gains = parted(lead.min() - question.leads(points).min(axis=1), knots)
     farthest: dict[int, float] = {}
     soonest: dict[int, float] = {}
-    for way, gain in zip(question.coarse_ways, _gains(question), strict=True):
+    for way, gain in zip(ways, gains, strict=True):
         rate = gain / np.maximum(way.sizes, _STILL)
         farthest[way.place] = max(farthest.get(way.place, 0.0), float(gain.max(initial=0.0)))
         soonest[way.place] = max(soonest.get(way.place, 0.0), float(rate.max(initial=0.0)))
@@ -146,33 +135,14 @@ def _movers(question: Question) -> list[Way]:
         for place in sorted(ranking, key=lambda place: -ranking[place])[:_MOST_OF_EACH]
         if ranking[place] > 0
     }
-    decisions = by_way(
-        question.probe.decide(question.beliefs_at_coarse_knots), question.coarse_ways
-    )
-    return [
-        _without_flips(way, decided == question.decision)
-        for way, decided in zip(question.coarse_ways, decisions, strict=True)
-        if way.place in chosen
-    ]
-
-
-def _without_flips(way: Way, keeps: NDArray[np.bool_]) -> Way:
-    """Leave out the states that change the decision alone."""
-    return replace(way, knots=way.knots[keeps], sizes=way.sizes[keeps]) if way.is_stepwise else way
-
-
-def _gains(question: Question) -> list[Float]:
-    """Return by how much each knot of each way weakens the decision's least lead."""
-    lead = _leads(question, question.probe.beliefs).min()
-    gains = lead - _leads(question, question.beliefs_at_coarse_knots).min(axis=1)
-    return by_way(gains, question.coarse_ways)
-
-
-def _leads(question: Question, beliefs: Float) -> Float:
-    """Return how far the decision is ahead of each other class: ``(n, n_classes - 1)``."""
-    scores = question.probe.scores(beliefs)
-    others = np.delete(scores, question.decision, axis=1)
-    return np.asarray(scores[:, [question.decision]] - others)
+    movers = []
+    for way, decided in zip(ways, parted(question.decide(points), knots), strict=True):
+        if way.is_stepwise:  # without the states that change the decision alone
+            keeps = decided == question.decision
+            way = replace(way, knots=way.knots[keeps], sizes=way.sizes[keeps])
+        if way.place in chosen and len(way.knots):
+            movers.append(way)
+    return movers
 
 
 def _nearest_crossings(
@@ -187,11 +157,21 @@ def _nearest_crossings(
     distance : ndarray of shape (n_pairs,)
         Infinite where nothing crosses.
     """
-    alone = [_leads(question, question.ask(pieces.points(question, end))) for end in (0, 1)]
-    corner, along_first, along_second = (
-        _leads_at(question, pieces, alone, (first, second), ends)
-        for ends in ((0, 0), (1, 0), (0, 1))
-    )
+    ends = [question.with_readings(pieces.places, pieces.readings[:, end]) for end in (0, 1)]
+    alone = [question.leads(points) for points in ends]
+    base = question.leads(question.row[None, :])
+    meet = np.flatnonzero(question.limits.meet(pieces.places[first], pieces.places[second]))
+
+    def leads_at(i: int, j: int) -> Float:
+        """Return the leads at ends of pieces; those of readings that do not meet add up."""
+        leads = alone[i][first] + alone[j][second] - base
+        if len(meet):
+            points, others = ends[i][first[meet]], second[meet]
+            points[np.arange(len(meet)), pieces.places[others]] = pieces.readings[others, j]
+            leads[meet] = question.leads(points)
+        return leads
+
+    corner, along_first, along_second = leads_at(0, 0), leads_at(1, 0), leads_at(0, 1)
     box = np.stack([pieces.sizes[first], pieces.sizes[second]], axis=1)
     sizes, distance = np.zeros((len(first), 2)), np.full(len(first), np.inf)
     for rival in range(corner.shape[1]):
@@ -202,29 +182,6 @@ def _nearest_crossings(
         sizes[better], distance[better] = point[better], away[better]
     distance[sizes.min(axis=1) <= _STILL] = np.inf
     return sizes, distance
-
-
-def _leads_at(
-    question: Question,
-    pieces: _Pieces,
-    alone: Sequence[Float],
-    pairs: tuple[Places, Places],
-    ends: tuple[int, int],
-) -> Float:
-    """Return the leads of pairs of readings at ends of their pieces.
-
-    Where readings do not meet before they are weighed, what they do to the leads adds up.
-    """
-    first, second = pairs
-    base = _leads(question, question.probe.beliefs)
-    leads = alone[ends[0]][first] + alone[ends[1]][second] - base
-    meet = np.flatnonzero(question.meet(pieces.places[first], pieces.places[second]))
-    if len(meet):
-        points = pieces.points(question, ends[0])[first[meet]]
-        moved = pieces.readings[second[meet], ends[1]]
-        points[np.arange(len(meet)), pieces.places[second[meet]]] = moved
-        leads[meet] = _leads(question, question.ask(points))
-    return leads
 
 
 def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
@@ -273,22 +230,6 @@ def _on_edge(slope: Float, bound: Float, end: Float, axis: int) -> Float:
     return point
 
 
-def _smallest_that_holds(
-    question: Question, places: Places, targets: Float, are_states: NDArray[np.bool_]
-) -> Pair | None:
-    """Put one reading of each pair at its target and go with the other until the decision changes.
-
-    A state is taken at once: the way begins with it.
-    """
-    pairs = [
-        pair
-        for moving in (0, 1)
-        for pair in _go_with(question, places, targets, are_states, moving)
-        if question.allows(pair.point)
-    ]
-    return min(pairs, key=lambda pair: pair.size, default=None)
-
-
 def _go_with(
     question: Question,
     places: Places,
@@ -296,6 +237,10 @@ def _go_with(
     are_states: NDArray[np.bool_],
     moving: int,
 ) -> Iterator[Pair]:
+    """Put one reading of each pair at its target and go with the other until the decision changes.
+
+    A state is taken at once: the way begins with it.
+    """
     rows = np.arange(len(places))
     origins = np.repeat(question.row[None, :], len(places), axis=0)
     origins[rows[:, None], places] = targets
@@ -312,8 +257,10 @@ def _go_with(
     steps = np.argmax(changed, axis=1)
     inside, outside = _ON_THE_WAY[np.maximum(steps - 1, 0)], _ON_THE_WAY[steps]
     chosen = np.flatnonzero(holds)
-    pieces = Brackets(origins, directions, inside, outside).take(chosen)
-    narrowed = narrow(question.probe, question.decision, pieces)
+    narrowed = narrow(question, Brackets(origins, directions, inside, outside).take(chosen))
     points = narrowed.points(narrowed.outside[:, None])
-    for line, point in zip(chosen.tolist(), points, strict=True):
-        yield Pair.of(question, places[line], point)
+    for (first, second), point in zip(places[chosen].tolist(), points, strict=True):
+        if question.allows(point):
+            readings = float(point[first]), float(point[second])
+            size = math.hypot(*map(question.size, (first, second), readings))
+            yield Pair((first, second), readings, size)

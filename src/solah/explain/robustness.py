@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.exceptions import DataError, ParameterError
-from solah.explain.changing.probing import Probe
-from solah.explain.changing.ways import Ways
+from solah.explain.counterfactuals.question import compared_scores
+from solah.explain.counterfactuals.ways import Ways
 from solah.explain.importance import attribute_importances
 from solah.model.document import Task
+from solah.model.evaluate import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -107,25 +108,34 @@ def stress(
     -------
     stress : Stress
     """
-    _check(model, rows, noise, budget)
+    if model.goal.task is not Task.CLASSIFICATION:
+        raise DataError(
+            f"{model.goal.name!r} is a number; only decisions between classes can be stressed"
+        )
+    if not len(rows):
+        raise DataError("there is no row whose true class is known")
+    for name, value in (("noise", noise), ("budget", budget)):
+        if not 0 <= value <= 1:
+            raise ParameterError(f"{name!r} must be between 0 and 1. Got {value!r} instead.")
     parts = []
     for start in range(0, len(rows), _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
         rng = np.random.default_rng([seed, start])
         stressed = _StressedRows(model, rows[block], truth[block])
         parts.append(stressed.outcome(noise, budget, rng, advance))
-    alone = np.concatenate([part.alone for part in parts], axis=2).mean(axis=2)
+    figures = np.concatenate(parts, axis=1).mean(axis=1).tolist()
+    alone = [figures[i : i + 4] for i in range(3, len(figures), 4)]
     return Stress(
         n_rows=len(rows),
         noise=noise,
         budget=budget,
         seed=seed,
-        accuracy=_share(part.right for part in parts),
-        noisy=_share(part.noisy for part in parts),
-        pushed=_share(part.pushed for part in parts),
+        accuracy=figures[0],
+        noisy=figures[1],
+        pushed=figures[2],
         attributes=tuple(
             AttributeStress(attribute.name, *shares)
-            for attribute, shares in zip(model.attributes, alone.tolist(), strict=True)
+            for attribute, shares in zip(model.attributes, alone, strict=True)
         ),
     )
 
@@ -136,48 +146,13 @@ def n_steps(model: Model, n_rows: int) -> int:
     return n_blocks * len(model.attributes) * (1 + _SWEEPS)
 
 
-def _check(model: Model, rows: Float, noise: float, budget: float) -> None:
-    if model.goal.task is not Task.CLASSIFICATION:
-        raise DataError(
-            f"{model.goal.name!r} is a number; only decisions between classes can be stressed"
-        )
-    if not len(rows):
-        raise DataError("there is no row whose true class is known")
-    for name, value in (("noise", noise), ("budget", budget)):
-        if not 0 <= value <= 1:
-            raise ParameterError(f"{name!r} must be between 0 and 1. Got {value!r} instead.")
-
-
-def _share(parts: Iterable[Right]) -> float:
-    return float(np.concatenate(list(parts)).mean())
-
-
-@dataclass(frozen=True, eq=False)
-class _Outcome:
-    """What became of some rows.
-
-    Attributes
-    ----------
-    right, noisy, pushed : (n_rows,) which are decided rightly as they are, and with all readings
-        noisy or pushed
-    alone : (n_attributes, 4, n_rows) what :class:`AttributeStress` counts
-    """
-
-    right: Right
-    noisy: Right
-    pushed: Right
-    alone: Right
-
-
 class _StressedRows:
     """Some rows, and what becomes of their decisions."""
 
     def __init__(self, model: Model, rows: Float, truth: Places) -> None:
         self._model, self._rows, self._truth = model, rows, truth
         self._ways = Ways(model)
-        self._probe = Probe(model, rows)
-        self._all = np.arange(len(rows))
-        self._decisions = self._probe.decide(self._probe.beliefs)
+        self._decisions = self._decide(rows)
         self._right: Right = np.asarray(self._decisions == truth)
 
     def outcome(
@@ -186,15 +161,23 @@ class _StressedRows:
         budget: float,
         rng: np.random.Generator,
         advance: Callable[[int], None],
-    ) -> _Outcome:
-        """Do all that may happen to the readings."""
-        alone = []
-        for place in range(len(self._model.attributes)):
-            noisy = self._noisy(place, noise, rng)
-            alone.append(np.stack(self._alone(place, noisy, budget)))
+    ) -> Right:
+        """Do all that may happen to the readings.
+
+        Returns
+        -------
+        outcome : ndarray of shape (3 + 4 * n_attributes, n_rows)
+            Which rows are decided rightly as they are, with all readings noisy, and with all
+            pushed; then, for each attribute alone, what :class:`AttributeStress` counts.
+        """
+        places = range(self._rows.shape[1])
+        alone: list[Right] = []
+        for place in places:
+            alone += self._alone(place, self._noisy(place, noise, rng), budget)
             advance(1)
-        all_noisy = self._all_noisy(noise, rng)
-        return _Outcome(self._right, all_noisy, self._all_pushed(budget, advance), np.stack(alone))
+        noisy = np.column_stack([self._noisy(place, noise, rng) for place in places])
+        is_noisy_right = self._decide(noisy) == self._truth
+        return np.stack([self._right, is_noisy_right, self._all_pushed(budget, advance), *alone])
 
     def _alone(self, place: int, noisy: Float, budget: float) -> tuple[Right, Right, Right, Right]:
         """Let things happen to one attribute: flipped, lost, noisy, pushed."""
@@ -202,52 +185,45 @@ class _StressedRows:
         flips = np.zeros(len(readings), dtype=bool)
         for value in self._everywhere(place):
             elsewhere = np.where(np.isnan(readings), readings, value)
-            flips |= self._decide(place, elsewhere) != self._decisions
+            flips |= self._decide(self._with(place, elsewhere)) != self._decisions
         pushed = self._right
         for moved in self._within_reach(place, readings, budget):
             pushed = pushed & self._stays_right(place, moved)
         unread = np.full(len(readings), np.nan)
         return flips, self._stays_right(place, unread), self._stays_right(place, noisy), pushed
 
-    def _all_noisy(self, noise: float, rng: np.random.Generator) -> Right:
-        places = range(self._rows.shape[1])
-        points = np.column_stack([self._noisy(place, noise, rng) for place in places])
-        return np.asarray(self._probe.decide(self._probe.ask(self._all, points)) == self._truth)
-
     def _all_pushed(self, budget: float, advance: Callable[[int], None]) -> Right:
         """Let an adversary move one reading after the other to where it hurts most."""
-        rows, right = self._rows.copy(), self._right
+        rows = self._rows.copy()
         by_importance = np.argsort(-attribute_importances(self._model), kind="stable")
         for place in np.tile(by_importance, _SWEEPS).tolist():
-            rows[:, place] = self._worst(rows, place, budget)
+            worst, least = rows[:, place].copy(), self._leads(rows)
+            for moved in self._within_reach(place, self._rows[:, place], budget):
+                rows[:, place] = moved
+                lead = self._leads(rows)
+                worst, least = np.where(lead < least, moved, worst), np.minimum(lead, least)
+            rows[:, place] = worst
             advance(1)
-        probe = Probe(self._model, rows)
-        return np.asarray(right & (probe.decide(probe.beliefs) == self._truth))
+        return np.asarray(self._right & (self._decide(rows) == self._truth))
 
-    def _worst(self, rows: Float, place: int, budget: float) -> Float:
-        """Return the readings within reach with which the true class leads least."""
-        probe = Probe(self._model, rows)
-        worst, least = rows[:, place], self._leads(probe, probe.beliefs)
-        for moved in self._within_reach(place, self._rows[:, place], budget):
-            points = rows.copy()
-            points[:, place] = moved
-            lead = self._leads(probe, probe.ask(self._all, points))
-            worst, least = np.where(lead < least, moved, worst), np.minimum(lead, least)
-        return worst
-
-    def _leads(self, probe: Probe, beliefs: Float) -> Float:
-        scores = probe.scores(beliefs)
-        own = scores[self._all, self._truth]
-        scores[self._all, self._truth] = -np.inf
+    def _leads(self, rows: Float) -> Float:
+        """Return how far the true class of each row is ahead of all others."""
+        program, goal = self._model.program, self._model.goal
+        scores, each = compared_scores(program, goal, run(program, rows)), np.arange(len(rows))
+        own = scores[each, self._truth]
+        scores[each, self._truth] = -np.inf
         return np.asarray(own - scores.max(axis=1))
 
     def _stays_right(self, place: int, readings: Float) -> Right:
-        return np.asarray(self._decide(place, readings) == self._truth)
+        return np.asarray(self._decide(self._with(place, readings)) == self._truth)
 
-    def _decide(self, place: int, readings: Float) -> Places:
-        points = self._rows.copy()
-        points[:, place] = readings
-        return self._probe.decide(self._probe.ask(self._all, points))
+    def _with(self, place: int, readings: Float) -> Float:
+        rows = self._rows.copy()
+        rows[:, place] = readings
+        return rows
+
+    def _decide(self, rows: Float) -> Places:
+        return self._model.goal.decide(run(self._model.program, rows))
 
     def _everywhere(self, place: int) -> list[float]:
         attribute = self._model.attributes[place]

@@ -1,0 +1,208 @@
+"""Finds what changes the decision on a row: one reading or two, and the leeway of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.exceptions import DataError
+from solah.explain.counterfactuals.pairs import find_pair
+from solah.explain.counterfactuals.question import Boundary, Question, find_boundaries
+from solah.explain.counterfactuals.values import (
+    N_ROUNDINGS,
+    Change,
+    Changes,
+    Leeway,
+    Move,
+    rounded_outward,
+)
+from solah.explain.counterfactuals.ways import Ways
+from solah.model.document import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from solah.data import State
+    from solah.kernels.arrays import Float
+    from solah.model.attributes import Attribute
+    from solah.model.document import Model
+
+
+class ChangeFinder:
+    """Finds what would change decisions.
+
+    Parameters
+    ----------
+    model : Model
+        A model that decides between classes.
+    ranges : mapping of attribute name to (low, high), default=None
+        Where measured readings may go; by default as far as the training rows went.
+    fixed : collection of str, default=()
+        Attributes that cannot change.
+
+    Examples
+    --------
+    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah.explain.counterfactuals import ChangeFinder
+    >>> from solah.model.encode import encode
+    >>> wine = datasets.load("wine")
+    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> row = encode(wine.table, model.attributes)[1]
+    >>> found = ChangeFinder(model, fixed=["flavanoids"]).of_row(row)
+    >>> print(found.one[0])
+    proline from 1050 to 630 → class_1
+    >>> print(found.leeways[0])
+    alcohol: from 11.03 to 14.83
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        fixed: Collection[str] = (),
+        columns: Collection[str] = (),
+    ) -> None:
+        if model.goal.task is not Task.CLASSIFICATION:
+            raise DataError(
+                f"{model.goal.name!r} is a number; what would change a decision can only be found "
+                "for a choice between classes"
+            )
+        self._model = model
+        self._limits = Ways(model, ranges, fixed, columns)
+
+    def of_row(self, row: Float) -> Changes:
+        """Find what would change the decision on a row.
+
+        Parameters
+        ----------
+        row : ndarray of shape (n_attributes,)
+            As :func:`solah.model.encode.encode` returns it.
+
+        Returns
+        -------
+        changes : Changes
+        """
+        return _Answer(self._model, self._limits, row).changes()
+
+
+class _Answer:
+    """Puts together what would change the decision on one row."""
+
+    def __init__(self, model: Model, limits: Ways, row: Float) -> None:
+        self._attributes, self._states = model.attributes, model.goal.states
+        self._row, self._limits = row, limits
+        self._question = Question(model, limits, row)
+        self._boundaries = find_boundaries(self._question)
+
+    def changes(self) -> Changes:
+        one = sorted(self._one(), key=lambda change: change.size)
+        return Changes(
+            decision=self._states[self._question.decision],
+            one=tuple(one),
+            two=self._two(one[0].size if one else np.inf),
+            leeways=tuple(self._leeways()),
+        )
+
+    def _one(self) -> Iterator[Change]:
+        """Describe the nearest change of each attribute alone."""
+        nearest: dict[int, float] = {}
+        for way, boundary in zip(self._question.ways, self._boundaries, strict=True):
+            if boundary.outside is not None:
+                here, known = self._row[way.place], nearest.get(way.place, np.inf)
+                nearest[way.place] = min(boundary.outside, known, key=lambda one: abs(one - here))
+        for place, reading in nearest.items():
+            options = self._roundings((place,), (reading,))
+            decisions = self._question.decide(self._points((place,), options))
+            # The last is the reading with all its digits, so that there is always one that does it.
+            rounded = options[int(np.argmax(decisions == decisions[-1]))]
+            yield self._change((place,), (reading,), rounded, int(decisions[-1]))
+
+    def _two(self, smallest: float) -> Change | None:
+        """Describe the smallest change of two readings, if it is smaller than any of one."""
+        pair = find_pair(self._question)
+        if pair is None or pair.size >= smallest:
+            return None
+        options = self._roundings(pair.places, pair.readings)
+        together = self._question.decide(self._points(pair.places, options))
+        does = together == together[-1]
+        for k, place in enumerate(pair.places):
+            alone = self._points((place,), [(readings[k],) for readings in options])
+            does &= self._question.decide(alone) == self._question.decision
+        rounded = options[int(np.argmax(does))] if does.any() else pair.readings
+        return self._change(pair.places, pair.readings, rounded, int(together[-1]))
+
+    def _points(self, places: tuple[int, ...], options: Sequence[tuple[float, ...]]) -> Float:
+        """Put each of several choices of readings into the row."""
+        points = np.repeat(self._row[None, :], len(options), axis=0)
+        points[:, list(places)] = options
+        return points
+
+    def _change(
+        self,
+        places: tuple[int, ...],
+        readings: tuple[float, ...],
+        rounded: tuple[float, ...],
+        decision: int,
+    ) -> Change:
+        moves = []
+        for place, after, spelled in zip(places, readings, rounded, strict=True):
+            attribute = self._attributes[place]
+            moves.append(
+                Move(
+                    attribute=attribute.name,
+                    before=_as_read(attribute, float(self._row[place])),
+                    after=_as_read(attribute, after),
+                    rounded=_as_read(attribute, spelled),
+                    size=self._question.size(place, after),
+                )
+            )
+        return Change(tuple(moves), self._states[decision])
+
+    def _roundings(
+        self, places: tuple[int, ...], readings: tuple[float, ...]
+    ) -> list[tuple[float, ...]]:
+        """Round readings outward with more and more digits; the last are the readings."""
+        rounded = [self._rounded(*both) for both in zip(places, readings, strict=True)]
+        return [*zip(*rounded, strict=True), readings]
+
+    def _rounded(self, place: int, reading: float) -> list[float]:
+        attribute, before = self._attributes[place], float(self._row[place])
+        if not attribute.is_continuous:
+            return [reading] * N_ROUNDINGS
+        low, high = self._limits.allowed(place, before)
+        ends = (attribute.low, attribute.high, before)
+        rounded = rounded_outward(
+            reading,
+            upward=reading > before,
+            span=self._limits.span(place),
+            whole=all(end is not None and float(end).is_integer() for end in ends),
+        )
+        return [min(max(number, low), high) for number in rounded]
+
+    def _leeways(self) -> Iterator[Leeway]:
+        by_place: dict[int, list[int]] = {}
+        for i, way in enumerate(self._question.ways):
+            by_place.setdefault(way.place, []).append(i)
+        for place, along in by_place.items():
+            attribute, reading = self._attributes[place], float(self._row[place])
+            if attribute.is_continuous:
+                ends = {self._question.ways[i].direction: self._boundaries[i] for i in along}
+                low, high = (ends.get(direction, Boundary(reading)) for direction in (-1, 1))
+                below, above = (
+                    None if end.outside is None else self._states[end.decision]
+                    for end in (low, high)
+                )
+                yield Leeway(attribute.name, reading, low.inside, high.inside, below, above)
+                continue
+            way, decisions = self._question.ways[along[0]], self._question.decisions[along[0]]
+            kept = way.knots[decisions == self._question.decision].tolist()
+            states = tuple(_as_read(attribute, number) for number in sorted([reading, *kept]))
+            yield Leeway(attribute.name, _as_read(attribute, reading), states=states)
+
+
+def _as_read(attribute: Attribute, number: float) -> State:
+    """Return what a number stands for: itself, or a state of the attribute."""
+    if attribute.is_continuous or number not in attribute.peaks:
+        return number
+    return attribute.states[attribute.peaks.index(number)]
