@@ -173,6 +173,15 @@ def test_two_readings_do_what_none_of_them_does_alone(shape, seed):
             assert decide(model, alone[None, :])[0] == decided
 
 
+def test_two_readings_of_a_pair_are_found_though_both_are_in_other_terms_too():
+    rng = np.random.default_rng(2)
+    model = random_model(rng, "words and pairs", 4)
+    row = random_rows(rng, model, 6, missing=0.25)[1]
+    found = ChangeFinder(model).of_row(row)
+    assert [move.attribute for move in found.two.moves] == ["x0", "x1"]
+    assert found.two.size == pytest.approx(0.38, abs=0.001)
+
+
 def test_there_is_no_leeway_between_a_reading_and_a_range_that_excludes_it():
     rng = np.random.default_rng(8)
     for seed in range(30):

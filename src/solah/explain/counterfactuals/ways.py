@@ -103,15 +103,15 @@ class Ways:
         self._fixed = frozenset(fixed)
         program = model.program
         self.is_fine = not all(axis.is_read for axis in program.axes)
-        homes: dict[int, int] = {}
-        terms = [term for stage in program.stages for term in stage.terms]
-        for number, term in enumerate(terms):
-            homes |= {program.axes[a].source: number for a in term.axes if program.axes[a].is_read}
-        self._homes = np.array([homes.get(j, -1) for j in range(len(program.features))])
+        self._meets = np.full((len(program.features),) * 2, self.is_fine)
+        for term in (term for stage in program.stages for term in stage.terms):
+            axes = (program.axes[a] for a in term.axes)
+            read = [axis.source for axis in axes if axis.is_read]
+            self._meets[np.ix_(read, read)] = True
 
     def meet(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Tell which pairs of attributes meet in a term; if stages feed stages, all may."""
-        return np.asarray(self.is_fine | (self._homes[first] == self._homes[second]))
+        return self._meets[first, second]
 
     def of_row(self, row: Float, *, finer: bool = True) -> list[Way]:
         """List the ways that the known readings of a row may go.
