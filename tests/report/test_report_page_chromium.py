@@ -10,9 +10,9 @@ import pytest
 
 from policy_cases import room
 from solah.data import Column, Table
-from solah.explain.adding import numbers_of
 from solah.explain.attribution import attribute_rows
 from solah.explain.counterfactuals import ChangeFinder
+from solah.explain.weights import numbers_of
 from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
 from solah.model.encode import encode

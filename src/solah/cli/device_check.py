@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from solah.explain.adding import numbers_of
+from solah.explain.weights import numbers_of
 from solah.export.agreement import require_agreement
 from solah.model import Task
 from solah.model.encode import MISSING, encode_goal

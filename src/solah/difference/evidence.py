@@ -17,8 +17,8 @@ import numpy as np
 from solah.data.spelling import spell, spell_number
 from solah.difference.spelling import instead, measure_instead
 from solah.difference.values import Difference
-from solah.explain.adding import signed
 from solah.explain.rules import Condition
+from solah.explain.weights import signed
 from solah.model.beliefs import deciding_fusions, leaf_average
 from solah.model.document import Tree
 from solah.model.encode import Coded

@@ -9,9 +9,9 @@ import numpy as np
 from solah.data.spelling import count
 from solah.difference.spelling import instead, measure_instead, named
 from solah.difference.values import Difference
-from solah.explain.adding import numbers_of
 from solah.explain.importance import attribute_importances
 from solah.explain.rules import tree_rules
+from solah.explain.weights import numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

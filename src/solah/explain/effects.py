@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.explain.adding import gain_of, numbers_of
+from solah.explain.weights import gain_of, numbers_of
 from solah.model.document import Task
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from solah.data.spelling import spell, spell_number
-from solah.explain.adding import numbers_of
 from solah.explain.attribution import Attributor
 from solah.explain.counterfactuals import ChangeFinder
 from solah.explain.counterfactuals.values import spell_reading
@@ -20,6 +19,7 @@ from solah.explain.importance import known_of
 from solah.explain.novelty import RowDoubts, name_doubts, novelty_of, row_doubts
 from solah.explain.rules import spell_set
 from solah.explain.traversal import TracedRows, rows_at_once
+from solah.explain.weights import numbers_of
 from solah.kernels.reference import masses
 from solah.model.attributes import flatten
 from solah.model.document import Task

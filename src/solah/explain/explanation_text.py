@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solah.data.spelling import count, spell, spell_number
-from solah.explain.adding import numbers_of
 from solah.explain.counterfactuals.values import spell_reading
 from solah.explain.fired_rules import FusionStep
+from solah.explain.weights import numbers_of
 from solah.model.document import Task
 
 if TYPE_CHECKING:

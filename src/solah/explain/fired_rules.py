@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solah.data.spelling import spell, spell_number
-from solah.explain.adding import Gain, gain_of
 from solah.explain.rules import missing_rule, tree_rules
 from solah.explain.traversal import traced_blocks
+from solah.explain.weights import Gain, gain_of
 from solah.model.document import Fusion
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, get_args, overloa
 
 from solah.data.spreadsheets import guarded, table_writer
 from solah.exceptions import ColumnError, DataError, ParameterError, did_you_mean, shorten
-from solah.explain.adding import spell_start
+from solah.explain.weights import spell_start
 from solah.model.document import Fusion
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell, spell_mean, spell_number
-from solah.explain.adding import gain_of, numbers_of, spell_scores
 from solah.explain.effects import effects_of
 from solah.explain.rule_list import Rules
+from solah.explain.weights import gain_of, numbers_of, spell_scores
 from solah.model.attributes import phrase
 from solah.model.document import Task
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from solah.data import Column, Table
 from solah.data.spelling import count, spell, spell_number
-from solah.explain.adding import numbers_of, signed
 from solah.explain.rules import told_rules
+from solah.explain.weights import numbers_of, signed
 from solah.model.beliefs import NodeEvaluator, all_signals
 from solah.model.document import Task, Tree
 from solah.report.rule_lines import describe_lines

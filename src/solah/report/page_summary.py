@@ -8,7 +8,7 @@ import numpy as np
 
 from solah.data.spelling import spell, spell_number
 from solah.exceptions import DataError
-from solah.explain.adding import numbers_of
+from solah.explain.weights import numbers_of
 from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
 from solah.model.encode import encode, warn_of_unseen

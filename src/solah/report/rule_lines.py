@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell_number
-from solah.explain.adding import gain_of, signed
 from solah.explain.rules import told_rules
+from solah.explain.weights import gain_of, signed
 from solah.model.document import Task
 
 if TYPE_CHECKING:

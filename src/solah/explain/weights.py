@@ -1,4 +1,4 @@
-"""Writes what rules, trees and groups add: evidence for classes, or to a number."""
+"""Writes what rules, terms and groups add: to the scores of classes, or to a number."""
 
 from __future__ import annotations
 
