@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 
 from random_models import (
     ADDITIVE_SHAPES,
+    as_table,
     coded,
     random_model,
     random_number_model,
     random_rows,
 )
 from solah.kernels.reference import softmax
-from solah.model.beliefs import NodeEvaluator, all_beliefs, signals_of, unknown_of
-from solah.model.document import Fusion
+from solah.model.beliefs import signals_of
+from solah.model.evaluate import Rows, missing_share, run, stage_outputs, stage_scores, trace
+from solah.runtime import Evaluator
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -58,7 +60,7 @@ def test_nothing_known_is_the_shares_of_the_classes(seed, n_classes):
     rows = np.full((1, len(model.attributes)), np.nan)
     found = signals_of(model, coded(model, rows))["y"][0]
     np.testing.assert_allclose(found, model.goal.prior, atol=1e-12)
-    assert unknown_of(model, coded(model, rows))["y"].share[0] == pytest.approx(1.0)
+    assert missing_share(model.program, rows)[0] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("shape", ADDITIVE_SHAPES)
@@ -82,30 +84,36 @@ def test_a_missing_reading_with_a_rule_says_what_the_rule_says(seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, "groups", 2)
     rows = np.full((1, len(model.attributes)), np.nan)
-    signals, unknown = (find(model, coded(model, rows)) for find in (signals_of, unknown_of))
+    parts = traced_parts(model, rows)
     for tree in model.trees:
         if tree.missing is not None:
-            assert tuple(signals[tree.name][0]) == tree.missing.scores
-            assert unknown[tree.name].variance[0] == unknown[tree.name].share[0] == 0.0
+            assert tuple(parts[tree.name].weights[0]) == tree.missing.scores
+            assert parts[tree.name].variance[0] == parts[tree.name].share[0] == 0.0
 
 
 @given(seed=seeds)
 def test_groups_pass_on_how_much_is_unknown(seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, "groups", 3)
-    rows = coded(model, random_rows(rng, model, 8, missing=0.4))
-    signals, unknown = signals_of(model, rows), unknown_of(model, rows)
-    evaluate = NodeEvaluator(model)
-    for node in model.nodes:
-        if isinstance(node, Fusion):
-            for part in ("share", "variance"):
-                total = sum(getattr(unknown[name], part) for name in node.origins)
-                np.testing.assert_allclose(getattr(unknown[node.name], part), total)
+    rows = random_rows(rng, model, 8, missing=0.4)
+    parts = traced_parts(model, rows)
+    for node in model.fusions:
+        for part in ("share", "variance"):
+            total = sum(getattr(parts[name], part) for name in node.origins)
+            np.testing.assert_allclose(getattr(parts[node.name], part), total)
     # The node that decides needs no more than what goes up from those below it.
-    below = {name: signals[name] for name in model.root.origins}
-    empty = coded(model, np.full((8, len(model.attributes)), np.nan))
-    found = evaluate.signal(model.root, empty, below, unknown)
-    np.testing.assert_array_equal(found, signals["y"])
+    program, stage = model.program, model.program.stages[-1]
+    below = {program.part_numbers[name][1]: parts[name] for name in model.root.origins}
+    number, part = program.part_numbers["y"]
+    total = Rows(program, np.full_like(rows, np.nan)).part(number, part, below)
+    found = stage_outputs(stage, stage_scores(stage, total))
+    np.testing.assert_array_equal(found, run(program, rows))
+
+
+def traced_parts(model, rows):
+    """Return what the parts of the last stage add, by their names."""
+    names, steps = model.program.stages[-1].part_names, trace(model.program, rows)[-1]
+    return dict(zip(names, steps.parts, strict=True))
 
 
 @given(seed=seeds)
@@ -120,12 +128,10 @@ def test_numbers_are_added_up(seed):
 
 @given(seed=seeds)
 def test_a_node_alone_moves_the_shares_of_the_classes(seed):
-    from solah.data import Column, Table
-
     rng = np.random.default_rng(seed)
     model = random_model(rng, "groups", 3)
-    columns = tuple(Column(one.name, np.array([np.nan])) for one in model.attributes)
-    found = all_beliefs(model, Table(columns, 1))
+    nothing = np.full((1, len(model.attributes)), np.nan)
+    found = Evaluator(model).node_beliefs(as_table(model, nothing))
     for tree in model.trees:
         expected = model.goal.prior
         if tree.missing is not None:

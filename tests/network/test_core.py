@@ -10,15 +10,13 @@ from simulated import Simulation, named, readings_of
 
 from random_models import (
     ADDITIVE_SHAPES,
-    coded,
     random_model,
     random_number_model,
     random_rows,
 )
 from solah.explain.importance import attribute_importances
 from solah.model import Fusion, Goal
-from solah.model.beliefs import unknown_of
-from solah.model.evaluate import run
+from solah.model.evaluate import missing_share, run
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore, Settings
 from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode
@@ -55,7 +53,7 @@ def expected(model, rows):
 
 def known_shares(model, rows):
     """Return what is known of rows in one process, where trees tell how much they matter."""
-    return 1.0 - unknown_of(model, coded(model, rows))[model.root.name].share
+    return 1.0 - missing_share(model.program, rows)
 
 
 def has_variances(model):

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from watched_site import START, Site, feed, make_bundle
 
-from random_models import ADDITIVE_SHAPES, coded, random_model, random_number_model, random_rows
+from random_models import ADDITIVE_SHAPES, random_model, random_number_model, random_rows
+from solah.explain.traversal import TracedRows
 from solah.keys import make_keys
 from solah.model import Goal
-from solah.model.beliefs import beliefs_of, signals_of
 from solah.network.bundle import Bundle
 from solah.network.messages import (
     Beliefs,
@@ -33,6 +33,13 @@ from solah.network.watched import Rate, standing
 SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion", *ADDITIVE_SHAPES)
 
 
+def node_beliefs(model, n_rows):
+    """Return what each node believes of the rows that sites send."""
+    readings = random_rows(np.random.default_rng(0), model, n_rows, missing=0.0)
+    rows = TracedRows(model.program, readings)
+    return {node.name: rows.outputs(node.name) for node in model.nodes}
+
+
 def watch(site, n_rows=10):
     observer = Observer(site.topics)
     feed(observer, site.beginning())
@@ -49,8 +56,7 @@ def test_beliefs_are_shown_as_the_model_has_them(shape):
     bundle = make_bundle(shape)
     model = bundle.model
     picture = watch(Site(bundle)).snapshot(START + 1)
-    rows = coded(model, random_rows(np.random.default_rng(0), model, 10, missing=0.0))
-    expected = beliefs_of(model, signals_of(model, rows))
+    expected = node_beliefs(model, 10)
     said = {part for node in bundle.plan.nodes for part in node.sends} | {model.root.name}
     for part in picture["parts"]:
         assert part["state"] == ("heard" if part["name"] in said else "inside")
@@ -230,8 +236,7 @@ def test_numbers_that_are_added_up_are_shown():
     model = random_number_model(np.random.default_rng(0))
     site = Site(Bundle(make_plan(model, site="house"), model))
     picture = watch(site, 3).snapshot(START)
-    rows = coded(model, random_rows(np.random.default_rng(0), model, 3, missing=0.0))
-    expected = beliefs_of(model, signals_of(model, rows))
+    expected = node_beliefs(model, 3)
     parts = by_name(picture["parts"])
     assert picture["messages"]["unfit"] == 0
     for name in ("first", "second", "of x4", "of x5", "y"):

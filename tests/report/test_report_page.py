@@ -21,8 +21,8 @@ from solah.data import Column, Table, from_array
 from solah.evaluation import Plan, cross_validate
 from solah.exceptions import DataError, ParameterError
 from solah.model import Fusion
-from solah.model.beliefs import all_beliefs
 from solah.model.encode import encode
+from solah.model.evaluate import predict
 from solah.model.format import from_json
 from solah.report import render_page, summarise_page
 from solah.report.editing import pack
@@ -49,7 +49,7 @@ def test_it_is_ready_for_json(name):
 def test_classes_are_measured():
     model, table, goal = page_models.make("wine, few rules")
     measured = summary_of("wine, few rules")["measured"]
-    beliefs = all_beliefs(model, table)[model.root.name]
+    beliefs = predict(model, table)
     decided = np.array(model.goal.states)[model.goal.decide(beliefs)]
     assert measured["scores"]["accuracy"] == np.mean(decided == goal)
     expected = balanced_accuracy_score(goal, decided)
@@ -71,7 +71,7 @@ def test_what_cannot_be_measured_is_none():
 
 def test_numbers_are_measured():
     model, table, goal = page_models.make("a number")
-    estimates = all_beliefs(model, table)[model.root.name] @ np.array(model.goal.centres)
+    estimates = predict(model, table) @ np.array(model.goal.centres)
     measured = summary_of("a number")["measured"]
     assert measured["scores"]["mae"] == pytest.approx(np.abs(estimates - goal).mean())
     assert len(measured["points"]) == 400

@@ -13,10 +13,10 @@ from solah.data import Column, Table
 from solah.explain.attribution import attribute_rows
 from solah.explain.counterfactuals import ChangeFinder
 from solah.explain.weights import numbers_of
-from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
 from solah.model.encode import encode
 from solah.report import render_page, summarise_page
+from solah.runtime import Evaluator
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +56,7 @@ def test_the_page_computes_as_the_model_does(name, still_page):
         "solah.evaluate(row)",
         encode(rows, model.attributes),
     )
-    expected = all_beliefs(model, rows)
+    expected = Evaluator(model).node_beliefs(rows)
     beliefs = np.array([one["beliefs"] for one in computed])
     for place, node in enumerate(model.nodes):
         np.testing.assert_allclose(beliefs[:, place], expected[node.name], rtol=0, atol=1e-12)

@@ -7,7 +7,7 @@ output. :mod:`solah.model.evaluate` evaluates both.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,16 +16,7 @@ from solah.kernels.choose import kernel, map_slices
 from solah.kernels.reference import softmax
 from solah.model.document import Fusion, Tree
 from solah.model.encode import Coded, code
-from solah.model.evaluate import (
-    Rows,
-    Sum,
-    completeness,
-    part_outputs,
-    stage_outputs,
-    stage_scores,
-    trace,
-)
-from solah.model.program import Link
+from solah.model.evaluate import trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -37,40 +28,6 @@ if TYPE_CHECKING:
     from solah.model.program import Program
 
 _BLOCK_ROWS = 16_384
-
-
-class Unknown(NamedTuple):
-    """How much of the evidence of a node's trees is unknown.
-
-    Attributes
-    ----------
-    share : (n_rows,) the shares of the unknown trees in the spread of all evidence, added up
-    variance : (n_rows,) the variances of their evidence, added up
-    """
-
-    share: Float
-    variance: Float
-
-    @property
-    def known(self) -> Float:
-        """The share of what is known, which is 0 if nothing is: shares add up to 1 but for bits."""
-        return completeness(self.share)
-
-
-def all_beliefs(model: Model, table: Table) -> dict[str, Float]:
-    """Evaluate a model; return the beliefs of its nodes by name."""
-    return beliefs_of(model, all_signals(model, table))
-
-
-def beliefs_of(model: Model, signals: Mapping[str, Float]) -> dict[str, Float]:
-    """Return the beliefs of a model's nodes, given what goes up from each."""
-    evaluate = NodeEvaluator(model)
-    return {name: evaluate.belief(name, signals[name]) for name in evaluate.nodes}
-
-
-def all_signals(model: Model, table: Table) -> dict[str, Float]:
-    """Evaluate a model; return what goes up from each node: evidence to a fusion, else beliefs."""
-    return signals_of(model, code(table, measured_by(model.nodes)))
 
 
 def measured_by(nodes: Iterable[Node]) -> list[Attribute]:
@@ -91,23 +48,6 @@ def signals_of(model: Model, rows: Coded) -> dict[str, Float]:
             signals[name] = part.weights
         signals[stage.name] = steps.outputs
     return {node.name: signals[node.name] for node in model.nodes}
-
-
-def unknown_of(model: Model, rows: Coded) -> dict[str, Unknown]:
-    """Return, for fusions and the nodes below them, how much of their evidence is unknown."""
-    program = model.program
-    readings = Rows(program, _matrix(program, rows))
-    unknown: dict[str, Unknown] = {}
-    for stage in program.stages:
-        if stage.link is not Link.SHARES:
-            parts = [Unknown(*readings.missing(term)) for term in stage.terms]
-            for group in stage.groups:
-                share, variance = np.zeros((2, rows.n_rows))
-                for part in group.parts:
-                    share, variance = share + parts[part].share, variance + parts[part].variance
-                parts.append(Unknown(share, variance))
-            unknown |= zip(stage.part_names, parts, strict=True)
-    return unknown
 
 
 def _matrix(program: Program, rows: Coded) -> Float:
@@ -151,63 +91,6 @@ def evidence_shares(nodes: Sequence[Node]) -> dict[str, float]:
         else 0.0
         for tree in trees
     }
-
-
-class NodeEvaluator:
-    """Evaluates the nodes of a model one by one.
-
-    Parameters
-    ----------
-    model : Model
-    """
-
-    def __init__(self, model: Model) -> None:
-        self.nodes = {node.name: node for node in model.nodes}
-        self.fusion_inputs = fusion_inputs(model.nodes)
-        self._program = model.program
-
-    def signal(
-        self,
-        node: Node,
-        rows: Coded,
-        below: Mapping[str, Float],
-        unknown: Mapping[str, Unknown],
-    ) -> Float:
-        """Evaluate one node; return what goes up from it.
-
-        Parameters
-        ----------
-        node : Node
-        rows : Coded
-            Has the columns of the node's inputs that are measured.
-        below : mapping of node name to ndarray of shape (n_rows, n_goals)
-            What goes up from the nodes that feed it.
-        unknown : mapping of node name to Unknown
-            How much of their evidence is unknown; nothing, of a node that is not in it.
-        """
-        program = self._program
-        readings, given = Rows(program, _matrix(program, rows)), {}
-        nothing = Unknown(*np.zeros((2, rows.n_rows)))
-        for name in node.origins:
-            if name in program.stage_numbers:
-                readings.outputs[:, program.stage_numbers[name]] = below[name]
-            elif name in program.part_numbers:
-                lost = unknown.get(name, nothing)
-                given[program.part_numbers[name][1]] = Sum(below[name], lost.share, lost.variance)
-        number, part = program.part_numbers[node.name]
-        total = readings.part(number, part, given)
-        if node.name in self.fusion_inputs:
-            return total.weights
-        stage = program.stages[number]
-        return stage_outputs(stage, stage_scores(stage, total))
-
-    def belief(self, name: str, signal: Float) -> Float:
-        """Return what a node would believe by itself, given what goes up from it.
-
-        That of an input of a fusion is the shares of the classes, moved by its evidence; of a
-        number, the mean of all rows, so moved.
-        """
-        return part_outputs(self._program, name, signal)
 
 
 def tree_beliefs(

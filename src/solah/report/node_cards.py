@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data import Column, Table
 from solah.data.spelling import count, spell, spell_number
 from solah.explain.rules import told_rules
+from solah.explain.traversal import TracedRows
 from solah.explain.weights import numbers_of, signed
-from solah.model.beliefs import NodeEvaluator, all_signals
 from solah.model.document import Task, Tree
 from solah.report.rule_lines import describe_lines
 
@@ -35,14 +34,12 @@ def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
     nodes : list of dict
     """
     places = {node.name: place for place, node in enumerate(model.nodes)}
-    evaluate = NodeEvaluator(model)
-    unknown = (Column(one.name, np.array([np.nan])) for one in model.attributes)
-    signals = all_signals(model, Table(tuple(unknown), 1))
+    program = model.program
+    nothing = TracedRows(program, np.full((1, len(program.features)), np.nan))
     described = []
     for place, node in enumerate(model.nodes):
-        signal = signals[node.name]
-        belief = evaluate.belief(node.name, signal)[0]
-        adds = model.goal.is_additive_number and node.name in evaluate.fusion_inputs
+        added, belief = nothing.added[node.name][0, 0], nothing.outputs(node.name)[0]
+        adds = model.goal.is_additive_number and node.name not in program.stage_numbers
         tree = node if isinstance(node, Tree) else None
         described.append(
             {
@@ -54,9 +51,9 @@ def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
                 "about": _about(node, places),
                 "inputs": [places[origin] for origin in node.origins if origin in places],
                 "n_rules": len(told_rules(tree, model.goal)) if tree else 0,
-                "rules": describe_lines(tree, model.goal, evaluate, rules_a_tree) if tree else [],
+                "rules": describe_lines(tree, model, rules_a_tree) if tree else [],
                 "belief": [] if model.goal.is_additive_number else belief.tolist(),
-                "result": signed(signal[0, 0]) if adds else _result(model.goal, belief),
+                "result": signed(added) if adds else _result(model.goal, belief),
             }
         )
     return described

@@ -9,7 +9,6 @@ import numpy as np
 from solah.data import Table, as_array, as_column, from_array, from_frame, is_frame
 from solah.data.frames import frame_names
 from solah.exceptions import DataError, ParameterError
-from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
 from solah.model.encode import MISSING, encode, encode_goal, warn_of_unseen
 from solah.model.evaluate import predict, readings_of, run
@@ -154,7 +153,11 @@ class Evaluator:
 
     def node_beliefs(self, X: Any) -> dict[str, Float]:
         """Return what each node believes, from bottom to top, by the nodes' names."""
-        return all_beliefs(self.model_, self._known_table(X))
+        from solah.explain.traversal import TracedRows
+
+        readings = readings_of(self.model_, self._known_table(X))
+        rows = TracedRows(self.model_.program, readings)
+        return {node.name: rows.outputs(node.name) for node in self.model_.nodes}
 
     def evidence(self, X: Any) -> Float:
         """Return the share of the model's knowledge that each row's known readings can reach.
