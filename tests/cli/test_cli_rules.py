@@ -119,10 +119,11 @@ def test_unknown_classes_and_attributes(run, fruit_model, write, tmp_path):
 
 
 def test_names_that_look_like_markup_are_printed_as_they_are(run, write, tmp_path):
-    table = write("t.csv", "[red]x[/red],y", "1,[b]:smile:", "2,[/b]", "3,[b]:smile:", "4,[/b]")
+    rows = ["1,[b]:smile:", "2,[/b]", "3,[b]:smile:", "4,[/b]"] * 10
+    table = write("t.csv", "[red]x[/red],y", *rows)
     run("fit", table, "-t", "y", "-o", tmp_path / "m.json", "--categorical", "[red]x[/red]")
     assert (
-        "if [red]x[/red] is 1 or 3 then y [b]:smile: 1.00 of 2 rows; adds +"
+        "if [red]x[/red] is 1 or 3 then y [b]:smile: 1.00 of 20 rows; adds +"
         in run("rules", tmp_path / "m.json").out
     )
 

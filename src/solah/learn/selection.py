@@ -402,9 +402,9 @@ def _choose_rules(
     objective = trials[0].fold.tested.objective
     path = [
         objective.step(
-            found.means[k] + too_low,
+            float(found.means[k]) + too_low,
             held_out.mean(results[k].hits)[0] - too_high,
-            found.errors[k],
+            float(found.errors[k]),
             max_rules=max_rules,
             n_rules=float(np.mean([one[k].n_rules for one in walked])),
             n_attributes=float(np.mean([one[k].n_attributes for one in walked])),
@@ -425,7 +425,7 @@ def _choose_rules(
         steps[chosen],
         tuple(path),
         reason,
-        expected=(found.means[chosen] + too_low, held_out.mean(results[chosen].losses)[1]),
+        expected=(float(found.means[chosen]) + too_low, held_out.mean(results[chosen].losses)[1]),
         allowance=float(max(found.limits[chosen] - found.means[chosen], 0.0)),
     )
 
