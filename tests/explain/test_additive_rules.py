@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,18 +13,15 @@ from random_models import (
     additive_tree,
     as_table,
     coded,
-    random_cored,
     random_model,
     random_number_model,
     random_rows,
     with_parted_pairs,
 )
-from solah.data import Kind
 from solah.explain import Explainer, rules_of, semantics_of
 from solah.explain.attribution import Attributor
 from solah.explain.explanation.as_text import lines_of
 from solah.explain.legend import words_used
-from solah.explain.ranges import rounded_edges, spell_ranges
 from solah.explain.walking import walk
 from solah.model import Fusion, Goal, MissingRule, Model
 from solah.model.attributes import cored_attribute, phrase
@@ -271,25 +267,6 @@ def test_a_rule_for_any_reading_does_not_hold_for_a_missing_one():
         "distance is known",
         "distance is missing",
     ]
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=8, unique=True))
-def test_rounded_edges_stay_apart_and_near(edges):
-    edges = sorted(edges)
-    rounded = rounded_edges(edges)
-    assert all(a < b for a, b in pairwise(rounded))
-    gaps = np.diff(edges)
-    for i, (edge, shown) in enumerate(zip(edges, rounded, strict=True)):
-        assert abs(shown - edge) <= 0.02 * min(gaps[max(i - 1, 0) : i + 1]) * (1 + 1e-9)
-
-
-@given(seed=SEEDS)
-def test_an_edge_is_written_alike_for_both_its_words(seed):
-    attribute = random_cored(np.random.default_rng(seed), "x", Kind.CONTINUOUS)
-    texts = [text for _, text in spell_ranges(attribute)]
-    for before, after in pairwise(texts):
-        (low,) = re.findall(r"fully (?:from \S+ to|up to|at) (\S+),", before)
-        assert re.search(rf"partly from {re.escape(low)}(?: |$)", after)
 
 
 # --- explanations --------------------------------------------------------------------------------
