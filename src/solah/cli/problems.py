@@ -38,6 +38,7 @@ class Problem:
     Attributes
     ----------
     source : what the data are called
+    data : all columns as they were read
     attributes : the columns to decide with, settled
     kinds : what each of them is
     goal : the classes or numbers to decide on
@@ -51,6 +52,7 @@ class Problem:
     """
 
     source: str
+    data: Table
     attributes: Table
     kinds: Mapping[str, Kind]
     goal: Column
@@ -118,6 +120,7 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     attributes, identifiers = _without_identifiers(settled, known | declared)
     return Problem(
         source=source.name,
+        data=table,
         attributes=attributes,
         kinds={name: kind_of[name] for name in attributes.names},
         goal=Column(target, _goal(goal, task)),
