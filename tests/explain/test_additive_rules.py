@@ -213,13 +213,13 @@ def test_two_classes_print_the_difference():
     rules = rules_of(model)
     assert rules.start == "to begin with: +0.51 for bad"
     assert [str(rule) for rule in rules] == [
-        "if distance is short then credit bad 0.49 of 274 rows; adds +0.35 for bad",
         "if distance is long then credit good 0.90 of 120 rows; adds +0.42 for good",
+        "if distance is short then credit bad 0.49 of 274 rows; adds +0.35 for bad",
         "if distance is missing then credit good 0.80 of 12 rows; adds +0.10 for good",
     ]
-    first = rules[0].to_dict()
-    assert (first["share"], first["support"]) == (0.49, 274.0)
-    assert first["adds"] == {"good": -0.175, "bad": 0.175}
+    second = rules[1].to_dict()
+    assert (second["share"], second["support"]) == (0.49, 274.0)
+    assert second["adds"] == {"good": -0.175, "bad": 0.175}
     assert list(words_used(rules)) == [
         ("distance", "short", "fully up to 0.86, partly up to 0.94"),
         ("distance", "long", "fully from 0.94, partly from 0.86"),
@@ -228,7 +228,7 @@ def test_two_classes_print_the_difference():
     assert header.endswith("P(good),P(bad),adds(good),adds(bad)")
     assert begin.startswith("y,to begin with: +0.51 for bad,")
     assert begin.endswith(",-0.255,0.255")
-    assert [line.split(",")[-1] for line in lines] == ["0.175", "-0.21", "-0.05"]
+    assert [line.split(",")[-1] for line in lines] == ["-0.21", "0.175", "-0.05"]
     page = rules.to_markdown()
     assert "To begin with: +0.51 for bad." in page
     assert "then credit bad 0.49 of 274 rows; adds +0.35 for bad" in page
@@ -251,11 +251,11 @@ def test_numbers_print_their_mean_and_what_is_added():
     model = simple_model(Goal("power"), [(-3.0,), (12.34,)], (30.5,), [(30.5,), (20.1,), (41.2,)])
     rules = rules_of(model)
     assert rules.start == "to begin with: power 30.5"
-    assert str(rules[1]) == (
+    assert str(rules[0]) == (
         "if distance is long then power 41.2 on average of 120 rows; adds +12.34"
     )
-    assert rules[1].to_dict()["adds"] == {"power": 12.34}
-    assert rules[1].to_dict()["share"] is None
+    assert rules[0].to_dict()["adds"] == {"power": 12.34}
+    assert rules[0].to_dict()["share"] is None
 
 
 def test_a_rule_for_any_reading_does_not_hold_for_a_missing_one():
