@@ -12,7 +12,7 @@ import numpy as np
 from solah.cli.wording import plural
 from solah.data import Column, Kind, Table, settle, to_numbers, to_text
 from solah.data.dates import are_dates, parse_dates, useful_parts
-from solah.exceptions import ColumnError, DataError, IdentifierWarning
+from solah.exceptions import ColumnError, DataError, IdentifierWarning, ParameterError
 from solah.model import Task
 from solah.model.encode import UNSEEN, encode_goal
 
@@ -205,12 +205,23 @@ def true_classes(
     return places
 
 
-def columns_by(model: Model, table: Table, by: list[str] | None) -> list[str]:
+def columns_by(model: Model, table: Table, by: list[str] | None, positive: str | None) -> list[str]:
     """Return the columns to measure groups of: by default those kept out of decisions."""
-    if by is not None:
-        return split_names(by, table.names)
     left_out = model.provenance.left_out if model.provenance else ()
-    return [name for name in left_out if name in table.names]
+    columns = [name for name in left_out if name in table.names]
+    columns = columns if by is None else split_names(by, table.names)
+    refuse_idle_positive(positive, columns, model.goal.task)
+    return columns
+
+
+def refuse_idle_positive(positive: str | None, columns: list[str], task: Task) -> None:
+    """Refuse a positive class where no groups of decisions between classes are measured."""
+    if positive is None:
+        return
+    if not columns:
+        raise ParameterError("--positive is for groups; name their column with --by")
+    if task is Task.REGRESSION:
+        raise ParameterError("--positive is for classes, and a number is estimated here")
 
 
 def known_truth(model: Model, table: Table, target: str | None, screen: Screen) -> Column | None:
