@@ -28,7 +28,8 @@ class Boundary:
 
     Attributes
     ----------
-    inside : the last reading before, or the end of the way if nothing changes
+    inside : the last reading before, or the end of the way if nothing changes; a whole number
+        where only those can be read, as is the next
     outside : the nearest reading that changes the decision; None if none does
     decision : the place of what is decided there
     """
@@ -49,7 +50,8 @@ def find_boundaries(question: Question) -> list[Boundary]:
     found = [_at_knots(question, i, step) for i, step in enumerate(steps)]
     within = [i for i, step in enumerate(steps) if step is not None and question.goes(i, step)]
     for i, boundary in zip(within, _narrowed(question, within, found), strict=True):
-        found[i] = boundary
+        if boundary.decision != question.decision:  # where scores bend, a whole number may miss
+            found[i] = boundary
     return found
 
 
@@ -71,6 +73,9 @@ def _narrowed(
     ends = np.array([(found[i].inside, found[i].outside) for i in within], dtype=np.float64)
     pieces = Brackets.of_readings(question.row, places, ends[:, 0], ends[:, 1])
     narrowed = narrow(question.probe, question.decision, pieces)
-    decisions = question.decide(question.with_readings(places, narrowed.outside))
-    columns = (narrowed.inside, narrowed.outside, decisions)
+    outside = question.outward(places, narrowed.outside)
+    directions = np.array([question.ways[i].direction for i in within])
+    inside = np.where(question.are_whole[places], outside - directions, narrowed.inside)
+    decisions = question.decide(question.with_readings(places, outside))
+    columns = (inside, outside, decisions)
     return [Boundary(*of_way) for of_way in zip(*(c.tolist() for c in columns), strict=True)]

@@ -10,7 +10,7 @@ from solah.exceptions import DataError
 from solah.explain.changing.boundaries import Boundary, find_boundaries
 from solah.explain.changing.pairing import find_pair
 from solah.explain.changing.question import Question
-from solah.explain.changing.rounding import N_ROUNDINGS, as_read, is_whole, rounded_outward
+from solah.explain.changing.rounding import N_ROUNDINGS, as_read, rounded_outward
 from solah.explain.changing.values import Change, Changes, Leeway, Move
 from solah.explain.changing.ways import Ways
 from solah.model.document import Task
@@ -174,7 +174,7 @@ class _Answer:
                 reading,
                 upward=reading > before,
                 span=self._limits.span(place),
-                whole=is_whole(attribute, before),
+                whole=bool(self._question.are_whole[place]),
             )
         ]
 

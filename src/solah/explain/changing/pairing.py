@@ -127,6 +127,8 @@ def find_pair(question: Question) -> Pair | None:
     nearest = nearest[np.isfinite(distance[nearest])]
     both = np.column_stack([first[nearest], second[nearest]])
     targets = np.column_stack([pieces.at(both[:, k], sizes[nearest, k]) for k in (0, 1)])
+    are_whole = question.are_whole[pieces.places[both]]
+    targets = np.where(are_whole, np.rint(targets), targets)
     return _smallest_that_holds(question, pieces.places[both], targets, pieces.are_states[both])
 
 
@@ -193,10 +195,12 @@ def _nearest_crossings(
         for ends in ((0, 0), (1, 0), (0, 1))
     )
     box = np.stack([pieces.sizes[first], pieces.sizes[second]], axis=1)
+    unit = np.array([question.unit(place) for place in pieces.places.tolist()])
+    units = np.column_stack([unit[first], unit[second]])
     sizes, distance = np.zeros((len(first), 2)), np.full(len(first), np.inf)
     for rival in range(corner.shape[1]):
         rises = np.column_stack([along_first[:, rival], along_second[:, rival]])
-        point = _nearest_in_box(box, corner[:, rival], rises - corner[:, [rival]])
+        point = _nearest_in_box(box, corner[:, rival], rises - corner[:, [rival]], units)
         away = np.hypot(*point.T)
         better = np.nan_to_num(away, nan=np.inf) < distance
         sizes[better], distance[better] = point[better], away[better]
@@ -227,7 +231,7 @@ def _leads_at(
     return leads
 
 
-def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
+def _nearest_in_box(box: Float, lead: Float, rises: Float, units: Float) -> Float:
     """Find the point of each box that is nearest to the origin and where the lead is gone.
 
     Parameters
@@ -235,6 +239,7 @@ def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
     box : (n, 2, 2) from where to where it goes, on each axis
     lead : (n,) the lead at the lower corner
     rises : (n, 2) how it grows towards the other end of each axis
+    units : (n, 2) the step of each axis, in which points are counted; 0 where there is none
 
     Returns
     -------
@@ -251,6 +256,18 @@ def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
     for axis in (0, 1):
         for end in (low, high):
             candidates.append(_on_edge(slope, bound, end[:, axis], axis))
+    nearest = _nearest_of(candidates, box, slope, bound)
+    stepped = np.flatnonzero(units.any(axis=1))
+    if len(stepped):
+        nearest[stepped] = _nearest_on_steps(
+            nearest[stepped], units[stepped], box[stepped], slope[stepped], bound[stepped]
+        )
+    return nearest
+
+
+def _nearest_of(candidates: Sequence[Float], box: Float, slope: Float, bound: Float) -> Float:
+    """Choose the nearest of several points ``(n, 2)`` in each box where the lead is gone."""
+    low, high = box[:, :, 0], box[:, :, 1]
     points = np.stack(candidates, axis=1)
     slack = 1e-12 * (1.0 + np.abs(bound))
     gone = (slope[:, None, :] * points).sum(axis=2) <= (bound + slack)[:, None]
@@ -260,6 +277,33 @@ def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
     best = np.argmin(away, axis=1)
     rows = np.arange(len(best))
     return np.where(np.isfinite(away[rows, best])[:, None], points[rows, best], np.nan)
+
+
+def _nearest_on_steps(
+    nearest: Float, units: Float, box: Float, slope: Float, bound: Float
+) -> Float:
+    """Move the nearest points to steps of their axes, one axis to a step beside, then the other.
+
+    The distance grows to both sides of the nearest point, so on one axis with steps the nearest
+    step is one of the two beside it.
+    """
+    candidates = []
+    for axis in (0, 1):
+        other = 1 - axis
+        outward = np.where(slope[:, other] < 0, 1, -1)  # where the lead is gone
+        for direction in (-1, 1):
+            end = _on_step(nearest[:, axis], units[:, axis], direction)
+            point = _on_edge(slope, bound, end, axis)
+            point[:, other] = _on_step(point[:, other], units[:, other], outward)
+            candidates.append(point)
+    return _nearest_of(candidates, box, slope, bound)
+
+
+def _on_step(sizes: Float, units: Float, direction: int | NDArray[np.intp]) -> Float:
+    """Round sizes down (-1) or up (1) to multiples of their unit, where they have one."""
+    steps = np.divide(sizes, units, out=np.zeros_like(sizes), where=units > 0)
+    whole = np.where(np.asarray(direction) > 0, np.ceil(steps - _STILL), np.floor(steps + _STILL))
+    return np.where(units > 0, whole * units, sizes)
 
 
 def _on_edge(slope: Float, bound: Float, end: Float, axis: int) -> Float:
@@ -315,5 +359,8 @@ def _go_with(
     pieces = Brackets(origins, directions, inside, outside).take(chosen)
     narrowed = narrow(question.probe, question.decision, pieces)
     points = narrowed.points(narrowed.outside[:, None])
-    for line, point in zip(chosen.tolist(), points, strict=True):
+    rows, own = np.arange(len(points)), places[chosen, moving]
+    points[rows, own] = question.outward(own, points[rows, own])
+    changed_there = question.decide(points) != question.decision
+    for line, point in zip(chosen[changed_there].tolist(), points[changed_there], strict=True):
         yield Pair.of(question, places[line], point)

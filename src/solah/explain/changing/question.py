@@ -33,6 +33,7 @@ class Question:
     Attributes
     ----------
     decision : the place of the class that is decided for
+    are_whole : (n_attributes,) which readings can only become other whole numbers
     ways : the ways that the readings may go
     coarse_ways : the same, with no more knots than the words have
     """
@@ -40,6 +41,7 @@ class Question:
     def __init__(self, model: Model, ways: Ways, row: Float) -> None:
         self.row = row
         self._limits = ways
+        self.are_whole = np.array([ways.is_whole(*one) for one in enumerate(row.tolist())], bool)
         self.probe = Probe(model, row[None, :])
         self.ways = ways.of_row(row)
         self.coarse_ways = self.ways
@@ -61,6 +63,15 @@ class Question:
         points = np.repeat(self.row[None, :], len(places), axis=0)
         points[np.arange(len(points)), places] = readings
         return points
+
+    def outward(self, places: NDArray[np.intp], readings: Float) -> Float:
+        """Round readings away from those of the row where only whole numbers can be read."""
+        rounded = np.where(readings > self.row[places], np.ceil(readings), np.floor(readings))
+        return np.where(self.are_whole[places], rounded, readings)
+
+    def unit(self, place: int) -> float:
+        """Return the size of a step between whole numbers; 0 if any number can be read."""
+        return 1.0 / self._limits.span(place) if self.are_whole[place] else 0.0
 
     def goes(self, way: int, step: int) -> bool:
         """Tell whether all readings before a knot of a way are allowed, down to the one before it.

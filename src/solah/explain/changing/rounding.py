@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from solah.data.spelling import spell, spell_number
 
 if TYPE_CHECKING:
@@ -31,12 +33,17 @@ def spell_reading(reading: State | None) -> str:
     return spell_number(reading, 6) if isinstance(reading, float) else spell(reading)
 
 
-def is_whole(attribute: Attribute, reading: float) -> bool:
-    """Tell whether an attribute seems to have whole numbers only, as far as can be seen."""
-    return all(
-        end is not None and float(end).is_integer()
-        for end in (attribute.low, attribute.high, reading)
-    )
+def has_whole_numbers(attribute: Attribute) -> bool:
+    """Return whether the training values of an attribute were whole numbers, as far as visible.
+
+    The ends of its range are whole, with whole numbers between them, and so are the edges of its
+    words, which are values of training rows unless they divide the range evenly.
+    """
+    low, high, edges = attribute.low, attribute.high, attribute.peaks
+    if low is None or high is None or not high - low > 1:
+        return False
+    values = () if np.allclose(edges, np.linspace(low, high, len(edges))) else edges
+    return all(float(number).is_integer() for number in (low, high, *values))
 
 
 def rounded_outward(value: float, *, upward: bool, span: float, whole: bool = False) -> list[float]:
@@ -47,7 +54,7 @@ def rounded_outward(value: float, *, upward: bool, span: float, whole: bool = Fa
     value : what to round
     upward : whether it was reached by going up
     span : the range of such numbers, which sets what a coarse step is
-    whole : whether to begin with whole numbers
+    whole : whether to round to whole numbers only
 
     Examples
     --------
@@ -58,8 +65,9 @@ def rounded_outward(value: float, *, upward: bool, span: float, whole: bool = Fa
     scale = min(max(scale, -_MOST_SCALE), _MOST_SCALE)
     outward = math.ceil if upward else math.floor
     rounded = []
-    fewest = min(_FEWEST_DIGITS - scale, 0) if whole else _FEWEST_DIGITS - scale
-    for digits in range(fewest, fewest + N_ROUNDINGS):
+    for extra in range(N_ROUNDINGS):
+        digits = _FEWEST_DIGITS - scale + extra
+        digits = min(digits, 0) if whole else digits
         steps = value * 10.0**digits
         number = outward(steps) / 10.0**digits if math.isfinite(steps) else value
         rounded.append(round(number, digits))
