@@ -289,24 +289,15 @@ def measure(name: str, seed: int) -> Cell:
     own_weight = class_weights(learned.y, learned.y) if is_balanced else learned.weight
     n_eff = [effective(own_weight, len(learned.y)), effective(weight, len(fresh.y))]
     if is_number:
-        reported = reported_of_number(step, learned)
+        reported = Measured(step.rmse, step.r2)
         # The error of a root is that of the square over twice the root.
         error = mean_error(losses, weight, n_eff) / (2 * true.loss)
         accuracy_error = mean_error(losses, weight, n_eff) / variance(fresh.y, weight)
     else:
-        reported = Measured(step.loss, step.accuracy)
+        reported = Measured(step.log_loss, step.accuracy)
         error, accuracy_error = (mean_error(one, weight, n_eff) for one in (losses, hits))
     columns = len(model.model_.attributes)
     return Cell(name, reported, true, validated, error, accuracy_error, model.n_rules_, columns)
-
-
-def reported_of_number(step: Any, learned: Rows) -> Measured:
-    """Return the error and R² that a step reports, in the units of the number."""
-    if hasattr(step, "rmse"):
-        return Measured(step.rmse, step.r2)
-    return Measured(
-        float(np.sqrt((1 - step.accuracy) * variance(learned.y, learned.weight))), step.accuracy
-    )
 
 
 def class_weights(learned: NDArray[Any], of: NDArray[Any]) -> NDArray[np.float64]:
