@@ -114,7 +114,7 @@ def main(words: list[str] | None = None) -> None:
     options = parser.parse_args(words)
     print(
         f"{'set':<24}{'rows':>7}{'1 of':>6}  {'model':<10}{'AUC':>7}{'AP':>7}{'rules':>7}"
-        f"   top {TOP:.0%}: {'said':>6}{'seen':>7}{'se':>7}{'off by':>9}"
+        f"   top {TOP:.0%}: {'said':>6}{'seen':>7}{'se':>7}{'off by':>11}"
     )
     for name in options.sets:
         folds = list(folds_of(name, quick=options.quick))
@@ -192,7 +192,7 @@ def line(model: str, found: Ranking) -> str:
     top = (found.expected, found.observed, found.error)
     return (
         f"{model:<10}{found.auc:>7.3f}{found.precision:>7.3f}{rules:>7}          "
-        f"{''.join(f'{one:>7.3f}' for one in top)}{found.deviations:>+6.1f} se"
+        f"{''.join(f'{one:>7.3f}' for one in top)}{found.deviations:>+8.1f} se"
     )
 
 

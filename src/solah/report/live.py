@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from solah.explain.changing.rounding import has_whole_numbers
 from solah.explain.rules import MISSING
 from solah.export.arithmetic import describe_arithmetic
 from solah.model.document import Tree
@@ -23,6 +24,9 @@ def describe_live(model: Model, max_rules: int) -> dict[str, Any]:
         How many rules of each tree are listed on the page: the leaves of each are named.
     """
     described = describe_arithmetic(model)
+    for attribute, parts in zip(model.attributes, described["attributes"], strict=True):
+        if has_whole_numbers(attribute):
+            parts["whole"] = True
     for node, parts in zip(model.nodes, described["nodes"], strict=True):
         if isinstance(node, Tree):
             parts["fires"] = _fires(node, model.goal, max_rules)

@@ -54,24 +54,39 @@ function boundary(decisionAt, inside, outside, decision) {
   return outside;
 }
 
-function firstChange(decisionAt, knots, present) {
+/** The whole numbers on both sides of knots, as they come along the way. */
+function wholeKnots(knots, present) {
+  const whole = new Set(knots.flatMap((knot) => [Math.floor(knot), Math.ceil(knot)]));
+  whole.delete(present);
+  return [...whole].sort((a, b) => Math.abs(a - present) - Math.abs(b - present));
+}
+
+function firstChange(decisionAt, knots, present, isWhole) {
   const decision = decisionAt(present);
   let inside = present;
   for (const knot of knots) {
-    if (decisionAt(knot) !== decision) return boundary(decisionAt, inside, knot, decision);
+    if (decisionAt(knot) !== decision) {
+      const found = boundary(decisionAt, inside, knot, decision);
+      if (!isWhole) return found;
+      const whole = outwardFrom(present, found)(found);
+      return decisionAt(whole) === decision ? knot : whole;
+    }
     inside = knot;
   }
   return null;
 }
 
+function outwardFrom(present, reading) {
+  return reading > present ? Math.ceil : Math.floor;
+}
+
 /** The number of fewest digits, rounded outwards within the range, that is decided in the same way. */
-function rounded(decisionAt, attribute, reading, present, limit) {
+function rounded(decisionAt, attribute, reading, present, limit, isWhole) {
   const decision = decisionAt(reading);
-  const [outward, nearer] = reading > present ? [Math.ceil, Math.min] : [Math.floor, Math.max];
-  const isWhole = [attribute.low, attribute.high, present].every(Number.isInteger);
-  const digitsOfRange = FEWEST_DIGITS - Math.floor(Math.log10(spanOf(attribute)));
-  const fewest = isWhole ? Math.min(digitsOfRange, 0) : digitsOfRange;
-  for (let digits = fewest; digits < fewest + ROUNDINGS; digits += 1) {
+  const [outward, nearer] = [outwardFrom(present, reading), reading > present ? Math.min : Math.max];
+  const fewest = FEWEST_DIGITS - Math.floor(Math.log10(spanOf(attribute)));
+  for (let extra = 0; extra < ROUNDINGS; extra += 1) {
+    const digits = isWhole ? Math.min(fewest + extra, 0) : fewest + extra;
     const scale = 10 ** digits;
     const whole = outward(reading * scale) / scale;
     const tried = nearer(Number(whole.toFixed(Math.min(Math.max(digits, 0), 100))), limit);
@@ -91,13 +106,15 @@ function spanOf({ continuous, low, high, peaks }) {
 
 function continuousChange(decisionAt, attribute, present, knotsTo) {
   const ends = [Math.min(attribute.low, present), Math.max(attribute.high, present)];
+  const isWhole = attribute.whole && Number.isInteger(present);
+  const stops = (end) => (isWhole ? wholeKnots(knotsTo(end), present) : knotsTo(end));
   const found = ends
-    .map((end) => [present === end ? null : firstChange(decisionAt, knotsTo(end), present), end])
+    .map((end) => [present === end ? null : firstChange(decisionAt, stops(end), present, isWhole), end])
     .filter(([reading]) => reading !== null)
     .sort(([a], [b]) => Math.abs(a - present) - Math.abs(b - present));
   if (!found.length) return [];
   const [edge, end] = found[0];
-  const to = rounded(decisionAt, attribute, edge, present, end);
+  const to = rounded(decisionAt, attribute, edge, present, end, isWhole);
   return [{ to, edge, decision: decisionAt(edge), move: distance(attribute, present, edge) }];
 }
 
