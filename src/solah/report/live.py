@@ -25,7 +25,8 @@ def describe_live(model: Model, max_rules: int) -> dict[str, Any]:
     """
     described = describe_arithmetic(model)
     for attribute, parts in zip(model.attributes, described["attributes"], strict=True):
-        parts["whole"] = has_whole_numbers(attribute)
+        if has_whole_numbers(attribute):
+            parts["whole"] = True
     for node, parts in zip(model.nodes, described["nodes"], strict=True):
         if isinstance(node, Tree):
             parts["fires"] = _fires(node, model.goal, max_rules)
