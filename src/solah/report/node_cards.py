@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data import Column, Table
 from solah.data.spelling import count, spell, spell_number
 from solah.explain.adding import numbers_of, signed
 from solah.explain.rules import told_rules
-from solah.model.beliefs import NodeEvaluator, all_signals
 from solah.model.document import Task, Tree
+from solah.model.evaluate import part_outputs, trace
 from solah.report.rule_lines import describe_lines
 
 if TYPE_CHECKING:
@@ -35,14 +34,15 @@ def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
     nodes : list of dict
     """
     places = {node.name: place for place, node in enumerate(model.nodes)}
-    evaluate = NodeEvaluator(model)
-    unknown = (Column(one.name, np.array([np.nan])) for one in model.attributes)
-    signals = all_signals(model, Table(tuple(unknown), 1))
+    program = model.program
+    stages = trace(program, np.full((1, len(program.features)), np.nan))
     described = []
     for place, node in enumerate(model.nodes):
-        signal = signals[node.name]
-        belief = evaluate.belief(node.name, signal)[0]
-        adds = model.goal.is_additive_number and node.name in evaluate.fusion_inputs
+        stage, part = program.part_numbers[node.name]
+        is_part = node.name not in program.stage_numbers
+        adds = stages[stage].parts[part].weights if is_part else stages[stage].outputs
+        belief = part_outputs(program, node.name, adds)[0]
+        is_sum = model.goal.is_additive_number
         tree = node if isinstance(node, Tree) else None
         described.append(
             {
@@ -54,9 +54,9 @@ def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
                 "about": _about(node, places),
                 "inputs": [places[origin] for origin in node.origins if origin in places],
                 "n_rules": len(told_rules(tree, model.goal)) if tree else 0,
-                "rules": describe_lines(tree, model.goal, evaluate, rules_a_tree) if tree else [],
-                "belief": [] if model.goal.is_additive_number else belief.tolist(),
-                "result": signed(signal[0, 0]) if adds else _result(model.goal, belief),
+                "rules": describe_lines(model, tree, rules_a_tree) if tree else [],
+                "belief": [] if is_sum else belief.tolist(),
+                "result": signed(adds[0, 0]) if is_sum and is_part else _result(model.goal, belief),
             }
         )
     return described

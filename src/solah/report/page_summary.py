@@ -9,9 +9,9 @@ import numpy as np
 from solah.data.spelling import spell, spell_number
 from solah.exceptions import DataError
 from solah.explain.adding import numbers_of
-from solah.model.beliefs import all_beliefs
 from solah.model.document import Task
 from solah.model.encode import encode, warn_of_unseen
+from solah.model.evaluate import run
 from solah.model.limits import MOST_NUMBER
 from solah.report.attribute_pictures import picture_of
 from solah.report.card import describe_card
@@ -197,7 +197,7 @@ class DecidedRows:
         self.n_rows = table.n_rows
         warn_of_unseen(table, model.attributes)
         self.readings = encode(table, model.attributes)
-        self._beliefs = all_beliefs(model, table)[model.root.name]
+        self._beliefs = run(model.program, self.readings)
         self._truth = read_truth(model.goal, table, y)
         self._is_known = ~np.isnan(self._truth)
         self._is_number = model.goal.task is Task.REGRESSION

@@ -10,11 +10,11 @@ from solah.data.spelling import spell_number
 from solah.explain.adding import gain_of, signed
 from solah.explain.rules import told_rules
 from solah.model.document import Task
+from solah.model.evaluate import part_outputs
 
 if TYPE_CHECKING:
     from solah.explain import Rule
-    from solah.model.beliefs import NodeEvaluator
-    from solah.model.document import Goal, Tree
+    from solah.model.document import Goal, Model, Tree
 
 
 def strongest_rules(tree: Tree, goal: Goal, most: int) -> list[tuple[int, Rule]]:
@@ -22,17 +22,14 @@ def strongest_rules(tree: Tree, goal: Goal, most: int) -> list[tuple[int, Rule]]
     return list(told_rules(tree, goal).items())[:most]
 
 
-def describe_lines(
-    tree: Tree, goal: Goal, evaluate: NodeEvaluator, most: int
-) -> list[dict[str, Any]]:
+def describe_lines(model: Model, tree: Tree, most: int) -> list[dict[str, Any]]:
     """Describe rules by their result and the belief that follows from it.
 
     Parameters
     ----------
+    model : Model
     tree : Tree
-    goal : Goal
-    evaluate : NodeEvaluator
-        Turns the evidence of a rule into belief.
+        One of the model's.
     most : int
         How many rules to list.
 
@@ -44,11 +41,12 @@ def describe_lines(
         the rule's rows, beside more where it adds to several classes, and ``fact`` only that.
         ``belief`` is empty for a number that is added up.
     """
+    goal = model.goal
     return [
         {
             "conditions": [str(condition) for condition in rule.conditions],
             **(_evidence(rule, goal) if rule.adds else _conclusion(rule, goal)),
-            "belief": _belief(tree, rule, goal, evaluate),
+            "belief": _belief(model, tree, rule),
             "fact": rule.fact if rule.adds else "",
             "support": rule.support,
         }
@@ -56,11 +54,12 @@ def describe_lines(
     ]
 
 
-def _belief(tree: Tree, rule: Rule, goal: Goal, evaluate: NodeEvaluator) -> list[float]:
-    if goal.is_additive_number:
+def _belief(model: Model, tree: Tree, rule: Rule) -> list[float]:
+    """Return what the model would believe if it had this rule alone."""
+    if model.goal.is_additive_number:
         return []
-    goes_up = np.array([[score for _, score in rule.adds] or rule.belief])
-    belief: list[float] = evaluate.belief(tree.name, goes_up)[0].tolist()
+    adds = np.array([[score for _, score in rule.adds] or rule.belief])
+    belief: list[float] = part_outputs(model.program, tree.name, adds)[0].tolist()
     return belief
 
 

@@ -1,8 +1,7 @@
 // Finds the smallest change of each single reading that changes the decision.
 //
-// Between neighbouring peaks a tree's or a fusion's scores are linear in one reading, so that a class
-// is decided for on an interval: looking at the ends is enough. A tree above trees may turn
-// within a piece, which is why pieces are then looked at in parts, cut where a belief passes from one
+// Between neighbouring peaks the scores of a stage are linear in one reading, so that a class is
+// decided for on an interval: looking at the ends is enough. A stage above others may turn within a piece, which is why pieces are then looked at in parts, cut where a belief passes from one
 // word to the next.
 
 const PARTS = 16;
@@ -22,16 +21,15 @@ function knotsTowards(attribute, present, end, parts) {
 }
 
 /** Add the readings at which a belief that words describe passes from one word to the next. */
-function bent(model, readings, j, knots) {
-  const words = model.nodes.flatMap(({ inputs }) => (inputs ?? [])
-    .filter((input) => input.node !== undefined && input.peaks));
+function bent({ program }, readings, j, knots) {
+  const words = program.axes.filter(({ kind }) => kind === "one_belief");
   let ways = knots;
   for (let round = 0; round < BENDING_ROUNDS; round += 1) {
     const stops = [readings[j], ...ways];
-    const signals = stops.map((stop) => wayOf(model, readings.with(j, stop)).signals);
+    const outputs = stops.map((stop) => run(program, readings.with(j, stop)).outputs);
     ways = ways.flatMap((knot, i) => {
-      const found = words.flatMap(({ node, place, peaks }) => {
-        const [before, after] = [signals[i][node][place], signals[i + 1][node][place]];
+      const found = words.flatMap(({ source, output, peaks }) => {
+        const [before, after] = [outputs[i][source][output], outputs[i + 1][source][output]];
         return peaks
           .filter((peak) => (before - peak) * (after - peak) < 0)
           .map((peak) => stops[i] + ((peak - before) / (after - before)) * (knot - stops[i]));
@@ -132,7 +130,7 @@ function stateChanges(decisionAt, attribute, present) {
 
 /** List what would change the decision, one attribute at a time, the smallest moves first. */
 function changesOf(model, readings) {
-  const isBent = model.nodes.some(usesBeliefs);
+  const isBent = !model.program.axes.every(isRead);
   return model.attributes
     .flatMap((attribute, j) => {
       const present = readings[j];
@@ -148,8 +146,4 @@ function changesOf(model, readings) {
       return found.map((change) => ({ attribute: j, from: present, ...change }));
     })
     .sort((a, b) => a.move - b.move || a.attribute - b.attribute);
-}
-
-function usesBeliefs(node) {
-  return Boolean(node.split) && node.inputs.some((input) => input.attribute === undefined);
 }
