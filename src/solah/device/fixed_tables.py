@@ -195,7 +195,8 @@ class _Tables:
         if not stage.is_weighed and not self._layout.is_number:
             return BELIEF_BITS
         scores = [term.values for term in stage.terms]
-        scores += [line.unknown for line in (*stage.curves, *stage.tables)]
+        scores += [curve.unknown for curve in stage.curves]
+        scores += [table.unknown for table in stage.tables]
         largest = max((float(np.abs(values).max()) for values in scores), default=0.0)
         if self._learns:  # what is learnt may be larger
             largest = max(2 * largest, _LEAST_REACH)
