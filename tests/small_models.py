@@ -39,6 +39,7 @@ def room_model(
         rows=120,
         classes=(round(120 * shares[0]), round(120 * shares[1])),
         digest="0123456789abcdef0123456789abcdef",
+        columns={"CO2": "0123456789abcdef", "door": "123456789abcdef0"},
         left_out=("floor",),
         out_of_fold=OutOfFold(accuracy=0.875, log_loss=0.31),
     )

@@ -1,6 +1,7 @@
 """``solah diff``: its exit code, what it prints, and how it refuses."""
 
 import json
+import re
 
 import pytest
 
@@ -83,3 +84,12 @@ def test_all_of_it_is_listed_if_asked_for(run, tmp_path, january, write):
     )
     assert "and 20 more" in short
     assert whole.count("becomes") == 30
+
+
+def test_models_of_one_file_have_one_digest_whatever_columns_they_use(run, tmp_path):
+    models = [tmp_path / "all.json", tmp_path / "fewer.json"]
+    for model, drop in zip(models, (["--drop", "ash"], ["--drop", "alcohol,ash"]), strict=True):
+        assert run("fit", "wine", *drop, "--max-rules", 6, "-o", model, "-q").code == 0
+    found = run("diff", *models)
+    assert found.code == 1
+    assert re.search(r"^  both: wine.*, 178 rows, digest \w+$", found.out, re.MULTILINE)

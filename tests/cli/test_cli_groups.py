@@ -110,6 +110,24 @@ def test_the_page_and_the_card_tell_of_columns_left_out(run, loans, model, tmp_p
     assert run("card", model, "-o", card, "-q").out == ""
 
 
+def test_the_positive_class_may_be_chosen(run, loans, model, tmp_path):
+    """With the classes exchanged, so are false positives and false negatives."""
+    card = ("card", model, loans, "--by", "sex", "-o", tmp_path / "c.md", "--json")
+    report = ("report", model, loans, "--by", "sex", "-o", tmp_path / "r.html", "--json")
+    evaluate = ("evaluate", loans, "-t", "repaid", "--drop", "region", "--by", "sex", "--json")
+    evaluate = (*evaluate, "--model", "tree", "--max-depth", 1, "--folds", 2)
+    for words in (card, report, evaluate):
+        of_yes, of_no = (
+            run(*words, *more).document["by"][0] for more in ((), ("--positive", "no"))
+        )
+        if words is evaluate:
+            of_yes, of_no = of_yes["tree"], of_no["tree"]
+        assert (of_yes["positive"], of_no["positive"]) == ("yes", "no")
+        assert of_yes["all"]["false_positive"] == of_no["all"]["false_negative"]
+        assert of_yes["all"]["false_negative"] == of_no["all"]["false_positive"]
+    assert "of those that are yes, decided no" in (tmp_path / "c.md").read_text()
+
+
 def test_what_cannot_be_measured_is_an_error(run, loans, model, tmp_path):
     out = tmp_path / "out.md"
     run("card", model, loans, "--by", "sexx", "-o", out).check_error("did you mean 'sex'?")
@@ -119,5 +137,10 @@ def test_what_cannot_be_measured_is_an_error(run, loans, model, tmp_path):
     run("fit", loans, "-t", "repaid", "--leave-out", "sexx", "-o", out).check_error(
         "did you mean 'sex'?"
     )
+    by_sex = ("--by", "sex", "--positive", "no")
+    run("evaluate", loans, "-t", "income", "--drop", "repaid", *by_sex).check_error("for classes")
+    run("evaluate", loans, "-t", "repaid", "--positive", "no").check_error("with --by")
+    run("card", model, "--positive", "no", "-o", out).check_error("give DATA")
+    run("card", model, loans, "--positive", "now", "-o", out).check_error("did you mean 'no'?")
     run("card", model, loans, "-o", loans).check_error("is also read")
     assert not out.exists()

@@ -200,6 +200,8 @@ def test_what_does_not_go_together(fit_wine, options, message):
         (("--monotonic", "ash=2"), "is not of the form column=1, column=-1"),
         (("--monotonic", "ash=1"), "must say for which class, as there are 3"),
         (("--monotonic", "as=1@class_0"), "did you mean 'ash'?"),
+        (("--monotonic", "ash=1,hue=-1,ash=1"), "names the column 'ash' twice"),
+        (("--monotonic", "ash=1,hue"), "is not of the form column=1, column=-1"),
         (("--monotonic", "ash=1@class_9"), "names the class 'class_9'"),
         (("--monotonic", "ash=1@a", "--monotonic", "hue=1"), "for each column, or for none"),
         (("--monotonic", "ash=1", "--monotonic", "ash=-1"), "names the column 'ash' twice"),
@@ -348,6 +350,21 @@ def test_what_an_expert_knows_is_kept(fit_wine, tmp_path):
     assert attributes["ash"].words == ("low", "high")
     (promise,) = model.monotonic
     assert (promise.attribute, promise.direction, promise.state) == ("hue", -1, 2)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["a=-1@x,b=-1@x"], {"x": {"a": -1, "b": -1}}),
+        (["a=-1@x, b=+1@y", "c=1@x"], {"x": {"a": -1, "c": 1}, "y": {"b": 1}}),
+        (["a=1,b=-1,c=1"], {"a": 1, "b": -1, "c": 1}),
+        (["height, cm=1"], {"height, cm": 1}),
+        (["a=1@x, y,b=-1@z"], {"x, y": {"a": 1}, "z": {"b": -1}}),
+        (["p=1 share=-1"], {"p=1 share": -1}),
+    ],
+)
+def test_several_directions_may_be_given_at_once(given, expected):
+    assert ModelOptions(monotonic=given).given()["monotonic"] == expected
 
 
 def test_a_column_that_numbers_the_rows_is_left_out(run, fruits, tmp_path):

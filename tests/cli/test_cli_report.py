@@ -100,3 +100,21 @@ def test_numbers_that_trees_add_up_to(run, write, tmp_path):
     for name in ("report.html", "report.md"):
         assert run("report", tmp_path / "m.json", data, "-o", tmp_path / name).code == 0
         assert "o begin with: power " in (tmp_path / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("drop", ["name", "name,level", "name,share"])
+def test_training_rows_are_recognised_whatever_was_dropped(run, write, tmp_path, drop):
+    rng = np.random.default_rng(0)
+    share, level = rng.integers(0, 100, 80), rng.normal(size=80).round(2)
+    lines = [
+        f"n{i},{level[i]},{share[i]}%,{'yes' if level[i] + share[i] / 50 > 1 else 'no'}"
+        for i in range(80)
+    ]
+    data, model, page = write("a.csv", "name,level,share,y", *lines), tmp_path / "m.json", tmp_path
+    fit = ("fit", data, "-t", "y", "--drop", drop, "-o", model, "-q")
+    assert run(*fit, "--max-rules", 4).code == 0
+    found = run("report", model, data, "-o", page / "r.html", "--json")
+    assert json.loads(found.out)["card"]["is_training_data"] is True
+    others = write("b.csv", "name,level,share,y", *lines[1:])
+    found = run("report", model, others, "-o", page / "r.html", "--json")
+    assert json.loads(found.out)["card"]["is_training_data"] is False

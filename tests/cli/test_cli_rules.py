@@ -10,6 +10,7 @@ import pytest
 from random_models import random_model, random_number_model
 from solah import load_model
 from solah.explain import rules_of
+from solah.explain.markdown import escape
 from solah.model import save_document
 
 
@@ -18,8 +19,8 @@ def test_rules_are_sentences_the_strongest_first(run, fruit_model):
     rules = load_model(fruit_model).rules()
     assert lines[0] == f"geschmack 👅: {len(rules)} rules"
     assert lines[1 : 1 + len(rules)] == [str(rule) for rule in rules]
-    supports = [rule.support for rule in rules]
-    assert supports == sorted(supports, reverse=True)
+    effects = [rule.effect for rule in rules]
+    assert effects == sorted(effects, reverse=True)
 
 
 def test_long_rules_are_neither_cut_nor_broken_in_a_pipe(run, tmp_path, monkeypatch):
@@ -119,30 +120,40 @@ def test_unknown_classes_and_attributes(run, fruit_model, write, tmp_path):
 
 
 def test_names_that_look_like_markup_are_printed_as_they_are(run, write, tmp_path):
-    table = write("t.csv", "[red]x[/red],y", "1,[b]:smile:", "2,[/b]", "3,[b]:smile:", "4,[/b]")
+    rows = ["1,[b]:smile:", "2,[/b]", "3,[b]:smile:", "4,[/b]"] * 10
+    table = write("t.csv", "[red]x[/red],y", *rows)
     run("fit", table, "-t", "y", "-o", tmp_path / "m.json", "--categorical", "[red]x[/red]")
     assert (
-        "if [red]x[/red] is 1 or 3 then y [b]:smile: 1.00 of 2 rows; adds +"
+        "if [red]x[/red] is 1 or 3 then y [b]:smile: 1.00 of 20 rows; adds +"
         in run("rules", tmp_path / "m.json").out
     )
 
 
-def test_sorted_by_effect_within_each_tree(run, wine_model):
-    document = run("rules", wine_model, "--sort", "effect", "--limit", 3, "--json").document
+@pytest.mark.parametrize(("words", "measure"), [((), "effect"), (("--sort", "support"), "support")])
+def test_rules_are_sorted_within_each_tree(run, wine_model, words, measure):
+    document = run("rules", wine_model, *words, "--limit", 3, "--json").document
     trees = [rule["tree"] for rule in document["rules"]]
     assert trees == ["taste"] * 3 + ["look"] * 3 + ["wine"] * 3
     every = load_model(wine_model).rules()
     for tree in ("taste", "look", "wine"):
-        largest = sorted((rule.effect for rule in every.filter(tree=tree)), reverse=True)[:3]
-        assert [r["effect"] for r in document["rules"] if r["tree"] == tree] == largest
+        of_tree = every.filter(tree=tree)
+        largest = sorted((getattr(rule, measure) for rule in of_tree), reverse=True)[:3]
+        assert [r[measure] for r in document["rules"] if r["tree"] == tree] == largest
 
 
-def test_sentences_have_their_effect_where_they_are_sorted_by_it(run, wine_model):
-    lines = run("rules", wine_model, "--sort", "effect", "--tree", "look").out.splitlines()
-    assert lines[1].startswith("Effect is how far a rule moves the belief of its tree")
-    rules = load_model(wine_model).rules().filter(tree="look").sort("effect")
-    assert lines[4 : 4 + len(rules)] == [f"{rule}, effect {rule.impact}" for rule in rules]
-    assert "effect" not in run("rules", wine_model).out.lower()
+def test_the_strongest_rules_come_first_in_python_in_print_and_in_tables(run, tmp_path):
+    model = tmp_path / "wine.json"
+    assert run("fit", "wine", "--max-rules", 12, "-o", model, "-q").code == 0
+    rules = load_model(model).rules()
+    for tree in {rule.tree for rule in rules}:
+        weights = [max(score for _, score in rule.adds) for rule in rules.filter(tree=tree)]
+        assert weights == sorted(weights, reverse=True)
+    printed = run("rules", model, "-q").out.splitlines()
+    assert printed[-len(rules) :] == list(map(str, rules))
+    table = run("rules", model, "--format", "markdown").out
+    assert table == rules.to_markdown()
+    places = [table.index(escape(rule.sentence)) for rule in rules]
+    assert places == sorted(places)
 
 
 def test_formats_are_those_of_the_library(run, wine_model):

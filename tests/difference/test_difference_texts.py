@@ -16,7 +16,7 @@ from small_models import HIGH, LOW, room_model, room_rows
 from solah import LinguisticTreeClassifier, LinguisticTreeRegressor, datasets
 from solah.difference import diff
 from solah.difference.spelling import instead
-from solah.model.provenance import digest_data
+from solah.model.provenance import digest_columns
 
 GOLDEN = Path(__file__).parent / "golden"
 MOVED = ((LOW, 620.0), (700.0, 880.0), (1010.0, HIGH))
@@ -94,8 +94,8 @@ def test_what_was_learnt_from_is_told_but_is_no_difference():
 
 def test_it_is_said_which_model_was_learnt_from_the_rows():
     a, b, rows = room_model(), room_model(co2=(-1.2, 0.2, 2.1)), room_rows()
-    digest = digest_data(b.attributes, rows, rows.column("occupied"))
-    b = replace(b, provenance=replace(b.provenance, digest=digest))
+    columns = digest_columns(b, rows, rows.column("occupied"))
+    b = replace(b, provenance=replace(b.provenance, columns=columns))
     found = diff(a, b, rows)
     assert found.decisions.flattered == (False, True)
     assert "the second model was learnt from these rows" in str(found)

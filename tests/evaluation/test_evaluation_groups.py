@@ -18,7 +18,8 @@ from solah.evaluation import (
     measure_number_groups,
     rows_by_value,
 )
-from solah.exceptions import DataError
+from solah.exceptions import DataError, ParameterError
+from solah.report import describe_groups, group_notes, group_table
 
 
 @given(st.integers(1, 5_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -99,6 +100,32 @@ def test_the_rates_are_those_of_the_groups_confusion_matrix(n_classes):
         assert [one.hits for one in group.decided] == confusion.sum(axis=0).tolist()
         assert group.believed == pytest.approx(rows["beliefs"][is_in].mean(axis=0))
     assert measured.whole.n_rows == 300
+
+
+@pytest.mark.parametrize(("positive", "place"), [(None, 1), ("b", 1), ("a", 0)])
+def test_errors_are_counted_of_the_positive_class(positive, place):
+    rows = drawn()
+    column = Column("x", np.zeros(300))
+    measured = measure_class_groups(column, **rows, classes=["a", "b"], positive=positive)
+    described = describe_groups(measured)
+    is_true, is_decided = rows["truth"] == place, rows["decided"] == place
+    assert described["positive"] == "ab"[place]
+    assert described["all"]["false_positive"]["hits"] == (~is_true & is_decided).sum()
+    assert described["all"]["false_positive"]["of"] == (~is_true).sum()
+    assert described["all"]["false_negative"]["hits"] == (is_true & ~is_decided).sum()
+    assert f"decided {'ab'[place]}" in group_table(described)[0]
+    assert f"of those that are {'ba'[place]}, decided {'ab'[place]}." in group_notes(described)[1]
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "positive", "message"),
+    [(2, "c9", "no class 'c9'; there are: 'c0', 'c1'"), (3, "c1", "for two classes; there are 3")],
+)
+def test_a_positive_class_that_cannot_be_is_refused(n_classes, positive, message):
+    rows, column = drawn(n_classes=n_classes), Column("x", np.zeros(300))
+    names = [f"c{i}" for i in range(n_classes)]
+    with pytest.raises(ParameterError, match=message):
+        measure_class_groups(column, **rows, classes=names, positive=positive)
 
 
 def test_rows_without_a_truth_count_only_among_the_decisions():

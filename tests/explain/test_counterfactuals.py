@@ -13,7 +13,7 @@ from solah import SelfOrganisedHierarchyClassifier
 from solah.data import Kind
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.explain import ChangeFinder
-from solah.explain.counterfactuals.values import rounded_outward
+from solah.explain.counterfactuals.rounding import has_whole_numbers, rounded_outward
 from solah.model import Attribute, Fusion, Goal, Model, Tree
 from solah.model.beliefs import signals_of
 
@@ -307,19 +307,145 @@ def test_columns_that_the_model_does_not_ask_for_may_be_named():
         ChangeFinder(model, **given | {"fixed": ["agee"]})
 
 
+def in_whole_numbers(model, names):
+    """Stretch attributes so that they have whole numbers only."""
+
+    def stretched(attribute):
+        if attribute.name not in names or not attribute.is_continuous:
+            return attribute
+        peaks = tuple(np.rint(8 * np.array(attribute.peaks)).tolist())
+        return replace(attribute, peaks=peaks, low=peaks[0] - 2.0, high=peaks[-1] + 3.0)
+
+    nodes = tuple(
+        replace(node, inputs=tuple(map(stretched, node.inputs))) if isinstance(node, Tree) else node
+        for node in model.nodes
+    )
+    return replace(model, attributes=tuple(map(stretched, model.attributes)), nodes=nodes)
+
+
+def with_whole_numbers(rng, shape, n_classes, names=("x0", "x1", "x3")):
+    """Make a model some of whose attributes have whole numbers only, and a row of them."""
+    model = in_whole_numbers(random_model(rng, shape, n_classes), names)
+    row = random_rows(rng, model, 1, missing=0.0)[0]
+    places = [j for j, attribute in enumerate(model.attributes) if attribute.name in names]
+    row[places] = np.rint(row[places])
+    return model, row, places
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 3))
+@settings(max_examples=40)
+def test_whole_numbers_become_whole_numbers_that_change_the_decision(shape, seed, n_classes):
+    model, row, places = with_whole_numbers(np.random.default_rng(seed), shape, n_classes)
+    found = ChangeFinder(model).of_row(row)
+    for change in (*found.one, *([found.two] if found.two else [])):
+        for which in ("after", "rounded"):
+            changed = with_moves(model, row, change.moves, which)
+            assert (changed[places] == np.rint(changed[places])).all()
+            assert model.goal.states[decide(model, changed[None, :])[0]] == change.decision
+            assert change.decision != found.decision
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_the_nearest_whole_number_that_changes_the_decision_is_found(seed):
+    model, row, places = with_whole_numbers(np.random.default_rng(seed), "flat fusion", 3)
+    found = ChangeFinder(model).of_row(row)
+    after = {change.moves[0].attribute: change.moves[0].after for change in found.one}
+    leeways = {leeway.attribute: leeway for leeway in found.leeways}
+    for place in places:
+        attribute = model.attributes[place]
+        low, high = min(attribute.low, row[place]), max(attribute.high, row[place])
+        numbers = np.arange(low, high + 1)
+        points = np.repeat(row[None, :], len(numbers), axis=0)
+        points[:, place] = numbers
+        decided = decide(model, points)
+        flips = numbers[decided != decide(model, row[None, :])]
+        assert (attribute.name in after) == bool(len(flips))
+        if len(flips):
+            nearest = np.abs(flips - row[place]).min()
+            assert abs(after[attribute.name] - row[place]) == nearest
+        leeway = leeways[attribute.name]
+        assert leeway.low == max((one + 1 for one in flips if one < row[place]), default=low)
+        assert leeway.high == min((one - 1 for one in flips if one > row[place]), default=high)
+
+
+@pytest.mark.parametrize("shape", WEIGHED)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_a_whole_number_and_a_reading_are_the_nearest_of_a_grid(shape, seed):
+    model, row, _ = with_whole_numbers(np.random.default_rng(seed), shape, 2, ("x0",))
+    fixed = [attribute.name for attribute in model.attributes if attribute.name not in ("x0", "x3")]
+    found = ChangeFinder(model, fixed=fixed).of_row(row)
+    whole, other = model.attributes[0], model.attributes[3]
+    first = np.arange(min(whole.low, row[0]), max(whole.high, row[0]) + 1)
+    second = np.linspace(min(other.low, row[3]), max(other.high, row[3]), 151)
+    points = np.repeat(row[None, :], len(first) * len(second), axis=0)
+    points[:, 0], points[:, 3] = np.repeat(first, len(second)), np.tile(second, len(first))
+    flips = points[decide(model, points) != decide(model, row[None, :])]
+    spans = [one.high - one.low for one in (whole, other)]
+    if len(flips):
+        sizes = np.hypot(*((flips[:, [0, 3]] - row[[0, 3]]) / spans).T)
+        best = min((change.size for change in (*found.one, found.two) if change), default=np.inf)
+        assert best <= sizes.min() + 1e-9
+
+
 def test_whole_numbers_stay_whole_in_what_is_suggested():
     rng = np.random.default_rng(0)
-    age = rng.integers(18, 90, 400)
-    X = pd.DataFrame({"age": age.astype(float), "x": rng.normal(size=400)})
-    model = SelfOrganisedHierarchyClassifier(max_rules=4).fit(X, age > 47)
-    row = X.iloc[[int(np.argmax(age == 40))]]
-    (explanation,) = model.explain(row, changes=True)
-    moves = [move for change in explanation.changes.one for move in change.moves]
-    rounded = [move.rounded for move in moves if move.attribute == "age"]
-    assert rounded
-    assert all(float(number).is_integer() for number in rounded)
+    X = pd.DataFrame(
+        {
+            "rooms": rng.integers(0, 6, 400).astype(float),
+            "age": rng.integers(18, 90, 400).astype(float),
+            "x": rng.normal(size=400),
+            "share": np.append(rng.random(398), [0.0, 1.0]),
+        }
+    )
+    score = X.rooms - 2.5 + (X.age - 50) / 20 + X.x + 4 * (X.share - 0.5)
+    model = SelfOrganisedHierarchyClassifier().fit(X, score + rng.normal(size=400) > 0)
+    rounded = {"rooms": [], "age": [], "share": [], "x": []}
+    for explanation in model.explain(X[:100], changes=True):
+        found = explanation.changes
+        for change in (*found.one, *([found.two] if found.two else [])):
+            for move in change.moves:
+                rounded[move.attribute].append(move.rounded)
+    assert len(rounded["rooms"]) > 50
+    assert all(number.is_integer() for number in rounded["rooms"] + rounded["age"])
+    assert not any(all(number.is_integer() for number in rounded[name]) for name in ("x", "share"))
 
 
-def test_rounding_outward_may_begin_with_whole_numbers():
-    assert rounded_outward(47.3, upward=True, span=60.0, whole=True)[:2] == [48.0, 47.3]
-    assert rounded_outward(47.3, upward=False, span=60.0, whole=True)[0] == 47.0
+@pytest.mark.parametrize(
+    ("peaks", "low", "high", "expected"),
+    [
+        ((19.0, 77.0), 18.0, 89.0, True),
+        ((18.0, 35.75, 53.5, 71.25, 89.0), 18.0, 89.0, True),  # evenly placed, so not values
+        ((37.5, 60.0), 0.0, 100.0, False),
+        ((0.0, 37.5, 60.0), 0.0, 100.0, False),
+        ((0.0, 1.0), 0.0, 1.0, False),  # nothing whole lies between
+        ((1.0, 2.0, 5.0), 0.5, 7.0, False),
+        ((1.0, 2.0), None, None, False),
+    ],
+)
+def test_whole_numbers_are_known_by_the_range_and_the_words(peaks, low, high, expected):
+    words = tuple(f"w{i}" for i in range(len(peaks)))
+    cores = zip((-np.inf, *peaks[1:]), (*peaks[:-1], np.inf), strict=True)
+    attribute = Attribute(
+        "x", Kind.CONTINUOUS, words, peaks, (), low=low, high=high, cores=tuple(cores)
+    )
+    assert has_whole_numbers(attribute) is expected
+
+
+def test_a_range_without_a_whole_number_leaves_a_whole_number_alone():
+    model, row, _ = with_whole_numbers(np.random.default_rng(0), "flat fusion", 2, ("x0",))
+    for ends in ((0.2, 0.8), (row[0] + 0.2, row[0] + 0.8)):
+        found = ChangeFinder(model, ranges={"x0": ends}).of_row(row)
+        changes = (*found.one, *([found.two] if found.two else []))
+        assert all(move.attribute != "x0" for change in changes for move in change.moves)
+
+
+def test_whole_numbers_are_rounded_outward_to_whole_numbers():
+    assert set(rounded_outward(47.3, upward=True, span=60.0, whole=True)) == {48.0}
+    assert rounded_outward(4711.3, upward=False, span=6e4, whole=True)[:3] == [
+        4700.0,
+        4710.0,
+        4711.0,
+    ]

@@ -32,7 +32,8 @@ def test_there_is_a_rule_a_branch_with_weight_and_their_supports_sum_to_the_rows
     rules = tree.rules()
     assert len(rules) == tree.n_rules_
     assert sum(rule.support for rule in rules) == pytest.approx(150)
-    assert [rule.support for rule in rules] == sorted((r.support for r in rules), reverse=True)
+    strength = [(rule.effect, rule.support) for rule in rules]
+    assert strength == sorted(strength, reverse=True)
 
 
 def test_the_rules_are_the_model(tree):

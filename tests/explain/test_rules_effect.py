@@ -90,9 +90,9 @@ def test_for_a_number_the_estimate_moves():
     goal = Goal("y", words=("low", "high"), peaks=(0, 5, 10), centres=(0.0, 5.0, 10.0))
     tree = stump("y", "x", (0.2, 0.6, 0.2), (0.4, 0.6, 0.0), (0.0, 0.5, 0.5))
     rules = rules_of(model_of(tree, goal=goal))
-    assert [rule.effect for rule in rules] == pytest.approx([2.0, 2.5])
+    assert [rule.effect for rule in rules] == pytest.approx([2.5, 2.0])
     assert [rule.effect_class for rule in rules] == [None, None]
-    assert [rule.impact for rule in rules] == ["2", "2.5"]
+    assert [rule.impact for rule in rules] == ["2.5", "2"]
 
 
 def test_a_rule_that_always_holds_moves_nothing():
@@ -145,8 +145,8 @@ def test_of_two_classes_the_effect_is_the_difference():
     tree = replace(tree, scores=np.array([(0.0, 0.0), (-0.2, 0.2), (0.3, -0.3)]))
     model = model_of(tree, Fusion("y", ("z",), (0.1, -0.1)), goal=goal)
     first, second = rules_of(model)
-    assert (first.effect, first.effect_class) == (pytest.approx(0.4), "b")
-    assert first.decision == "b", "it is about the class that it adds to"
-    assert str(first) == "if x is no then y b 0.40 of 6 rows; adds +0.40 for b"
-    assert str(second) == "if x is yes then y a 0.20 of 4 rows; adds +0.60 for a"
+    assert (second.effect, second.effect_class) == (pytest.approx(0.4), "b")
+    assert second.decision == "b", "it is about the class that it adds to"
+    assert str(first) == "if x is yes then y a 0.20 of 4 rows; adds +0.60 for a"
+    assert str(second) == "if x is no then y b 0.40 of 6 rows; adds +0.40 for b"
     assert rules_of(model).start == "to begin with: +0.20 for a"

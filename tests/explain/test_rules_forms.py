@@ -126,7 +126,7 @@ def test_choosing_and_sorting_leave_the_list_as_it_is(rules):
 
 def test_sorting_by_anything_else_is_as_in_any_list(rules):
     assert list(rules.sort(key=str)) == sorted(rules, key=str)
-    with pytest.raises(ParameterError, match="by 'support' or by 'effect'. Got 'size' instead."):
+    with pytest.raises(ParameterError, match="by 'effect' or by 'support'. Got 'size' instead."):
         rules.sort("size")
 
 

@@ -16,7 +16,7 @@ from solah import (
     SelfOrganisedHierarchyClassifier,
     datasets,
 )
-from solah.device.lowering import lower
+from solah.device.layout import lay_out
 from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.costs import model_costs
@@ -68,15 +68,11 @@ TREES = {
 
 def costly_rows(model):
     """Draw rows, and add those that cost most: all above the last knot, all unknown, and both."""
-    asked = {
-        one.attribute
-        for stage in lower(model).stages
-        for tree in stage.trees
-        for one in tree.inputs
-    }
+    walks = [walk for stage in lay_out(model).stages for walk in stage.walks]
+    walked = [axis.source for walk in walks for axis in walk.axes if axis.is_read]
     highest = np.array([one.peaks[-1] + 1.0 for one in model.attributes])
     unknown = np.full(len(highest), np.nan)
-    is_walked = np.isin(np.arange(len(highest)), [place for place in asked if place is not None])
+    is_walked = np.isin(np.arange(len(highest)), walked)
     both = np.where(is_walked, unknown, highest)
     return np.vstack([sample_rows(model, 20), highest, unknown, both])
 
@@ -123,7 +119,7 @@ def more(costs, what):
 
 def test_tables_are_counted_to_the_byte():
     model = made("wine in 20 rules")
-    (stage,) = lower(model).stages
+    (stage,) = lay_out(model).stages
     n_knots = sum(len(curve.knots) for curve in stage.curves)
     n_pieces = n_knots - len(stage.curves)
     # Two values a piece and slopes for them, a shift with integers, and two of an unknown reading;

@@ -1,6 +1,5 @@
 """The ONNX graph: inputs, outputs and metadata as others write them."""
 
-import math
 import sys
 from dataclasses import replace
 
@@ -61,14 +60,6 @@ def test_an_output_makes_way_for_an_attribute_of_its_name():
     tree = replace(model.nodes[0], inputs=(air,))
     model = replace(model, attributes=(air, model.attributes[1]), nodes=(tree, *model.nodes[1:]))
     assert [one.name for one in session_of(model).get_outputs()] == ["label_", "probabilities"]
-
-
-def test_infinite_readings_take_the_last_word():
-    session = session_of(room_model())
-    co2 = np.array([[math.inf], [1e9], [-math.inf], [0.0]])
-    (beliefs,) = session.run(["probabilities"], {"CO2": co2, "door": np.full((4, 1), "open")})
-    assert beliefs[0].tolist() == beliefs[1].tolist()
-    assert beliefs[2].tolist() == beliefs[3].tolist()
 
 
 def test_a_model_that_asks_nothing_is_refused():

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from program_runs import run_sql
 
-from random_models import any_model, random_model, random_rows
+from exits import draw, run_sql, sqlite
+from random_models import any_model, random_model
 from small_models import room_model
 from solah.exceptions import ParameterError
 from solah.export import export_sql
-from solah.export.agreement import agreement_on
 from solah.export.quoting import sql_name, sql_string
 from solah.export.sql_parts import added, largest, literal, root_steps
-from solah.model import Tree
+from solah.model.program import Link
 
 GOLDEN = Path(__file__).parent / "golden" / "sql" / "room.sql"
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
@@ -54,10 +53,7 @@ def test_a_query_is_made_a_view(database):
     assert [row[:2] for row in answer.fetchall()] == [(1, "no"), (2, "yes")]
 
 
-UNKNOWN = [None, math.inf, -math.inf, "", "n/a", "9"]
-
-
-@pytest.mark.parametrize("reading", UNKNOWN)
+@pytest.mark.parametrize("reading", [None, "", "n/a", "9", "inf"])
 def test_what_is_no_number_is_unknown(database, reading):
     """SQLite takes any value in any column; to it texts are larger than all numbers."""
     database.execute('CREATE TABLE readings ("CO2", door TEXT)')
@@ -66,12 +62,13 @@ def test_what_is_no_number_is_unknown(database, reading):
     assert found == unknown
 
 
-def test_nan_is_unknown_to_duckdb():
-    with pytest.importorskip("duckdb", reason="duckdb is not installed").connect() as database:
-        database.execute('CREATE TABLE readings ("CO2" DOUBLE, door VARCHAR)')
-        database.execute("INSERT INTO readings VALUES ('nan', 'shut'), (NULL, 'shut')")
-        found, unknown = database.execute(export_sql(room_model()).files["model.sql"]).fetchall()
-    assert found == unknown
+def test_infinity_takes_the_last_word(database):
+    database.execute('CREATE TABLE readings ("CO2", door TEXT)')
+    readings = [(math.inf,), (1e9,), (-math.inf,), (0.0,)]
+    database.executemany("INSERT INTO readings VALUES (?, 'shut')", readings)
+    found = database.execute(export_sql(room_model()).files["model.sql"]).fetchall()
+    assert (found[0], found[2]) == (found[1], found[3])
+    assert found[0] != found[2]
 
 
 def test_a_column_that_is_missing_is_an_error_and_no_text(database):
@@ -84,22 +81,16 @@ def test_a_column_that_is_missing_is_an_error_and_no_text(database):
 @pytest.mark.parametrize("place", range(12))
 def test_decisions_alone_need_no_function(place):
     model = any_model(place)
-    rows = random_rows(np.random.default_rng(place), model, 60, missing=0.3)
-    files = export_sql(model).files
-    asked = {name for tree in model.trees for name in tree.origins}
-    takes_exp = any(fusion.name in asked for fusion in model.fusions)
+    _, table = draw(np.random.default_rng(place), model, 60)
+    takes_exp = any(stage.link is Link.SOFTMAX for stage in model.program.stages[:-1])
     if not model.goal.states or takes_exp:
-        assert list(files) == ["model.sql"]
+        assert list(export_sql(model).files) == ["model.sql"]
         return
-    bare, whole = (sqlite3.connect(":memory:") for _ in range(2))
-    bare.create_function("exp", 1, None)
+    bare = sqlite(exp=None)
     bare.create_function("sqrt", 1, None)
-    whole.create_function("exp", 1, math.exp)
-    alone, beliefs = run_sql(bare.execute, model, rows, "model_decision.sql")
-    assert beliefs.shape == (60, 0)
-    assert alone == run_sql(whole.execute, model, rows)[0]
-    bare.close()
-    whole.close()
+    alone = run_sql(bare, model, table, "model_decision.sql")
+    assert alone.values is None
+    assert alone.decisions == run_sql(sqlite(), model, table).decisions
 
 
 def test_columns_that_databases_cannot_tell_apart_are_refused():
@@ -182,21 +173,3 @@ def test_newtons_steps_find_the_root(most, share):
     for ((name, value),) in root_steps("q", "h", most):
         columns[name] = eval(value, {}, columns)
     assert columns["h"] == pytest.approx(math.sqrt(square), rel=1e-15)
-
-
-def test_a_rule_for_a_missing_reading_holds_in_a_tree_of_one_leaf():
-    model = any_model(7)
-    trees = [node for node in model.nodes if isinstance(node, Tree) and node.missing]
-    assert trees
-    leaf = replace(
-        trees[0],
-        split=np.array([-1], np.int32),
-        first_child=np.array([0], np.int32),
-        support=trees[0].support[:1],
-        belief=trees[0].belief[:1],
-        scores=np.array([[0.5, -0.5]]),
-    )
-    nodes = tuple(leaf if node is trees[0] else node for node in model.nodes)
-    model = replace(model, nodes=nodes)
-    rows = random_rows(np.random.default_rng(0), model, 50, missing=0.5)
-    assert agreement_on(model, export_sql(model).twin, rows).largest_difference < 1e-9

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from random_models import random_model
 from solah import LinguisticTreeRegressor
 from solah.device.fixed_tables import fixed_tables
-from solah.device.lowering import lower
+from solah.device.layout import lay_out
 from solah.device.units import REACH, choose_unit
 from solah.exceptions import ParameterError
 from solah.export import export_blob, export_c, export_micropython
@@ -93,8 +93,8 @@ def test_a_unit_reaches_all_words_but_ends(peaks, data):
 def test_tables_fit_their_types(shape, seed, peaks):
     model = random_model(np.random.default_rng(seed), shape, 3)
     spread = with_peaks(model, lambda n: tuple(sorted(peaks)[:n]))
-    check_types(fixed_tables(lower(spread)))
-    check_types(fixed_tables(lower(spread, only_trees=True), learns=True))
+    check_types(fixed_tables(lay_out(spread)))
+    check_types(fixed_tables(lay_out(spread, only_walks=True), learns=True))
 
 
 @pytest.mark.parametrize("ends", [(0.0, 1e-7), (-1e9, 1e-9), (1e6, 1e6 + 1e-9), (0.0, 1e308)])
@@ -102,7 +102,7 @@ def test_tables_fit_their_types(shape, seed, peaks):
 def test_words_that_become_one_keep_their_order(shape, ends):
     model = random_model(np.random.default_rng(2), shape, 2)
     near = with_peaks(model, lambda n: (*np.linspace(0, ends[1], n - 1), 2.0 + ends[1] * 1.5))
-    check_types(fixed_tables(lower(near)))
+    check_types(fixed_tables(lay_out(near)))
 
 
 @pytest.mark.parametrize(

@@ -60,15 +60,21 @@ def _reasons(model, readings, below, best, second):
             leads = {max(fired, key=lambda one: one[1])[0]: sum(leads.values())}
         for head, rule in tree_rules(tree, model.goal).items():
             named = [one.attribute for one in rule.conditions if one.attribute in readings]
-            last = tree.inputs[-1]
-            if not is_alone(tree) and last.n_focal_sets == 1 and last.name in named:
-                named.remove(last.name)  # the one word of an attribute tells nothing
+            for one in () if is_alone(tree) else with_one_word(tree, root):
+                if one.name in named:
+                    named.remove(one.name)  # the one word of an attribute tells nothing
             if is_alone(tree) and not rule.conditions:
                 continue  # nothing depends on the reading
             is_read = not np.isnan([readings[name] for name in named]).any()
             lead = max(leads.get(head, 0.0), 0.0) if is_read else 0.0
             found[tree.name, rule.premise] = found.get((tree.name, rule.premise), 0.0) + lead
     return found
+
+
+def with_one_word(tree, root):
+    """Return the inputs whose one word changes nothing: any of a pair, the last of another tree."""
+    is_pair = tree is not root and len(tree.inputs) == 2
+    return [one for one in tree.inputs[0 if is_pair else -1 :] if one.n_focal_sets == 1]
 
 
 def is_alone(tree):

@@ -21,7 +21,7 @@ from random_models import (
 )
 from solah.device.fixed_twin import _inverse_root as integer_root
 from solah.device.float_twin import _inverse_root as float_root
-from solah.device.lowering import lower
+from solah.device.layout import lay_out
 from solah.export import export_c, export_micropython
 from solah.export.agreement import agreement_on, drawn_rows
 from solah.export.blob import export_blob
@@ -235,4 +235,4 @@ def test_a_number_shrinks_too():
     small = shrink(model, 900, "q15")
     assert small.n_rules < model.n_rules
     assert from_json(to_json(small).encode()) == small
-    assert lower(small).is_number
+    assert lay_out(small).is_number

@@ -14,7 +14,7 @@ from solah.data import Column, Table
 from solah.exceptions import ModelFormatError
 from solah.model import OutOfFold, Provenance
 from solah.model.format import from_json, to_json
-from solah.model.provenance import digest_data
+from solah.model.provenance import digest_columns, digest_data, is_learnt_from
 from solah.model.schema import model_schema
 
 MODEL = random_model(np.random.default_rng(0), "groups")
@@ -27,6 +27,7 @@ PROVENANCES = st.builds(
     rows=st.none() | st.integers(0, 2**53),
     classes=st.just(()) | st.tuples(st.integers(0, 2**53), st.integers(0, 2**53)),
     digest=st.just("") | TEXT,
+    columns=st.dictionaries(TEXT, TEXT, max_size=3),
     left_out=st.lists(TEXT, unique=True, max_size=3).map(tuple),
     out_of_fold=st.none() | st.builds(OutOfFold, st.floats(0, 1), SCORES, SCORES),
 )
@@ -48,6 +49,7 @@ def test_it_survives_the_round_trip_and_the_schema(provenance):
         ("rows", -1, "provenance.rows must be an integer"),
         ("classes", [1], "provenance.classes must have 2 items"),
         ("source", "", "provenance.source must be a text"),
+        ("columns", {"a": 1}, "provenance.columns.a must be a text"),
         ("left_out", ["a", "a"], "provenance.left_out must be a list without repetition"),
         ("out_of_fold", {"accuracy": 1.5}, "out_of_fold.accuracy must be a finite number from 0"),
         ("sorce", "x", "has 'sorce'; did you mean 'source'?"),
@@ -67,36 +69,53 @@ def data(n_rows=60):
 
 
 @given(st.randoms(use_true_random=False))
-def test_the_digest_depends_neither_on_the_order_of_rows_nor_of_columns(random):
+def test_the_digests_depend_neither_on_the_order_of_rows_nor_of_columns(random):
     table, goal = data()
     rows = np.array(random.sample(range(60), 60))
-    columns = Table(tuple(random.sample(table.columns, len(table.columns))), 60)
-    again = digest_data(MODEL.attributes, columns.take(rows), Column("y", goal.values[rows]))
-    assert again == digest_data(MODEL.attributes, table, goal)
+    columns = Table(tuple(random.sample(table.columns, len(table.columns))), 60).take(rows)
+    assert digest_data(columns) == digest_data(table)
+    again = digest_columns(MODEL, columns, Column("y", goal.values[rows]))
+    assert again == digest_columns(MODEL, table, goal)
 
 
-def test_the_digest_tells_a_changed_cell_a_lost_row_and_a_repeated_one():
+def test_the_digests_tell_a_changed_cell_a_lost_row_and_a_repeated_one():
     table, goal = data()
     first = table.column("x0").values.copy()
     first[7] = 0.25
     changed = Table((Column("x0", first), *table.columns[1:]), 60)
     fewer, more = np.arange(59), np.array([*range(60), 0])
-    digests = {
-        digest_data(MODEL.attributes, one, Column("y", of_goal))
-        for one, of_goal in (
-            (table, goal.values),
-            (changed, goal.values),
-            (table.take(fewer), goal.values[fewer]),
-            (table.take(more), goal.values[more]),
-        )
-    }
-    assert len(digests) == 4
+    others = [
+        (changed, goal.values),
+        (table.take(fewer), goal.values[fewer]),
+        (table.take(more), goal.values[more]),
+    ]
+    assert len({digest_data(one) for one, _ in [(table, goal), *others]}) == 4
+    model = learnt_from(MODEL, table, goal)
+    assert is_learnt_from(model, table, goal)
+    for one, of_goal in others:
+        assert is_learnt_from(model, one, Column("y", of_goal)) is False
+    other_classes = np.roll(goal.values, 1)
+    assert is_learnt_from(model, table, Column("y", other_classes)) is False
 
 
 def test_numbers_and_their_texts_are_the_same_rows():
     table, goal = data()
     spelt = [None if np.isnan(x) else repr(float(x)) for x in table.column("x0").values]
     as_text = Table((Column("x0", np.array(spelt, dtype=object)), *table.columns[1:]), 60)
-    assert digest_data(MODEL.attributes, as_text, goal) == digest_data(
-        MODEL.attributes, table, goal
-    )
+    assert digest_data(as_text) == digest_data(table)
+    assert digest_columns(MODEL, as_text, goal) == digest_columns(MODEL, table, goal)
+
+
+def test_training_rows_are_known_by_the_columns_that_the_model_still_has():
+    table, goal = data()
+    model = learnt_from(MODEL, table, goal)
+    known = dict(list(model.provenance.columns.items())[:2])
+    fewer = replace(model, provenance=replace(model.provenance, columns=known))
+    assert is_learnt_from(fewer, table, goal)
+    assert is_learnt_from(MODEL, table, goal) is None
+    assert is_learnt_from(replace(model, provenance=Provenance()), table, goal) is None
+    assert is_learnt_from(model, table, None) is None
+
+
+def learnt_from(model, table, goal):
+    return replace(model, provenance=Provenance(columns=digest_columns(model, table, goal)))

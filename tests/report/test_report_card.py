@@ -19,7 +19,7 @@ from solah.exceptions import ColumnError, DataError
 from solah.export.costs import model_costs
 from solah.model.document import Monotonic
 from solah.model.edits import Edit
-from solah.model.provenance import digest_data
+from solah.model.provenance import digest_columns
 from solah.report import render_card, render_page, summarise_card, summarise_page
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -52,8 +52,8 @@ def test_every_model_has_one_that_is_ready_for_json(name):
 def test_rows_are_recognised_as_those_that_were_learnt_from():
     table = room_rows()
     model = room_model()
-    digest = digest_data(model.attributes, table, table.column("occupied"))
-    same = replace(model, provenance=replace(model.provenance, digest=digest))
+    columns = digest_columns(model, table, table.column("occupied"))
+    same = replace(model, provenance=replace(model.provenance, columns=columns))
     backwards = table.take(np.arange(12)[::-1])
     assert summarise_card(same, backwards)["card"]["is_training_data"] is True
     assert summarise_card(same, table.rows(0, 11))["card"]["is_training_data"] is False

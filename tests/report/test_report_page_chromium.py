@@ -12,11 +12,11 @@ from policy_cases import room
 from solah.data import Column, Table
 from solah.explain.attribution import attribute_rows
 from solah.explain.counterfactuals import ChangeFinder
+from solah.explain.traversal import TracedRows
 from solah.explain.weights import numbers_of
 from solah.model.document import Task
 from solah.model.encode import encode
 from solah.report import render_page, summarise_page
-from solah.runtime import Evaluator
 
 pytestmark = pytest.mark.slow
 
@@ -49,18 +49,14 @@ def ask(page, question, readings):
 @pytest.mark.parametrize("name", page_models.NAMES)
 def test_the_page_computes_as_the_model_does(name, still_page):
     model, _, _ = page_models.make(name)
-    rows = page_models.random_rows(model, 1000)
-    page = still_page(name)
-    computed = ask(
-        page,
-        "solah.evaluate(row)",
-        encode(rows, model.attributes),
-    )
-    expected = Evaluator(model).node_beliefs(rows)
+    readings = encode(page_models.random_rows(model, 1000), model.attributes)
+    computed = ask(still_page(name), "solah.evaluate(row)", readings)
+    rows = TracedRows(model.program, readings)
     beliefs = np.array([one["beliefs"] for one in computed])
     for place, node in enumerate(model.nodes):
-        np.testing.assert_allclose(beliefs[:, place], expected[node.name], rtol=0, atol=1e-12)
-    root = expected[model.root.name]
+        expected = rows.outputs(node.name)
+        np.testing.assert_allclose(beliefs[:, place], expected, rtol=0, atol=1e-12)
+    root = rows.outputs(model.root.name)
     if model.goal.task is Task.REGRESSION:
         outcomes = [one["estimate"] for one in computed]
         np.testing.assert_allclose(outcomes, numbers_of(model.goal, root), rtol=1e-12)

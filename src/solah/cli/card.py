@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from solah.cli.options import By, ModelFile, OutputFile, ReadingOptions, Rows, Truth
+from solah.cli.options import By, ModelFile, OutputFile, Positive, ReadingOptions, Rows, Truth
 from solah.cli.screen import Screen
 
 
@@ -15,6 +15,7 @@ def card(
     data: Rows = None,
     target: Truth = None,
     by: By = None,
+    positive: Positive = None,
     output: OutputFile = Path("card.md"),
 ) -> None:
     """Write a model card as Markdown: what it decides, from what, how well, and where not to.
@@ -33,14 +34,16 @@ def card(
 
     document = load_document(model)
     if data is None:
-        if by:
+        if by or positive:
             raise typer.BadParameter("--by measures the decisions on rows; give DATA")
         summary = summarise_card(document)
     else:
         source = read_source(data, reading.read_options())
         truth = known_truth(document, source.table, target, screen)
-        columns = columns_by(document, source.table, by)
-        summary = summarise_card(document, source.table, truth, source=source.name, by=columns)
+        columns = columns_by(document, source.table, by, positive)
+        summary = summarise_card(
+            document, source.table, truth, source=source.name, by=columns, positive=positive
+        )
     if screen.json:
         screen.document(summary)
     write_whole(output, render_card(summary))

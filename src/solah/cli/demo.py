@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from solah.cli.problems import Problem
     from solah.evaluation import CrossValidation
-    from solah.learn.objective import ClassStep
+    from solah.learn.objective import PathStep
     from solah.model import Model
 
 _DATA = "wine"
@@ -72,7 +72,7 @@ def demo(screen: Screen, output: Folder = Path("solah-demo")) -> None:
     _show_next(screen, output)
 
 
-def _show_path(screen: Screen, path: "Sequence[ClassStep]", seconds: float) -> None:
+def _show_path(screen: Screen, path: "Sequence[PathStep]", seconds: float) -> None:
     """Show what numbers of rules are worth."""
     from rich.table import Table
 
@@ -88,8 +88,8 @@ def _show_path(screen: Screen, path: "Sequence[ClassStep]", seconds: float) -> N
         grid.add_row(
             f"{step.n_rules:.0f}",
             f"{step.n_attributes:.0f}",
-            f"{step.accuracy:.3f}",
-            f"{step.log_loss:.3f}",
+            f"{step.quality:.3f}",
+            f"{step.loss:.3f}",
             "the default" if step.is_chosen else remark,
         )
         if step.is_chosen:
@@ -161,7 +161,7 @@ def _write(
     folder: Path,
     problem: "Problem",
     estimator: Any,
-    path: "Sequence[ClassStep]",
+    path: "Sequence[PathStep]",
     scores: "CrossValidation",
 ) -> None:
     from solah.atomic import write_whole

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from solah.cli.model_options import ModelOptions, SeveralModels
-from solah.cli.options import By, ColumnOptions, Data, Groups, Jobs, ReadingOptions
+from solah.cli.options import By, ColumnOptions, Data, Groups, Jobs, Positive, ReadingOptions
 from solah.cli.screen import Screen
 from solah.cli.signals import SignalOptions, refuse_idle_signals
 from solah.cli.verb import many_options, options_in
@@ -45,6 +45,7 @@ def evaluate(
     seed: Seed = 0,
     groups: Groups = None,
     by: By = None,
+    positive: Positive = None,
     jobs: Jobs = None,
 ) -> None:
     """Measure how well models decide on rows that they did not learn from.
@@ -55,7 +56,7 @@ def evaluate(
     Example: solah evaluate patients.csv --target diagnosis --drop id --model tree,solah
     """
     from solah.cli.models import make_models
-    from solah.cli.problems import pose, split_names
+    from solah.cli.problems import pose, refuse_idle_positive, split_names
     from solah.cli.signals import read_windows
     from solah.cli.sources import read_source
     from solah.evaluation import Plan
@@ -72,9 +73,10 @@ def evaluate(
         screen.note(note)
     named = split_names(columns.leave_out if by is None else by, source.table.names)
     known_by = [source.table.column(name) for name in named]
+    refuse_idle_positive(positive, named, problem.task)
     models = make_models(problem, choice.wishes, options, jobs)
     scores = measure(problem, models, Plan(folds, repeats, seed), screen)
-    measured_by = [_measure_by(column, problem, scores) for column in known_by]
+    measured_by = [_measure_by(column, problem, scores, positive) for column in known_by]
     _show(screen, problem, models, scores, measured_by)
 
 
@@ -107,7 +109,7 @@ def measure(
 
 
 def _measure_by(
-    column: "Column", problem: "Problem", scores: "CrossValidation"
+    column: "Column", problem: "Problem", scores: "CrossValidation", positive: str | None
 ) -> dict[str, dict[str, Any]]:
     """Measure, for each model, the decisions on rows held out, by the values of a column.
 
@@ -134,7 +136,7 @@ def _measure_by(
             classes, places = np.unique(truth, return_inverse=True)
             beliefs = np.concatenate([one.beliefs for one in tested])
             names = [spell(state) for state in classes.tolist()]
-            measured = measure_class_groups(of_rows, places, decided, beliefs, names)
+            measured = measure_class_groups(of_rows, places, decided, beliefs, names, positive)
         found[name] = describe_groups(measured)
     return found
 

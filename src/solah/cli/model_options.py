@@ -131,24 +131,28 @@ def _numbers_by_name(given: list[str] | None, flag: str, form: str) -> dict[str,
     return found
 
 
+# A comma ends a constraint where the next one follows; others are part of a name.
+_DIRECTION = re.compile(r"\s*(.+?)=([+-]?1)(?:@(.+?))?(?:,(?=[^,]*=[+-]?1(?:@|,|$))|$)")
+
+
 def _directions(given: list[str] | None) -> dict[str, Any] | None:
-    """Read ``column=1`` or, for a class, ``column=1@class``."""
+    """Read ``column=1`` or, for a class, ``column=1@class``, several of them behind commas."""
     if not given:
         return None
     plain: dict[str, int] = {}
     by_class: dict[str, dict[str, int]] = {}
     for text in given:
-        found = re.fullmatch(r"(.+)=([+-]?1)(?:@(.+))?", text)
-        if found is None:
+        found = _DIRECTION.findall(text)
+        if _DIRECTION.sub("", text) or not found:
             raise typer.BadParameter(
                 f"--monotonic {text!r} is not of the form column=1, column=-1 or, for a class, "
                 "column=1@class"
             )
-        name, sign, state = found.groups()
-        directions = plain if state is None else by_class.setdefault(state, {})
-        if name in directions:
-            raise typer.BadParameter(f"--monotonic names the column {name!r} twice")
-        directions[name] = int(sign)
+        for name, sign, state in found:
+            directions = by_class.setdefault(state, {}) if state else plain
+            if name in directions:
+                raise typer.BadParameter(f"--monotonic names the column {name!r} twice")
+            directions[name] = int(sign)
     if plain and by_class:
         raise typer.BadParameter("--monotonic must name a class for each column, or for none")
     return by_class or plain
@@ -275,7 +279,8 @@ class ModelOptions:
         _adding_option(
             metavar="COL=1|-1",
             help="Let the belief in the second class, or the number, never fall (1) or never rise "
-            "(-1) as a column rises: age=1. Of several classes, name one: age=1@ill. Repeat it.",
+            "(-1) as a column rises: age=1. Of several classes, name one: age=1@ill. Repeat it, or "
+            "use commas.",
         ),
     ] = None
     interaction_set: Annotated[

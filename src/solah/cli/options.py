@@ -125,6 +125,17 @@ By = Annotated[
 ]
 
 
+Positive = Annotated[
+    str | None,
+    _column_option(
+        "--positive",
+        metavar="CLASS",
+        help="With --by: of two classes, the one whose false positives are counted. Default: the "
+        "second.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class ColumnOptions:
     """What the columns of a table are for, and what they hold."""

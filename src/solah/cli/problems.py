@@ -13,7 +13,7 @@ from solah.cli.wording import plural
 from solah.data import Column, Kind, Table, settle, to_numbers, to_text
 from solah.data.cells import as_truth
 from solah.data.dates import are_dates, parse_dates, useful_parts
-from solah.exceptions import ColumnError, DataError, IdentifierWarning
+from solah.exceptions import ColumnError, DataError, IdentifierWarning, ParameterError
 from solah.model import Task
 from solah.model.encode import UNSEEN, encode_goal
 
@@ -39,6 +39,7 @@ class Problem:
     Attributes
     ----------
     source : what the data are called
+    data : all columns as they were read
     attributes : the columns to decide with, settled
     kinds : what each of them is
     goal : the classes or numbers to decide on
@@ -52,6 +53,7 @@ class Problem:
     """
 
     source: str
+    data: Table
     attributes: Table
     kinds: Mapping[str, Kind]
     goal: Column
@@ -119,6 +121,7 @@ def pose(source: Source, columns: ColumnOptions, groups: str | None = None) -> P
     attributes, identifiers = _without_identifiers(settled, known | declared)
     return Problem(
         source=source.name,
+        data=table,
         attributes=attributes,
         kinds={name: kind_of[name] for name in attributes.names},
         goal=Column(target, _goal(goal, task)),
@@ -203,12 +206,23 @@ def true_classes(
     return places
 
 
-def columns_by(model: Model, table: Table, by: list[str] | None) -> list[str]:
+def columns_by(model: Model, table: Table, by: list[str] | None, positive: str | None) -> list[str]:
     """Return the columns to measure groups of: by default those kept out of decisions."""
-    if by is not None:
-        return split_names(by, table.names)
     left_out = model.provenance.left_out if model.provenance else ()
-    return [name for name in left_out if name in table.names]
+    columns = [name for name in left_out if name in table.names]
+    columns = columns if by is None else split_names(by, table.names)
+    refuse_idle_positive(positive, columns, model.goal.task)
+    return columns
+
+
+def refuse_idle_positive(positive: str | None, columns: list[str], task: Task) -> None:
+    """Refuse a positive class where no groups of decisions between classes are measured."""
+    if positive is None:
+        return
+    if not columns:
+        raise ParameterError("--positive is for groups; name their column with --by")
+    if task is Task.REGRESSION:
+        raise ParameterError("--positive is for classes, and a number is estimated here")
 
 
 def known_truth(model: Model, table: Table, target: str | None, screen: Screen) -> Column | None:

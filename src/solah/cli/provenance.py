@@ -12,7 +12,7 @@ import numpy as np
 from solah.cli.problems import Problem
 from solah.model import OutOfFold, Provenance
 from solah.model.encode import encode_goal
-from solah.model.provenance import digest_data
+from solah.model.provenance import digest_columns, digest_data
 from solah.safe_text import file_name
 
 if TYPE_CHECKING:
@@ -37,9 +37,12 @@ def provenance_of(
     )
     if not isinstance(problem, Problem):
         return known
-    model = estimator.model_
-    digest = digest_data(model.attributes, problem.attributes, problem.goal)
-    return replace(known, digest=digest, classes=_class_counts(problem, estimator))
+    return replace(
+        known,
+        digest=digest_data(problem.data),
+        columns=digest_columns(estimator.model_, problem.data, problem.goal),
+        classes=_class_counts(problem, estimator),
+    )
 
 
 def out_of_fold(estimator: Estimator, problem: Problem | ScanProblem) -> OutOfFold | None:

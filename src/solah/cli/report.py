@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from solah.cli.options import By, ModelFile, OutputFile, ReadingOptions, Rows, Truth
+from solah.cli.options import By, ModelFile, OutputFile, Positive, ReadingOptions, Rows, Truth
 from solah.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def report(
     data: Rows = None,
     target: Truth = None,
     by: By = None,
+    positive: Positive = None,
     with_rows: WithRows = True,
     output: OutputFile = Path("report.html"),
 ) -> None:
@@ -52,7 +53,7 @@ def report(
         if suffix == _MARKDOWN_SUFFIX:
             summary, text = _markdown(document, data, screen)
         else:
-            summary, text = _page(document, data, target, by, reading, screen, with_rows)
+            summary, text = _page(document, data, target, by, positive, reading, screen, with_rows)
         write_whole(output, text)
     if screen.json:
         screen.document(summary)
@@ -82,6 +83,7 @@ def _page(
     data: str | None,
     target: str | None,
     by: list[str] | None,
+    positive: str | None,
     reading: ReadingOptions,
     screen: Screen,
     with_rows: bool,
@@ -91,15 +93,21 @@ def _page(
     from solah.report import render_page, summarise_page
 
     if data is None:
-        if by:
+        if by or positive:
             raise typer.BadParameter("--by measures the decisions on rows; give DATA")
         summary = summarise_page(model)
     else:
         source = read_source(data, reading.read_options(), model)
         truth = known_truth(model, source.table, target, screen)
-        columns = columns_by(model, source.table, by)
+        columns = columns_by(model, source.table, by, positive)
         summary = summarise_page(
-            model, source.table, truth, source=source.name, by=columns, with_rows=with_rows
+            model,
+            source.table,
+            truth,
+            source=source.name,
+            by=columns,
+            positive=positive,
+            with_rows=with_rows,
         )
     return summary, render_page(summary)
 

@@ -11,9 +11,6 @@ from solah.cli.streaming import printed_to
 from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
-    from solah.explain import Rule
     from solah.explain.rule_list import Order, Rules
     from solah.model import Fusion, Model, Tree
 
@@ -41,8 +38,10 @@ Limit = Annotated[
     _choice_option("-n", "--limit", min=1, metavar="N", help="Only the N first of each tree."),
 ]
 Sort = Annotated[
-    Literal["support", "effect"],
-    _choice_option(help="What comes first in each tree: most rows behind it, or most moved."),
+    Literal["effect", "support"],
+    _choice_option(
+        help="What comes first in each tree: the rule with the largest effect, or with most rows."
+    ),
 ]
 Format = Annotated[
     Literal["text", "markdown", "csv", "json", "rules"] | None,
@@ -61,7 +60,7 @@ def rules(
     attribute: AttributeName = None,
     tree: TreeName = None,
     limit: Limit = None,
-    sort: Sort = "support",
+    sort: Sort = "effect",
     form: Format = None,
     output: OutputFileOrStdout = STDOUT,
 ) -> None:
@@ -71,7 +70,7 @@ def rules(
     there is to begin with comes first. Else a decision has the belief in it behind it. Support is
     the weight of the rows behind a rule, and effect is how far it moves what the model decides.
 
-    Example: solah rules model.json --class yes --sort effect -o rules.md
+    Example: solah rules model.json --class yes --sort support -o rules.md
     """
     from solah.cli.wording import plural
     from solah.explain.rule_list import Rules
@@ -86,7 +85,7 @@ def rules(
     every = _choose(document, class_name, attribute, tree)
     chosen = Rules(strongest(_sorted_in_trees(every, sort), limit), document)
     with printed_to(output):
-        _write(screen, chosen, written_as, with_effects=sort == "effect")
+        _write(screen, chosen, written_as)
     if output != STDOUT:
         screen.say(f"{plural(len(chosen), 'rule')} written to {output}")
 
@@ -120,7 +119,7 @@ def _sorted_in_trees(rules: "Rules", order: "Order") -> "Rules":
     return rules.sort(order).sort(key=lambda rule: places[rule.tree])
 
 
-def _write(screen: Screen, rules: "Rules", form: str, *, with_effects: bool) -> None:
+def _write(screen: Screen, rules: "Rules", form: str) -> None:
     if form == "json":
         screen.document(_as_json(rules))
     elif form == "csv":
@@ -128,7 +127,7 @@ def _write(screen: Screen, rules: "Rules", form: str, *, with_effects: bool) -> 
     elif form == "markdown":
         sys.stdout.write(rules.to_markdown())
     else:
-        _show(screen, rules, with_effects=with_effects)
+        _show(screen, rules)
 
 
 def _as_json(rules: "Rules") -> dict[str, object]:
@@ -147,18 +146,15 @@ def _as_json(rules: "Rules") -> dict[str, object]:
     }
 
 
-def _show(screen: Screen, rules: "Rules", *, with_effects: bool) -> None:
+def _show(screen: Screen, rules: "Rules") -> None:
     from solah.cli.views import heading, rule_sentence, words_of
     from solah.cli.wording import plural
-    from solah.explain.effects import explain_effect
     from solah.explain.legend import count_rules, explain_adding, explain_beliefs
     from solah.explain.rules import told_rules
 
     model = rules.model
     trees = "" if rules.are_of_one_tree else f" in {plural(len(model.trees), 'tree')}"
     screen.say(heading(f"{model.goal.name}: {_sizes(count_rules(model), len(rules), trees)}"))
-    if with_effects:
-        screen.say(explain_effect(model))
     if about := explain_beliefs(rules):
         screen.say(about)
     screen.say(*map(_explain_fusion, model.fusions))
@@ -166,21 +162,14 @@ def _show(screen: Screen, rules: "Rules", *, with_effects: bool) -> None:
         screen.say(about)
     if rules.start:
         screen.result(*rules.start.splitlines())
-    spell = _sentence_with_effect if with_effects else rule_sentence
     for tree in model.trees:
         of_tree = [rule for rule in rules if rule.tree == tree.name]
         if of_tree and not rules.are_of_one_tree:
             n_rules = len(told_rules(tree, model.goal))
             screen.say("", heading(_tree_heading(tree, n_rules, len(of_tree))))
-        screen.result(*map(spell, of_tree))
+        screen.result(*map(rule_sentence, of_tree))
     if any(attribute.is_continuous for attribute in rules.attributes):
         screen.say("", heading("The words"), words_of(rules.attributes))
-
-
-def _sentence_with_effect(rule: "Rule") -> "Text":
-    from solah.cli.views import rule_sentence
-
-    return rule_sentence(rule).append(f", effect {rule.impact}", "dim")
 
 
 def _sizes(n_rules: int, n_shown: int, where: str = "") -> str:

@@ -1,6 +1,6 @@
 """What a device computes: a model as tables of numbers, and twins that decide by them.
 
-lowering.py      a model -> what has to be computed: broken lines, tables of states, trees
+layout.py        a program -> what devices compute: curves, tables of categories, walks
 float_tables.py  that    -> tables of float32          float_twin.py  tables, rows -> decisions
 fixed_tables.py  that    -> tables of integers         fixed_twin.py  tables, rows -> decisions
 places.py        what both kinds of tables share       twin.py        what both twins share

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from solah.device.layout import leaf_rules
 from solah.model.monotone import leaf_table, signs_of
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ def learnt_bounds(model: Model, tables: FixedTables) -> tuple[Bound, ...]:
         for tree in model.trees:
             if promise.attribute not in tree.origins:
                 continue
-            walk = walks[tree.name]
+            first_rule, rules = walks[tree.name].first_rule, leaf_rules(tree)
             place = [attribute.name for attribute in tree.inputs].index(promise.attribute)
-            lines = walk.first_rule + walk.first_child[np.moveaxis(leaf_table(tree), place, 0)]
+            lines = first_rule + rules[np.moveaxis(leaf_table(tree), place, 0)]
             steps = np.stack([lines[:-1].ravel(), lines[1:].ravel()], axis=1)
             signs = signs_of([promise], model.goal.size)
             classes = zip(signs.argmax(axis=1).tolist(), signs.argmin(axis=1).tolist(), strict=True)

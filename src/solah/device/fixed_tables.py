@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.device.places import CurveRow, StageParts, StateRow, tree_depth
+from solah.device.places import CurveRow, StageParts, StateRow
 from solah.device.units import REACH, Integers, Unit, choose_unit, largest_bits
 from solah.exceptions import ParameterError
+from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from solah.device.bounds import Bound
-    from solah.device.lowering import Curve, Lowered, LoweredTree, Stage, StateTable, TreeInput
+    from solah.device.layout import Curve, Layout, StageLayout, StateTable, WalkTerm
     from solah.kernels.arrays import Float, Int32
+    from solah.model.program import Axis
 
 ONE = 1 << 15
 BELIEF_BITS = 14
@@ -40,7 +40,7 @@ class FixedWalk:
     """The tables of one tree in integers; see ``solah_walk`` in ``solah_fixed.h``."""
 
     name: str
-    inputs: tuple[TreeInput, ...]
+    inputs: tuple[Axis, ...]
     offsets: Integers
     peaks: Integers
     inverses: Integers
@@ -57,7 +57,7 @@ class FixedWalk:
 
 @dataclass(frozen=True, eq=False)
 class FixedLost:
-    """What becomes of evidence if parts of a stage are unknown; see :class:`lowering.Lost`.
+    """What becomes of evidence if parts of a stage are unknown; see :class:`layout.Lost`.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class FixedTables:
 
     Attributes
     ----------
-    lowered : what they were made of
+    layout : the layout of the model's program
     units : how each reading becomes an integer
     knots, values, curves, states, walks, stages : as the runtime reads them
     preference : (n_classes,) what the decision adds to evidence or multiplies beliefs by; or None
@@ -101,7 +101,7 @@ class FixedTables:
     bounds : what the scores of rules keep while they learn
     """
 
-    lowered: Lowered
+    layout: Layout
     units: tuple[Unit, ...]
     knots: Integers
     values: Integers
@@ -126,16 +126,16 @@ class FixedTables:
         return zeros if any(zeros) else None
 
 
-def fixed_tables(lowered: Lowered, *, learns: bool = False) -> FixedTables:
-    """Lay out a model in tables of integers.
+def fixed_tables(layout: Layout, *, learns: bool = False) -> FixedTables:
+    """Make the tables of a layout in integers.
 
     Parameters
     ----------
-    lowered : Lowered
+    layout : Layout
     learns : bool, default=False
-        Whether the device learns; then there must be trees only.
+        Whether the device learns; then all terms must be walks.
     """
-    return _Layout(lowered, learns).tables()
+    return _Tables(layout, learns).tables()
 
 
 def values_of(learnt: Integers, value_bits: int) -> Integers:
@@ -145,10 +145,10 @@ def values_of(learnt: Integers, value_bits: int) -> Integers:
     return np.minimum(np.maximum(scores, -_LARGEST), _LARGEST)
 
 
-class _Layout:
-    def __init__(self, lowered: Lowered, learns: bool) -> None:
-        self._lowered, self._learns = lowered, learns
-        self._units = tuple(self._unit(place) for place in range(len(lowered.attributes)))
+class _Tables:
+    def __init__(self, layout: Layout, learns: bool) -> None:
+        self._layout, self._learns = layout, learns
+        self._units = tuple(self._unit(place) for place in range(len(layout.attributes)))
         self._knots: list[int] = []
         self._values: list[int] = []
         self._curves: list[CurveRow] = []
@@ -157,9 +157,9 @@ class _Layout:
         self._learnt: list[Integers] = []
 
     def tables(self) -> FixedTables:
-        stages = tuple(self._stage(stage) for stage in self._lowered.stages)
+        stages = tuple(self._stage(stage) for stage in self._layout.stages)
         return FixedTables(
-            lowered=self._lowered,
+            layout=self._layout,
             units=self._units,
             knots=np.array(self._knots, dtype=np.int64),
             values=np.array(self._values, dtype=np.int64),
@@ -173,38 +173,34 @@ class _Layout:
         )
 
     def _unit(self, place: int) -> Unit:
-        attribute = self._lowered.attributes[place]
+        attribute = self._layout.attributes[place]
         if attribute.is_coded:
             return Unit(0, is_code=True)
         return choose_unit(np.array(attribute.peaks), np.array(attribute.ignorance))
 
-    def _stage(self, stage: Stage) -> FixedStage:
+    def _stage(self, stage: StageLayout) -> FixedStage:
         bits = self._value_bits(stage)
         n_before = len(self._curves), len(self._states), len(self._walks)
         for curve in stage.curves:
             self._add_curve(curve, bits)
         for table in stage.tables:
             self._add_states(table, bits)
-        self._walks += [self._walk(tree, bits) for tree in stage.trees]
+        self._walks += [self._walk(walk, bits) for walk in stage.walks]
         parts = StageParts.behind(stage, *n_before)
         start = _scaled(stage.start, bits, MOST_TOTAL)
         return FixedStage(stage.name, stage.is_weighed, bits, start, parts, _lost(stage, bits))
 
-    def _value_bits(self, stage: Stage) -> int:
+    def _value_bits(self, stage: StageLayout) -> int:
         """Choose the unit of scores: the finest in which each has 16 bits, and sums have 30."""
-        if not stage.is_weighed and not self._lowered.is_number:
+        if not stage.is_weighed and not self._layout.is_number:
             return BELIEF_BITS
-        scores = [
-            *(curve.values for curve in stage.curves),
-            *(table.values for table in stage.tables),
-            *(curve.unknown for curve in stage.curves),
-            *(table.unknown for table in stage.tables),
-            *(tree.values for tree in stage.trees),
-        ]
+        scores = [term.values for term in stage.terms]
+        scores += [curve.unknown for curve in stage.curves]
+        scores += [table.unknown for table in stage.tables]
         largest = max((float(np.abs(values).max()) for values in scores), default=0.0)
         if self._learns:  # what is learnt may be larger
             largest = max(2 * largest, _LEAST_REACH)
-        least, most = _BITS_OF_NUMBERS if self._lowered.is_number else _BITS_OF_EVIDENCE
+        least, most = _BITS_OF_NUMBERS if self._layout.is_number else _BITS_OF_EVIDENCE
         bits = min(largest_bits(max(largest, 1e-30)), most) if largest < 1e300 else least - 1
         while bits > least and not self._adds_up(stage, bits):
             bits -= 1
@@ -216,17 +212,17 @@ class _Layout:
             )
         return bits
 
-    def _adds_up(self, stage: Stage, bits: int) -> bool:
+    def _adds_up(self, stage: StageLayout, bits: int) -> bool:
         """Tell whether sums stay within 30 bits and, for e^x, within 32 in the unit 2^-10."""
-        n_parts = len(stage.curves) + len(stage.tables) + len(stage.trees)
         outside = float(np.abs(stage.start).max())
-        is_evidence = stage.is_weighed and not self._lowered.is_number
+        is_evidence = stage.is_weighed and not self._layout.is_number
         if is_evidence:
-            outside += float(np.abs(np.log(self._lowered.goal.thresholds)).max(initial=0.0))
+            thresholds = self._layout.program.thresholds
+            outside += 0.0 if thresholds is None else float(np.abs(np.log(thresholds)).max())
         if stage.lost is not None:
             outside += 2 * float(np.abs(stage.lost.prior).max() + np.abs(stage.lost.lean).max())
         room = MOST_TOTAL >> max(10 - bits, 0) if is_evidence else MOST_TOTAL
-        return n_parts * _MOST_SCORE + outside * 2.0**bits < room
+        return len(stage.terms) * _MOST_SCORE + outside * 2.0**bits < room
 
     def _add_curve(self, curve: Curve, bits: int) -> None:
         unit = self._units[curve.attribute]
@@ -254,57 +250,51 @@ class _Layout:
         lines = np.vstack([table.values, table.unknown])
         self._values += _scaled(lines, bits).ravel().tolist()
 
-    def _walk(self, tree: LoweredTree, bits: int) -> FixedWalk:
-        leaves = np.flatnonzero(tree.split < 0)
+    def _walk(self, walk: WalkTerm, bits: int) -> FixedWalk:
+        leaves = np.flatnonzero(walk.split < 0)
         first_rule = sum(map(len, self._learnt))
-        values, numbers = self._leaves(tree, leaves, bits)
-        first_child = tree.first_child.astype(np.int64)
-        first_child[leaves] = numbers
-        peaks = [self._peaks(one) for one in tree.inputs]
+        values, lines = self._lines(walk, bits)
+        first_child = walk.child.astype(np.int64)
+        first_child[leaves] = lines[first_child[leaves]]
+        peaks = [self._peaks(axis) for axis in walk.axes]
         inverses = [_inverses(of_input) for of_input in peaks]
         return FixedWalk(
-            name=tree.name,
-            inputs=tree.inputs,
+            name=walk.name,
+            inputs=walk.axes,
             offsets=np.concatenate([[0], np.cumsum([len(one) for one in peaks])]),
             peaks=np.concatenate(peaks),
             inverses=np.array([inverse for one in inverses for inverse, _ in one], dtype=np.int64),
             shifts=np.array([shift for one in inverses for _, shift in one], dtype=np.int64),
-            ignorance=np.concatenate([_shares(np.array(one.ignorance)) for one in tree.inputs]),
-            split=tree.split.astype(np.int64),
+            ignorance=np.concatenate([_shares(axis.missing) for axis in walk.axes]),
+            split=walk.split.astype(np.int64),
             first_child=first_child,
             values=values,
-            rules=tree.rules,
-            depth=tree_depth(tree),
+            rules=walk.rules,
+            depth=walk.depth,
             first_rule=first_rule,
             value_bits=bits,
         )
 
-    def _leaves(
-        self, tree: LoweredTree, leaves: NDArray[np.intp], bits: int
-    ) -> tuple[Integers, Integers]:
-        """Return the scores of the leaves of a tree, line by line, and the line of each leaf."""
+    def _lines(self, walk: WalkTerm, bits: int) -> tuple[Integers, Integers]:
+        """Return lines of scores, and the line of each rule: its own, if it learns."""
         if not self._learns:
-            scaled = _scaled(tree.values[leaves], bits)
-            values, numbers = np.unique(scaled, axis=0, return_inverse=True)
-            return values, numbers.ravel()
-        numbers = tree.lines[leaves].astype(np.int64)
-        _, firsts = np.unique(numbers, return_index=True)
-        learnt = _scaled(tree.values[leaves][firsts], LEARNT_BITS, MOST_LEARNT)
+            values, lines = np.unique(_scaled(walk.values, bits), axis=0, return_inverse=True)
+            return values, lines.ravel()
+        learnt = _scaled(walk.values, LEARNT_BITS, MOST_LEARNT)
         self._learnt.append(learnt)
-        return values_of(learnt, bits), numbers
+        return values_of(learnt, bits), np.arange(len(learnt))
 
-    def _peaks(self, one: TreeInput) -> Integers:
-        places = np.array(one.peaks)
-        if one.attribute is not None:
-            relative = self._units[one.attribute].relative(places)
+    def _peaks(self, axis: Axis) -> Integers:
+        if axis.is_read:
+            relative = self._units[axis.source].relative(axis.peaks)
             return _parted(np.clip(relative, -REACH - 1, REACH + 1))
-        if one.place is None:  # the masses are given, and peaks only count them
-            return np.arange(len(places))
-        return _parted(_scaled(places, BELIEF_BITS))
+        if axis.kind is AxisKind.ALL_BELIEFS:  # the masses are given, and peaks only count them
+            return np.arange(axis.size)
+        return _parted(_scaled(axis.peaks, BELIEF_BITS))
 
     def _preference(self, last: FixedStage) -> Integers | None:
-        thresholds = np.array(self._lowered.goal.thresholds)
-        if not len(thresholds):
+        thresholds = self._layout.program.thresholds
+        if thresholds is None:
             return None
         if last.is_weighed:
             return _scaled(-np.log(thresholds), last.value_bits, MOST_TOTAL)
@@ -312,7 +302,7 @@ class _Layout:
         return _scaled(inverse / inverse.max() * _LARGEST, 0)
 
     def _warnings(self) -> Iterator[str]:
-        for attribute, unit in zip(self._lowered.attributes, self._units, strict=True):
+        for attribute, unit in zip(self._layout.attributes, self._units, strict=True):
             if unit.is_code:
                 continue
             peaks, masses = np.array(attribute.peaks), np.array(attribute.ignorance)
@@ -330,13 +320,13 @@ class _Layout:
                     f"within {closest:.3g}: decisions near them are coarse"
                 )
         most = MOST_LEARNT / 2.0**LEARNT_BITS
-        trees = (tree for stage in self._lowered.stages for tree in stage.trees)
-        for tree in trees if self._learns else ():
-            if np.abs(tree.values).max() > most:
-                yield f"the evidence of rules of {tree.name!r} is clipped to {most:g} nats"
+        walks = (walk for stage in self._layout.stages for walk in stage.walks)
+        for walk in walks if self._learns else ():
+            if np.abs(walk.values).max() > most:
+                yield f"the evidence of rules of {walk.name!r} is clipped to {most:g} nats"
 
 
-def _lost(stage: Stage, bits: int) -> FixedLost | None:
+def _lost(stage: StageLayout, bits: int) -> FixedLost | None:
     if stage.lost is None:
         return None
     shares = np.floor(stage.shares * ONE + 0.5).astype(np.int64)

@@ -12,15 +12,16 @@ import numpy as np
 from solah.device.fixed_tables import BELIEF_BITS, ONE
 from solah.device.twin import Twin
 from solah.device.units import REACH, UNKNOWN
+from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.fixed_tables import FixedLost, FixedStage, FixedTables, FixedWalk
-    from solah.device.lowering import TreeInput
     from solah.device.places import CurveRow
     from solah.device.policy_tables import PolicyTables
     from solah.device.units import Integers
+    from solah.model.program import Axis
 
 _EXP = (22670, 7600, 1316)
 _LOG2_E = 23637
@@ -52,7 +53,7 @@ class FixedTwin(Twin):
 
     def clipped(self, rows: NDArray[np.floating]) -> NDArray[np.bool_]:
         """Find the readings that stop short of a word, which they would reach in finer numbers."""
-        columns = zip(self._units, self._tables.lowered.attributes, rows.T, strict=True)
+        columns = zip(self._units, self._tables.layout.attributes, rows.T, strict=True)
         return np.column_stack(
             [unit.clips(column, np.array(one.peaks)) for unit, one, column in columns]
         )
@@ -106,22 +107,19 @@ class FixedTwin(Twin):
         return np.clip(x - self._units[attribute].zero, -REACH, REACH)
 
     def _masses(self, walk: FixedWalk, a: int, x: Integers, beliefs: list[Integers]) -> Integers:
-        asked = walk.inputs[a]
-        if asked.stage is not None and asked.place is None:
-            return beliefs[asked.stage]
+        axis = walk.inputs[a]
+        if axis.kind is AxisKind.ALL_BELIEFS:
+            return beliefs[axis.source]
         sets = slice(int(walk.offsets[a]), int(walk.offsets[a + 1]))
-        if asked.stage is not None:
-            reading = beliefs[asked.stage][:, asked.place] >> (15 - BELIEF_BITS)
-        else:
-            reading = self._reading(asked, x, sets.stop - sets.start)
-        return _describe(walk, sets, reading)
+        return _describe(walk, sets, self._reading(axis, x, beliefs))
 
-    def _reading(self, asked: TreeInput, x: Integers, n_sets: int) -> Integers:
-        assert asked.attribute is not None
-        reading = x[:, asked.attribute]
-        if asked.is_coded:
-            return np.where((reading >= 0) & (reading < n_sets), reading, UNKNOWN)
-        return np.where(reading == UNKNOWN, UNKNOWN, self._relative(asked.attribute, reading))
+    def _reading(self, axis: Axis, x: Integers, beliefs: list[Integers]) -> Integers:
+        if not axis.is_read:
+            return beliefs[axis.source][:, axis.output] >> (15 - BELIEF_BITS)
+        reading = x[:, axis.source]
+        if axis.kind is AxisKind.CATEGORY:
+            return np.where((reading >= 0) & (reading < axis.size), reading, UNKNOWN)
+        return np.where(reading == UNKNOWN, UNKNOWN, self._relative(axis.source, reading))
 
     def _times(self, weight: Integers, mass: Integers) -> Integers:
         return (weight * mass + 16384) >> 15

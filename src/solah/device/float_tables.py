@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from solah.device.places import CurveRow, StageParts, StateRow, tree_depth
+from solah.device.places import CurveRow, StageParts, StateRow
 from solah.exceptions import ParameterError
 from solah.model.limits import LEAST_GAP, MOST_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from solah.device.lowering import Curve, Lowered, LoweredTree, Stage, StateTable, TreeInput
+    from solah.device.layout import Curve, Layout, StageLayout, StateTable, WalkTerm
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
+    from solah.model.program import Axis
 
 Float32 = NDArray[np.float32]
 
@@ -28,7 +29,7 @@ class WalkTables:
 
     Attributes
     ----------
-    inputs : what it asks
+    inputs : the axes that it splits on
     offsets : (n_inputs + 1,) where the focal sets of each input stand
     peaks, ignorance : (n_sets,) of all inputs, one after the other
     split : (n_nodes,) the input that a node asks; -1 for a leaf
@@ -38,7 +39,7 @@ class WalkTables:
     depth : the most conditions of a branch
     """
 
-    inputs: tuple[TreeInput, ...]
+    inputs: tuple[Axis, ...]
     offsets: NDArray[np.int64]
     peaks: Float32
     ignorance: Float32
@@ -51,7 +52,7 @@ class WalkTables:
 
 @dataclass(frozen=True, eq=False)
 class LostTables:
-    """What becomes of evidence if parts of a stage are unknown; see :class:`lowering.Lost`.
+    """What becomes of evidence if parts of a stage are unknown; see :class:`layout.Lost`.
 
     Attributes
     ----------
@@ -82,7 +83,7 @@ class FloatTables:
 
     Attributes
     ----------
-    lowered : what they were made of
+    layout : the layout of the model's program
     knots : the knots of all curves
     values : the scores of curves and states: of a curve, piece by piece, those at the left knot and
         the slopes, then those of an unknown reading; a line per state, then those of none of them
@@ -90,7 +91,7 @@ class FloatTables:
     preference : (n_classes,) what the decision adds to evidence or multiplies beliefs by; or None
     """
 
-    lowered: Lowered
+    layout: Layout
     knots: Float32
     values: Float32
     curves: tuple[CurveRow, ...]
@@ -105,14 +106,14 @@ class FloatTables:
         return any(stage.lost is not None for stage in self.stages)
 
 
-def float_tables(lowered: Lowered) -> FloatTables:
-    """Lay out a model in tables of float32."""
-    return _Layout(lowered).tables()
+def float_tables(layout: Layout) -> FloatTables:
+    """Make the tables of a layout in float32."""
+    return _Tables(layout).tables()
 
 
-class _Layout:
-    def __init__(self, lowered: Lowered) -> None:
-        self._lowered = lowered
+class _Tables:
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
         self._knots: list[Float] = []
         self._values: list[Float] = []
         self._curves: list[CurveRow] = []
@@ -120,28 +121,28 @@ class _Layout:
         self._walks: list[WalkTables] = []
 
     def tables(self) -> FloatTables:
-        for attribute in self._lowered.attributes:
+        for attribute in self._layout.attributes:
             _check_words(attribute)
-        stages = tuple(self._stage(stage) for stage in self._lowered.stages)
+        stages = tuple(self._stage(stage) for stage in self._layout.stages)
         return FloatTables(
-            lowered=self._lowered,
+            layout=self._layout,
             knots=_flat(self._knots),
             values=_flat(self._values),
             curves=tuple(self._curves),
             states=tuple(self._states),
             walks=tuple(self._walks),
             stages=stages,
-            preference=preference_of(self._lowered),
+            preference=preference_of(self._layout),
         )
 
-    def _stage(self, stage: Stage) -> StageRow:
+    def _stage(self, stage: StageLayout) -> StageRow:
         _check_size(stage)
         n_before = len(self._curves), len(self._states), len(self._walks)
         for curve in stage.curves:
             self._add_curve(curve)
         for table in stage.tables:
             self._add_states(table)
-        self._walks += map(walk_tables, stage.trees)
+        self._walks += map(walk_tables, stage.walks)
         parts = StageParts.behind(stage, *n_before)
         start, lost = _float32(stage.start), _lost_tables(stage)
         return StageRow(stage.name, stage.is_weighed, start, parts, lost)
@@ -161,7 +162,7 @@ class _Layout:
         slopes = np.diff(curve.values, axis=0) / np.diff(knots)[:, None]
         if np.abs(slopes).max() > np.finfo(np.float32).max:
             raise ParameterError(
-                f"what {self._lowered.attributes[curve.attribute].name!r} adds changes within "
+                f"what {self._layout.attributes[curve.attribute].name!r} adds changes within "
                 f"{np.diff(knots).min():.3g}, which is too steep for float32; scale the goal down, "
                 "or the attribute up"
             )
@@ -176,39 +177,39 @@ class _Layout:
         self._values += [*table.values, table.unknown]
 
 
-def _lost_tables(stage: Stage) -> LostTables | None:
+def _lost_tables(stage: StageLayout) -> LostTables | None:
     if stage.lost is None:
         return None
     prior = np.concatenate([stage.lost.prior, stage.lost.lean])
     return LostTables(_float32(stage.shares), _float32(prior), np.float32(stage.lost.factor))
 
 
-def walk_tables(tree: LoweredTree) -> WalkTables:
-    """Lay out a tree; leaves get numbers of their own, and equal leaves one."""
-    leaves = np.flatnonzero(tree.split < 0)
-    values, numbers = np.unique(_float32(tree.values[leaves]), axis=0, return_inverse=True)
-    first_child = tree.first_child.astype(np.int64)
-    first_child[leaves] = numbers.ravel()
-    sizes = [len(one.peaks) for one in tree.inputs]
+def walk_tables(walk: WalkTerm) -> WalkTables:
+    """Make the tables of a walk; rules with equal weights have one line."""
+    values, lines = np.unique(_float32(walk.values), axis=0, return_inverse=True)
+    first_child = walk.child.astype(np.int64)
+    leaves = np.flatnonzero(walk.split < 0)
+    first_child[leaves] = lines.ravel()[first_child[leaves]]
+    sizes = [axis.size for axis in walk.axes]
     return WalkTables(
-        inputs=tree.inputs,
+        inputs=walk.axes,
         offsets=np.concatenate([[0], np.cumsum(sizes)]),
-        peaks=_float32(np.concatenate([one.peaks for one in tree.inputs])),
-        ignorance=_float32(np.concatenate([one.ignorance for one in tree.inputs])),
-        split=tree.split.astype(np.int64),
+        peaks=_float32(np.concatenate([axis.peaks for axis in walk.axes])),
+        ignorance=_float32(np.concatenate([axis.missing for axis in walk.axes])),
+        split=walk.split.astype(np.int64),
         first_child=first_child,
         values=values,
-        rules=tree.rules,
-        depth=tree_depth(tree),
+        rules=walk.rules,
+        depth=walk.depth,
     )
 
 
-def preference_of(lowered: Lowered) -> Float32 | None:
+def preference_of(layout: Layout) -> Float32 | None:
     """Return how thresholds move the decision: added to evidence, or multiplied with beliefs."""
-    thresholds = np.array(lowered.goal.thresholds)
-    if not len(thresholds):
+    thresholds = layout.program.thresholds
+    if thresholds is None:
         return None
-    is_weighed = lowered.stages[-1].is_weighed
+    is_weighed = layout.stages[-1].is_weighed
     return _float32(-np.log(thresholds) if is_weighed else thresholds.min() / thresholds)
 
 
@@ -225,11 +226,9 @@ def _check_words(attribute: Attribute) -> None:
     )
 
 
-def _check_size(stage: Stage) -> None:
+def _check_size(stage: StageLayout) -> None:
     """Refuse a stage that would add up to more than single precision holds."""
-    parts: tuple[Curve | StateTable | LoweredTree, ...]
-    parts = (*stage.curves, *stage.tables, *stage.trees)
-    scores = (stage.start, *(part.values for part in parts))
+    scores = (stage.start, *(term.values for term in stage.terms))
     largest = max(float(np.abs(values).max()) for values in scores)
     if not largest <= MOST_NUMBER:
         raise ParameterError(

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.device.twin import Twin
+from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.float_tables import Float32, FloatTables, LostTables, StageRow, WalkTables
-    from solah.device.lowering import TreeInput
     from solah.device.places import CurveRow
     from solah.device.policy_tables import PolicyTables
+    from solah.model.program import Axis
 
 _TERMS = [np.float32(term) for term in (1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1.0, 1.0)]
 
@@ -113,18 +114,13 @@ def _state(x: Float32, n_states: int) -> NDArray[np.intp]:
     return np.where(is_state, x, np.float32(n_states)).astype(np.intp)
 
 
-def _masses(
-    walk: WalkTables, a: int, asked: TreeInput, x: Float32, beliefs: list[Float32]
-) -> Float32:
-    if asked.stage is not None and asked.place is None:
-        return beliefs[asked.stage]
+def _masses(walk: WalkTables, a: int, axis: Axis, x: Float32, beliefs: list[Float32]) -> Float32:
+    if axis.kind is AxisKind.ALL_BELIEFS:
+        return beliefs[axis.source]
     sets = slice(int(walk.offsets[a]), int(walk.offsets[a + 1]))
     peaks, ignorance = walk.peaks[sets], walk.ignorance[sets]
-    if asked.stage is not None:
-        reading = beliefs[asked.stage][:, asked.place]
-    else:
-        reading = x[:, asked.attribute]
-    if asked.is_coded:
+    reading = x[:, axis.source] if axis.is_read else beliefs[axis.source][:, axis.output]
+    if axis.kind is AxisKind.CATEGORY:
         place = _state(reading, len(peaks))
         reading = np.where(place == len(peaks), np.float32(np.nan), reading)
     return _describe(reading, peaks, ignorance)

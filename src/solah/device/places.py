@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
-    from solah.device.lowering import LoweredTree, Stage
+    from solah.device.layout import StageLayout
 
 
 @dataclass(frozen=True)
@@ -41,25 +39,15 @@ class StageParts:
     walks: slice
 
     @classmethod
-    def behind(cls, stage: Stage, n_curves: int, n_states: int, n_walks: int) -> StageParts:
+    def behind(cls, stage: StageLayout, n_curves: int, n_states: int, n_walks: int) -> StageParts:
         """Find the parts of a stage that stand behind so many others."""
         return cls(
             slice(n_curves, n_curves + len(stage.curves)),
             slice(n_states, n_states + len(stage.tables)),
-            slice(n_walks, n_walks + len(stage.trees)),
+            slice(n_walks, n_walks + len(stage.walks)),
         )
 
     def firsts_and_numbers(self) -> list[int]:
         """Return where each part begins and how long it is, as the runtimes read them."""
         parts = (self.curves, self.states, self.walks)
         return [number for part in parts for number in (part.start, part.stop - part.start)]
-
-
-def tree_depth(tree: LoweredTree) -> int:
-    """Count the most conditions of a branch."""
-    depths = np.zeros(len(tree.split), dtype=np.int64)
-    for node in np.flatnonzero(tree.split >= 0).tolist():
-        first = int(tree.first_child[node])
-        n_sets = len(tree.inputs[int(tree.split[node])].peaks)
-        depths[first : first + n_sets] = depths[node] + 1
-    return int(depths.max())

@@ -131,11 +131,11 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
     ParameterError
         There are too many classes, or states of an attribute.
     """
-    if (model.policy is None and model.domain is None) or tables.lowered.is_number:
+    if (model.policy is None and model.domain is None) or tables.layout.is_number:
         return None
     _refuse_more("classes", len(model.goal.states))
     policy = model.policy or Policy()
-    reading, share = _lowering(tables)
+    reading, share = _conversions(tables)
     cells = _cells(model, reading)
     pairs, seen = _pairs(model)
     return PolicyTables(
@@ -156,7 +156,7 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
     )
 
 
-def _lowering(tables: Tables) -> tuple[Callable[[int, float], Any], Callable[[float], Any]]:
+def _conversions(tables: Tables) -> tuple[Callable[[int, float], Any], Callable[[float], Any]]:
     """Return what turns a reading of an attribute, and a share of one, into a device's numbers."""
     if not isinstance(tables, FixedTables):
         return lambda _, value: np.float32(value), np.float32

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from solah.device.judging import Judge
-from solah.device.lowering import NO_RULE
+from solah.device.layout import NO_RULE
 from solah.exceptions import ParameterError
+from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
     from solah.device.float_tables import FloatTables, StageRow, WalkTables
     from solah.device.judging import Verdicts
-    from solah.device.lowering import TreeInput
     from solah.device.places import CurveRow, StateRow
     from solah.device.policy_tables import PolicyTables
+    from solah.model.program import Axis
 
     Numbers = NDArray[Any]
 
@@ -93,8 +94,8 @@ class Twin(ABC):
         self, tables: FloatTables | FixedTables, policy: PolicyTables | None = None
     ) -> None:
         self.policy = policy
-        self._n_values = tables.lowered.n_values
-        self.is_number = tables.lowered.is_number
+        self._n_values = tables.layout.n_values
+        self.is_number = tables.layout.is_number
         self._tables = tables
 
     def decide(self, rows: NDArray[np.floating]) -> tuple[NDArray[np.intp], Numbers]:
@@ -284,13 +285,13 @@ class Twin(ABC):
                 self._part(weight, self._one),
             )
 
-    def _is_read(self, asked: TreeInput, x: Numbers) -> Numbers:
-        """Find the rows for which an input of a tree is known; a belief always is."""
-        if asked.attribute is None:
+    def _is_read(self, axis: Axis, x: Numbers) -> Numbers:
+        """Find the rows in which an axis is not missing; a belief never is."""
+        if not axis.is_read:
             return np.ones(len(x), dtype=np.bool_)
-        readings, n_sets = x[:, asked.attribute], len(asked.peaks)
-        if asked.is_coded:
-            return np.asarray(self._state(readings, n_sets) < n_sets)
+        readings = x[:, axis.source]
+        if axis.kind is AxisKind.CATEGORY:
+            return np.asarray(self._state(readings, axis.size) < axis.size)
         return np.asarray(self._is_known(readings))
 
     def _of_states(self, states: StateRow, x: Numbers) -> Numbers:
@@ -432,7 +433,7 @@ def _named_inputs(walk: WalkTables | FixedWalk) -> dict[int, tuple[int, ...]]:
             named[node] = inputs
             continue
         first = int(walk.first_child[node])
-        children = np.arange(first, first + len(walk.inputs[a].peaks))
+        children = np.arange(first, first + walk.inputs[a].size)
         is_one_rule = (walk.split[children] < 0).all() and np.ptp(walk.rules[children]) == 0
         below = inputs if is_one_rule else (*inputs, a)
         stack += [(child, below) for child in children.tolist()]

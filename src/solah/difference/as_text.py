@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from solah.data.spelling import count, spell_number
 from solah.difference.values import Decisions, Estimates
+from solah.model import Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from solah.difference.values import Flip, ModelDiff, Part
-    from solah.model import Provenance
 
 _TITLES: dict[Part, str] = {
     "goal": "What is decided",
@@ -66,11 +66,12 @@ def sections(
 
 
 def _origins(before: Provenance | None, after: Provenance | None) -> Iterator[str]:
-    if before == after and after is not None:
-        yield f"both: {spell_origin(after)}"
+    first, second = (spell_origin(one or Provenance()) for one in (before, after))
+    if first == second and after is not None:
+        yield f"both: {second}"
         return
-    for which, one in (("before", before), ("after", after)):
-        yield f"{which}: {spell_origin(one) if one is not None else 'not told'}"
+    yield f"before: {first}"
+    yield f"after: {second}"
 
 
 def spell_origin(origin: Provenance) -> str:

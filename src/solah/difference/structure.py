@@ -8,7 +8,6 @@ from solah.data.spelling import count, spell, spell_number
 from solah.difference.spelling import instead, measure_instead, named
 from solah.difference.values import Difference
 from solah.exceptions import ParameterError
-from solah.explain.ranges import spell_ranges
 from solah.model.document import Fusion
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ def _range_differences(a: Attribute, b: Attribute) -> Iterator[Difference]:
 def _word_differences(a: Attribute, b: Attribute) -> Iterator[Difference]:
     if (a.words, a.peaks, a.cores) == (b.words, b.peaks, b.cores):
         return
-    details = {"before": dict(spell_ranges(a)), "after": dict(spell_ranges(b))}
+    details = {"before": _texts(a), "after": _texts(b)}
     if (a.peaks, a.cores) == (b.peaks, b.cores):
         pairs = zip(a.words, b.words, strict=True)
         calls = ", ".join(f"{old} is called {new}" for old, new in pairs if old != new)
@@ -160,7 +159,7 @@ def _word_differences(a: Attribute, b: Attribute) -> Iterator[Difference]:
         how_many = f"{count(len(b.words), 'word')} instead of {len(a.words)}"
         if len(a.words) == len(b.words):
             how_many = "other words"
-        ranges = "; ".join(f"{word} {where}" for word, where in spell_ranges(b))
+        ranges = "; ".join(f"{one.word} {one.text}" for one in b.word_ranges())
         yield Difference("words", b.name, f"{b.name}: {how_many}: {ranges}", 1.0, details)
     else:
         yield _moved_words(a, b, details)
@@ -171,7 +170,7 @@ def _moved_words(a: Attribute, b: Attribute, details: Mapping[str, object]) -> D
     most = max(abs(new - old) for old, new in zip(_edges(a), _edges(b), strict=True))
     span = (b.high or 0.0) - (b.low or 0.0)
     share = most / span if span > 0 else 1.0
-    before, after = dict(spell_ranges(a)), dict(spell_ranges(b))
+    before, after = _texts(a), _texts(b)
     moves = {
         new.word: _move(old, new) for old, new in zip(a.word_ranges(), b.word_ranges(), strict=True)
     }
@@ -193,6 +192,11 @@ def _edges(attribute: Attribute) -> list[float]:
     if not attribute.cores:
         return [*attribute.peaks]
     return [end for core in attribute.cores for end in core][1:-1]
+
+
+def _texts(attribute: Attribute) -> dict[str, str]:
+    """Return where each word applies, by word."""
+    return {one.word: one.text for one in attribute.word_ranges()}
 
 
 def _move(old: WordRange, new: WordRange) -> float:

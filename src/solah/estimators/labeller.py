@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.labels.placement import Placement
     from solah.labels.words import WordsByHand
-    from solah.model.attributes import WordRange
+    from solah.model import WordRange
 
 LABEL_CONSTRAINTS: dict[str, list[Any]] = {
     "n_labels": [Interval(Integral, 2, MAX_WORDS, closed="both"), Mapping],

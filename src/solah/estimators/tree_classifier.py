@@ -91,7 +91,7 @@ class LinguisticTreeClassifier(LinguisticClassifier, LinguisticTree):
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = LinguisticTreeClassifier(max_depth=1).fit(X, y)
     >>> print(tree.rules()[0])
-    if x3 is medium then class 1 (0.91), support 41.6
+    if x3 is low then class 0 (1.00), support 19.5
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

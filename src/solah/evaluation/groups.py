@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from solah.data import to_numbers, to_text
 from solah.data.spelling import is_number, spell
 from solah.evaluation.calibration import calibration_error
 from solah.evaluation.scores import brier_score, log_loss
-from solah.exceptions import DataError
+from solah.exceptions import DataError, ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -134,12 +134,14 @@ class Groups:
     classes : the classes; none for a number
     groups : its groups
     whole : all rows together
+    positive : of two classes, the one whose false positives are counted; else nothing
     """
 
     column: str
     classes: tuple[str, ...]
     groups: tuple[ClassGroup | NumberGroup, ...]
     whole: ClassGroup | NumberGroup
+    positive: str = ""
 
 
 def rows_by_value(column: Column) -> dict[str, NDArray[np.intp]]:
@@ -207,6 +209,7 @@ def measure_class_groups(
     decided: NDArray[np.intp],
     beliefs: Float,
     classes: Sequence[str],
+    positive: str | None = None,
 ) -> Groups:
     """Measure how the groups of a column are decided on.
 
@@ -218,12 +221,32 @@ def measure_class_groups(
         The places of the true classes, below 0 where they are not known, and of those decided for.
     beliefs : ndarray of shape (n_rows, n_classes)
     classes : sequence of str
+    positive : str, default=None
+        Of two classes, the one whose false positives are counted; by default the second.
+
+    Raises
+    ------
+    ParameterError
+        If ``positive`` is not a class, or there are more than two.
     """
+    chosen = _positive(classes, positive)
 
     def measure(name: str, rows: NDArray[np.intp]) -> ClassGroup:
         return _class_group(name, truth[rows], decided[rows], beliefs[rows], len(classes))
 
-    return _measured(column, tuple(classes), measure)
+    return replace(_measured(column, tuple(classes), measure), positive=chosen)
+
+
+def _positive(classes: Sequence[str], wanted: str | None) -> str:
+    if wanted is None:
+        return classes[1] if len(classes) == 2 else ""
+    if wanted not in classes:
+        raise ParameterError(f"there is no class {wanted!r}{did_you_mean(wanted, classes)}")
+    if len(classes) != 2:
+        raise ParameterError(
+            f"a positive class is for two classes; there are {len(classes)}, each with its rates"
+        )
+    return wanted
 
 
 def measure_number_groups(column: Column, truth: Float, estimates: Float) -> Groups:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from solah.data.spelling import count, spell
 from solah.explain.effects import explain_effect
-from solah.explain.ranges import spell_ranges
 from solah.explain.rules import told_rules
 from solah.model.document import Fusion
 
@@ -79,6 +78,5 @@ def explain_beliefs(rules: Rules) -> str:
 def words_used(rules: Rules) -> Iterator[tuple[str, str, str]]:
     """Yield attribute, word and range of the words that the rules use; states have no range."""
     for attribute in rules.attributes:
-        if attribute.is_continuous:
-            for word, text in spell_ranges(attribute):
-                yield attribute.name, word, text
+        for one in attribute.word_ranges():
+            yield attribute.name, one.word, one.text

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from solah.model.attributes import Attribute
     from solah.model.document import Model
 
-Order = Literal["support", "effect"]
+Order = Literal["effect", "support"]
 
 _CSV_COLUMNS = ("tree", "rule", "conditions", "decision", "certainty", "support", "effect")
 
@@ -38,12 +38,12 @@ class Rules(list["Rule"]):
     >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
     >>> rules = tree.rules()
     >>> print(rules[:2])
-    if petal width (cm) is at least medium-or-high then class virginica (0.84), support 56.4
-    if petal width (cm) is medium then class versicolor (0.91), support 41.6
-    >>> print(rules.filter(class_="setosa").sort("effect")[0])
     if petal width (cm) is low then class setosa (1.00), support 19.5
+    if petal width (cm) is medium then class versicolor (0.91), support 41.6
+    >>> print(rules.filter(class_="virginica").sort("support")[0])
+    if petal width (cm) is at least medium-or-high then class virginica (0.84), support 56.4
     >>> rules[0].effect, rules[0].effect_class
-    (0.507..., 'virginica')
+    (0.666..., 'setosa')
     """
 
     def __init__(self, rules: Iterable[Rule], model: Model) -> None:
@@ -108,7 +108,7 @@ class Rules(list["Rule"]):
 
     def sort(  # type: ignore[override]
         self,
-        by: Order = "support",
+        by: Order = "effect",
         *,
         key: Callable[[Rule], Any] | None = None,
         reverse: bool = False,
@@ -117,8 +117,8 @@ class Rules(list["Rule"]):
 
         Parameters
         ----------
-        by : {"support", "effect"}, default="support"
-            The weight of the rows behind a rule, or how far it moves what is decided.
+        by : {"effect", "support"}, default="effect"
+            How far a rule moves what is decided, or the weight of the rows behind it.
         key : callable, default=None
             Sort by what it returns for a rule instead, the smallest first, as lists do.
         reverse : bool, default=False
@@ -133,7 +133,7 @@ class Rules(list["Rule"]):
             return Rules(sorted(self, key=key, reverse=reverse), self.model)
         if by not in get_args(Order):
             raise ParameterError(
-                f"rules are sorted by 'support' or by 'effect'. Got {shorten(by)} instead."
+                f"rules are sorted by 'effect' or by 'support'. Got {shorten(by)} instead."
             )
         largest_first = sorted(self, key=lambda rule: getattr(rule, by), reverse=not reverse)
         return Rules(largest_first, self.model)

@@ -237,12 +237,17 @@ def told_rules(tree: Tree, goal: Goal) -> dict[int, Rule]:
     rules = tree_rules(tree, goal)
     if (missing := missing_rule(tree, goal)) is not None:
         rules[MISSING] = missing
-    strongest = sorted(rules.items(), key=lambda item: -item[1].support)
+    strongest = sorted(rules.items(), key=lambda item: by_strength(item[1]))
     return {
         place: rule
         for place, rule in strongest
         if rule.support > 0 or any(score for _, score in rule.adds)
     }
+
+
+def by_strength(rule: Rule) -> tuple[float, float]:
+    """Return a key that sorts rules by effect, the largest first; then by their rows."""
+    return -rule.effect, -rule.support
 
 
 def tree_rules(tree: Tree, goal: Goal) -> dict[int, Rule]:

@@ -9,7 +9,7 @@ agreement.py     a model and its export -> how far they decide alike, on rows
 blob.py          a model -> bytes that a runtime checks and runs, so that models can be swapped
 self_test.py     a model and its export -> rows and what comes out, for a test on the board
 signing.py       a blob  -> one that a device opens only if the right key signed it
-javascript.py    a model -> a module (arithmetic.py, js_runtime/, which report pages share)
+javascript.py    a model -> a module (js_tables.py, js_runtime/, which report pages share)
 sql.py           a model -> one SELECT (sql_parts.py)
 onnx.py          a model -> an ONNX graph
 programs.py      what these three have in common: they are run to be compared with the model

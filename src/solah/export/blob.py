@@ -16,7 +16,7 @@ import numpy as np
 
 from solah.device.fixed_tables import fixed_tables
 from solah.device.fixed_twin import FixedTwin
-from solah.device.lowering import lower
+from solah.device.layout import lay_out
 from solah.exceptions import ParameterError, shorten
 from solah.export.blob_parts import (
     POLICY_LAYOUT,
@@ -25,7 +25,6 @@ from solah.export.blob_parts import (
     signal_sections,
 )
 from solah.export.c_writer import (
-    KINDS,
     asked,
     python_text,
     rule_numbers,
@@ -164,13 +163,13 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     b'SLHB'
     """
     check_identifier(name)
-    tables = fixed_tables(lower(model))
+    tables = fixed_tables(lay_out(model))
     tables = replace(tables, walks=tuple(breadth_first(walk) for walk in tables.walks))
     _check(tables)
     policy, signals = lower_policy(model, tables), signal_tables(model)
     parts = {**policy_sections(policy), **signal_sections(signals)}
     data = _bytes(model, {**_sections(model, tables), **parts}, tables)
-    rules = rules_of(tables.lowered)
+    rules = rules_of(model, tables.layout)
     texts = {
         f"{name}_rules.txt": "".join(f"{one_line(rule.sentence)}\n" for rule in rules),
         **{header: runtime_text(header) for header in _HEADERS},
@@ -213,9 +212,9 @@ def _check(tables: FixedTables) -> None:
     most_sets = max((int(np.diff(walk.offsets).max()) for walk in tables.walks), default=0)
     _refuse_more("focal sets of an input", most_sets, _MOST_SETS)
     _refuse_more("readings", len(tables.units), 255)
-    _refuse_more("classes", len(tables.lowered.goal.states), 255)
-    _refuse_more("rules", len(tables.lowered.rules), _MOST)
-    if not tables.lowered.is_number and tables.lowered.n_values < 1:
+    _refuse_more("classes", tables.layout.n_classes, 255)
+    _refuse_more("rules", len(tables.layout.rules), _MOST)
+    if not tables.layout.is_number and tables.layout.n_values < 1:
         raise ParameterError("a blob tells two classes apart at the least; this model has one")
 
 
@@ -229,7 +228,7 @@ def _refuse_more(what: str, number: int, most: int) -> None:
 def _wants(tables: FixedTables, signals: SignalTables | None) -> Iterator[str]:
     """Name what the runtime must be compiled with, where its usual room is too small."""
     needs = {
-        "CLASSES": tables.lowered.n_values + 1,
+        "CLASSES": tables.layout.n_values + 1,
         "STAGES": len(tables.stages),
         "WALKS": len(tables.walks),
         "INPUTS": max((len(walk.inputs) for walk in tables.walks), default=0),
@@ -250,8 +249,7 @@ def _wants(tables: FixedTables, signals: SignalTables | None) -> Iterator[str]:
 
 
 def _bytes(model: Model, sections: dict[str, Rows], tables: FixedTables) -> bytes:
-    n_classes = 1 if tables.lowered.is_number else len(model.goal.states)
-    counts = (n_classes, 0, len(tables.lowered.rules))
+    counts = (tables.layout.n_classes, 0, len(tables.layout.rules))
     about = _ABOUT.pack(bytes.fromhex(model_hash(model)), *counts)
     summed = about + _laid_out(sections)
     size = _HEAD.size + len(summed)
@@ -300,7 +298,7 @@ def _sections(model: Model, tables: FixedTables) -> dict[str, Rows]:
         "curves": [(one.attribute, one.n_knots, one.knot, one.value) for one in tables.curves],
         "tables": [(one.attribute, one.n_states, one.value) for one in tables.states],
         "trees": [_tree(walk) for walk in walks],
-        "asked": [_question(*asked(one)) for walk in walks for one in walk.inputs],
+        "asked": [asked(one) for walk in walks for one in walk.inputs],
         **{section: _all_of(walks, field) for section, field in _OF_WALKS.items()},
         "stages": [_stage(stage) for stage in tables.stages],
         "starts": _lines(starts),
@@ -338,10 +336,6 @@ def _bits(unit: Unit) -> int:
 
 def _tree(walk: FixedWalk) -> tuple[int, ...]:
     return (len(walk.inputs), 0, len(walk.peaks), len(walk.split), len(walk.values))
-
-
-def _question(kind: str, source: int, place: int) -> tuple[int, ...]:
-    return (KINDS.index(kind), source, place)
 
 
 def _stage(stage: FixedStage) -> tuple[int, ...]:

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
     from solah.device.fixed_tables import FixedWalk
     from solah.device.float_tables import FloatTables, WalkTables
-    from solah.device.lowering import Lowered, TreeInput
+    from solah.device.layout import Layout
     from solah.device.policy_tables import PolicyTables
     from solah.explain.rules import Rule
     from solah.learn.online import Pace
     from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.program import Axis
 
 _A_LINE = 92
 SHARE_BITS = 14
@@ -41,7 +42,6 @@ _RUNTIME_NOTICE = """\
  * Copyright (c) 2026, the solah developers. Compile with -ffp-contract=off, for the same bits of
  * floats everywhere, and -ffunction-sections -fdata-sections; link with -Wl,--gc-sections. */
 """
-KINDS = ("SOLAH_READING", "SOLAH_STATE", "SOLAH_BELIEF", "SOLAH_ALL_BELIEFS")
 
 
 def write_c(
@@ -68,7 +68,7 @@ def write_c(
     """
     _refuse_more("attributes", len(model.attributes), 2**8 - 1)
     _refuse_more("nodes that believe", len(tables.stages), 2**8 - 1)
-    _refuse_more("rules", len(tables.lowered.rules), 2**16 - 1)
+    _refuse_more("rules", len(tables.layout.rules), 2**16 - 1)
     is_fixed = isinstance(tables, FixedTables)
     source = "model_fixed.c.j2" if is_fixed else "model_float.c.j2"
     own = ("solah_fixed.h", "solah_reading.h") if is_fixed else ("solah_float.h", "solah_core.h")
@@ -103,12 +103,11 @@ def write_python(
         "signals": model.signals is not None,
     }
     environment = source_environment()
-    kinds = {kind: place for place, kind in enumerate(KINDS)}
     example = f"{model.attributes[0].peaks[0]:.4g}"
     own = "\n\n\n".join(python_text(part) for part, is_needed in needed.items() if is_needed)
     model_text = environment.get_template("model.py.j2")
     return {
-        f"{name}.py": model_text.render(**values, kinds=kinds, example=example, runtime=own),
+        f"{name}.py": model_text.render(**values, example=example, runtime=own),
         f"{name}_rules.py": environment.get_template("model_rules.py.j2").render(**values),
     }
 
@@ -140,16 +139,16 @@ def _values(
     policy: PolicyTables | None = None,
 ) -> dict[str, Any]:
     """Gather what the templates show."""
-    rules = rules_of(tables.lowered)
+    rules = rules_of(model, tables.layout)
     return {
         "name": name,
         "NAME": name.upper(),
         "goal": model.goal.name,
         "hash": model_hash(model),
         "generator": f"solah {package_version('solah')}",
-        "is_number": tables.lowered.is_number,
+        "is_number": tables.layout.is_number,
         "n_classes": max(len(model.goal.states), 1),
-        "n_values": tables.lowered.n_values,
+        "n_values": tables.layout.n_values,
         "class_names": [str(state) for state in model.goal.states],
         "class_enumerators": class_enumerators(model),
         "rules": rules,
@@ -174,7 +173,7 @@ def _policy(tables: FloatTables | FixedTables, policy: PolicyTables | None) -> d
     if policy is None:
         return {"policy": None}
     is_fixed = isinstance(tables, FixedTables)
-    n_bytes = state_bytes(policy, tables.lowered.n_values, is_fixed=is_fixed)
+    n_bytes = state_bytes(policy, tables.layout.n_values, is_fixed=is_fixed)
     return {"policy": policy, "state_bytes": n_bytes}
 
 
@@ -192,11 +191,16 @@ def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -
     }
 
 
-def rules_of(lowered: Lowered) -> tuple[Rule, ...]:
-    """Read the rules of the last stage, by their numbers."""
-    trees = {tree.name: tree for tree, _ in lowered.rules}
-    rules = {name: tree_rules(tree, lowered.goal) for name, tree in trees.items()}
-    return tuple(rules[tree.name][leaf] for tree, leaf in lowered.rules)
+def rules_of(model: Model, layout: Layout) -> tuple[Rule, ...]:
+    """Return the rules of the last stage, by their numbers."""
+    trees = {tree.name: tree for tree in model.trees}
+    found: dict[tuple[str, int], Rule] = {}
+    for name in {name for name, _ in layout.rules}:
+        tree = trees[name]
+        of_heads = tree_rules(tree, model.goal)
+        heads = np.unique(tree.heads[tree.leaves]).tolist()
+        found |= {(name, rule): of_heads[head] for rule, head in enumerate(heads)}
+    return tuple(found[rule] for rule in layout.rules)
 
 
 def rule_numbers(tables: FloatTables | FixedTables) -> dict[str, list[int]]:
@@ -219,9 +223,9 @@ def _text_size(texts: Iterable[str]) -> int:
 
 def _amount(tables: FloatTables | FixedTables) -> str:
     """Describe the amount of a reason."""
-    if tables.lowered.goal.is_additive_number:
+    if tables.layout.adds_numbers:
         return "how far it moves the estimate"
-    if tables.lowered.is_number:
+    if tables.layout.is_number:
         return "its share"
     kind = "evidence" if tables.stages[-1].is_weighed else "belief"
     return f"what it adds to the lead over the next best class, in {kind}"
@@ -232,7 +236,7 @@ def _amount_bits(tables: FloatTables | FixedTables) -> int | None:
     last = tables.stages[-1]
     if not isinstance(last, FixedStage):
         return None
-    is_share = tables.lowered.is_number and not tables.lowered.goal.is_additive_number
+    is_share = tables.layout.is_number and not tables.layout.adds_numbers
     return SHARE_BITS if is_share else last.value_bits
 
 
@@ -314,12 +318,9 @@ def _walk(walk: WalkTables | FixedWalk) -> dict[str, Any]:
     return {**tables, "asked": [asked(one) for one in walk.inputs]}
 
 
-def asked(one: TreeInput) -> tuple[str, int, int]:
-    """Return what a tree asks, as ``solah_asked`` has it: the kind, from where, and which place."""
-    if one.attribute is not None:
-        return ("SOLAH_STATE" if one.is_coded else "SOLAH_READING", one.attribute, 0)
-    kind = "SOLAH_ALL_BELIEFS" if one.place is None else "SOLAH_BELIEF"
-    return (kind, one.stage or 0, one.place or 0)
+def asked(axis: Axis) -> tuple[int, int, int]:
+    """Return the kind of an axis, its source and its output, as ``solah_asked`` has them."""
+    return (axis.kind.value, axis.source, axis.output)
 
 
 @cache

@@ -13,7 +13,7 @@ import numpy as np
 
 from solah.device.fixed_tables import FixedLost, FixedTables, FixedWalk, fixed_tables
 from solah.device.float_tables import FloatTables, float_tables
-from solah.device.lowering import lower
+from solah.device.layout import lay_out
 from solah.exceptions import ParameterError
 from solah.export.c_types import table_types
 from solah.export.judging import (
@@ -24,6 +24,7 @@ from solah.export.judging import (
     lower_policy,
 )
 from solah.export.prices import FLOAT, Q15
+from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,12 +32,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.float_tables import LostTables, WalkTables
-    from solah.device.lowering import TreeInput
     from solah.device.policy_tables import PolicyTables
     from solah.export.exporting import Numbers
     from solah.export.prices import CodePrices, StackPrices, TimePrices
     from solah.kernels.arrays import Float
     from solah.model.document import Model
+    from solah.model.program import Axis
 
     Tables = FloatTables | FixedTables
     Walk = WalkTables | FixedWalk
@@ -91,8 +92,8 @@ def model_costs(model: Model, numbers: Numbers = "float") -> Costs:
     """
     if numbers not in ("float", "q15"):
         raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
-    lay_out = float_tables if numbers == "float" else fixed_tables
-    tables = lay_out(lower(model))
+    in_numbers = float_tables if numbers == "float" else fixed_tables
+    tables = in_numbers(lay_out(model))
     return estimate_costs(tables, lower_policy(model, tables))
 
 
@@ -145,7 +146,7 @@ def _table_bytes(tables: Tables) -> int:
     )
     # Of a stage that it knows, the compiler puts tables of one line, and short ones, into the code.
     least = 1 if _is_open(tables) else 2
-    n_begun = len(tables.stages) * tables.lowered.n_values
+    n_begun = len(tables.stages) * tables.layout.n_values
     n_preferred = 0 if tables.preference is None else len(tables.preference)
     n_zeros = len(_zeros(tables))
     return (
@@ -175,7 +176,7 @@ def _is_open(tables: Tables) -> bool:
 
     There are several, or a number is estimated, for which two functions share that code.
     """
-    return len(tables.stages) > 1 or tables.lowered.is_number
+    return len(tables.stages) > 1 or tables.layout.is_number
 
 
 def _n_pointers(tables: Tables) -> int:
@@ -214,8 +215,8 @@ def _aligned(size: int, to: int) -> int:
 
 def _code_bytes(tables: Tables, price: CodePrices) -> float:
     """Add up the parts of the runtime that a model needs."""
-    several, classes = len(tables.stages) > 1, tables.lowered.n_values > 1
-    is_number = tables.lowered.is_number
+    several, classes = len(tables.stages) > 1, tables.layout.n_values > 1
+    is_number = tables.layout.is_number
     adding = _adds_beside(tables)
     weighing = not is_number and (several or tables.stages[0].is_weighed)
     curves = bool(tables.curves) or _is_open(tables)
@@ -248,7 +249,7 @@ def _code_bytes(tables: Tables, price: CodePrices) -> float:
 
 def _array_bytes(tables: Tables) -> int:
     """Count the arrays that the runtime declares: beliefs, sums, and what a walk remembers."""
-    n_values = tables.lowered.n_values
+    n_values = tables.layout.n_values
     is_fixed = isinstance(tables, FixedTables)
     beliefs = len(tables.stages) * (n_values + 1) * (2 if is_fixed else _WORD)
     n_inputs = max((len(walk.inputs) for walk in tables.walks), default=0)
@@ -263,20 +264,20 @@ def _array_bytes(tables: Tables) -> int:
 
 def _adds_beside(tables: Tables) -> bool:
     """Whether a number is added up from what readings say alone, beside trees or not."""
-    is_added = tables.lowered.is_number and tables.stages[0].is_weighed
+    is_added = tables.layout.is_number and tables.stages[0].is_weighed
     return is_added and bool(tables.curves or tables.states)
 
 
 def _weighs(tables: Tables) -> bool:
-    is_evidence = not tables.lowered.is_number
+    is_evidence = not tables.layout.is_number
     return is_evidence and any(stage.is_weighed for stage in tables.stages)
 
 
 def _frame_bytes(tables: Tables, price: StackPrices) -> int:
     return (
         price.frame
-        + price.choice * (not tables.lowered.is_number)
-        + price.classes * (tables.lowered.n_values > 1)
+        + price.choice * (not tables.layout.is_number)
+        + price.classes * (tables.layout.n_values > 1)
         + price.walk * bool(tables.walks)
         + price.losing * tables.loses
         + price.adding * _adds_beside(tables)
@@ -287,7 +288,7 @@ def _frame_bytes(tables: Tables, price: StackPrices) -> int:
 
 
 def _instructions(tables: Tables, price: TimePrices) -> float:
-    n_values = tables.lowered.n_values
+    n_values = tables.layout.n_values
     n_knots = sum(curve.n_knots for curve in tables.curves)
     n_zeros = len(tables.curves) if _zeros(tables) else 0
     n_weighed = sum(stage.is_weighed for stage in tables.stages if _weighs(tables))
@@ -326,11 +327,11 @@ def _most(walk: Walk, node_price: float, leaf_price: float) -> float:
     return float(cost[0])
 
 
-def _most_below(asked: TreeInput, costs: Float, is_assumed: NDArray[np.bool_]) -> float:
-    if asked.attribute is None and asked.place is None:  # all beliefs are the masses
+def _most_below(axis: Axis, costs: Float, is_assumed: NDArray[np.bool_]) -> float:
+    if axis.kind is AxisKind.ALL_BELIEFS:
         return float(costs.sum())
-    known = float(costs.max()) if asked.is_coded else _two_neighbours(costs)
-    return known if asked.attribute is None else max(known, float(costs[is_assumed].sum()))
+    known = float(costs.max()) if axis.kind is AxisKind.CATEGORY else _two_neighbours(costs)
+    return max(known, float(costs[is_assumed].sum())) if axis.is_read else known
 
 
 def _children(walk: Walk, node: int) -> slice:

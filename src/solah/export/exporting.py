@@ -11,7 +11,7 @@ from solah.device.fixed_tables import fixed_tables
 from solah.device.fixed_twin import FixedTwin
 from solah.device.float_tables import float_tables
 from solah.device.float_twin import FloatTwin
-from solah.device.lowering import lower
+from solah.device.layout import lay_out
 from solah.exceptions import ParameterError
 from solah.export.c_writer import rules_of, write_c, write_python
 from solah.export.judging import lower_policy
@@ -135,17 +135,17 @@ def _asked_signals(model: Model) -> Signals | None:
 def _exported(model: Model, name: str, numbers: Numbers, learning: Pace | None) -> Export:
     if learning is not None:
         return _learning(model, name, numbers, learning)
-    lowered = lower(model)
+    layout = lay_out(model)
     if numbers == "float":
-        floats = float_tables(lowered)
+        floats = float_tables(layout)
         policy = lower_policy(model, floats)
         files = write_c(model, floats, name, policy=policy)
-        return Export(name, numbers, files, FloatTwin(floats, policy), rules_of(lowered))
+        return Export(name, numbers, files, FloatTwin(floats, policy), rules_of(model, layout))
     if numbers == "q15":
-        integers = fixed_tables(lowered)
+        integers = fixed_tables(layout)
         policy = lower_policy(model, integers)
         files = write_c(model, integers, name, policy=policy)
-        return _in_integers(name, files, integers, policy)
+        return _in_integers(model, name, files, integers, policy)
     raise ParameterError(f"'numbers' must be 'float' or 'q15'. Got {numbers!r} instead.")
 
 
@@ -173,9 +173,10 @@ def export_micropython(model: Model, *, name: str = "model") -> Export:
     ['iris.py', 'iris_rules.py']
     """
     check_module(name)
-    tables = fixed_tables(lower(model))
+    tables = fixed_tables(lay_out(model))
     policy = lower_policy(model, tables)
-    export = _in_integers(name, write_python(model, tables, name, policy), tables, policy)
+    files = write_python(model, tables, name, policy)
+    export = _in_integers(model, name, files, tables, policy)
     return replace(export, signals=_asked_signals(model))
 
 
@@ -188,11 +189,15 @@ def _learning(model: Model, name: str, numbers: Numbers, pace: Pace) -> Export:
     policy = lower_policy(model, learner.tables)
     files = write_c(model, learner.tables, name, pace, policy)
     learner.twin.policy = policy
-    return replace(_in_integers(name, files, learner.tables), twin=learner.twin)
+    return replace(_in_integers(model, name, files, learner.tables), twin=learner.twin)
 
 
 def _in_integers(
-    name: str, files: Mapping[str, str], tables: FixedTables, policy: PolicyTables | None = None
+    model: Model,
+    name: str,
+    files: Mapping[str, str],
+    tables: FixedTables,
+    policy: PolicyTables | None = None,
 ) -> Export:
-    twin = FixedTwin(tables, policy)
-    return Export(name, "q15", files, twin, rules_of(tables.lowered), twin.unit, tables.warnings)
+    twin, rules = FixedTwin(tables, policy), rules_of(model, tables.layout)
+    return Export(name, "q15", files, twin, rules, twin.unit, tables.warnings)

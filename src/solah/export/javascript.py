@@ -1,4 +1,4 @@
-"""Export a model as a plain JavaScript module: the evaluator of the report page, packaged."""
+"""Export a model as a plain JavaScript module: its program, and the evaluator of the page."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.exceptions import AgreementError
-from solah.export.arithmetic import describe_arithmetic, evaluator_text
 from solah.export.c_writer import source_environment
+from solah.export.js_tables import describe_program, evaluator_text
 from solah.export.names import check_identifier
 from solah.export.programs import (
     Program,
@@ -84,7 +84,8 @@ def export_javascript(model: Model, *, name: str = "model") -> Program:
         "is_number": model.goal.task is Task.REGRESSION,
         "has_policy": model.policy is not None or model.domain is not None,
         "evaluator": evaluator_text().rstrip(),
-        "arithmetic": script_json(describe_arithmetic(model)),
+        "features": script_json(model.program.features),
+        "tables": script_json(describe_program(model)),
         "states": script_json([_states(attribute) for attribute in model.attributes]),
         "classes": script_json(model.goal.states),
     }

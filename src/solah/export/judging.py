@@ -73,7 +73,7 @@ def judging_stack(policy: PolicyTables) -> int:
 def judging_instructions(policy: PolicyTables, tables: Tables) -> float:
     """Estimate the most instructions that judging takes beside deciding."""
     price = _prices(tables)
-    n_smoothed = tables.lowered.n_values if policy.smoothing_bits else 0
+    n_smoothed = tables.layout.n_values if policy.smoothing_bits else 0
     return (
         price.judged
         + price.smoothed * n_smoothed

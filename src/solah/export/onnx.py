@@ -1,7 +1,7 @@
 """Export a model as an ONNX graph of standard operators, which computes in doubles.
 
-The mass of a reading on the focal sets, what goes up from trees and fusions, and the decision are
-matrices with a row for each row of readings.
+It runs the program of the model (:mod:`solah.model.program`). Memberships, weights, scores, outputs
+and decisions are matrices with a line for each row of readings.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import partial, reduce
 from importlib.metadata import version
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,14 +19,14 @@ from solah.export.names import check_identifier
 from solah.export.programs import (
     Program,
     Run,
-    lossy_trees,
+    as_walk,
+    missing_axes,
     refuse_large_states,
     refuse_nul,
     state_bounds,
 )
-from solah.model.beliefs import evidence_shares, fusion_inputs, measured_by
-from solah.model.document import Fusion, Task, Tree
 from solah.model.format import model_hash
+from solah.model.program import AxisKind, Link
 from solah.model.structure import fresh_name
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
     from solah.model.document import Model
+    from solah.model.program import Axis, Stage, Term, Walk
 
 # What onnxruntime knows since version 1.12.
 _OPSET, _ML_OPSET, _IR_VERSION = 17, 3, 8
@@ -46,8 +47,8 @@ def export_onnx(model: Model, *, name: str = "model") -> Program:
     """Write a model as an ONNX graph.
 
     It has one input for each attribute, by its name, of shape ``(n_rows, 1)``: doubles, NaN for an
-    unknown reading; for an attribute whose states are texts, strings, of which any that is no state
-    is unknown. Its outputs are ``label`` and ``probabilities``, or ``variable`` for a number.
+    missing reading; for an attribute whose states are texts, strings, of which any that is no state
+    is missing. Its outputs are ``label`` and ``probabilities``, or ``variable`` for a number.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def export_onnx(model: Model, *, name: str = "model") -> Program:
     Raises
     ------
     ParameterError
-        If the model asks for nothing: then a graph could not tell how many rows there are.
+        If the model reads nothing: then a graph could not tell how many rows there are.
     MissingExtraError
         If the package ``onnx`` is not installed.
 
@@ -81,7 +82,7 @@ def export_onnx(model: Model, *, name: str = "model") -> Program:
     refuse_nul(model, "ONNX")
     refuse_large_states(model, "ONNX")
     onnx = require("onnx", "onnx", "writing ONNX")
-    if not measured_by(model.nodes):
+    if not model.program.read_features:
         raise ParameterError("the model asks for no reading, and an ONNX graph needs an input")
     written = _Writer(model, onnx).model(name)
     onnx.checker.check_model(written, full_check=True)
@@ -131,27 +132,25 @@ class _Writer:
 
     def __init__(self, model: Model, onnx: Any) -> None:
         self._model = model
+        self._program = model.program
         self._onnx = onnx
-        measured = {one.name for one in measured_by(model.nodes)}
-        self._inputs = [one for one in model.attributes if one.name in measured]
+        self._inputs = [model.attributes[j] for j in self._program.read_features]
         names = [one.name for one in self._inputs]
         outputs = ("label", "probabilities") if model.goal.states else ("variable",)
         self._outputs = [fresh_name(output, names) for output in outputs]
         self._graph = _Graph(onnx, [*names, *self._outputs])
-        self._weighed = fusion_inputs(model.nodes)
-        self._signals: dict[str, str] = {}
-        self._described: dict[object, str] = {}
-        self._known_states: dict[str, str] = {}
-        self._unknown: dict[str, str] = {}
+        self._stages: list[str] = []
+        self._memberships: dict[int, str] = {}
+        self._categories: dict[int, str] = {}
+        self._missing: dict[int, str] = {}
 
     def model(self, name: str) -> Any:
         """Return the ONNX model."""
-        for attribute in self._inputs:
-            self._read(attribute)
-        for node in self._model.nodes:
-            signal = self._tree(node) if isinstance(node, Tree) else self._fusion(node)
-            self._signals[node.name] = signal
-        self._decide(self._signals[self._model.root.name])
+        for j in self._program.read_features:
+            self._read(j)
+        for stage in self._program.stages:
+            self._stages.append(self._stage(stage))
+        self._decide(self._stages[-1])
         helper = self._onnx.helper
         graph = helper.make_graph(
             self._graph.nodes,
@@ -188,13 +187,13 @@ class _Writer:
             declare(self._outputs[1], kinds.DOUBLE, [None, goal.size]),
         ]
 
-    def _read(self, attribute: Attribute) -> None:
-        """Find out which states were read, and where a reading is unknown."""
-        add, constant, name = self._graph.add, self._graph.constant, attribute.name
+    def _read(self, j: int) -> None:
+        """Find the category of a reading, and where it is missing."""
+        add, constant, attribute = self._graph.add, self._graph.constant, self._model.attributes[j]
+        name = attribute.name
         if not attribute.is_coded:
-            self._unknown[name] = add("IsNaN", name)
+            self._missing[j] = add("IsNaN", name)
             return
-        places = np.arange(attribute.n_focal_sets)[None]
         if _is_text(attribute):
             states = list(attribute.states)
             code = add(
@@ -205,133 +204,122 @@ class _Writer:
                 values_int64s=list(range(len(states))),
                 default_int64=-1,
             )
-            is_state = add("Equal", code, constant(places))
+            is_category = add("Equal", code, constant(np.arange(len(states))[None]))
         else:
             numbers = [state for state in attribute.states if not isinstance(state, str)]
             ends = np.array(state_bounds(numbers) or [(math.nan, math.nan)])
             low, high = (constant(end[None]) for end in ends.T)
-            is_state = add("And", add("GreaterOrEqual", name, low), add("LessOrEqual", name, high))
-        shares = add("Cast", is_state, to=self._onnx.TensorProto.DOUBLE)
-        total = add("MatMul", shares, constant(np.ones((places.size, 1))))
-        self._known_states[name] = shares
-        self._unknown[name] = add("Less", total, constant(np.array([[0.5]])))
+            is_low, is_high = add("GreaterOrEqual", name, low), add("LessOrEqual", name, high)
+            is_category = add("And", is_low, is_high)
+        self._categories[j] = shares = self._number(is_category)
+        total = add("ReduceSum", shares, constant(np.array([1])))
+        self._missing[j] = add("Less", total, constant(np.array([[0.5]])))
 
-    def _masses(self, attribute: Attribute) -> str:
-        """Compute the masses of an input on its focal sets, once for all trees that ask for it."""
-        if attribute.name in self._signals:
-            return self._signals[attribute.name]
-        described = attribute.name, attribute.peaks, attribute.ignorance
-        if described not in self._described:
-            self._described[described] = self._new_masses(attribute)
-        return self._described[described]
+    def _number(self, flags: str) -> str:
+        return self._graph.add("Cast", flags, to=self._onnx.TensorProto.DOUBLE)
 
-    def _new_masses(self, attribute: Attribute) -> str:
+    def _axis(self, a: int) -> str:
+        """Compute the memberships of an axis, once for all terms."""
+        if a not in self._memberships:
+            self._memberships[a] = self._new_axis(self._program.axes[a])
+        return self._memberships[a]
+
+    def _new_axis(self, axis: Axis) -> str:
         add, constant = self._graph.add, self._graph.constant
-        if attribute.tree is not None:
-            beliefs, place = self._signals[attribute.tree], constant(np.array([attribute.place]))
-            return self._hats(add("Gather", beliefs, place, axis=1), attribute)
-        if attribute.is_coded:
-            masses = self._known_states[attribute.name]
+        if axis.kind is AxisKind.ALL_BELIEFS:
+            return self._stages[axis.source]
+        if axis.kind is AxisKind.ONE_BELIEF:
+            output = constant(np.array([axis.output]))
+            return self._hats(add("Gather", self._stages[axis.source], output, axis=1), axis)
+        if axis.kind is AxisKind.CATEGORY:
+            known = self._categories[axis.source]
         else:
-            masses = self._hats(attribute.name, attribute)
-        ignorance = constant(np.array([attribute.ignorance]))
-        return add("Where", self._unknown[attribute.name], ignorance, masses)
+            known = self._hats(self._model.attributes[axis.source].name, axis)
+        return add("Where", self._missing[axis.source], constant(axis.missing[None]), known)
 
-    def _hats(self, reading: str, attribute: Attribute) -> str:
-        """Compute masses that are linear between neighbouring peaks, and whole beyond the ends."""
-        add, constant = self._graph.add, self._graph.constant
-        size = attribute.n_focal_sets
+    def _hats(self, reading: str, axis: Axis) -> str:
+        """Compute memberships that are linear between neighbouring peaks, and level beyond them."""
+        add, constant, size = self._graph.add, self._graph.constant, axis.size
         if size == 1:
             return constant(np.ones((1, 1)))
-        gaps = [high - low for low, high in pairwise(attribute.peaks)]
-        way = add("Sub", reading, constant(np.array([attribute.peaks[:-1]])))
-        shares = add("Div", way, constant(np.array([gaps])))
+        way = add("Sub", reading, constant(axis.peaks[None, :-1]))
+        shares = add("Div", way, constant(np.diff(axis.peaks)[None]))
         shares = add("Clip", shares, constant(np.array(0.0)), constant(np.array(1.0)))
         moved = add("MatMul", shares, constant(np.eye(size - 1, size, 1) - np.eye(size - 1, size)))
         return add("Add", moved, constant(np.eye(1, size)))
 
-    def _tree(self, tree: Tree) -> str:
-        """Compute what goes up from a tree: the average of its leaves' scores."""
-        add, constant = self._graph.add, self._graph.constant
-        is_weighed = tree.name in self._weighed
-        scores = tree.evidence if is_weighed else tree.belief
-        asked = sorted(set(tree.split[tree.split >= 0].tolist()))
-        masses = [self._masses(tree.inputs[place]) for place in asked]
-        beside = add("Concat", *masses, axis=1) if len(masses) > 1 else "".join(masses)
+    def _term(self, term: Term) -> str:
+        """Compute what a term adds: the average of the rules that a row reaches."""
+        add, constant, walk = self._graph.add, self._graph.constant, as_walk(term.cells)
+        asked = sorted(set(walk.split[walk.split >= 0].tolist()))
+        sizes = {place: self._program.axes[term.axes[place]].size for place in asked}
+        memberships = [self._axis(term.axes[place]) for place in asked]
+        beside = add("Concat", *memberships, axis=1) if len(asked) > 1 else "".join(memberships)
         parts = []
-        for paths in _paths_by_depth(tree, asked):
-            columns = np.array(list(paths.values()), dtype=np.int64).T
+        for rules, columns in _paths_by_depth(walk, sizes):
             shares = [add("Gather", beside, constant(column), axis=1) for column in columns]
-            weights = reduce(partial(add, "Mul"), shares) if shares else self._ones()
-            parts.append(add("MatMul", weights, constant(scores[list(paths)])))
+            product = reduce(partial(add, "Mul"), shares) if shares else self._ones()
+            parts.append(add("MatMul", product, constant(term.weights[rules])))
         average = reduce(partial(add, "Add"), parts)
-        if not is_weighed:
-            return add("Min", average, constant(np.array([[1.0]])))
-        if tree.missing is None:
+        if term.missing is None:
             return average
-        missing = constant(np.array([tree.missing.scores]))
-        return add("Where", self._unknown[tree.inputs[0].name], missing, average)
+        source = self._program.axes[term.axes[0]].source
+        return add("Where", self._missing[source], constant(term.missing[None]), average)
 
     def _ones(self) -> str:
-        """Make a column of ones, as long as the rows are many."""
-        flag = self._graph.add(
-            "Cast", self._unknown[self._inputs[0].name], to=self._onnx.TensorProto.DOUBLE
-        )
-        return self._graph.add("Max", flag, self._graph.constant(np.array([[1.0]])))
+        """Make a column of ones, one for each row."""
+        flags = self._number(self._missing[self._program.read_features[0]])
+        return self._graph.add("Max", flags, self._graph.constant(np.array([[1.0]])))
 
-    def _fusion(self, fusion: Fusion) -> str:
+    def _stage(self, stage: Stage) -> str:
         add, constant = self._graph.add, self._graph.constant
-        parts = [self._signals[name] for name in fusion.origins]
-        evidence = reduce(partial(add, "Add"), parts)
-        if fusion.name in self._weighed:
-            return evidence
-        plain = add("Add", evidence, constant(np.array([fusion.bias])))
-        if self._model.goal.is_additive_number:
-            return plain
-        return add("Softmax", self._damped(fusion, evidence, plain), axis=1)
+        parts = [self._term(term) for term in stage.terms]
+        for group in stage.groups:
+            parts.append(reduce(partial(add, "Add"), [parts[part] for part in group.parts]))
+        scores = add("Add", parts[-1], constant(stage.baseline[None]))
+        if stage.link is Link.NUMBER:
+            return scores
+        if stage.link is Link.SHARES:
+            return add("Min", scores, constant(np.array([[1.0]])))
+        return add("Softmax", self._damped(stage, parts[-1], scores), axis=1)
 
-    def _damped(self, fusion: Fusion, evidence: str, plain: str) -> str:
-        """Weaken evidence beside what is unknown of it (`solah.model.program`)."""
+    def _damped(self, stage: Stage, total: str, scores: str) -> str:
+        """Compute scores beside missing terms (see :mod:`solah.model.program`)."""
         add, constant = self._graph.add, self._graph.constant
-        trees = lossy_trees(self._model, fusion)
-        if not trees:
-            return plain
-        lost = [self._is_lost(tree) for tree in trees]
-        flags = add("Concat", *lost, axis=1) if len(lost) > 1 else lost[0]
-        shares = evidence_shares(self._model.nodes)
-        table = np.array([[shares[tree.name], tree.variance] for tree in trees])
-        many = add("Cast", flags, to=self._onnx.TensorProto.DOUBLE)
-        share = add("MatMul", many, constant(table[:, :1]))
-        variance = add("MatMul", many, constant(table[:, 1:]))
-        start, bias = self._model.goal.log_prior, np.array(fusion.bias)
+        lost = [
+            (reduce(partial(add, "Or"), [self._missing[axis.source] for axis in axes]), term)
+            for term in stage.terms
+            if (axes := missing_axes(term, self._program.axes))
+        ]
+        start = stage.log_prior
+        if start is None or not lost:
+            return scores
+        flags = [where for where, _ in lost]
+        missing = self._number(add("Concat", *flags, axis=1) if len(flags) > 1 else flags[0])
+        share = add("MatMul", missing, constant(np.array([[term.share] for _, term in lost])))
+        variance = add("MatMul", missing, constant(np.array([[term.variance] for _, term in lost])))
         known = add("Sub", constant(np.array([[1.0]])), share)
-        leaning = add("Add", add("Mul", known, constant((bias - start)[None])), evidence)
+        lean = add("Add", add("Mul", known, constant((stage.baseline - start)[None])), total)
         weaker = add("Mul", variance, constant(np.array([[math.pi / 8.0]])))
         root = add("Sqrt", add("Add", weaker, constant(np.array([[1.0]]))))
-        damped = add("Add", add("Div", leaning, root), constant(start[None]))
+        damped = add("Add", add("Div", lean, root), constant(start[None]))
         is_partly = add("Greater", variance, constant(np.array([[0.0]])))
-        return add("Where", is_partly, damped, plain)
+        return add("Where", is_partly, damped, scores)
 
-    def _is_lost(self, tree: Tree) -> str:
-        """Find the rows of which a tree does not know all readings."""
-        flags = [self._unknown[name] for name in tree.origins if name in self._unknown]
-        return reduce(partial(self._graph.add, "Or"), flags)
-
-    def _decide(self, belief: str) -> None:
-        add, constant, goal = self._graph.add, self._graph.constant, self._model.goal
-        if goal.is_additive_number:
-            add("Identity", belief, output=self._outputs[0])
-        elif goal.task is Task.REGRESSION:
-            add(
-                "MatMul", belief, constant(np.array(goal.centres)[:, None]), output=self._outputs[0]
-            )
+    def _decide(self, outputs: str) -> None:
+        add, constant, program = self._graph.add, self._graph.constant, self._program
+        states = self._model.goal.states
+        if states:
+            preferred = outputs
+            if program.thresholds is not None:
+                preferred = add("Div", outputs, constant(program.thresholds[None]))
+            index = add("ArgMax", preferred, axis=1, keepdims=0)
+            add("Gather", constant(_label_array(states)), index, output=self._outputs[0])
+            add("Identity", outputs, output=self._outputs[1])
+        elif program.centres is None:
+            add("Identity", outputs, output=self._outputs[0])
         else:
-            preferred = belief
-            if goal.thresholds:
-                preferred = add("Div", belief, constant(np.array([goal.thresholds])))
-            place = add("ArgMax", preferred, axis=1, keepdims=0)
-            add("Gather", constant(_label_array(goal.states)), place, output=self._outputs[0])
-            add("Identity", belief, output=self._outputs[1])
+            add("MatMul", outputs, constant(program.centres[:, None]), output=self._outputs[0])
 
 
 def _is_text(attribute: Attribute) -> bool:
@@ -343,23 +331,26 @@ def _label_array(states: Sequence[State]) -> Any:
     return array.astype(object) if array.dtype.kind == "U" else array
 
 
-def _paths_by_depth(tree: Tree, asked: Sequence[int]) -> list[dict[int, list[int]]]:
-    """Return the leaves of each depth, with the places of the masses on the way to each.
+def _paths_by_depth(walk: Walk, sizes: dict[int, int]) -> list[tuple[list[int], list[Any]]]:
+    """List the rules at each depth, and which membership is at each step of the way to them.
 
-    The masses of the inputs that are asked stand side by side.
+    ``sizes`` has the sizes of the axes whose memberships are side by side.
     """
-    sizes = [tree.inputs[place].n_focal_sets for place in asked]
-    first = dict(zip(asked, accumulate(sizes, initial=0), strict=False))
+    first = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
     ways: dict[int, list[int]] = {0: []}
-    by_depth: dict[int, dict[int, list[int]]] = {}
-    for node in range(len(tree.split)):  # children stand behind their parents
+    by_depth: dict[int, list[tuple[int, list[int]]]] = {}
+    pairs = zip(walk.split.tolist(), walk.child.tolist(), strict=True)
+    for node, (split, child) in enumerate(pairs):  # children are behind their parents
         way = ways.pop(node)
-        if tree.split[node] < 0:
-            by_depth.setdefault(len(way), {})[node] = way
+        if split < 0:
+            by_depth.setdefault(len(way), []).append((child, way))
             continue
-        for k, child in enumerate(tree.children(node)):
-            ways[child] = [*way, first[int(tree.split[node])] + k]
-    return list(by_depth.values())
+        for k in range(sizes[split]):
+            ways[child + k] = [*way, first[split] + k]
+    return [
+        ([rule for rule, _ in paths], list(np.array([way for _, way in paths], dtype=np.int64).T))
+        for paths in by_depth.values()
+    ]
 
 
 class _ReferenceRun(Run):
@@ -367,7 +358,7 @@ class _ReferenceRun(Run):
 
     def __init__(self, model: Model, data: bytes) -> None:
         super().__init__(model)
-        self._measured = {one.name for one in measured_by(model.nodes)}
+        self._read = model.program.read_features
         self._states = model.goal.states
         self._data = data
 
@@ -375,9 +366,7 @@ class _ReferenceRun(Run):
         reference = require("onnx.reference", "onnx", "running ONNX")
         run = reference.ReferenceEvaluator(self._data)
         feeds = {
-            one.name: _column(one, column)
-            for one, column in zip(self._attributes, columns, strict=True)
-            if one.name in self._measured
+            self._attributes[j].name: _column(self._attributes[j], columns[j]) for j in self._read
         }
         label, *beliefs = run.run(None, feeds)
         if not self._states:

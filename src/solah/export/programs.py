@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from solah.exceptions import ParameterError, shorten
-from solah.model.beliefs import deciding_fusions
 from solah.model.document import Task
+from solah.model.program import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from solah.data import State
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
-    from solah.model.document import Fusion, Model, Tree
+    from solah.model.document import Model
+    from solah.model.program import Axis, Grid, Term
 
 _SEVEN_DIGITS = Context(prec=7)
 # From here on a number that stands for a state is known by all its digits.
@@ -122,17 +123,37 @@ def _seven_digits(state: float) -> tuple[float, float]:
     return low, high
 
 
-def lossy_trees(model: Model, fusion: Fusion) -> list[Tree]:
-    """List the trees of which a fusion loses evidence when one of their readings is unknown."""
-    fusions, readings = deciding_fusions(model.nodes), {one.name for one in model.attributes}
-    return [
-        tree
-        for tree in model.trees
-        if fusions.get(tree.name) is fusion
-        and tree.variance > 0
-        and tree.missing is None
-        and not readings.isdisjoint(tree.origins)
-    ]
+def as_walk(cells: Grid | Walk) -> Walk:
+    """Write the rules of a grid as a walk: one split for each of its axes.
+
+    Examples
+    --------
+    >>> from solah.model.program import Grid
+    >>> walk = as_walk(Grid(np.array([[0, 1], [1, 2]], np.int32), np.zeros((3, 3, 1))))
+    >>> walk.split.tolist(), walk.child.tolist()
+    ([0, 1, 1, -1, -1, -1, -1], [1, 3, 5, 0, 1, 1, 2])
+    """
+    if isinstance(cells, Walk):
+        return cells
+    split: list[int] = []
+    child: list[int] = []
+    n_nodes = 1
+    for axis, size in enumerate(cells.rules.shape):
+        first = len(split) + n_nodes
+        split += [axis] * n_nodes
+        child += range(first, first + n_nodes * size, size)
+        n_nodes *= size
+    split += [-1] * n_nodes
+    child += cells.rules.ravel().tolist()
+    depth = cells.rules.ndim
+    return Walk(np.array(split, dtype=np.int32), np.array(child, dtype=np.int32), depth)
+
+
+def missing_axes(term: Term, axes: Sequence[Axis]) -> list[Axis]:
+    """List the axes of a term whose missing readings make scores less certain."""
+    if term.missing is not None or not term.variance:
+        return []
+    return [axes[a] for a in term.axes if axes[a].is_read]
 
 
 def refuse_nul(model: Model, language: str) -> None:

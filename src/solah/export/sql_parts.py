@@ -11,20 +11,23 @@ import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from solah.export.programs import state_bounds
 from solah.export.quoting import sql_name, sql_string
+from solah.model.program import AxisKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.data import State
     from solah.model.attributes import Attribute
-    from solah.model.document import Tree
+    from solah.model.program import Axis, Walk
 
 Step = list[tuple[str, str]]
 """Columns that one common table expression adds: their names and what they are."""
 
-ZERO, ONE = "0e0", "1e0"
+ZERO = "0e0"
 _MOST_TERMS = 40
 
 
@@ -52,12 +55,16 @@ def state_literal(state: State) -> str:
 
 
 def read_column(attribute: Attribute) -> str:
-    """Read a column: a number that is finite, or the place of a state; else NULL."""
+    """Read a column: a number, of infinity the largest, or the index of a category; else NULL."""
     column = f"t.{sql_name(attribute.name)}"
     if not attribute.is_coded:
-        # To SQLite a text is beyond all numbers, as NaN is to others.
-        ends = f"{literal(-sys.float_info.max)} AND {literal(sys.float_info.max)}"
-        return f"CASE WHEN {column} BETWEEN {ends} THEN CAST({column} AS DOUBLE PRECISION) END"
+        least, most = literal(-sys.float_info.max), literal(sys.float_info.max)
+        number = f"CAST({column} AS DOUBLE PRECISION)"
+        # A text is above all numbers to SQLite, and NaN to others; its negative is below none.
+        return (
+            f"CASE WHEN {column} BETWEEN {least} AND {most} THEN {number} "
+            f"WHEN {column} < {least} THEN {least} WHEN {ZERO} - {number} < {least} THEN {most} END"
+        )
     cases = [f"WHEN {_is_state(column, *one)}" for one in _known_by(attribute.states)]
     whens = " ".join(f"{case} THEN {place}" for place, case in enumerate(cases))
     return f"CASE {whens} END" if whens else "CAST(NULL AS INTEGER)"
@@ -102,8 +109,10 @@ def largest(values: Sequence[str], answers: Sequence[str]) -> str:
     return f"CASE {' '.join(cases)} ELSE {answers[-1]} END"
 
 
-def piecewise(reading: str, peaks: Sequence[float], scores: Sequence[float], unknown: float) -> str:
-    """Write a broken line through scores at peaks, level beyond them.
+def piecewise(
+    reading: str, peaks: Sequence[float], weights: Sequence[float], missing: float
+) -> str:
+    """Write a broken line through weights at peaks, level beyond them.
 
     Examples
     --------
@@ -112,50 +121,55 @@ def piecewise(reading: str, peaks: Sequence[float], scores: Sequence[float], unk
 WHEN r0 < 3e0 THEN -2e0 + (r0 - 1e0) / 2e0 * 7e0 ELSE 5e0 END'
     """
     cases = [
-        f"WHEN {reading} IS NULL THEN {literal(unknown)}",
-        f"WHEN {reading} <= {literal(peaks[0])} THEN {literal(scores[0])}",
+        f"WHEN {reading} IS NULL THEN {literal(missing)}",
+        f"WHEN {reading} <= {literal(peaks[0])} THEN {literal(weights[0])}",
     ]
-    for (low, high), (start, end) in zip(pairwise(peaks), pairwise(scores), strict=True):
+    for (low, high), (start, end) in zip(pairwise(peaks), pairwise(weights), strict=True):
         way = f" + ({reading} - {literal(low)}) / {literal(high - low)} * {literal(end - start)}"
         cases.append(
             f"WHEN {reading} < {literal(high)} THEN {literal(start)}{way if end != start else ''}"
         )
-    return f"CASE {' '.join(cases)} ELSE {literal(scores[-1])} END"
+    return f"CASE {' '.join(cases)} ELSE {literal(weights[-1])} END"
 
 
-def of_states(place: str, scores: Sequence[float], unknown: float) -> str:
-    """Look up a score by the place of a state; an unknown one is NULL."""
-    cases = [f"WHEN {i} THEN {literal(score)}" for i, score in enumerate(scores)]
-    return f"CASE {place} {' '.join(cases)} ELSE {literal(unknown)} END"
+def of_categories(index: str, weights: Sequence[float], missing: float) -> str:
+    """Look up a weight by the index of a category, which is NULL if it is missing."""
+    cases = [f"WHEN {i} THEN {literal(weight)}" for i, weight in enumerate(weights)]
+    return f"CASE {index} {' '.join(cases)} ELSE {literal(missing)} END"
 
 
-def hat_masses(reading: str, peaks: Sequence[float], ignorance: Sequence[float]) -> list[str]:
-    """Write the mass of each focal set: all of it at its peak, none at the neighbours'."""
-    units = [[float(i == k) for i in range(len(peaks))] for k in range(len(peaks))]
-    return [
-        piecewise(reading, peaks, unit, mass) for unit, mass in zip(units, ignorance, strict=True)
-    ]
+def memberships(axis: Axis, column: str) -> list[str]:
+    """Write the memberships of an axis that reads a column."""
+    units, missing = np.eye(axis.size).tolist(), axis.missing.tolist()
+    return [curve(axis, column, [*unit, lost]) for unit, lost in zip(units, missing, strict=True)]
 
 
-def state_masses(place: str, ignorance: Sequence[float]) -> list[str]:
-    """Write the mass of each state: all of it, if it was read."""
-    return [
-        f"CASE WHEN {place} IS NULL THEN {literal(mass)} WHEN {place} = {k} THEN {ONE} "
-        f"ELSE {ZERO} END"
-        for k, mass in enumerate(ignorance)
-    ]
+def curve(axis: Axis, column: str, weights: Sequence[float]) -> str:
+    """Write weights as a function of an axis' column; the last one is of a missing reading."""
+    *known, missing = weights
+    if axis.kind is AxisKind.CATEGORY:
+        return of_categories(column, known, missing)
+    return piecewise(column, axis.peaks.tolist(), known, missing)
 
 
-def tree_average(
-    tree: Tree, masses: Sequence[Sequence[str]], scores: Sequence[float], node: int = 0
+def walk_average(
+    walk: Walk, names: Sequence[Sequence[str]], weights: Sequence[float], node: int = 0
 ) -> str:
-    """Average the scores of the leaves below a node, by the masses of the branches to them."""
-    if tree.split[node] < 0:
-        return literal(scores[node])
-    shares = masses[tree.split[node]]
-    below = [tree_average(tree, masses, scores, child) for child in tree.children(node)]
-    pairs = zip(shares, below, strict=True)
-    return added([f"{share} * {value}" for share, value in pairs if value != ZERO])
+    """Average the weights of the rules below a node, by the memberships on the way to them.
+
+    ``names`` has the columns of the memberships of each axis.
+    """
+    split, child = int(walk.split[node]), int(walk.child[node])
+    if split < 0:
+        return literal(weights[child])
+    below = [walk_average(walk, names, weights, child + k) for k in range(len(names[split]))]
+    pairs = zip(names[split], below, strict=True)
+    return added([f"{name} * {value}" for name, value in pairs if value != ZERO])
+
+
+def at_most_one(value: str) -> str:
+    """Write a share: a sum of shares may round to a bit more than 1."""
+    return f"CASE WHEN {value} < 1 THEN {value} ELSE 1e0 END"
 
 
 def root_steps(square: str, root: str, most: float) -> list[Step]:

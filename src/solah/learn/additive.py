@@ -12,7 +12,7 @@ import numpy as np
 from solah.exceptions import DataError
 from solah.learn.design import Design
 from solah.learn.sample import mean_and_error
-from solah.learn.selection import choose, prices_of
+from solah.learn.selection import choose, fit_terms, reduce_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from solah.learn.cone import Cone
     from solah.learn.lost import FittedRows
     from solah.learn.objective import Scores
-    from solah.learn.recipe import AdditiveRecipe, Strength
+    from solah.learn.recipe import AdditiveRecipe
     from solah.learn.sample import Sample
     from solah.learn.selection import Choice
     from solah.learn.terms import SingleTerm, Term
@@ -136,7 +136,7 @@ def settle(
     design = Design.begin(sample, recipe)
     _check_required(design, recipe)
     tell("fitting the rules")
-    _fit(design, recipe, choice.strength, choice.n_products)
+    fit_terms(design, recipe, choice.strength, choice.n_products)
     for max_rules in _allowed(choice):
         structure = _reduced(design.again_fitted(), recipe, choice, max_rules)
         if max_rules is None or structure.is_as_good_as_expected:
@@ -164,22 +164,5 @@ def _reduced(
     design: Design, recipe: AdditiveRecipe, choice: Choice, max_rules: int | None
 ) -> Structure:
     """Go to so many rules, and fit what is left."""
-    path = design.path(choice.strength, prices_of(design.sample, recipe))
-    if max_rules is not None:
-        path.walk(max_rules)
-    if recipe.budget.max_attributes is not None:
-        path.drop_attributes(recipe.budget.max_attributes)
-    path.drop_idle(choice.allowance * float(design.sample.weights.sum()))
-    reduced = design.refit(path, choice.strength)
+    reduced, path = reduce_terms(design, recipe, choice, max_rules)
     return Structure(design, reduced, path.reduction(), choice)
-
-
-def _fit(design: Design, recipe: AdditiveRecipe, strength: Strength, n_products: int) -> None:
-    """Fit the single terms, then those of missing readings and of pairs; few rules come later."""
-    design.fit(strength, is_rough=True)
-    design.add_missing(recipe.missing_statistic)
-    if design.scores is None:
-        design.fit(strength, is_rough=True)
-    for number in recipe.interactions.stages(n_products):
-        design.add_products(number, recipe.interactions)
-        design.fit(strength, is_rough=True)

@@ -11,9 +11,10 @@ alike in all directions; numbers by one linear system.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
@@ -48,7 +49,7 @@ class Scores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathStep:
+class PathStep(ABC):
     """A number of rules, and how good it is on rows that were held out.
 
     Attributes
@@ -68,14 +69,18 @@ class PathStep:
     metrics: ClassVar[tuple[str, str]]
 
     @property
+    @abstractmethod
     def loss(self) -> float:
         """The metric that numbers of rules are compared by; the lower, the better."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def quality(self) -> float:
         """The second metric; the higher, the better."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def shifted(self, loss: float, quality: float) -> Self:
+        """Return the step with both metrics moved."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +108,10 @@ class ClassStep(PathStep):
         """The accuracy."""
         return self.accuracy
 
+    def shifted(self, loss: float, quality: float) -> Self:
+        """Return the step with log-loss and accuracy moved."""
+        return replace(self, log_loss=self.log_loss + loss, accuracy=self.accuracy + quality)
+
 
 @dataclass(frozen=True, kw_only=True)
 class NumberStep(PathStep):
@@ -128,6 +137,10 @@ class NumberStep(PathStep):
     def quality(self) -> float:
         """The share of the variance that is explained."""
         return self.r2
+
+    def shifted(self, loss: float, quality: float) -> Self:
+        """Return the step with RMSE and R² moved."""
+        return replace(self, rmse=self.rmse + loss, r2=self.r2 + quality)
 
 
 class Objective(Protocol):

@@ -27,7 +27,7 @@ from solah.device.fixed_tables import (
     values_of,
 )
 from solah.device.fixed_twin import FixedTwin, shift
-from solah.device.lowering import lower
+from solah.device.layout import lay_out, leaf_rules
 from solah.exceptions import DataError, ParameterError
 from solah.kernels import native
 from solah.kernels.choose import kernel
@@ -317,7 +317,7 @@ class Learner:
                 "single rows; train the model again"
             )
         self._model = model
-        tables = fixed_tables(lower(model, only_trees=True), learns=True)
+        tables = fixed_tables(lay_out(model, only_walks=True), learns=True)
         self.tables = replace(tables, bounds=learnt_bounds(model, tables))
         self.twin = LearningTwin(self.tables, Pace(pace, forgetting))
 
@@ -358,7 +358,7 @@ class Learner:
         learnt = learnt.reshape(self.twin.learnt.shape)
         for stage in self.tables.stages:
             for walk in self.tables.walks[stage.parts.walks]:
-                lines = learnt[walk.first_rule + np.unique(walk.first_child[walk.split < 0])]
+                lines = learnt[walk.first_rule : walk.first_rule + len(walk.values)]
                 if not _may_be_learnt(lines, stage.is_weighed):
                     raise DataError(
                         f"what a device learnt is damaged: {walk.name!r} has numbers that no rule "
@@ -367,18 +367,14 @@ class Learner:
         self.twin.learnt = learnt
 
     def _with_learnt(self, tree: Tree, walk: FixedWalk) -> Tree:
-        leaves = tree.leaves
-        if tree.missing is not None and tree.split[0] < 0:  # the walk asks whether it is known
-            leaves = leaves + 1
-        lines = walk.first_rule + walk.first_child[leaves]
-        learnt = self.twin.learnt[lines] / (1 << LEARNT_BITS)
+        lines = self.twin.learnt[walk.first_rule : walk.first_rule + len(walk.values)]
+        numbers = lines / (1 << LEARNT_BITS)
+        learnt = numbers[leaf_rules(tree)[tree.leaves]]
         if tree.scores is not None:
             scores, missing = tree.scores.copy(), tree.missing
             scores[tree.leaves] = _centred(learnt)
-            if missing is not None:  # the last leaf of the walk
-                of_missing = self.twin.learnt[walk.first_rule + walk.first_child[-1:]]
-                moved = _centred(of_missing / (1 << LEARNT_BITS))[0]
-                missing = replace(missing, scores=tuple(moved.tolist()))
+            if missing is not None:  # the last line of the walk
+                missing = replace(missing, scores=tuple(_centred(numbers[-1:])[0].tolist()))
             return replace(tree, scores=scores, missing=missing)
         belief, shares = tree.belief.copy(), np.maximum(learnt, 0.0)
         belief[tree.leaves] = np.column_stack([np.maximum(1 - shares.sum(axis=1), 0.0), shares])

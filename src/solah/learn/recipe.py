@@ -256,6 +256,7 @@ class AdditiveRecipe:
     many_rows : so many rows tell settings apart with fewer folds
     max_rows : a sample of so many different rows settles words and rules
     compared_rows : so many of them are enough to compare strengths, pairs and numbers of rules
+    least_tested : so many rows that no choice has seen are enough to measure it on
     max_numbers : the sample is smaller where its memberships would be more numbers
     missing_statistic : how far a missing reading must move the goal to get a rule of its own
     may_lose : what may be lost when a model decides, so that scores are fitted to that, too
@@ -270,9 +271,10 @@ class AdditiveRecipe:
     strengths: tuple[Strength, ...] = STRENGTHS
     n_folds: int = 5
     n_folds_of_many: int = 3
-    many_rows: int = 1_500
+    many_rows: int = 3_000
     max_rows: int = 20_000
     compared_rows: int = 6_000
+    least_tested: int = 1_000
     max_numbers: int = 8_000_000
     missing_statistic: float = 12.0
     may_lose: Part | None = None

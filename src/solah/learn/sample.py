@@ -104,7 +104,8 @@ class Sample:
     @property
     def _classes(self) -> Int64:
         """The class of each row; all rows are alike where the target is a number."""
-        return getattr(self.objective, "codes", np.zeros(self.n_rows, dtype=np.int64))
+        codes = getattr(self.objective, "codes", None)
+        return np.zeros(self.n_rows, dtype=np.int64) if codes is None else np.asarray(codes)
 
     def take(self, rows: NDArray[np.intp]) -> Sample:
         """Return some of the rows."""
@@ -142,6 +143,11 @@ class Sample:
         share = self.share * float(weights.sum() / self.weights.sum())
         return replace(taken, weights=weights, share=share, is_part=True)
 
+    def split(self, n_rows: int) -> tuple[Sample, Sample]:
+        """Return the first rows and the others, in the order in which ``first`` takes them."""
+        order = np.argsort(self.digests, kind="stable")
+        return self.take(np.sort(order[:n_rows])), self.take(np.sort(order[n_rows:]))
+
     def folds(self, n_folds: int) -> list[Fold]:
         """Split the rows into folds, by their groups or their digests.
 
@@ -158,7 +164,7 @@ class Sample:
         """Return how many pieces of each row are in each fold: ``(n_folds, n_rows)``."""
         first = (self.digests >> np.uint64(7)) % np.uint64(n_folds)
         turn = (np.arange(n_folds)[:, None] - first.astype(np.int64)[None, :]) % n_folds
-        return np.maximum(0, (self.pieces[None, :] - turn + n_folds - 1) // n_folds)
+        return np.asarray(np.maximum(0, (self.pieces[None, :] - turn + n_folds - 1) // n_folds))
 
     def _dealt_by_group(self, n_folds: int) -> Int64:
         """Return the same with each group in one fold."""

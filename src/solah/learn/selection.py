@@ -4,12 +4,15 @@ One choice after another is made on the same folds. Every fold places its own wo
 own products, so that no figure comes from rows that were trained on. The best of several
 candidates looks better than it is, though. Each choice is therefore made again without each fold
 in turn, and the loss of that fold with the choice of the others shows how much better.
+
+Where there are more rows than it takes to choose, figures come from a model of three quarters of
+them, tested on rows that no choice has seen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from solah.data.digests import UInt64
     from solah.kernels.arrays import Float, Int64
+    from solah.learn.budget import Path
     from solah.learn.cuts import SplitGains
     from solah.learn.objective import PathStep, Scores
     from solah.learn.recipe import (
@@ -49,7 +53,8 @@ class Choice:
     n_products : how many products of two attributes there are
     max_rules : the most rules; None for any number
     path : the numbers of rules that were compared
-    reason : why, in a sentence
+    measured : how the figures of the path were measured
+    within : the tolerance that let fewer rules count as good
     expected : the mean loss of held-out rows with that number of rules, and its standard error;
         None where nothing was held out
     allowance : by how much the mean loss may still rise before it is out of tolerance
@@ -60,9 +65,27 @@ class Choice:
     n_products: int
     max_rules: int | None
     path: tuple[PathStep, ...] = ()
-    reason: str = ""
+    measured: str = ""
+    within: str = ""
     expected: tuple[float, float] | None = None
     allowance: float = 0.0
+
+    @property
+    def chosen(self) -> PathStep:
+        """The number of rules that was chosen from the path."""
+        return next(step for step in self.path if step.is_chosen)
+
+    @property
+    def reason(self) -> str:
+        """Why it is this number of rules, in a sentence; empty if none were compared."""
+        if not self.path:
+            return ""
+        best = min(self.path, key=lambda step: step.loss)
+        return (
+            f"{self.chosen.max_rules} rules: the fewest whose {self.measured} {best.metrics[1]} "
+            f"({self.chosen.loss:.4g}) is within {self.within} of the best "
+            f"({best.loss:.4g}, {best.max_rules} rules)"
+        )
 
     @property
     def word_kind(self) -> str:
@@ -81,8 +104,7 @@ def choose(sample: Sample, recipe: AdditiveRecipe, tell: Tell) -> Choice:
     n_folds = recipe.n_folds_of_many if is_many and sample.groups is None else recipe.n_folds
     folds = compared.folds(n_folds) if is_open else []
     if len(folds) < 2:
-        reason = "there are too few rows to compare numbers of rules" if is_open else ""
-        return Choice(recipe.words.kind, middle, n_products, budget.max_rules, (), reason)
+        return Choice(recipe.words.kind, middle, n_products, budget.max_rules)
     held_out = HeldOut.of([fold.tested for fold in folds])
     words, trials = _choose_words(folds, held_out, recipe, middle, tell)
     strength = middle
@@ -93,7 +115,14 @@ def choose(sample: Sample, recipe: AdditiveRecipe, tell: Tell) -> Choice:
     if budget.max_rules is not None:
         return Choice(words, strength, n_products, budget.max_rules)
     tell("comparing numbers of rules")
-    return _choose_rules(trials, held_out, words, strength, n_products, budget)
+    choice = _choose_rules(trials, held_out, words, strength, n_products, budget)
+    n_tested = min(sample.n_rows // 4, sample.n_rows - compared.n_rows)
+    # Of rare classes, more rows than their share are compared, and too few are left to test on.
+    has_rare = compared.n_rows > recipe.compared_rows
+    if n_tested < recipe.least_tested or has_rare or sample.groups is not None:
+        return choice
+    tell("testing the rules")
+    return _tested(choice, *sample.split(sample.n_rows - n_tested), recipe.with_words(words))
 
 
 class Result(NamedTuple):
@@ -397,14 +426,13 @@ def _choose_rules(
         return _Tolerance.of(losses, rows, budget).select()
 
     chosen = held_out.choose(select, [*results, Result(nothing, np.zeros_like(nothing))])
-    best = int(np.argmin(found.means))
     too_low, too_high = held_out.optimism
     objective = trials[0].fold.tested.objective
     path = [
         objective.step(
-            found.means[k] + too_low,
+            float(found.means[k]) + too_low,
             held_out.mean(results[k].hits)[0] - too_high,
-            found.errors[k],
+            float(found.errors[k]),
             max_rules=max_rules,
             n_rules=float(np.mean([one[k].n_rules for one in walked])),
             n_attributes=float(np.mean([one[k].n_attributes for one in walked])),
@@ -412,22 +440,60 @@ def _choose_rules(
         )
         for k, max_rules in enumerate(steps)
     ]
-    how = "cross-validated" if held_out.groups is None else "group cross-validated"
-    reason = (
-        f"{steps[chosen]} rules: the fewest whose {how} {path[best].metrics[1]} "
-        f"({path[chosen].loss:.4g}) is within {found.criterion(chosen)} of the best "
-        f"({path[best].loss:.4g}, {steps[best]} rules)"
-    )
     return Choice(
         words,
         strength,
         n_products,
         steps[chosen],
         tuple(path),
-        reason,
-        expected=(found.means[chosen] + too_low, held_out.mean(results[chosen].losses)[1]),
+        "cross-validated" if held_out.groups is None else "group cross-validated",
+        found.criterion(chosen),
+        expected=(float(found.means[chosen]) + too_low, held_out.mean(results[chosen].losses)[1]),
         allowance=float(max(found.limits[chosen] - found.means[chosen], 0.0)),
     )
+
+
+def fit_terms(design: Design, recipe: AdditiveRecipe, strength: Strength, n_products: int) -> None:
+    """Fit the single terms, then those of missing readings and of pairs; few rules come later."""
+    design.fit(strength, is_rough=True)
+    design.add_missing(recipe.missing_statistic)
+    if design.scores is None:
+        design.fit(strength, is_rough=True)
+    for number in recipe.interactions.stages(n_products):
+        design.add_products(number, recipe.interactions)
+        design.fit(strength, is_rough=True)
+
+
+def _tested(choice: Choice, learned: Sample, tested: Sample, recipe: AdditiveRecipe) -> Choice:
+    """Measure a choice on rows that no choice has seen, and move the figures of the path there."""
+    design = Design.begin(learned, recipe)
+    fit_terms(design, recipe, choice.strength, choice.n_products)
+    scores, path = reduce_terms(design, recipe, choice, choice.max_rules)
+    totals = scores.of(design.columns_of(tested) @ path.reduction())
+    rows = HeldOut.of([tested])
+    loss, error = rows.mean(tested.objective.losses(totals))
+    hits, _ = rows.mean(tested.objective.hits(totals))
+    before, counts = choice.chosen, {"max_rules": 0, "n_rules": 0.0, "n_attributes": 0.0}
+    found = tested.objective.step(loss, hits, error, **counts)
+    moved = found.loss - before.loss, found.quality - before.quality
+    return replace(
+        choice,
+        path=tuple(step.shifted(*moved) for step in choice.path),
+        expected=(loss, error),
+    )
+
+
+def reduce_terms(
+    design: Design, recipe: AdditiveRecipe, choice: Choice, max_rules: int | None
+) -> tuple[Scores, Path]:
+    """Go to a number of rules, drop what is idle, and fit what is left."""
+    path = design.path(choice.strength, prices_of(design.sample, recipe))
+    if max_rules is not None:
+        path.walk(max_rules)
+    if recipe.budget.max_attributes is not None:
+        path.drop_attributes(recipe.budget.max_attributes)
+    path.drop_idle(choice.allowance * float(design.sample.weights.sum()))
+    return design.refit(path, choice.strength), path
 
 
 def prices_of(sample: Sample, recipe: AdditiveRecipe) -> Mapping[int, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.data import Kind
-from solah.data.spelling import spell_number
 from solah.kernels.arrays import FocalSets
 from solah.model.limits import are_apart
+from solah.model.word_ranges import WordRange, cored_ranges, overlapping_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,31 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import State
-
-
-@dataclass(frozen=True)
-class WordRange:
-    """Where a word describes an attribute: fully, and at least partly."""
-
-    word: str
-    fully: tuple[float, float]
-    partly: tuple[float, float]
-
-    def outline(self, low: float, high: float) -> list[tuple[float, float]]:
-        """Return the corners of the word's shape: readings from low to high, and how far it fits.
-
-        Examples
-        --------
-        >>> WordRange("small", (-math.inf, 2.0), (-math.inf, 3.0)).outline(0.0, 9.0)
-        [(0.0, 1.0), (2.0, 1.0), (3.0, 0.0)]
-        """
-        (rise, gone), (full, fall) = self.partly, self.fully
-        left = [(low, 1.0)] if math.isinf(full) else [(rise, 0.0), (full, 1.0)]
-        right = [(high, 1.0)] if math.isinf(fall) else [(fall, 1.0), (gone, 0.0)]
-        return list(dict.fromkeys(left + right))  # a core may be a point
-
-    def __str__(self) -> str:
-        return f"{self.word}: fully {_interval(self.fully)}, partly {_interval(self.partly)}"
 
 
 @dataclass(frozen=True)
@@ -136,21 +110,20 @@ class Attribute:
         return tuple(place for place, core in enumerate(self.cores) for _ in _core_peaks(core))
 
     def word_ranges(self) -> tuple[WordRange, ...]:
-        """Return where each word of a continuous attribute applies."""
-        if self.cores:
-            before = (-np.inf, *(high for _, high in self.cores[:-1]))
-            after = (*(low for low, _ in self.cores[1:]), np.inf)
-            ranges = zip(self.words, self.cores, zip(before, after, strict=True), strict=True)
-            return tuple(WordRange(word, core, partly) for word, core, partly in ranges)
-        ends = (-np.inf, -np.inf, *self.peaks, np.inf, np.inf)
-        return tuple(
-            WordRange(
-                word,
-                fully=(ends[2 * i + 1], ends[2 * i + 3]),
-                partly=(ends[2 * i], ends[2 * i + 4]),
-            )
-            for i, word in enumerate(self.words)
-        )
+        """Return where each word applies; nothing for categories, which have no ranges.
+
+        Examples
+        --------
+        >>> cores = [(-np.inf, 0.8599999), (0.9412, np.inf)]
+        >>> distance = cored_attribute("distance", ("short", "long"), cores, (0.5, 0.5), 0.1, 5.0)
+        >>> print(distance.word_ranges()[0])
+        short: fully up to 0.86, partly up to 0.94
+        """
+        if not self.is_continuous:
+            return ()
+        if not self.cores:
+            return overlapping_ranges(self.words, self.peaks)
+        return cored_ranges(self.words, self.cores, (self.high or 0.0) - (self.low or 0.0))
 
 
 def cored_attribute(
@@ -358,14 +331,3 @@ def flatten(attributes: Sequence[Attribute]) -> FocalSets:
         ignorance=np.array([mass for a in attributes for mass in a.ignorance], dtype=np.float64),
         offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
     )
-
-
-def _interval(ends: tuple[float, float]) -> str:
-    low, high = ends
-    if np.isinf(low) and np.isinf(high):
-        return "everywhere"
-    if np.isinf(low):
-        return f"up to {spell_number(high)}"
-    if np.isinf(high):
-        return f"from {spell_number(low)}"
-    return f"from {spell_number(low)} to {spell_number(high)}"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data.digests import chain, digest_column
+from solah.data import to_numbers
+from solah.data.digests import chain, digest_column, digest_numbers
+from solah.model.document import Task
+from solah.model.encode import encode_column, encode_goal
 from solah.model.limits import MOST_NUMBER
 
 if TYPE_CHECKING:
@@ -16,12 +19,13 @@ if TYPE_CHECKING:
 
     from solah.data import Column, Table
     from solah.data.json_reader import Reader
-    from solah.model.attributes import Attribute
     from solah.model.document import Model
 
 MAX_ROWS = 2**53
 MAX_TEXT = 1_000
 MAX_LEFT_OUT = 10_000
+MAX_COLUMNS = 1_000_000
+MAX_NAME = 1_000_000
 _DIGITS = 32
 _SCORES = {
     "accuracy": (0.0, 1.0),
@@ -60,7 +64,8 @@ class Provenance:
     modified : when the file was changed last, in UTC
     rows : how many rows there were
     classes : how many of them each class had, in the order of the goal's states
-    digest : what :func:`digest_data` made of them
+    digest : what :func:`digest_data` made of all their columns
+    columns : what :func:`digest_columns` made of each attribute
     left_out : columns that were kept out of decisions
     out_of_fold : how such a model did on rows held out
     """
@@ -70,41 +75,55 @@ class Provenance:
     rows: int | None = None
     classes: tuple[int, ...] = ()
     digest: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     out_of_fold: OutOfFold | None = None
 
 
-def digest_data(attributes: tuple[Attribute, ...], table: Table, goal: Column) -> str:
-    """Digest the rows of a model's attributes and its goal.
+def digest_data(table: Table) -> str:
+    """Digest the rows of a table, whatever a model uses of them.
 
     Neither the order of the rows nor that of the columns matters, nor does it whether a number is
     written as 7, 7.0 or text. It tells rows apart; it is no proof against those who forge them.
 
     Examples
     --------
-    >>> from solah import LinguisticTreeClassifier, datasets
-    >>> from solah.data import as_column
-    >>> iris = datasets.load("iris")
-    >>> attributes = LinguisticTreeClassifier().fit(iris.table, iris.goal).model_.attributes
-    >>> backwards = np.arange(150)[::-1]
-    >>> digest_data(attributes, iris.table, as_column("class", iris.goal)) == digest_data(
-    ...     attributes, iris.table.take(backwards), as_column("class", iris.goal[backwards])
-    ... )
+    >>> from solah import datasets
+    >>> iris = datasets.load("iris").table
+    >>> digest_data(iris) == digest_data(iris.take(np.arange(150)[::-1]))
     True
     """
-    names = sorted(one.name for one in attributes)
-    columns = [*(table.column(name) for name in names), goal]
-    rows = chain(map(digest_column, columns), np.zeros(table.n_rows, np.uint64))
-    head = "\n".join([*names, goal.name]).encode("utf-8", "surrogatepass")
+    names = sorted(table.names)
+    columns = [digest_column(table.column(name)) for name in names]
+    rows = chain(columns, np.zeros(table.n_rows, np.uint64))
+    head = "\n".join(names).encode("utf-8", "surrogatepass")
     return sha256(head + np.sort(rows).astype("<u8").tobytes()).hexdigest()[:_DIGITS]
 
 
+def digest_columns(model: Model, table: Table, goal: Column) -> dict[str, str]:
+    """Digest each attribute of a model together with the goal, as the model reads them.
+
+    A model that has lost attributes, and rows that have more columns or are written in another
+    way, can so be matched by the attributes that are left.
+    """
+    is_class = model.goal.task is Task.CLASSIFICATION
+    truth = encode_goal(goal, model.goal) if is_class else to_numbers(goal).values
+    start = digest_numbers(truth)
+    rows = {
+        one.name: chain([digest_numbers(encode_column(table, one))], start)
+        for one in model.attributes
+    }
+    return {name: f"{int(one.sum(dtype=np.uint64)):016x}" for name, one in rows.items()}
+
+
 def is_learnt_from(model: Model, table: Table, goal: Column | None) -> bool | None:
-    """Tell whether a model was learnt from these rows; None if its document does not tell."""
-    if goal is None or model.provenance is None or not model.provenance.digest:
+    """Return whether a model was learnt from these rows; None if its document does not tell."""
+    if goal is None or model.provenance is None:
         return None
-    named = replace(goal, name=model.goal.name)
-    return digest_data(model.attributes, table, named) == model.provenance.digest
+    known = model.provenance.columns
+    found = digest_columns(model, table, goal)
+    matches = [found[name] == known[name] for name in found if name in known]
+    return all(matches) if matches else None
 
 
 def provenance_record(provenance: Provenance) -> dict[str, Any]:
@@ -115,6 +134,7 @@ def provenance_record(provenance: Provenance) -> dict[str, Any]:
         "rows": provenance.rows,
         "classes": list(provenance.classes),
         "digest": provenance.digest,
+        "columns": dict(provenance.columns),
         "left_out": list(provenance.left_out),
         "out_of_fold": _known(vars(provenance.out_of_fold or OutOfFold())),
     }
@@ -127,14 +147,17 @@ def _known(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_provenance(reader: Reader, n_classes: int) -> Provenance:
     """Read and check what a document keeps."""
-    texts, others = ("source", "modified", "digest"), ("rows", "classes", "left_out", "out_of_fold")
-    fields = reader.record((), (*texts, *others))
+    texts = ("source", "modified", "digest")
+    fields = reader.record((), (*texts, "rows", "classes", "columns", "left_out", "out_of_fold"))
     found: dict[str, Any] = {key: fields[key].text(most=MAX_TEXT) for key in texts if key in fields}
     if "rows" in fields:
         found["rows"] = fields["rows"].integer(0, MAX_ROWS)
     if "classes" in fields:
         counts = fields["classes"].items(n_classes, n_classes)
         found["classes"] = tuple(one.integer(0, MAX_ROWS) for one in counts)
+    if "columns" in fields:
+        digests = fields["columns"].named(MAX_COLUMNS, MAX_NAME)
+        found["columns"] = {name: one.text(most=MAX_TEXT) for name, one in digests.items()}
     if "left_out" in fields:
         found["left_out"] = fields["left_out"].texts(0, MAX_LEFT_OUT)
     if "out_of_fold" in fields:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from solah.data.spelling import spell_mean, spell_number
-from solah.model.attributes import WordRange
+from solah.model import WordRange
 from solah.report.marking import written
 from solah.report.svg import path, tag
 

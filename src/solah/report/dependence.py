@@ -9,7 +9,6 @@ import numpy as np
 
 from solah.data import Column, Kind, Table
 from solah.data.spelling import spell_whole
-from solah.model.beliefs import fusion_inputs
 from solah.report.sampling import spread_evenly
 
 if TYPE_CHECKING:
@@ -61,12 +60,11 @@ def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
 def _by_tree(model: Model) -> tuple[list[int], list[dict[str, Any]]]:
     """Order attributes by tree or group, each once; those that no tree reads come last."""
     places = {attribute.name: place for place, attribute in enumerate(model.attributes)}
-    inputs = fusion_inputs(model.nodes)
     group_of = {
-        name: group.name
-        for group in model.fusions
-        if group.name in inputs
-        for name in group.origins
+        stage.part_names[part]: group.name
+        for stage in model.program.stages
+        for group in stage.groups[:-1]
+        for part in group.parts
     }
     members: dict[str, list[int]] = {}
     for tree in model.trees:

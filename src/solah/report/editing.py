@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.model.document import Fusion
+from solah.model.document import Tree
 from solah.model.format import to_json
+from solah.model.program import Link
+from solah.report.live import rule_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,17 +33,25 @@ def describe_editing(model: Model) -> dict[str, Any]:
     editing : dict
         ``why_not`` tells why the model cannot be edited rule by rule; it is empty if it can, and
         then ``document`` has the parts of the document as JSON text: what is not edited is
-        downloaded as it was, to the last digit.
+        downloaded as it was, to the last digit. ``leaves`` has, for each node of the model, the
+        rules of its leaves in the program.
     """
-    reason = _why_not(model)
-    return {"why_not": reason, "document": {} if reason else _document_parts(model)}
+    if reason := _why_not(model):
+        return {"why_not": reason, "document": {}, "leaves": []}
+    leaves = [_leaves(node) if isinstance(node, Tree) else [] for node in model.nodes]
+    return {"why_not": "", "document": _document_parts(model), "leaves": leaves}
+
+
+def _leaves(tree: Tree) -> list[int | None]:
+    """Return the number of each leaf's rule; None for a node that splits."""
+    numbers = rule_numbers(tree)
+    pairs = zip(tree.split.tolist(), tree.heads.tolist(), strict=True)
+    return [numbers[head] if split < 0 else None for split, head in pairs]
 
 
 def _why_not(model: Model) -> str:
-    nodes = {node.name for node in model.nodes}
-    if isinstance(model.root, Fusion) and not any(
-        attribute.origin in nodes for tree in model.trees for attribute in tree.inputs
-    ):
+    stages = model.program.stages
+    if len(stages) == 1 and stages[0].link is not Link.SHARES:
         return ""
     return (
         "This model cannot be edited here: its rules are branches of trees, which share their "

@@ -20,20 +20,19 @@ _UNKNOWN = "-"
 
 
 def describe_groups(measured: Groups) -> dict[str, Any]:
-    """Describe what was measured by a column, ready for JSON.
-
-    Of two classes, the second counts as the positive one.
-    """
+    """Describe what was measured by a column, ready for JSON."""
     return {
         "column": measured.column,
         "classes": list(measured.classes),
+        "positive": measured.positive or None,
         "few_rows": FEW_ROWS,
-        "groups": [_describe(one, measured.classes) for one in measured.groups],
-        "all": _describe(measured.whole, measured.classes),
+        "groups": [_describe(one, measured) for one in measured.groups],
+        "all": _describe(measured.whole, measured),
     }
 
 
-def _describe(group: ClassGroup | NumberGroup, classes: Sequence[str]) -> dict[str, Any]:
+def _describe(group: ClassGroup | NumberGroup, measured: Groups) -> dict[str, Any]:
+    classes = measured.classes
     shown = {"group": group.name, "rows": group.n_rows, "few": group.n_rows < FEW_ROWS}
     if not classes:
         names = ("mae", "mean_error", "low", "high")
@@ -49,9 +48,10 @@ def _describe(group: ClassGroup | NumberGroup, classes: Sequence[str]) -> dict[s
         "log_loss": group.log_loss,
         "brier": group.brier,
     }
-    if len(classes) == 2:
-        described["false_positive"] = _rate(group.recall[0].rest)
-        described["false_negative"] = _rate(group.recall[1].rest)
+    if measured.positive:
+        positive = classes.index(measured.positive)
+        described["false_positive"] = _rate(group.recall[1 - positive].rest)
+        described["false_negative"] = _rate(group.recall[positive].rest)
     return described
 
 
@@ -90,8 +90,8 @@ def group_notes(described: Mapping[str, Any]) -> list[str]:
     classes = described["classes"]
     if classes:
         notes.append("In brackets: where the true share lies in 95 of 100 cases (Wilson).")
-    if len(classes) == 2:
-        no, yes = classes
+    if yes := described["positive"]:
+        (no,) = (one for one in classes if one != yes)
         notes.append(
             f"False positives: of those that are {no}, decided {yes}. "
             f"False negatives: of those that are {yes}, decided {no}."
@@ -143,9 +143,9 @@ def _measures(described: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]
     if not classes:
         return [("mean absolute error", ("mae",)), ("estimate less truth", ("mean_error",))]
     shown: list[tuple[str, tuple[str, ...]]] = [("accuracy", ("accuracy",))]
-    if len(classes) == 2:
+    if positive := described["positive"]:
         shown += [
-            (f"decided {classes[1]}", ("decided", classes[1])),
+            (f"decided {positive}", ("decided", positive)),
             ("false positives", ("false_positive",)),
             ("false negatives", ("false_negative",)),
         ]

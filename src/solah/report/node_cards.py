@@ -8,9 +8,9 @@ import numpy as np
 
 from solah.data.spelling import count, spell, spell_number
 from solah.explain.rules import told_rules
-from solah.explain.traversal import TracedRows
 from solah.explain.weights import numbers_of, signed
 from solah.model.document import Task, Tree
+from solah.model.evaluate import part_outputs, trace
 from solah.report.rule_lines import describe_lines
 
 if TYPE_CHECKING:
@@ -35,11 +35,14 @@ def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
     """
     places = {node.name: place for place, node in enumerate(model.nodes)}
     program = model.program
-    nothing = TracedRows(program, np.full((1, len(program.features)), np.nan))
+    stages = trace(program, np.full((1, len(program.features)), np.nan))
     described = []
     for place, node in enumerate(model.nodes):
-        added, belief = nothing.added[node.name][0, 0], nothing.outputs(node.name)[0]
-        adds = model.goal.is_additive_number and node.name not in program.stage_numbers
+        stage, part = program.part_numbers[node.name]
+        is_part = node.name not in program.stage_numbers
+        adds = stages[stage].parts[part].weights if is_part else stages[stage].outputs
+        belief = part_outputs(program, node.name, adds)[0]
+        is_sum = model.goal.is_additive_number
         tree = node if isinstance(node, Tree) else None
         described.append(
             {
@@ -51,9 +54,9 @@ def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
                 "about": _about(node, places),
                 "inputs": [places[origin] for origin in node.origins if origin in places],
                 "n_rules": len(told_rules(tree, model.goal)) if tree else 0,
-                "rules": describe_lines(tree, model, rules_a_tree) if tree else [],
-                "belief": [] if model.goal.is_additive_number else belief.tolist(),
-                "result": signed(added) if adds else _result(model.goal, belief),
+                "rules": describe_lines(model, tree, rules_a_tree) if tree else [],
+                "belief": [] if is_sum else belief.tolist(),
+                "result": signed(adds[0, 0]) if is_sum and is_part else _result(model.goal, belief),
             }
         )
     return described

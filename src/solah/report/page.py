@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from solah.data.spelling import spell
-from solah.export.arithmetic import evaluator_text
+from solah.export.js_tables import evaluator_text
 from solah.export.quoting import script_json
 from solah.report import charts, marking
 from solah.report.editing import pack
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SCRIPTS = (
+    "model.js",
     "attribute.js",
     "change.js",
     "trial.js",
@@ -173,6 +174,7 @@ def _editing(summary: dict[str, Any], marker: marking.Marker) -> dict[str, Any] 
         "document": summary["editing"]["document"],
         "titles": [node["title"] for node in nodes],
         "counts": [node["n_rules"] for node in nodes],
+        "leaves": summary["editing"]["leaves"],
         "rules": [
             [
                 {"text": _premise(rule["conditions"]), "fact": marker.split(rule["fact"])}

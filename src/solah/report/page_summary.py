@@ -50,6 +50,7 @@ def summarise_page(
     scores: CrossValidation | None = None,
     path: Sequence[PathStep] = (),
     by: Sequence[str] = (),
+    positive: str | None = None,
     with_rows: bool = True,
 ) -> dict[str, Any]:
     """Gather what the report page shows of a model, and of rows that it decides on.
@@ -70,6 +71,8 @@ def summarise_page(
         What each number of rules is worth: the ``path_`` of an estimator.
     by : sequence of str, default=()
         Columns of X by whose values error rates are measured; the model need not know them.
+    positive : str, default=None
+        Of two classes, the one whose false positives are counted; by default the second.
     with_rows : bool, default=True
         Whether the page may hold rows: some to look at, and, where the model can be edited, up to
         5,000 (and 250,000 readings) on which an edit is tried. Without, it has only what is
@@ -113,7 +116,7 @@ def summarise_page(
             )
         ],
         "nodes": describe_nodes(model, rules_a_tree),
-        **_on_rows(model, rows, source, by),
+        **_on_rows(model, rows, source, by, positive),
         "rows": held.shown() if held else [],
         "editing": editing,
         "sample": None if editing["why_not"] else held and held.sample(),
@@ -123,13 +126,19 @@ def summarise_page(
 
 
 def summarise_card(
-    model: Model, X: Any = None, y: Any = None, *, source: str = "", by: Sequence[str] = ()
+    model: Model,
+    X: Any = None,
+    y: Any = None,
+    *,
+    source: str = "",
+    by: Sequence[str] = (),
+    positive: str | None = None,
 ) -> dict[str, Any]:
     """Gather what a model card tells: what a model decides, from what, how well, and its limits.
 
     Parameters
     ----------
-    model, X, y, source, by
+    model, X, y, source, by, positive
         As in :func:`summarise_page`.
 
     Returns
@@ -149,18 +158,22 @@ def summarise_card(
     rows = None if X is None else DecidedRows(model, read_named(X), y)
     told = summarise(model, max_rules=len(model.trees))
     shown = ("goal", "size", "start", "when", "generator")
-    return {**{key: told[key] for key in shown}, **_on_rows(model, rows, source, by)}
+    return {**{key: told[key] for key in shown}, **_on_rows(model, rows, source, by, positive)}
 
 
 def _on_rows(
-    model: Model, rows: DecidedRows | None, source: str, by: Sequence[str]
+    model: Model,
+    rows: DecidedRows | None,
+    source: str,
+    by: Sequence[str],
+    positive: str | None,
 ) -> dict[str, Any]:
     """Gather what pages and cards tell of rows."""
     return {
         "data": rows and {"source": source, "rows": rows.n_rows, "with_truth": rows.n_known},
         "measured": rows and rows.measured(),
         "trust": rows and rows.trusted(),
-        "by": [rows.measured_by(name) for name in by] if rows else [],
+        "by": [rows.measured_by(name, positive) for name in by] if rows else [],
         "card": describe_card(model, rows),
     }
 
@@ -230,7 +243,7 @@ class DecidedRows:
         truth = np.where(self._is_known, self._truth, -1).astype(np.intp)
         return measure_trust(self._model, self.table, truth, self._beliefs)
 
-    def measured_by(self, name: str) -> dict[str, Any]:
+    def measured_by(self, name: str, positive: str | None) -> dict[str, Any]:
         """Measure the decisions on the rows with each value of a column."""
         from solah.evaluation import measure_class_groups, measure_number_groups
 
@@ -241,7 +254,7 @@ class DecidedRows:
             truth = np.where(self._is_known, self._truth, -1).astype(np.intp)
             names = [spell(state) for state in self._goal.states]
             decided = self._decided.astype(np.intp)
-            groups = measure_class_groups(column, truth, decided, self._beliefs, names)
+            groups = measure_class_groups(column, truth, decided, self._beliefs, names, positive)
         return describe_groups(groups)
 
     def shown(self) -> list[dict[str, Any]]:

@@ -22,13 +22,14 @@ def strongest_rules(tree: Tree, goal: Goal, most: int) -> list[tuple[int, Rule]]
     return list(told_rules(tree, goal).items())[:most]
 
 
-def describe_lines(tree: Tree, model: Model, most: int) -> list[dict[str, Any]]:
+def describe_lines(model: Model, tree: Tree, most: int) -> list[dict[str, Any]]:
     """Describe rules by their result and the belief that follows from it.
 
     Parameters
     ----------
-    tree : Tree
     model : Model
+    tree : Tree
+        One of the model's.
     most : int
         How many rules to list.
 
@@ -45,7 +46,7 @@ def describe_lines(tree: Tree, model: Model, most: int) -> list[dict[str, Any]]:
         {
             "conditions": [str(condition) for condition in rule.conditions],
             **(_evidence(rule, goal) if rule.adds else _conclusion(rule, goal)),
-            "belief": _belief(tree, rule, model),
+            "belief": _belief(model, tree, rule),
             "fact": rule.fact if rule.adds else "",
             "support": rule.support,
         }
@@ -53,11 +54,12 @@ def describe_lines(tree: Tree, model: Model, most: int) -> list[dict[str, Any]]:
     ]
 
 
-def _belief(tree: Tree, rule: Rule, model: Model) -> list[float]:
+def _belief(model: Model, tree: Tree, rule: Rule) -> list[float]:
+    """Return what the model would believe if it had this rule alone."""
     if model.goal.is_additive_number:
         return []
-    goes_up = np.array([[score for _, score in rule.adds] or rule.belief])
-    belief: list[float] = part_outputs(model.program, tree.name, goes_up)[0].tolist()
+    adds = np.array([[score for _, score in rule.adds] or rule.belief])
+    belief: list[float] = part_outputs(model.program, tree.name, adds)[0].tolist()
     return belief
 
 

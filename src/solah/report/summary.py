@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from solah.data.spelling import count
 from solah.explain import attribute_importances, rules_of
 from solah.explain.handwork import spell_policy
-from solah.explain.ranges import spell_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,9 +161,9 @@ def describe_attribute(attribute: Attribute) -> dict[str, Any]:
             "word": each.word,
             "fully": _closed(each.fully),
             "partly": _closed(each.partly),
-            "text": text,
+            "text": each.text,
         }
-        for each, (_, text) in zip(attribute.word_ranges(), spell_ranges(attribute), strict=True)
+        for each in attribute.word_ranges()
     ]
     return {**described, "words": words}
 

@@ -106,6 +106,7 @@ def find_pair(question: Question) -> Pair | None:
     both = np.column_stack([first[nearest], second[nearest]])
     targets = np.column_stack([pieces.at(both[:, k], sizes[nearest, k]) for k in (0, 1)])
     places, are_states = pieces.places[both], pieces.are_states[both]
+    targets = np.where(question.are_whole[places], np.rint(targets), targets)
     pairs = [
         pair
         for moving in (0, 1)
@@ -173,10 +174,12 @@ def _nearest_crossings(
 
     corner, along_first, along_second = leads_at(0, 0), leads_at(1, 0), leads_at(0, 1)
     box = np.stack([pieces.sizes[first], pieces.sizes[second]], axis=1)
+    unit = np.array([question.unit(place) for place in pieces.places.tolist()])
+    units = np.column_stack([unit[first], unit[second]])
     sizes, distance = np.zeros((len(first), 2)), np.full(len(first), np.inf)
     for rival in range(corner.shape[1]):
         rises = np.column_stack([along_first[:, rival], along_second[:, rival]])
-        point = _nearest_in_box(box, corner[:, rival], rises - corner[:, [rival]])
+        point = _nearest_in_box(box, corner[:, rival], rises - corner[:, [rival]], units)
         away = np.hypot(*point.T)
         better = np.nan_to_num(away, nan=np.inf) < distance
         sizes[better], distance[better] = point[better], away[better]
@@ -184,7 +187,7 @@ def _nearest_crossings(
     return sizes, distance
 
 
-def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
+def _nearest_in_box(box: Float, lead: Float, rises: Float, units: Float) -> Float:
     """Find the point of each box that is nearest to the origin and where the lead is gone.
 
     Parameters
@@ -192,6 +195,7 @@ def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
     box : (n, 2, 2) from where to where it goes, on each axis
     lead : (n,) the lead at the lower corner
     rises : (n, 2) how it grows towards the other end of each axis
+    units : (n, 2) the step of each axis, in which points are counted; 0 where there is none
 
     Returns
     -------
@@ -208,6 +212,18 @@ def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
     for axis in (0, 1):
         for end in (low, high):
             candidates.append(_on_edge(slope, bound, end[:, axis], axis))
+    nearest = _nearest_of(candidates, box, slope, bound)
+    stepped = np.flatnonzero(units.any(axis=1))
+    if len(stepped):
+        nearest[stepped] = _nearest_on_steps(
+            nearest[stepped], units[stepped], box[stepped], slope[stepped], bound[stepped]
+        )
+    return nearest
+
+
+def _nearest_of(candidates: Sequence[Float], box: Float, slope: Float, bound: Float) -> Float:
+    """Choose the nearest of several points ``(n, 2)`` in each box where the lead is gone."""
+    low, high = box[:, :, 0], box[:, :, 1]
     points = np.stack(candidates, axis=1)
     slack = 1e-12 * (1.0 + np.abs(bound))
     gone = (slope[:, None, :] * points).sum(axis=2) <= (bound + slack)[:, None]
@@ -217,6 +233,33 @@ def _nearest_in_box(box: Float, lead: Float, rises: Float) -> Float:
     best = np.argmin(away, axis=1)
     rows = np.arange(len(best))
     return np.where(np.isfinite(away[rows, best])[:, None], points[rows, best], np.nan)
+
+
+def _nearest_on_steps(
+    nearest: Float, units: Float, box: Float, slope: Float, bound: Float
+) -> Float:
+    """Move the nearest points to steps of their axes, one axis to a step beside, then the other.
+
+    The distance grows to both sides of the nearest point, so on one axis with steps the nearest
+    step is one of the two beside it.
+    """
+    candidates = []
+    for axis in (0, 1):
+        other = 1 - axis
+        outward = np.where(slope[:, other] < 0, 1, -1)  # where the lead is gone
+        for direction in (-1, 1):
+            end = _on_step(nearest[:, axis], units[:, axis], direction)
+            point = _on_edge(slope, bound, end, axis)
+            point[:, other] = _on_step(point[:, other], units[:, other], outward)
+            candidates.append(point)
+    return _nearest_of(candidates, box, slope, bound)
+
+
+def _on_step(sizes: Float, units: Float, direction: int | NDArray[np.intp]) -> Float:
+    """Round sizes down (-1) or up (1) to multiples of their unit, where they have one."""
+    steps = np.divide(sizes, units, out=np.zeros_like(sizes), where=units > 0)
+    whole = np.where(np.asarray(direction) > 0, np.ceil(steps - _STILL), np.floor(steps + _STILL))
+    return np.where(units > 0, whole * units, sizes)
 
 
 def _on_edge(slope: Float, bound: Float, end: Float, axis: int) -> Float:
@@ -259,7 +302,10 @@ def _go_with(
     chosen = np.flatnonzero(holds)
     narrowed = narrow(question, Brackets(origins, directions, inside, outside).take(chosen))
     points = narrowed.points(narrowed.outside[:, None])
-    for (first, second), point in zip(places[chosen].tolist(), points, strict=True):
+    ends, own = np.arange(len(points)), places[chosen, moving]
+    points[ends, own] = question.outward(own, points[ends, own])
+    does = question.decide(points) != question.decision  # if scores bend, a whole number may miss
+    for (first, second), point in zip(places[chosen[does]].tolist(), points[does], strict=True):
         if question.allows(point):
             readings = float(point[first]), float(point[second])
             size = math.hypot(*map(question.size, (first, second), readings))

@@ -58,6 +58,7 @@ class Question:
     Attributes
     ----------
     decision : the place of the class that is decided for
+    are_whole : (n_attributes,) which readings can only become other whole numbers
     ways : the ways that the readings may go
     coarse_ways : the same, with no more knots than the words have
     """
@@ -66,6 +67,7 @@ class Question:
         self.row, self.limits = row, limits
         self._program, self._goal = model.program, model.goal
         self.decision = int(self.decide(row[None, :])[0])
+        self.are_whole = np.array([limits.is_whole(*one) for one in enumerate(row.tolist())], bool)
         self.coarse_ways = limits.of_row(row, finer=False)
         self.ways = self._bent(limits.of_row(row)) if limits.is_fine else self.coarse_ways
 
@@ -88,6 +90,15 @@ class Question:
         points = np.repeat(self.row[None, :], len(places), axis=0)
         points[np.arange(len(points)), places] = readings
         return points
+
+    def outward(self, places: Places, readings: Float) -> Float:
+        """Round readings away from those of the row where only whole numbers can be read."""
+        rounded = np.where(readings > self.row[places], np.ceil(readings), np.floor(readings))
+        return np.where(self.are_whole[places], rounded, readings)
+
+    def unit(self, place: int) -> float:
+        """Return the size of a step between whole numbers; 0 if any number can be read."""
+        return 1.0 / self.limits.span(place) if self.are_whole[place] else 0.0
 
     def along(self, ways: Sequence[Way], stops: Sequence[Float]) -> Float:
         """Make points of the readings along ways, one way after the other."""
@@ -219,7 +230,8 @@ class Boundary:
 
     Attributes
     ----------
-    inside : the last reading before, or the end of the way if nothing changes
+    inside : the last reading before, or the end of the way if nothing changes; a whole number
+        where only those can be read, as is the next
     outside : the nearest reading that changes the decision; None if none does
     decision : the place of what is decided there
     """
@@ -253,8 +265,11 @@ def find_boundaries(question: Question) -> list[Boundary]:
         directions[rows, at] = 1.0
         _, inner, outer = (np.array(ends, dtype=np.float64) for ends in zip(*pieces, strict=True))
         lines = narrow(question, Brackets(origins, directions, inner, outer))
-        decided = question.decide(question.with_readings(at, lines.outside))
-        columns = (lines.inside.tolist(), lines.outside.tolist(), decided.tolist())
+        first = question.outward(at, lines.outside)
+        last = np.where(question.are_whole[at], first - np.sign(outer - inner), lines.inside)
+        decided = question.decide(question.with_readings(at, first))
+        columns = (last.tolist(), first.tolist(), decided.tolist())
         for (i, _, _), *boundary in zip(pieces, *columns, strict=True):
-            found[i] = Boundary(*boundary)
+            if boundary[-1] != question.decision:  # if scores bend, a whole number may miss
+                found[i] = Boundary(*boundary)
     return found

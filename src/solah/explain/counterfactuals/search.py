@@ -9,14 +9,8 @@ import numpy as np
 from solah.exceptions import DataError
 from solah.explain.counterfactuals.pairs import find_pair
 from solah.explain.counterfactuals.question import Boundary, Question, find_boundaries
-from solah.explain.counterfactuals.values import (
-    N_ROUNDINGS,
-    Change,
-    Changes,
-    Leeway,
-    Move,
-    rounded_outward,
-)
+from solah.explain.counterfactuals.rounding import N_ROUNDINGS, rounded_outward
+from solah.explain.counterfactuals.values import Change, Changes, Leeway, Move
 from solah.explain.counterfactuals.ways import Ways
 from solah.model.document import Task
 
@@ -171,12 +165,11 @@ class _Answer:
         if not attribute.is_continuous:
             return [reading] * N_ROUNDINGS
         low, high = self._limits.allowed(place, before)
-        ends = (attribute.low, attribute.high, before)
         rounded = rounded_outward(
             reading,
             upward=reading > before,
             span=self._limits.span(place),
-            whole=all(end is not None and float(end).is_integer() for end in ends),
+            whole=bool(self._question.are_whole[place]),
         )
         return [min(max(number, low), high) for number in rounded]
 

@@ -1,4 +1,4 @@
-"""What would change a decision: moves of readings, changes, and leeways, with few digits."""
+"""What would change a decision: moves of readings, changes, and leeways."""
 
 from __future__ import annotations
 
@@ -11,44 +11,12 @@ from solah.data.spelling import spell, spell_number
 if TYPE_CHECKING:
     from solah.data import State
 
-N_ROUNDINGS = 13
-_FEWEST_DIGITS = 2
-# Beyond, powers of ten with the digits above them would not be floats.
-_MOST_SCALE = 290
-
 
 def spell_reading(reading: State | None) -> str:
     """Write a reading with six digits at most, a state as it is, and nothing as unknown."""
     if reading is None:
         return "unknown"
     return spell_number(reading, 6) if isinstance(reading, float) else spell(reading)
-
-
-def rounded_outward(value: float, *, upward: bool, span: float, whole: bool = False) -> list[float]:
-    """Round a number away from where it came from, with more and more digits.
-
-    Parameters
-    ----------
-    value : what to round
-    upward : whether it was reached by going up
-    span : the range of such numbers, which sets what a coarse step is
-    whole : whether to begin with whole numbers
-
-    Examples
-    --------
-    >>> rounded_outward(13.12345, upward=True, span=4.0)[:3]
-    [13.13, 13.124, 13.1235]
-    """
-    scale = math.floor(math.log10(span)) if 0 < span < math.inf else 0
-    scale = min(max(scale, -_MOST_SCALE), _MOST_SCALE)
-    outward = math.ceil if upward else math.floor
-    rounded = []
-    fewest = min(_FEWEST_DIGITS - scale, 0) if whole else _FEWEST_DIGITS - scale
-    for digits in range(fewest, fewest + N_ROUNDINGS):
-        steps = value * 10.0**digits
-        number = outward(steps) / 10.0**digits if math.isfinite(steps) else value
-        rounded.append(round(number, digits))
-    return rounded
 
 
 @dataclass(frozen=True)

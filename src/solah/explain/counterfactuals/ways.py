@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solah.exceptions import ColumnError, ParameterError
+from solah.explain.counterfactuals.rounding import has_whole_numbers
 from solah.model.limits import LEAST_GAP, MOST_NUMBER
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class Way:
     knots : readings along the way, the nearest first
     sizes : how far each knot is, as a share of the range
     direction : 1 up, -1 down; 0 where only the knots can be read, and nothing between them
+    is_whole : whether only whole numbers can be read
     """
 
     place: int
@@ -41,6 +44,7 @@ class Way:
     knots: Float
     sizes: Float
     direction: int
+    is_whole: bool = False
 
     @property
     def is_stepwise(self) -> bool:
@@ -101,6 +105,7 @@ class Ways:
         for name in fixed:
             _refuse_unknown(name, known)
         self._fixed = frozenset(fixed)
+        self._have_whole_numbers = [has_whole_numbers(one) for one in model.attributes]
         program = model.program
         self.is_fine = not all(axis.is_read for axis in program.axes)
         self._meets = np.full((len(program.features),) * 2, self.is_fine)
@@ -131,6 +136,7 @@ class Ways:
 
     def with_knots(self, way: Way, new: Float, reading: float) -> Way:
         """Add readings to a way, which begins at a reading."""
+        new = np.setdiff1d(_around(new), way.stops) if way.is_whole else new
         knots = np.unique(np.concatenate([way.knots, new]))[:: way.direction]
         return replace(way, knots=knots, sizes=self.sizes(way.place, reading, knots))
 
@@ -149,9 +155,13 @@ class Ways:
     def allowed(self, place: int, reading: float) -> tuple[float, float]:
         """Return where a measured reading may go; one beyond all training rows may come back."""
         low, high = self.range_of(place)
-        if self.attributes[place].name in self._given:
-            return low, high
-        return min(low, reading), max(high, reading)
+        if self.attributes[place].name not in self._given:
+            return min(low, reading), max(high, reading)
+        return (math.ceil(low), math.floor(high)) if self.is_whole(place, reading) else (low, high)
+
+    def is_whole(self, place: int, reading: float) -> bool:
+        """Return whether a reading can only become another whole number."""
+        return self._have_whole_numbers[place] and float(reading).is_integer()
 
     def between(self, place: int, low: float, high: float, *, finer: bool = True) -> Float:
         """List readings from low to high between which scores are straight, or nearly so."""
@@ -179,13 +189,15 @@ class Ways:
 
     def _of_measured(self, place: int, reading: float, finer: bool) -> Iterator[Way]:
         low, high = self.allowed(place, reading)
-        start = min(max(reading, low), high)
+        start, is_whole = min(max(reading, low), high), self.is_whole(place, reading)
         down = self.between(place, low, start, finer=finer)[::-1]
         up = self.between(place, start, high, finer=finer)
-        for direction, knots in ((-1, down), (1, up)):
+        for direction, between in ((-1, down), (1, up)):
+            knots = _around(between)[::direction] if is_whole else between
             ahead = knots[1:] if start == reading else knots
             if len(knots) > 1:
-                yield Way(place, start, ahead, self.sizes(place, reading, ahead), direction)
+                sizes = self.sizes(place, reading, ahead)
+                yield Way(place, start, ahead, sizes, direction, is_whole)
 
     def _of_states(self, place: int, reading: float) -> Way:
         attribute = self.attributes[place]
@@ -193,6 +205,11 @@ class Ways:
         sizes = self.sizes(place, reading, others)
         nearest = np.argsort(sizes, kind="stable")
         return Way(place, reading, others[nearest], sizes[nearest], direction=0)
+
+
+def _around(readings: Float) -> Float:
+    """Return the whole numbers on both sides of readings, ascending."""
+    return np.unique([np.floor(readings), np.ceil(readings)])
 
 
 def _checked_ranges(

@@ -1,12 +1,13 @@
 // Computes what each attribute contributed to the decision: exact, with no sampling.
 //
-// The beginning is knowing nothing: every reading unknown. A tree's output is multilinear in the
-// masses of its inputs, so the Shapley value of an input is an integral along the straight line from
-// the masses of the beginning to those of the readings, and the integrand is a polynomial.
+// The beginning is knowing nothing: every reading is missing. What a term adds is multilinear in the
+// memberships of its axes, so the Shapley value of an axis is an integral along the straight line from
+// the memberships of the beginning to those of the readings, and the integrand is a polynomial.
 // A contribution is a vector, one number for each goal state; an attribute's is at its place.
 
 // A belief that moved less counts as one that did not move: it is rounding.
 const STILL = 1e-12;
+const LEAST_ROOT_BELIEF = 1e-300;
 
 /** Points and weights of Gauss and Legendre's quadrature on 0 to 1, exact up to degree 2n - 1. */
 function quadrature(n) {
@@ -27,69 +28,68 @@ function quadrature(n) {
   });
 }
 
-/** Add to each input's gradient, at one point of the line; return the value of a subtree. */
-function addGradients(tree, masses, weight, gradients, size, node = 0, reach = 1) {
-  const split = tree.split[node];
-  if (split < 0) return tree.scores[node];
+/** Add to the gradient by each membership, at one point of the line; return the value below a node. */
+function addGradients(term, memberships, weight, gradients, size, node = 0, reach = 1) {
+  const [split, child] = [term.split[node], term.child[node]];
+  if (split < 0) return term.weights[child];
   const value = new Array(size).fill(0);
-  masses[split].forEach((mass, k) => {
-    const child = tree.first[node] + k;
-    const below = addGradients(tree, masses, weight, gradients, size, child, reach * mass);
+  memberships[split].forEach((membership, k) => {
+    const below = addGradients(term, memberships, weight, gradients, size, child + k, reach * membership);
     const gradient = gradients[split][k];
     below.forEach((part, c) => {
-      value[c] += mass * part;
+      value[c] += membership * part;
       gradient[c] += weight * reach * part;
     });
   });
   return value;
 }
 
-/** The gradient by each mass of each input, averaged along the line from one row to another. */
-function averageGradients(tree, from, to, size) {
-  const gradients = from.map((masses) => masses.map(() => new Array(size).fill(0)));
-  for (const { at, weight } of quadrature(Math.ceil(tree.depth / 2))) {
-    const between = from.map((masses, a) => masses.map((mass, k) => mass + at * (to[a][k] - mass)));
-    addGradients(tree, between, weight, gradients, size);
+/** The gradient by each membership of each axis, averaged along the line from one row to another. */
+function averageGradients(term, from, to, size) {
+  const gradients = from.map((memberships) => memberships.map(() => new Array(size).fill(0)));
+  for (const { at, weight } of quadrature(Math.ceil(term.depth / 2))) {
+    const between = from.map((memberships, a) => memberships.map((one, k) => one + at * (to[a][k] - one)));
+    addGradients(term, between, weight, gradients, size);
   }
   return gradients;
 }
 
-function nothing(model) {
-  return model.attributes.map(() => new Array(model.size).fill(0));
+function nothing({ size }, { readings }) {
+  return readings.map(() => new Array(size).fill(0));
 }
 
 function addTo(total, part) {
   part.forEach((value, c) => { total[c] += value; });
 }
 
-/** Sum gradients times the changes of masses: a vector over the goal's states. */
+/** Sum gradients times the changes of memberships: a vector over the goal's states. */
 function along(gradients, changes) {
   return gradients[0].map((_, c) =>
     gradients.reduce((sum, gradient, k) => sum + gradient[c] * changes[k], 0));
 }
 
-/** Share what an input from a node below moved among the attributes that moved that node. */
-function shareBelow(input, gradients, moved, below, before, after) {
-  if (input.peaks === undefined) return below.map((changes) => along(gradients, changes));
-  const change = after[input.place] - before[input.place];
+/** Share what an axis of beliefs moved among the attributes that moved the stage below. */
+function shareBelow({ kind, output }, gradients, moved, below, before, after) {
+  if (kind === "all_beliefs") return below.map((changes) => along(gradients, changes));
+  const change = after[output] - before[output];
   return below.map((changes) =>
-    moved.map((part) => (Math.abs(change) > STILL ? (part * changes[input.place]) / change : 0)));
+    moved.map((part) => (Math.abs(change) > STILL ? (part * changes[output]) / change : 0)));
 }
 
-function treeContributions(model, tree, start, end, below) {
-  const masses = ({ readings, signals }) =>
-    tree.inputs.map((input) => inputMasses(model, input, readings, signals));
-  const [from, to] = [masses(start), masses(end)];
-  const gradients = averageGradients(tree, from, to, model.size);
-  const total = nothing(model);
-  tree.inputs.forEach((input, a) => {
-    const moved = along(gradients[a], to[a].map((mass, k) => mass - from[a][k]));
-    if (input.attribute !== undefined) {
-      addTo(total[input.attribute], moved);
+/** Share out what a term adds; `below` has the contributions to the stages below. */
+function termContributions(program, term, start, end, below) {
+  const [from, to] = [start, end].map((way) => termMemberships(program, term, way));
+  const gradients = averageGradients(term, from, to, program.size);
+  const total = nothing(program, end);
+  term.axes.forEach((a, place) => {
+    const axis = program.axes[a];
+    const moved = along(gradients[place], to[place].map((one, k) => one - from[place][k]));
+    if (isRead(axis)) {
+      addTo(total[axis.source], moved);
       return;
     }
-    const [before, after] = [start.signals[input.node], end.signals[input.node]];
-    const shares = shareBelow(input, gradients[a], moved, below[input.node], before, after);
+    const [before, after] = [start.outputs[axis.source], end.outputs[axis.source]];
+    const shares = shareBelow(axis, gradients[place], moved, below[axis.source], before, after);
     shares.forEach((share, j) => addTo(total[j], share));
   });
   return total;
@@ -113,53 +113,40 @@ function throughSoftmax(contributions, before, after) {
   });
 }
 
-/** Add up contributions, attribute by attribute. */
-function addedContributions(model, parts) {
-  const total = nothing(model);
-  parts.forEach((part) => part.forEach((share, j) => addTo(total[j], share)));
-  return total;
+/** Share out what a term adds beside terms that may be missing: it is damped like the scores, and a
+ * term that is not missing adds its share of the way from the classes' shares to the baseline. */
+function dampedContributions(program, s, i, contributed, start, end) {
+  const { terms, baseline, logPrior } = program.stages[s];
+  const lean = baseline.map((part, c) => (logPrior ? part - logPrior[c] : 0));
+  const [before, here] = [start, end].map(({ parts }) => (logPrior ? damping(parts[s].at(-1).variance) : 1));
+  const [first, last] = [start, end].map(({ parts }) => parts[s][i].weights.map((weight, c) =>
+    weight + lean[c] * (terms[i].share - parts[s][i].share)));
+  const scaled = contributed.map((part) => part.map((value) => here * value));
+  const rest = first.map((part, c) =>
+    here * last[c] - before * part - scaled.reduce((sum, one) => sum + one[c], 0));
+  const known = terms[i].asks.filter((j) => end.readings[j] !== null);
+  const sharing = known.length ? known : terms[i].asks;
+  sharing.forEach((j) => addTo(scaled[j], rest.map((part) => part / sharing.length)));
+  return scaled;
 }
 
-/** Share out the scores of a fusion whose trees may be unknown: what a tree adds is damped like the
- * belief, and a tree that is known adds its share of the way from the classes' shares to the bias. */
-function dampedContributions(model, fusion, index, start, end, below) {
-  const { goal, nodes } = model;
-  const bias = fusion.bias.map((part, c) => (goal.isSum ? 0 : part - goal.start[c]));
-  const [before, here] = [start, end].map(({ unknown }) =>
-    (goal.isSum ? 1 : damping(unknown[index].variance)));
-  const parts = nodes.flatMap((tree, i) => {
-    if (!tree.split || tree.fusion !== index) return [];
-    const [first, last] = [start, end].map(({ signals, unknown }) =>
-      signals[i].map((part, c) => part + bias[c] * (tree.share - unknown[i].share)));
-    const scaled = below[i].map((part) => part.map((value) => here * value));
-    const rest = first.map((part, c) =>
-      here * last[c] - before * part - scaled.reduce((sum, one) => sum + one[c], 0));
-    const known = tree.asks.filter((j) => end.readings[j] !== null);
-    const sharing = known.length ? known : tree.asks;
-    sharing.forEach((j) => addTo(scaled[j], rest.map((part) => part / sharing.length)));
-    return [scaled];
+/** What each attribute contributed to the outputs of a stage. */
+function stageContributions(program, s, start, end, below) {
+  const { terms, link } = program.stages[s];
+  const isLinear = !terms.some(({ variance, missing }) => variance || missing);
+  const total = nothing(program, end);
+  terms.forEach((term, i) => {
+    const contributed = termContributions(program, term, start, end, below);
+    const parts = isLinear ? contributed : dampedContributions(program, s, i, contributed, start, end);
+    parts.forEach((part, j) => addTo(total[j], part));
   });
-  return addedContributions(model, parts);
+  return link === "softmax" ? throughSoftmax(total, start.outputs[s], end.outputs[s]) : total;
 }
 
-function fusionContributions(model, fusion, index, start, end, below) {
-  const added = () => addedContributions(model, fusion.origins.map((node) => below[node]));
-  if (fusion.weighed) return added();
-  const total = model.isLinear
-    ? added() : dampedContributions(model, fusion, index, start, end, below);
-  return model.goal.isSum
-    ? total : throughSoftmax(total, start.signals[index], end.signals[index]);
-}
-
-/** What each attribute contributed to the last node's belief, and the beliefs at both ends. */
-function contributions(model, readings) {
-  const [start, end] = [model.start, wayOf(model, readings)];
+/** What each attribute contributed to the belief of a model, and the beliefs at both ends. */
+function contributions({ program, start }, readings) {
+  const end = run(program, readings);
   const below = [];
-  model.nodes.forEach((node, i) => {
-    below.push(node.split
-      ? treeContributions(model, node, start, end, below)
-      : fusionContributions(model, node, i, start, end, below));
-  });
-  const last = model.nodes.length - 1;
-  return { parts: below[last], before: start.signals[last], after: end.signals[last] };
+  program.stages.forEach((_, s) => below.push(stageContributions(program, s, start, end, below)));
+  return { parts: below.at(-1), before: start.outputs.at(-1), after: end.outputs.at(-1) };
 }

@@ -1,8 +1,7 @@
 // Finds the smallest change of each single reading that changes the decision.
 //
-// Between neighbouring peaks a tree's or a fusion's scores are linear in one reading, so that a class
-// is decided for on an interval: looking at the ends is enough. A tree above trees may turn
-// within a piece, which is why pieces are then looked at in parts, cut where a belief passes from one
+// Between neighbouring peaks the scores of a stage are linear in one reading, so that a class is
+// decided for on an interval: looking at the ends is enough. A stage above others may turn within a piece, which is why pieces are then looked at in parts, cut where a belief passes from one
 // word to the next.
 
 const PARTS = 16;
@@ -22,16 +21,15 @@ function knotsTowards(attribute, present, end, parts) {
 }
 
 /** Add the readings at which a belief that words describe passes from one word to the next. */
-function bent(model, readings, j, knots) {
-  const words = model.nodes.flatMap(({ inputs }) => (inputs ?? [])
-    .filter((input) => input.node !== undefined && input.peaks));
+function bent({ program }, readings, j, knots) {
+  const words = program.axes.filter(({ kind }) => kind === "one_belief");
   let ways = knots;
   for (let round = 0; round < BENDING_ROUNDS; round += 1) {
     const stops = [readings[j], ...ways];
-    const signals = stops.map((stop) => wayOf(model, readings.with(j, stop)).signals);
+    const outputs = stops.map((stop) => run(program, readings.with(j, stop)).outputs);
     ways = ways.flatMap((knot, i) => {
-      const found = words.flatMap(({ node, place, peaks }) => {
-        const [before, after] = [signals[i][node][place], signals[i + 1][node][place]];
+      const found = words.flatMap(({ source, output, peaks }) => {
+        const [before, after] = [outputs[i][source][output], outputs[i + 1][source][output]];
         return peaks
           .filter((peak) => (before - peak) * (after - peak) < 0)
           .map((peak) => stops[i] + ((peak - before) / (after - before)) * (knot - stops[i]));
@@ -54,24 +52,39 @@ function boundary(decisionAt, inside, outside, decision) {
   return outside;
 }
 
-function firstChange(decisionAt, knots, present) {
+/** The whole numbers on both sides of knots, as they come along the way. */
+function wholeKnots(knots, present) {
+  const whole = new Set(knots.flatMap((knot) => [Math.floor(knot), Math.ceil(knot)]));
+  whole.delete(present);
+  return [...whole].sort((a, b) => Math.abs(a - present) - Math.abs(b - present));
+}
+
+function firstChange(decisionAt, knots, present, isWhole) {
   const decision = decisionAt(present);
   let inside = present;
   for (const knot of knots) {
-    if (decisionAt(knot) !== decision) return boundary(decisionAt, inside, knot, decision);
+    if (decisionAt(knot) !== decision) {
+      const found = boundary(decisionAt, inside, knot, decision);
+      if (!isWhole) return found;
+      const whole = outwardFrom(present, found)(found);
+      return decisionAt(whole) === decision ? knot : whole;
+    }
     inside = knot;
   }
   return null;
 }
 
+function outwardFrom(present, reading) {
+  return reading > present ? Math.ceil : Math.floor;
+}
+
 /** The number of fewest digits, rounded outwards within the range, that is decided in the same way. */
-function rounded(decisionAt, attribute, reading, present, limit) {
+function rounded(decisionAt, attribute, reading, present, limit, isWhole) {
   const decision = decisionAt(reading);
-  const [outward, nearer] = reading > present ? [Math.ceil, Math.min] : [Math.floor, Math.max];
-  const isWhole = [attribute.low, attribute.high, present].every(Number.isInteger);
-  const digitsOfRange = FEWEST_DIGITS - Math.floor(Math.log10(spanOf(attribute)));
-  const fewest = isWhole ? Math.min(digitsOfRange, 0) : digitsOfRange;
-  for (let digits = fewest; digits < fewest + ROUNDINGS; digits += 1) {
+  const [outward, nearer] = [outwardFrom(present, reading), reading > present ? Math.min : Math.max];
+  const fewest = FEWEST_DIGITS - Math.floor(Math.log10(spanOf(attribute)));
+  for (let extra = 0; extra < ROUNDINGS; extra += 1) {
+    const digits = isWhole ? Math.min(fewest + extra, 0) : fewest + extra;
     const scale = 10 ** digits;
     const whole = outward(reading * scale) / scale;
     const tried = nearer(Number(whole.toFixed(Math.min(Math.max(digits, 0), 100))), limit);
@@ -91,13 +104,15 @@ function spanOf({ continuous, low, high, peaks }) {
 
 function continuousChange(decisionAt, attribute, present, knotsTo) {
   const ends = [Math.min(attribute.low, present), Math.max(attribute.high, present)];
+  const isWhole = attribute.whole && Number.isInteger(present);
+  const stops = (end) => (isWhole ? wholeKnots(knotsTo(end), present) : knotsTo(end));
   const found = ends
-    .map((end) => [present === end ? null : firstChange(decisionAt, knotsTo(end), present), end])
+    .map((end) => [present === end ? null : firstChange(decisionAt, stops(end), present, isWhole), end])
     .filter(([reading]) => reading !== null)
     .sort(([a], [b]) => Math.abs(a - present) - Math.abs(b - present));
   if (!found.length) return [];
   const [edge, end] = found[0];
-  const to = rounded(decisionAt, attribute, edge, present, end);
+  const to = rounded(decisionAt, attribute, edge, present, end, isWhole);
   return [{ to, edge, decision: decisionAt(edge), move: distance(attribute, present, edge) }];
 }
 
@@ -115,7 +130,7 @@ function stateChanges(decisionAt, attribute, present) {
 
 /** List what would change the decision, one attribute at a time, the smallest moves first. */
 function changesOf(model, readings) {
-  const isBent = model.nodes.some(usesBeliefs);
+  const isBent = !model.program.axes.every(isRead);
   return model.attributes
     .flatMap((attribute, j) => {
       const present = readings[j];
@@ -131,8 +146,4 @@ function changesOf(model, readings) {
       return found.map((change) => ({ attribute: j, from: present, ...change }));
     })
     .sort((a, b) => a.move - b.move || a.attribute - b.attribute);
-}
-
-function usesBeliefs(node) {
-  return Boolean(node.split) && node.inputs.some((input) => input.attribute === undefined);
 }

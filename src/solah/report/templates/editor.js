@@ -139,23 +139,23 @@ let scoreLimit = 0;
 
 function setScoreLimit() {
   let most = 0;
-  for (const { scores = [], missing, bias = [] } of model.nodes) {
-    const all = [...scores, missing, bias].flatMap((one) => one ?? []);
-    most = all.reduce((sofar, score) => Math.max(sofar, Math.abs(score)), most);
+  for (const { terms, baseline } of model.program.stages) {
+    const added = terms.flatMap(({ weights, missing }) => [...weights, missing ?? []]);
+    most = [...added, baseline].flat().reduce((sofar, score) => Math.max(sofar, Math.abs(score)), most);
   }
-  most *= model.size === 2 ? 3 : 1.5;
+  most *= size === 2 ? 3 : 1.5;
   scoreLimit = isNumber ? most || 1 : Math.max(Math.ceil(most), 2);
 }
 
 /** Give one class another score. What it gains, the others lose alike; of two, it is how much more the second has. */
 function withScore(scores, c, score) {
-  if (model.size < 2) return [score];
-  if (model.size === 2) return [-score / 2, score / 2];
-  const lost = (score - scores[c]) / (model.size - 1);
+  if (size < 2) return [score];
+  if (size === 2) return [-score / 2, score / 2];
+  const lost = (score - scores[c]) / (size - 1);
   return scores.map((one, other) => (other === c ? score : one - lost));
 }
 
-const scoreOf = (scores, c) => (model.size === 2 ? scores[1] - scores[0] : scores[c]);
+const scoreOf = (scores, c) => (size === 2 ? scores[1] - scores[0] : scores[c]);
 
 /** Name the two sides of a slider: of several classes, the one it belongs to. */
 function makeSides(c) {
@@ -165,7 +165,7 @@ function makeSides(c) {
     return made;
   };
   if (isNumber) return [element("span", "less"), element("span", "more")];
-  return model.size === 2 ? [side(0), side(1)] : [side(c), element("span")];
+  return size === 2 ? [side(0), side(1)] : [side(c), element("span")];
 }
 
 function makeEvidence(one, name, c) {
@@ -174,7 +174,7 @@ function makeEvidence(one, name, c) {
   const step = isNumber ? Number((scoreLimit / STEPS).toPrecision(1)) : 0.05;
   Object.assign(slider, { type: "range", min: -scoreLimit, max: scoreLimit, step });
   Object.assign(field, { type: "number", step: "any" });
-  const whose = isNumber ? name : `${name}: evidence for ${model.goal.labels[model.size === 2 ? 1 : c]}`;
+  const whose = isNumber ? name : `${name}: evidence for ${model.goal.labels[size === 2 ? 1 : c]}`;
   slider.setAttribute("aria-label", whose);
   field.setAttribute("aria-label", `${whose}, as a number`);
   const set = (score) => {
@@ -204,7 +204,7 @@ function makeEvidence(one, name, c) {
 
 function makeSliders(one, name) {
   const sliders = element("div", "", "sliders");
-  const classes = isNumber || model.size < 3 ? [0] : model.goal.labels.map((_, c) => c);
+  const classes = isNumber || size < 3 ? [0] : model.goal.labels.map((_, c) => c);
   sliders.append(...classes.map((c) => makeEvidence(one, name, c)));
   return sliders;
 }
@@ -228,7 +228,7 @@ function makeRule(i, r) {
     box.checked = isOn;
     line.classList.toggle("is-off", !isOn);
     line.classList.toggle("is-edited", isEdited(one));
-    about.hidden = model.nodes[i].asks.some(isMoved);
+    about.hidden = model.nodes[i].term.asks.some(isMoved);
   });
   line.append(name, makeSliders(one, text), about);
   return line;
@@ -238,14 +238,15 @@ function makeRule(i, r) {
 
 /** The rules of a tree from low to high, that of a missing reading last. */
 function rulesInOrder(i) {
-  const first = (r) => (model.nodes[i].fires[r][0] < 0 ? Infinity : model.nodes[i].fires[r][0]);
-  return model.nodes[i].fires.map((_, r) => r).sort((a, b) => first(a) - first(b));
+  const { rules } = model.nodes[i];
+  const place = (r) => (rules[r] < 0 ? Infinity : rules[r]);
+  return rules.map((_, r) => r).sort((a, b) => place(a) - place(b));
 }
 
 /** Say that what was counted of rules was counted with other words, once that is so. */
 function makeMovedNote(i) {
   const note = element("p", "The rows of these rules were counted before words were moved, so that neither their number nor their classes are told here.", "note");
-  shownControls.push(() => { note.hidden = !model.nodes[i].asks.some(isMoved); });
+  shownControls.push(() => { note.hidden = !model.nodes[i].term.asks.some(isMoved); });
   return note;
 }
 
@@ -257,7 +258,7 @@ function openTree(i) {
   const left = editing.counts[i] - editing.rules[i].length;
   const rest = element("p", `${count(left)} weaker rules are not listed here, and stay as they are.`, "fine");
   rest.hidden = left <= 0;
-  const words = model.nodes[i].asks.filter(hasEnds).map((j) => makeWords(i, j));
+  const words = model.nodes[i].term.asks.filter(hasEnds).map((j) => makeWords(i, j));
   return [...words, heading, makeMovedNote(i), rules, rest];
 }
 
@@ -284,8 +285,8 @@ function reveal({ key, trees }) {
 /** List the trees, those that matter most first, and what there is to begin with. */
 function fillChoice() {
   const choice = byId("edit-choice");
-  const trees = model.nodes.flatMap((node, i) => (node.split ? [i] : []));
-  trees.sort((a, b) => model.nodes[b].share - model.nodes[a].share);
+  const trees = model.nodes.flatMap((node, i) => (node.term ? [i] : []));
+  trees.sort((a, b) => model.nodes[b].term.share - model.nodes[a].term.share);
   choice.append(...trees.map((i) => new Option(editing.titles[i], i)), new Option("to begin with", BEGINNING));
   choice.addEventListener("change", () => openCard(choice.value));
 }

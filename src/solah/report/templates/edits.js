@@ -4,6 +4,7 @@
 // as a sentence, and knows which trees then have to be evaluated again, and whose records change.
 
 const { editing } = payload;
+const { stages: [sum], size } = model.program;
 
 const targets = new Map();
 const journal = { past: [], future: [], gesture: 0 };
@@ -33,7 +34,7 @@ function edgeName({ words, sets, peaks }, k) {
 
 /** The trees that ask an attribute. */
 function treesAsking(j) {
-  return model.nodes.flatMap((node, i) => (node.split && node.asks.includes(j) ? [i] : []));
+  return model.nodes.flatMap((node, i) => (node.term?.asks.includes(j) ? [i] : []));
 }
 
 /** Tell where an end of a word is now, and where it was. */
@@ -58,50 +59,59 @@ function edgeTarget(j, k) {
   }));
 }
 
-/** How much the evidence of a tree's leaves varies, the mean over the classes. */
-function leafVariance(scores, supports) {
-  const leaves = [...scores.keys()].filter((n) => scores[n]);
-  const total = leaves.reduce((sum, n) => sum + supports[n], 0);
-  const mean = (of) => leaves.reduce((sum, n) => sum + supports[n] * of(n), 0) / (total || 1);
-  const parts = scores[leaves[0]].map((_, c) => {
-    const middle = mean((n) => scores[n][c]);
-    return mean((n) => (scores[n][c] - middle) ** 2);
+/** How much the weights of rules vary, the mean over the classes; each rule counts by its support. */
+function spreadOf(weights, supports) {
+  const total = supports.reduce((all, support) => all + support, 0) || 1;
+  const mean = (of) => supports.reduce((all, support, r) => all + support * of(weights[r]), 0) / total;
+  const parts = weights[0].map((_, c) => {
+    const middle = mean((one) => one[c]);
+    return mean((one) => (one[c] - middle) ** 2);
   });
-  return parts.reduce((sum, part) => sum + part, 0) / parts.length;
+  return parts.reduce((all, part) => all + part, 0) / parts.length;
 }
 
-/** Let a tree be as much more or less unsure when it is unknown as its evidence varies more or less. */
+/** The rules of a term as the document has them: their weights and supports, and the variance. */
+function learntRules(i) {
+  const { nodes, variance = 0 } = JSON.parse(editing.document.trees[i]);
+  const learnt = { variance, weights: [], supports: [] };
+  nodes.forEach(({ scores, support }, n) => {
+    const rule = editing.leaves[i][n];
+    if (rule === null) return;
+    learnt.weights[rule] = scores;
+    learnt.supports[rule] = (learnt.supports[rule] ?? 0) + support;
+  });
+  return learnt;
+}
+
+/** Let a term be as much more or less unsure when it is missing as its weights vary more or less. */
 function updateVariance(i) {
-  const tree = model.nodes[i];
-  if (!model.nodes.some(({ variance }) => variance)) return;
-  tree.learnt ??= (({ variance, nodes }) => ({
-    variance, supports: nodes.map(({ support }) => support), scores: nodes.map(({ scores }) => scores),
-  }))(JSON.parse(editing.document.trees[i]));
-  const { variance = 0, supports, scores } = tree.learnt;
-  const [before, now] = [scores, tree.scores].map((one) => leafVariance(one, supports));
-  tree.variance = before > 0 && variance ? variance * (now / before) : now;
-  shareEvidence(model);
+  const { term } = model.nodes[i];
+  if (!sum.terms.some(({ variance }) => variance)) return;
+  term.learnt ??= learntRules(i);
+  const { variance, weights, supports } = term.learnt;
+  const [before, now] = [weights, term.weights].map((one) => spreadOf(one, supports));
+  term.variance = before > 0 && variance ? variance * (now / before) : now;
+  shareSpread(sum);
 }
 
 /** What a rule adds, and whether it does. Without its rule, a missing reading is unknown. */
 function ruleTarget(i, r) {
-  const tree = model.nodes[i];
-  const leaves = tree.fires[r];
+  const { term, rules } = model.nodes[i];
+  const rule = rules[r];
   const { text } = editing.rules[i][r];
-  const isMissing = leaves[0] < 0;
-  let value = { isOn: true, scores: isMissing ? tree.missing : tree.scores[leaves[0]] };
+  const isForMissing = rule < 0;
+  let value = { isOn: true, scores: isForMissing ? term.missing : term.weights[rule] };
   return target(`rule ${i} ${r}`, () => ({
     trees: [i],
     records: [i],
     read: () => value,
     write: (next) => {
       value = next;
-      if (isMissing) {
-        tree.missing = next.isOn ? next.scores : null;
+      if (isForMissing) {
+        term.missing = next.isOn ? next.scores : null;
         return;
       }
-      const scores = next.isOn ? next.scores : next.scores.map(() => 0);
-      leaves.forEach((leaf) => { tree.scores[leaf] = scores; });
+      term.weights[rule] = next.isOn ? next.scores : next.scores.map(() => 0);
       updateVariance(i);
     },
     tell: (from, to, say = inLanguage) => (to.isOn
@@ -112,13 +122,11 @@ function ruleTarget(i, r) {
 
 /** What there is before any rule adds to it. */
 function biasTarget() {
-  const last = model.nodes.length - 1;
-  const fusion = model.nodes[last];
   return target("bias", () => ({
     trees: [],
-    records: [last],
-    read: () => ({ isOn: true, scores: fusion.bias }),
-    write: ({ scores }) => { fusion.bias = scores; },
+    records: [model.nodes.length - 1],
+    read: () => ({ isOn: true, scores: sum.baseline }),
+    write: ({ scores }) => { sum.baseline = scores; },
     tell: (from, to, say = inLanguage) =>
       `set what there is to begin with: ${spellScores(to.scores, say)} instead of ${spellScores(from.scores, say)}`,
   }));
@@ -159,8 +167,8 @@ function redo() {
 
 function put(one, value) {
   one.write(value);
-  partInputs(model);
-  model.start = wayOf(model, model.attributes.map(() => null));
+  followWords(model);
+  setStart(model);
   showEdit(one);
 }
 
@@ -197,12 +205,12 @@ function attributeText(text, j) {
 
 function nodeText(text, i, edited) {
   if (!edited.some(({ records }) => records.includes(i))) return text;
-  const [record, { scores, missing, bias, learnt, variance }] = [JSON.parse(text), model.nodes[i]];
-  if (record.bias) record.bias = bias;
-  if (learnt) record.variance = variance;
-  if (record.missing && missing) record.missing.scores = missing;
+  const [record, { term }] = [JSON.parse(text), model.nodes[i]];
+  if (!term) return JSON.stringify({ ...record, bias: sum.baseline });
+  if (term.learnt) record.variance = term.variance;
+  if (record.missing && term.missing) record.missing.scores = term.missing;
   else delete record.missing;
-  record.nodes?.forEach((node, n) => { if (node.scores) node.scores = scores[n]; });
+  editing.leaves[i].forEach((rule, n) => { if (rule !== null) record.nodes[n].scores = term.weights[rule]; });
   return JSON.stringify(record);
 }
 

@@ -18,7 +18,7 @@ function showEdit(one) {
 
 function showEffects() {
   if (trial) updateTrial(model, trial, staleTrees);
-  const touched = new Set([...staleTrees].flatMap((tree) => model.nodes[tree].asks));
+  const touched = new Set([...staleTrees].flatMap((tree) => model.nodes[tree].term.asks));
   touched.forEach((j) => { if (model.attributes[j].continuous) drawWords(controlPicture(j), j); });
   staleTrees = new Set();
   shownControls.forEach((show) => show());

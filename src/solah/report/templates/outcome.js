@@ -30,17 +30,17 @@ function showDecision(outcome) {
 }
 
 function resultOf(belief) {
-  if (isNumber) return `about ${brief(estimate(model.goal, belief), 4)}`;
-  const place = decide(model.goal, belief);
+  if (isNumber) return `about ${brief(estimate(model.program, belief), 4)}`;
+  const place = decide(model.program, belief);
   return [model.goal.labels[place], fixed(belief[place], 2)];
 }
 
-function showNodes(outcome) {
+function showNodes({ way }) {
   for (const card of all(".hierarchy .node")) {
-    const place = Number(card.dataset.node);
-    const belief = outcome.beliefs[place];
-    const adds = isSum && model.nodes[place].weighed;
-    const result = adds ? inLanguage(signedNumber(outcome.signals[place][0])) : resultOf(belief);
+    const node = model.nodes[card.dataset.node];
+    const belief = nodeBelief(model, node, way);
+    const adds = isSum && node.part !== null;
+    const result = adds ? inLanguage(signedNumber(nodeWeights(node, way)[0])) : resultOf(belief);
     const letters = Number(card.dataset.letters);
     if (!isSum) fillBar(card.querySelector(".belief"), belief);
     card.querySelector(".result").textContent = Array.isArray(result)
@@ -48,13 +48,13 @@ function showNodes(outcome) {
   }
 }
 
-function showRules(outcome) {
+function showRules({ way }) {
   for (const part of all("details[data-node][open]")) {
-    const tree = model.nodes[part.dataset.node];
-    if (!tree.split) continue;
-    const shares = branchShares(model, tree, state.readings, outcome.signals);
+    const { term, rules } = model.nodes[part.dataset.node];
+    if (!term) continue;
+    const shares = ruleShares(model.program, term, way);
     all(".rules > li", part).forEach((rule, i) => {
-      const share = tree.fires[i].reduce((sum, leaf) => sum + (shares.get(leaf) ?? 0), 0);
+      const share = shares.get(rules[i]) ?? 0;
       const fired = rule.querySelector(".fired");
       fired.hidden = share < LEAST_SHOWN;
       fired.querySelector("output").textContent = fixed(share, 2);
@@ -100,7 +100,7 @@ function showWhy(outcome) {
   const explained = contributions(model, state.readings);
   const chosen = byId("towards")?.value;
   const place = chosen ? Number(chosen) : outcome.decision;
-  const weigh = isNumber ? (part) => estimate(model.goal, part) : (part) => part[place];
+  const weigh = isNumber ? (part) => estimate(model.program, part) : (part) => part[place];
   const [start, end] = [weigh(explained.before), weigh(explained.after)];
   const steps = reasons(explained, weigh);
   const levels = steps.reduce((sums, { size }) => [...sums, sums[sums.length - 1] + size], [start]);

@@ -163,7 +163,10 @@ follow();
 
 /** For tests and for other scripts: the model's arithmetic, the readings shown now, and what edits change. */
 window.solah = {
-  evaluate: (readings) => evaluate(model, readings),
+  evaluate: (readings) => {
+    const outcome = evaluate(model, readings);
+    return { ...outcome, beliefs: model.nodes.map((node) => nodeBelief(model, node, outcome.way)) };
+  },
   contributions: (readings) => contributions(model, readings),
   changes: (readings) => changesOf(model, readings),
   get readings() { return [...state.readings]; },

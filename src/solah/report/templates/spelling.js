@@ -32,7 +32,7 @@ function spellReading(j, reading) {
 
 /** How well each word describes a reading. */
 function wordFits(attribute, reading) {
-  const masses = massesOf(reading, attribute);
+  const masses = membershipsAt({ peaks: attribute.peaks, missing: attribute.ignorance }, reading);
   return attribute.words.map((_, i) => (attribute.sets.length
     ? masses.reduce((sum, mass, k) => sum + (attribute.sets[k] === i ? mass : 0), 0)
     : (masses[2 * i - 1] ?? 0) + masses[2 * i] + (masses[2 * i + 1] ?? 0)));

@@ -7,35 +7,31 @@ function unpack({ values, codes }) {
   return Array.from(new Uint16Array(bytes(codes)), (code) => distinct[code]);
 }
 
-/** Send all rows through the model, and keep what goes up from each node. */
+/** Run the program on all rows, and keep what the parts of its stages add. */
 function startTrial(model, { rows: numbers, readings, truth }) {
   const columns = readings.map(unpack);
   const known = (reading) => (Number.isNaN(reading) ? null : reading);
-  const ways = numbers.map((_, r) => wayOf(model, columns.map((column) => known(column[r]))));
+  const ways = numbers.map((_, r) => run(model.program, columns.map((column) => known(column[r]))));
   const trial = { numbers, ways, truth: unpack(truth) };
   trial.before = outcomesOf(model, trial);
   trial.now = trial.before;
   return trial;
 }
 
-/** Send all rows again through trees that have changed, and the fusions above them. */
-function updateTrial(model, trial, trees) {
-  const stale = new Set(trees);
-  model.nodes.forEach(({ origins }, i) => {
-    if (origins?.some((child) => stale.has(child))) stale.add(i);
-  });
-  const places = [...stale, model.nodes.length - 1].sort((a, b) => a - b);
-  for (const way of trial.ways) updateWay(model, way, places);
+/** Run the program again on all rows; of its one stage, only the terms of nodes that have changed. */
+function updateTrial(model, trial, nodes) {
+  const changed = new Set([...nodes].map((i) => model.nodes[i].part));
+  for (const way of trial.ways) runStage(model.program, 0, way, changed);
   trial.now = outcomesOf(model, trial);
 }
 
 /** What is decided for each row, or its estimate, and the belief in what is true. */
-function outcomesOf({ nodes, goal }, { ways, truth }) {
+function outcomesOf({ program, goal }, { ways, truth }) {
   const decided = new Float64Array(ways.length);
   const likelihood = new Float64Array(ways.length);
-  ways.forEach(({ signals }, r) => {
-    const belief = signals[nodes.length - 1];
-    decided[r] = goal.isNumber ? estimate(goal, belief) : decide(goal, belief);
+  ways.forEach(({ outputs }, r) => {
+    const belief = outputs.at(-1);
+    decided[r] = goal.isNumber ? estimate(program, belief) : decide(program, belief);
     likelihood[r] = belief[truth[r]];
   });
   return { decided, likelihood };

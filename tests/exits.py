@@ -1,0 +1,225 @@
+"""The exits of a model: everything that runs its program outside the oracle.
+
+An exit takes a model and a table of rows, and answers as its users see it. To add one, write how
+it runs and add a line to :data:`EXITS`; ``test_conformance.py`` then runs every case on it.
+"""
+
+import json
+import math
+import sqlite3
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from random_models import as_table, random_rows
+from solah.data import Column, Table
+from solah.exceptions import UnseenStateWarning
+from solah.export import export_javascript, export_onnx, export_sql
+from solah.export.quoting import sql_name
+from solah.kernels.choose import ENVIRONMENT_VARIABLE
+from solah.model import Model
+from solah.model.evaluate import run
+from solah.runtime import Evaluator
+
+
+class Answers(NamedTuple):
+    """What an exit answers for the rows of a table.
+
+    ``decisions`` are classes; None for a number, or if the exit has none. ``values`` are
+    probabilities (n_rows, n_classes) or estimates (n_rows, 1); None if the exit has none.
+    """
+
+    decisions: list | None
+    values: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Exit:
+    """One way to run a model.
+
+    Attributes
+    ----------
+    name : what the exit is called
+    run : answers for the rows of a table
+    tolerance : how far values may be from the oracle's; decisions may differ where two classes are
+        as close as that
+    tools : the programs that it needs
+    packages : the Python packages that it needs
+    """
+
+    name: str
+    run: Callable[[Model, Table], Answers]
+    tolerance: float
+    tools: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+
+
+# --- rows ------------------------------------------------------------------------------------
+
+EXTREME = (math.inf, -math.inf, 1e300, -1e300, 1e-300, -0.0)
+UNSEEN = {str: "never seen", int: 987_654_321, float: 12_345.678}
+
+
+def draw(rng, model, n_rows):
+    """Draw rows as the oracle reads them, and as a table with the same meaning.
+
+    Readings are missing, infinite and on peaks; the table has categories that no model has seen.
+    """
+    rows = random_rows(rng, model, n_rows, missing=0.15)
+    rows[0] = np.nan
+    is_odd = rng.random(rows.shape) < 0.1
+    is_odd[0] = False
+    columns = []
+    for j, (attribute, column) in enumerate(
+        zip(model.attributes, as_table(model, rows).columns, strict=True)
+    ):
+        odd, values = is_odd[:, j], column.values.copy()
+        if not attribute.is_coded:
+            values[odd] = rows[odd, j] = rng.choice(EXTREME, odd.sum())
+        elif unseen := UNSEEN.get(type(attribute.states[0])):
+            values[odd], rows[odd, j] = unseen, np.nan
+        columns.append(Column(column.name, values))
+    return rows, Table(tuple(columns), n_rows)
+
+
+def expected(model, rows):
+    """Return what the oracle answers."""
+    outputs = run(model.program, rows)
+    if not model.goal.states:
+        centres = model.program.centres
+        return Answers(None, outputs if centres is None else outputs @ centres[:, None])
+    return Answers([model.goal.states[c] for c in model.goal.decide(outputs)], outputs)
+
+
+def check(exit_, model, rows, table):
+    """Check that an exit agrees with the oracle."""
+    found, wanted = exit_.run(model, table), expected(model, rows)
+    if found.values is not None:
+        scale = 1.0 if model.goal.states else max(1.0, np.abs(wanted.values).max())
+        atol = exit_.tolerance * scale
+        np.testing.assert_allclose(found.values, wanted.values, rtol=0, atol=atol)
+    if wanted.decisions is None or found.decisions is None:
+        return
+    thresholds = model.goal.thresholds or (1.0,) * len(model.goal.states)
+    least, most = np.sort(wanted.values / np.array(thresholds), axis=1)[:, -2:].T
+    for row, is_clear in enumerate(most - least > 2 * exit_.tolerance / min(thresholds)):
+        assert found.decisions[row] == wanted.decisions[row] or not is_clear, f"row {row}"
+
+
+# --- Python ----------------------------------------------------------------------------------
+
+
+def _python(kernel):
+    def answer(model, table):
+        evaluator = Evaluator(model)
+        with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+            patch.setenv(ENVIRONMENT_VARIABLE, kernel)
+            warnings.simplefilter("ignore", UnseenStateWarning)
+            if not model.goal.states:
+                return Answers(None, evaluator.predict(table)[:, None])
+            return Answers(evaluator.predict(table).tolist(), evaluator.predict_proba(table))
+
+    return answer
+
+
+# --- JavaScript ------------------------------------------------------------------------------
+
+_RUNNER = """
+import * as model from "./model.mjs";
+const columns = %s;
+const rows = columns[0].map((_, i) =>
+  Object.fromEntries(columns.map((column, j) => [model.attributes[j], column[i]])));
+console.log(JSON.stringify(rows.map((row) => model.decide(row))));
+"""
+
+
+def _javascript(model, table):
+    values = [column.values.tolist() for column in table.columns]
+    with tempfile.TemporaryDirectory() as folder:
+        module = export_javascript(model).files["model.mjs"]
+        (Path(folder) / "model.mjs").write_text(module, encoding="utf-8")
+        # What JSON has no word for, NaN and Infinity, is written as JavaScript.
+        (Path(folder) / "run.mjs").write_text(_RUNNER % json.dumps(values), encoding="utf-8")
+        command = ["node", "run.mjs"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, check=True)
+    rows = json.loads(done.stdout)
+    if not model.goal.states:
+        return Answers(None, np.array([[row["estimate"]] for row in rows]))
+    return Answers([row["decision"] for row in rows], np.array([row["beliefs"] for row in rows]))
+
+
+# --- SQL -------------------------------------------------------------------------------------
+
+_SQL_TYPES = {str: "VARCHAR", bool: "BOOLEAN", int: "INTEGER", float: "DOUBLE"}
+
+
+def sqlite(exp=math.exp):
+    """Connect to an empty SQLite, which may have been built without functions of mathematics."""
+    connection = sqlite3.connect(":memory:")
+    connection.create_function("exp", 1, exp, deterministic=True)
+    return connection
+
+
+def duckdb():
+    """Connect to an empty DuckDB."""
+    return pytest.importorskip("duckdb", reason="duckdb is not installed").connect(":memory:")
+
+
+def run_sql(connection, model, table, file="model.sql"):
+    """Run a SELECT of a model in a database, on a table that it makes there."""
+    query = export_sql(model, table='the "table"', keys=["solah row"]).files[file]
+    kinds = [type(one.states[0]) if one.is_coded else float for one in model.attributes]
+    names = [sql_name(one.name) for one in model.attributes]
+    declared = [f"{name} {_SQL_TYPES[kind]}" for name, kind in zip(names, kinds, strict=True)]
+    columns = ", ".join(['"solah row" INTEGER', *declared])
+    connection.execute(f'CREATE TABLE "the ""table""" ({columns})')
+    marks = ", ".join("?" * (len(names) + 1))
+    values = zip(*(column.values.tolist() for column in table.columns), strict=True)
+    for i, row in enumerate(values):
+        connection.execute(f'INSERT INTO "the ""table""" VALUES ({marks})', (i, *row))
+    answers = sorted(connection.execute(query).fetchall())
+    connection.close()
+    assert [answer[0] for answer in answers] == list(range(table.n_rows))
+    if not model.goal.states:
+        return Answers(None, np.array([answer[1:] for answer in answers]))
+    values = np.array([answer[2:] for answer in answers])
+    return Answers([answer[1] for answer in answers], values if values.size else None)
+
+
+# --- ONNX ------------------------------------------------------------------------------------
+
+
+def _onnx(model, table):
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(export_onnx(model).files["model.onnx"])
+    feeds = {
+        one.name: _onnx_column(one.type, table.column(one.name).values.tolist())
+        for one in session.get_inputs()
+    }
+    label, *probabilities = session.run(None, feeds)
+    return Answers(label.tolist(), probabilities[0]) if probabilities else Answers(None, label)
+
+
+def _onnx_column(kind, values):
+    if kind == "tensor(string)":
+        return np.array([["no category" if one is None else one] for one in values], dtype=object)
+    return np.array([[math.nan if one is None else one] for one in values], dtype=np.float64)
+
+
+EXITS = (
+    Exit("Python, C", _python("native"), 1e-15),
+    Exit("Python, NumPy", _python("reference"), 1e-15),
+    Exit("JavaScript", _javascript, 1e-12, tools=("node",)),
+    Exit("SQLite", lambda model, table: run_sql(sqlite(), model, table), 1e-12),
+    Exit("DuckDB", lambda model, table: run_sql(duckdb(), model, table), 1e-12),
+    Exit("onnxruntime", _onnx, 1e-12, packages=("onnx", "onnxruntime")),
+)
+"""The table of exits."""
