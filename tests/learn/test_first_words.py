@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from solah.learn.cuts import split_gains
 from solah.learn.recipe import WORD_KINDS, BoostingSettings, WordSettings
-from solah.learn.vocabulary import place_words
+from solah.learn.vocabulary import _apart, place_words
 
 
 def first_words(sample, kind="auto", **more):
@@ -111,3 +111,9 @@ def test_blind_words_stand_where_they_are_asked_for(kind):
     else:
         below = np.searchsorted(column, one.knots, side="right") / len(column)
         np.testing.assert_allclose(below, np.linspace(0.02, 0.98, 7), atol=0.01)
+
+
+def test_knots_that_differ_by_a_rounding_are_one():
+    """Weights would otherwise jump between two spellings of one reading."""
+    knots = np.array([25.06, 26.189999999999998, 26.19, 26.25])
+    np.testing.assert_array_equal(_apart(knots), knots[[0, 1, 3]])

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from solah.learn.sample import Sample
     from solah.model import Attribute
 
+# Knots that differ by less, as a share of the range of all, are the same.
+_SAME = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
@@ -126,7 +129,7 @@ def _place(
     placed = _apart(np.unique(knots))
     if len(placed) < 2:  # nearly all readings are alike: one word for them, one for the others
         placed = numbers[[0, -1]]
-    at = ((int(np.searchsorted(placed, cut.low)), cut.gain) for cut in cuts)
+    at = ((int(np.abs(placed - cut.low).argmin()), cut.gain) for cut in cuts)
     inner = tuple(one for one in at if one[0] + 1 < len(placed))
     return Vocabulary(place, attribute, placed, inner)
 
@@ -157,9 +160,10 @@ def _far_from(
 
 
 def _apart(knots: Float) -> Float:
-    """Keep knots that are far enough from the one before."""
+    """Keep knots that are far enough from the one before; the same one may round differently."""
     kept = [knots[0]] if len(knots) else []
+    gap = max(LEAST_GAP, _SAME * (knots[-1] - knots[0])) if len(knots) else LEAST_GAP
     for knot in knots[1:]:
-        if knot - kept[-1] >= LEAST_GAP:
+        if knot - kept[-1] >= gap:
             kept.append(knot)
     return np.array(kept)
