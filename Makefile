@@ -8,7 +8,7 @@ SOURCES := pyproject.toml README.md LICENSE $(shell find src native -type f -not
 OLDEST := .venv-oldest
 # Where what we need of others is used most; OLDEST_TESTS=tests runs all.
 OLDEST_TESTS ?= tests/test_sklearn_contract.py tests/test_package.py tests/data tests/datasets \
-	tests/labels tests/model tests/network/test_web.py tests/plot tests/runtime tests/scale tests/stream
+	tests/labels tests/model tests/network/test_web.py tests/plot tests/scale tests/stream
 
 .PHONY: demo docs test quick test-oldest test-system bench reproduce lint clean
 
@@ -42,6 +42,7 @@ test-system:
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/tree.py
+	$(BIN)/python benchmarks/prediction.py
 	$(BIN)/python benchmarks/dependence.py
 	$(BIN)/python benchmarks/hierarchy.py
 

@@ -17,7 +17,7 @@ from umqtt.simple import MQTTClient
 
 BROKER, SITE, NODE, PART = "hub.local", "house", "cellar", "taste"
 MODEL = "0123456789abcdef"  # the hash of the plan
-SPEAKS_TO_A_FUSION = False  # True where a fusion (rules that add up), not a tree, hears this one
+IS_ADDED_UP = False  # True for a group or a term of rules, whose evidence another node adds up
 # Some boards count seconds from the year 2000; set their clock before (ntptime.settime()).
 EPOCH = 946684800 if time.gmtime(0)[0] == 2000 else 0
 
@@ -29,7 +29,7 @@ def read_sensors():
 
 def signal(beliefs):
     """Turn beliefs in units of 1/32768 into what goes up."""
-    if not SPEAKS_TO_A_FUSION:
+    if not IS_ADDED_UP:
         return [belief / 32768 for belief in beliefs]
     logs = [math.log(max(belief, 0.5) / 32768) for belief in beliefs]
     mean = sum(logs) / len(logs)
@@ -37,7 +37,7 @@ def signal(beliefs):
 
 
 def message(sequence, now, readings):
-    """Write what the tree says of one row."""
+    """Write what the part says of one row."""
     _, beliefs = taste.decide(readings)
     row = {"seq": sequence, "time": now, "says": {PART: signal(beliefs)}, "missing": []}
     return json.dumps({"v": 1, "node": NODE, "model": MODEL, "rows": [row]})

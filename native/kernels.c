@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define ABI_VERSION 9
+#define ABI_VERSION 10
 #define MASS_BITS 24
 #define MASS_ONE ((uint32_t)1 << MASS_BITS)
 #define MASS_MASK (MASS_ONE - 1)

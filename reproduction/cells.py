@@ -150,7 +150,7 @@ def _sizes_and_times(estimator: Any, seconds: float) -> Figures:
 
 def _chosen(estimator: Any) -> dict[str, Any] | None:
     """Return the k and theta that were chosen, and the hierarchy they lead to."""
-    candidates = getattr(estimator, "selection_", ())
+    candidates = getattr(estimator, "candidates_", ())
     if not candidates:
         return None
     best = max(candidates, key=lambda one: float(one.score))

@@ -27,6 +27,7 @@ POPULATION, GENERATIONS = 20, 20
 
 _OURS = {
     "solah": "SelfOrganisedHierarchyClassifier",
+    "rules": "RuleClassifier",
     "tree": "LinguisticTreeClassifier",
     "by hand": "LinguisticHierarchyClassifier",
     "optlah": "GeneticHierarchyClassifier",
@@ -83,8 +84,9 @@ class Recipe:
         if self.least_rows is not None:
             parameters["min_support"] = self.least_rows / n_rows
         settings = PAPER if self.variant == "paper" else {}
-        estimator = getattr(library, _OURS[self.kind])
-        return estimator.with_settings(settings, kinds=rows.kinds, n_jobs=1, **parameters)
+        is_rules = (self.kind, self.variant) == ("solah", "default")
+        estimator = getattr(library, _OURS["rules" if is_rules else self.kind])
+        return estimator.with_settings(settings, feature_types=rows.kinds, n_jobs=1, **parameters)
 
 
 def solah(variant: Variant, k: int | None = None) -> Recipe:

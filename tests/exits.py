@@ -12,21 +12,36 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+import blob_programs
+import c_programs
 import numpy as np
 import pytest
 
-from random_models import as_table, random_rows
+from random_models import any_model, as_table, random_rows
+from simulated import Simulation
 from solah.data import Column, Table
+from solah.data.spelling import spell
 from solah.exceptions import UnseenStateWarning
-from solah.export import export_javascript, export_onnx, export_sql
+from solah.export import (
+    export_blob,
+    export_c,
+    export_javascript,
+    export_micropython,
+    export_onnx,
+    export_sql,
+)
 from solah.export.quoting import sql_name
-from solah.kernels.choose import ENVIRONMENT_VARIABLE
+from solah.kernels.native import ENVIRONMENT_VARIABLE
 from solah.model import Model
+from solah.model.encode import encode
 from solah.model.evaluate import run
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
+from solah.network.bundle import Bundle
+from solah.network.plan import make_plan
 
 
 class Answers(NamedTuple):
@@ -73,6 +88,8 @@ def draw(rng, model, n_rows):
     Readings are missing, infinite and on peaks; the table has categories that no model has seen.
     """
     rows = random_rows(rng, model, n_rows, missing=0.15)
+    is_sparse = np.arange(n_rows)[:, None] % 3 == 2
+    rows[is_sparse & (rng.random(rows.shape) < 0.5)] = np.nan
     rows[0] = np.nan
     is_odd = rng.random(rows.shape) < 0.1
     is_odd[0] = False
@@ -118,13 +135,13 @@ def check(exit_, model, rows, table):
 
 def _python(kernel):
     def answer(model, table):
-        evaluator = Evaluator(model)
+        predictor = Predictor(model)
         with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
             patch.setenv(ENVIRONMENT_VARIABLE, kernel)
             warnings.simplefilter("ignore", UnseenStateWarning)
             if not model.goal.states:
-                return Answers(None, evaluator.predict(table)[:, None])
-            return Answers(evaluator.predict(table).tolist(), evaluator.predict_proba(table))
+                return Answers(None, predictor.predict(table)[:, None])
+            return Answers(predictor.predict(table).tolist(), predictor.predict_proba(table))
 
     return answer
 
@@ -214,6 +231,130 @@ def _onnx_column(kind, values):
     return np.array([[math.nan if one is None else one] for one in values], dtype=np.float64)
 
 
+# --- devices ---------------------------------------------------------------------------------
+
+_SANITIZED = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+_ROOM = [
+    f"-DSOLAH_BLOB_MAX_{what}={most}"
+    for what, most in (("CLASSES", 8), ("STAGES", 8), ("WALKS", 32), ("INPUTS", 16), ("DEPTH", 16))
+]
+
+
+def device_rows(model, table):
+    """Return readings as a device gets them; the code of an unseen category is that of none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenStateWarning)
+        rows = encode(table, model.attributes)
+    for j, one in enumerate(model.attributes):
+        if one.is_coded:
+            is_unseen = np.isnan(rows[:, j]) & ~table.column(one.name).missing()
+            rows[is_unseen, j] = len(one.states)
+    return rows
+
+
+def _answers(model, twin, rows, places, values):
+    """Return what a device answers, which is what its twin does, to the bit."""
+    if not model.goal.states:
+        np.testing.assert_array_equal(values, twin.estimate(rows))
+        return Answers(None, values[:, None] * twin.unit)
+    decided, beliefs = twin.decide(rows)
+    np.testing.assert_array_equal(places, decided)
+    np.testing.assert_array_equal(values, beliefs)
+    return Answers([model.goal.states[place] for place in places], values * twin.belief_unit)
+
+
+def _c(numbers):
+    def answer(model, table):
+        export, rows = export_c(model, name="m", numbers=numbers), device_rows(model, table)
+        what = c_programs.DECIDE if model.goal.states else c_programs.ESTIMATE
+        with tempfile.TemporaryDirectory() as folder, np.errstate(over="ignore"):
+            program = c_programs.build(export, Path(folder), "cc", what, _SANITIZED)
+            if model.goal.states:
+                found = c_programs.decide(program, export, rows, len(model.goal.states))
+            else:
+                found = None, c_programs.estimate(program, export, rows)
+            return _answers(model, export.twin, rows, *found)
+
+    return answer
+
+
+def _blob_c(model, table):
+    blob, rows = export_blob(model), device_rows(model, table)
+    (found,) = blob_programs.run(_blob_runtime(), [(blob.data, blob.twin.prepare(rows))], 1)
+    values = found["belief"] if model.goal.states else found["estimate"]
+    return _answers(model, blob.twin, rows, found["place"], values)
+
+
+@lru_cache
+def _blob_runtime():
+    """Build the runtime of blobs, which is the same for all."""
+    folder = Path(tempfile.mkdtemp())
+    flags = (*_SANITIZED, *_ROOM)
+    blob = export_blob(any_model(0))
+    return blob_programs.build(blob, folder, "cc", blob_programs.RUN.format(n_most=1), flags)
+
+
+def _board(load):
+    def answer(model, table):
+        export, module = load(model)
+        rows = device_rows(model, table)
+        names = [one.name for one in model.attributes]
+        readings = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+        if not model.goal.states:
+            values = np.array([module["estimate"](one) for one in readings])
+            return _answers(model, export.twin, rows, None, values / export.twin.unit)
+        found = [module["decide"](one) for one in readings]
+        places = [list(map(str, model.goal.states)).index(decision) for decision, _ in found]
+        return _answers(model, export.twin, rows, places, np.array([one for _, one in found]))
+
+    return answer
+
+
+def _micropython(model):
+    export, module = export_micropython(model), {"__name__": "model"}
+    exec(compile(export.files["model.py"], "model.py", "exec"), module)
+    return export, module
+
+
+def _blob_board(model):
+    blob, module = export_blob(model), {"__name__": "solah_blob"}
+    exec(compile(blob.files["solah_blob.py"], "solah_blob.py", "exec"), module)
+    module["load"](blob.data)
+    return blob, module
+
+
+# --- nodes -----------------------------------------------------------------------------------
+
+
+def _nodes(wire):
+    def answer(model, table):
+        bundle = Bundle(make_plan(model), model)
+        simulation = Simulation(bundle, wire=wire)
+        for sequence, row in enumerate(zip(*map(_sent, table.columns), strict=True)):
+            readings = dict(zip(table.names, row, strict=True))
+            for node in bundle.plan.nodes:
+                if node.reads:
+                    own = {name: readings[name] for name in node.reads}
+                    simulation.measure(node.name, sequence, own, 0.01 * sequence)
+        decided = sorted(simulation.run(), key=lambda one: one.sequence)
+        assert [one.sequence for one in decided] == list(range(table.n_rows))
+        if not model.goal.states:
+            return Answers(None, np.array([[float(one.decision)] for one in decided]))
+        states = {spell(state): state for state in model.goal.states}
+        values = np.array([[*one.beliefs.values()] for one in decided])
+        return Answers([states[one.decision] for one in decided], values)
+
+    return answer
+
+
+def _sent(column):
+    """Return readings as messages carry them, which have no infinities."""
+    values = column.values
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), None, np.nan_to_num(values).astype(object))
+    return values.tolist()
+
+
 EXITS = (
     Exit("Python, C", _python("native"), 1e-15),
     Exit("Python, NumPy", _python("reference"), 1e-15),
@@ -221,5 +362,12 @@ EXITS = (
     Exit("SQLite", lambda model, table: run_sql(sqlite(), model, table), 1e-12),
     Exit("DuckDB", lambda model, table: run_sql(duckdb(), model, table), 1e-12),
     Exit("onnxruntime", _onnx, 1e-12, packages=("onnx", "onnxruntime")),
+    Exit("C, float", _c("float"), 2e-5, tools=("cc",)),
+    Exit("C, q15", _c("q15"), 0.02, tools=("cc",)),
+    Exit("MicroPython", _board(_micropython), 0.02),
+    Exit("blob, C", _blob_c, 0.02, tools=("cc",)),
+    Exit("blob, MicroPython", _board(_blob_board), 0.02),
+    Exit("nodes, JSON", _nodes("json"), 1e-15),
+    Exit("nodes, CBOR", _nodes("cbor"), 1e-15),
 )
 """The table of exits."""

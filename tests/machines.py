@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.signals import Recording, WindowFeatures, with_signals
 
 CHANNELS = ["x", "y", "z"]
@@ -44,6 +44,6 @@ def machine_model(rng, features=None, **options):
     """Learn a model of machines, which carries its signals."""
     features = features or window_features()
     windows = features.windows(recordings(rng))
-    estimator = SelfOrganisedHierarchyClassifier(kinds=windows.kinds, **options)
+    estimator = RuleClassifier(feature_types=windows.kinds, **options)
     estimator.fit(windows.table, windows.labels)
     return with_signals(estimator.model_, features.signals_)

@@ -2,7 +2,7 @@
 
 from solah import SelfOrganisedHierarchyClassifier
 
-TREES = {"fusion": "tree", "n_labels": 3, "min_support": 0.01}
+TREES = {"n_words": 3, "min_support": 0.01}
 
 
 def organised(n_clusters="auto", **parameters):

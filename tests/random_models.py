@@ -5,34 +5,44 @@ from dataclasses import replace
 import numpy as np
 
 from solah.data import Column, Kind, Table
-from solah.model import Attribute, Fusion, Goal, MissingRule, Model, Tree
-from solah.model.attributes import belief_attribute, belief_words, cored_attribute, parted_attribute
+from solah.learn.tree import Tree
+from solah.model import (
+    AdditiveNode,
+    Attribute,
+    FeatureGroup,
+    Goal,
+    MissingRule,
+    Model,
+    Term,
+    TermInput,
+)
+from solah.model.attributes import belief_attribute, belief_words, cored_attribute
 
-SHAPES = ("tree", "flat fusion", "nested fusions", "masses", "words", "over a fusion")
-# Words with cores, pairs that share attributes with single words, and variances; the second has
-# groups and rules for missing readings besides.
+# Linguistic trees: one, trees above trees by masses and by words of belief, and one above a sum.
+SHAPES = ("tree", "masses", "words", "over a sum")
+# Terms on one feature and on two, in parts, with variances; the second has groups and rules for
+# missing values besides.
 ADDITIVE_SHAPES = ("words and pairs", "groups")
 
 
 def random_model(rng, shape, n_classes=2):
     """Make a model of one shape over six attributes of several kinds."""
-    make = random_cored if shape in ADDITIVE_SHAPES else random_attribute
-    attributes = [make(rng, f"x{i}", kind) for i, kind in enumerate(KINDS)]
+    n_cored = {"tree": 0, "masses": 0, "words": 0, "over a sum": 4}.get(shape, len(KINDS))
+    attributes = [
+        (random_cored if i < n_cored else random_attribute)(rng, f"x{i}", kind)
+        for i, kind in enumerate(KINDS)
+    ]
     states = tuple(f"c{i}" for i in range(n_classes))
-    prior = tuple(rng.dirichlet(np.full(n_classes, 3.0))) if has_fusion(shape) else ()
+    prior = tuple(rng.dirichlet(np.full(n_classes, 3.0))) if n_cored else ()
     goal = Goal("y", states, thresholds=random_thresholds(rng, n_classes), prior=prior)
     nodes = MAKERS[shape](rng, attributes, states)
     return Model(goal, tuple(attributes), nodes)
 
 
 def random_number_model(rng, shape="groups"):
-    """Make a model whose trees add up to a number."""
+    """Make a model whose terms add up to a number."""
     attributes = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(KINDS)]
     return Model(Goal("power"), tuple(attributes), MAKERS[shape](rng, attributes, ("number",)))
-
-
-def has_fusion(shape):
-    return shape not in ("tree", "masses", "words")
 
 
 KINDS = (
@@ -114,216 +124,158 @@ def random_tree(rng, name, inputs, n_classes, max_nodes=25):
         np.array(first_child, np.int32),
         rng.uniform(0.1, 5.0, n_nodes),
         rng.dirichlet(np.ones(n_classes), n_nodes),
+    ).node()
+
+
+def with_attributes(node, attributes):
+    """Let a node ask other attributes, by their names."""
+    if isinstance(node, AdditiveNode):
+        terms = []
+        for term in node.terms:
+            inputs = (replace(one, attribute=attributes[one.name]) for one in term.inputs)
+            terms.append(replace(term, inputs=tuple(inputs)))
+        return replace(node, terms=tuple(terms))
+    return replace(node, inputs=tuple(attributes.get(one.name, one) for one in node.inputs))
+
+
+def map_trees(model, change):
+    """Return a model with changed branches of its trees."""
+    nodes = (
+        replace(node, branches=tuple(change(branch) for branch in node.branches))
+        if node in model.trees
+        else node
+        for node in model.nodes
     )
-
-
-def join_leaves(rng, model):
-    """Let leaves of one node believe the same, now and then all of them: one rule, then."""
-    nodes = (_with_joined(rng, one) if isinstance(one, Tree) else one for one in model.nodes)
     return replace(model, nodes=tuple(nodes))
-
-
-def _with_joined(rng, tree):
-    belief = tree.belief.copy()
-    scores = None if tree.scores is None else tree.scores.copy()
-    for node in np.flatnonzero(tree.split >= 0).tolist():
-        leaves = [child for child in tree.children(node) if tree.split[child] < 0]
-        likeness = rng.choice([0.0, 0.5, 1.0])
-        for place in range(1, len(leaves)):
-            if rng.random() < likeness:
-                like = rng.choice(leaves[:place])
-                belief[leaves[place]] = belief[like]
-                if scores is not None:
-                    scores[leaves[place]] = scores[like]
-    return replace(tree, belief=belief, scores=scores)
 
 
 def without_first_class(model):
-    """Let leaves believe nothing of the first class, which then has what rounding leaves."""
-    nodes = (_without_first(one) if isinstance(one, Tree) else one for one in model.nodes)
-    return replace(model, nodes=tuple(nodes))
+    """Let branches believe nothing of the first class, which then has what rounding leaves."""
+
+    def change(branch):
+        rest = np.array([0.0, *branch.belief[1:]])
+        return replace(branch, belief=tuple((rest / rest.sum()).tolist()))
+
+    return map_trees(model, change)
 
 
-def _without_first(tree):
-    belief = tree.belief.copy()
-    belief[tree.leaves, 0] = 0.0
-    without = replace(tree, belief=belief / belief.sum(axis=1, keepdims=True), scores=None)
-    if tree.scores is None:
-        return without
-    scores = np.where(tree.split[:, None] < 0, without.evidence, 0.0)
-    return replace(without, scores=scores)
-
-
-def random_fusion(rng, name, origins, n_classes):
-    bias = rng.normal(0, 1, n_classes)
-    if n_classes > 1:
-        bias -= bias.mean()
-    return Fusion(name, tuple(origins), tuple(bias.tolist()))
-
-
-def with_scores(rng, tree):
-    """Give a tree scores: its evidence, more or less of it."""
-    weight = rng.uniform(0.2, 2.0)
-    return replace(tree, scores=np.where(tree.split[:, None] < 0, weight * tree.evidence, 0.0))
-
-
-def additive_tree(rng, name, inputs, n_classes, *, missing=False):
-    """Make a tree of all words of its inputs, with a variance; unknown readings add nothing."""
-    split, first_child, words = [-1], [0], [()]
-    for depth, attribute in enumerate(inputs):
-        for node in [n for n in range(len(split)) if len(words[n]) == depth]:
-            split[node], first_child[node] = depth, len(split)
-            for place in range(attribute.n_focal_sets):
-                split.append(-1)
-                first_child.append(0)
-                word = attribute.set_words[place] if attribute.cores else place
-                words.append((*words[node], word))
-    n_nodes = len(split)
-    scores, belief = np.zeros((n_nodes, n_classes)), np.empty((n_nodes, n_classes))
-    of_words = {}
-    for node in range(n_nodes):
-        if words[node] not in of_words:
-            drawn = rng.normal(0, 1, n_classes)
-            drawn -= drawn.mean() if n_classes > 1 else 0.0
-            share = rng.dirichlet(np.ones(n_classes)) if n_classes > 1 else rng.normal(0, 9, 1)
-            of_words[words[node]] = drawn, share
-        drawn, belief[node] = of_words[words[node]]
-        scores[node] = drawn if split[node] < 0 else 0.0
-    mean = _unknown_mean(inputs, split, first_child, scores)
-    leaf = np.array(split) < 0
-    scores[leaf] -= mean
-    rule = None
-    if missing and len(inputs) == 1:
-        drawn = rng.normal(0, 1, n_classes)
-        drawn -= drawn.mean() if n_classes > 1 else 0.0
-        rule = MissingRule(
-            float(rng.uniform(1, 9)), tuple(belief[0].tolist()), tuple(drawn.tolist())
-        )
-    return Tree(
-        name,
-        tuple(inputs),
-        np.array(split, np.int32),
-        np.array(first_child, np.int32),
-        rng.uniform(0.1, 5.0, n_nodes),
-        belief,
-        scores,
-        float(rng.uniform(0.05, 2.0)),
-        rule,
+def random_parts(rng, attribute):
+    """Part the words of a feature: into runs, or into any groups where they have no order."""
+    n_words = len(attribute.words)
+    if attribute.is_ordered:
+        starts = [0, *sorted({int(one) for one in rng.integers(1, n_words + 1, 2)} - {n_words})]
+        ends = [*starts[1:], n_words]
+        return tuple(tuple(range(a, b)) for a, b in zip(starts, ends, strict=True))
+    numbers = rng.integers(0, 2, n_words).tolist()
+    return tuple(
+        tuple(word for word in range(n_words) if numbers[word] == number)
+        for number in dict.fromkeys(numbers)
     )
 
 
-def _unknown_mean(inputs, split, first_child, scores):
-    mean = scores.copy()
-    for node in reversed(range(len(split))):
-        if split[node] >= 0:
-            first, masses = first_child[node], np.array(inputs[split[node]].ignorance)
-            mean[node] = masses @ mean[first : first + len(masses)]
-    return mean[0]
+def random_term(rng, attributes, n_classes, *, missing=False, parted=False):
+    """Make a term with a variance; a missing value adds nothing, unless there is a rule for it."""
+    inputs = tuple(
+        TermInput(one, random_parts(rng, one)) if parted else TermInput.whole(one)
+        for one in attributes
+    )
+    shape = tuple(len(one.parts) for one in inputs)
+    weights = _centred(rng.normal(0, 1, (*shape, n_classes)))
+    shares = (
+        rng.dirichlet(np.ones(n_classes), shape) if n_classes > 1 else rng.normal(0, 9, (*shape, 1))
+    )
+    term = Term(
+        inputs, weights, shares, rng.uniform(0.1, 5.0, shape), float(rng.uniform(0.05, 2.0))
+    )
+    mean = weights[np.ix_(*(one.part_of_set for one in inputs))]
+    for one in inputs:
+        mean = np.tensordot(np.array(one.asked.ignorance), mean, 1)
+    term = replace(term, weights=weights - mean)
+    if not missing:
+        return term
+    scores = _centred(rng.normal(0, 1, n_classes))
+    belief = shares.reshape(-1, n_classes)[0]
+    rule = MissingRule(float(rng.uniform(1, 9)), tuple(belief.tolist()), tuple(scores.tolist()))
+    return replace(term, missing=rule)
+
+
+def _centred(weights):
+    return weights - weights.mean(axis=-1, keepdims=True) if weights.shape[-1] > 1 else weights
+
+
+def random_sum(rng, name, terms, n_classes, groups=()):
+    baseline = _centred(rng.normal(0, 1, n_classes))
+    return AdditiveNode(name, tuple(baseline.tolist()), tuple(terms), tuple(groups))
 
 
 def _tree(rng, attributes, states):
     return (random_tree(rng, "y", attributes, len(states), max_nodes=60),)
 
 
-def _flat(rng, attributes, states):
+def _below(rng, attributes, states):
     n = len(states)
-    grown = [random_tree(rng, f"z{i}", attributes[2 * i : 2 * i + 2], n) for i in range(3)]
-    below = [with_scores(rng, tree) for tree in grown]
-    return (*below, random_fusion(rng, "y", [tree.name for tree in below], n))
-
-
-def _nested(rng, attributes, states):
-    n = len(states)
-    a, b, c, _ = _flat(rng, attributes, states)
-    return (
-        a,
-        b,
-        c,
-        Fusion("f", ("z0", "z1")),
-        random_fusion(rng, "y", ["f", "z2"], n),
-    )
+    return [random_tree(rng, f"z{i}", attributes[2 * i : 2 * i + 2], n) for i in range(2)]
 
 
 def _masses(rng, attributes, states):
-    n = len(states)
-    below = [random_tree(rng, f"z{i}", attributes[2 * i : 2 * i + 2], n) for i in range(2)]
-    heard = [belief_attribute(tree.name, states, tuple(tree.belief[0])) for tree in below]
-    return (*below, random_tree(rng, "y", [*heard, *attributes[4:]], n, max_nodes=60))
+    below = _below(rng, attributes, states)
+    heard = [belief_attribute(tree.name, states, tree.start) for tree in below]
+    inputs = [*heard, *attributes[4:]]
+    return (*below, random_tree(rng, "y", inputs, len(states), max_nodes=60))
 
 
 def _words(rng, attributes, states):
-    n = len(states)
-    below = [random_tree(rng, f"z{i}", attributes[2 * i : 2 * i + 2], n) for i in range(2)]
+    below = _below(rng, attributes, states)
     heard = [word for tree in below for word in belief_words(tree.name, states, 3)]
-    return (*below, random_tree(rng, "y", [*heard, *attributes[4:]], n, max_nodes=60))
+    inputs = [*heard, *attributes[4:]]
+    return (*below, random_tree(rng, "y", inputs, len(states), max_nodes=60))
 
 
-def _over_fusion(rng, attributes, states):
+def _over_sum(rng, attributes, states):
     n = len(states)
-    grown = [random_tree(rng, f"z{i}", attributes[2 * i : 2 * i + 2], n) for i in range(2)]
-    below = [with_scores(rng, tree) for tree in grown]
-    fusion = random_fusion(rng, "f", ["z0", "z1"], n)
-    heard = belief_words("f", states, 3)
-    return (*below, fusion, random_tree(rng, "y", [*heard, *attributes[4:]], n, max_nodes=60))
+    terms = [random_term(rng, [one], n) for one in attributes[:4]]
+    terms.append(random_term(rng, attributes[:2], n, parted=True))
+    below = random_sum(rng, "s", terms, n)
+    inputs = [*belief_words("s", states, 3), *attributes[4:]]
+    return (below, random_tree(rng, "y", inputs, n, max_nodes=60))
 
 
 def _pairs(rng, attributes, states):
     n = len(states)
-    below = [additive_tree(rng, f"of {one.name}", [one], n) for one in attributes]
+    terms = [random_term(rng, [one], n) for one in attributes]
     for i, j in ((0, 1), (1, 2), (3, 4)):
-        pair = [attributes[i], attributes[j]]
-        below.append(additive_tree(rng, f"{pair[0].name} and {pair[1].name}", pair, n))
-    return (*below, random_fusion(rng, "y", [tree.name for tree in below], n))
+        parted = bool(rng.random() < 0.5)
+        terms.append(random_term(rng, [attributes[i], attributes[j]], n, parted=parted))
+    return (random_sum(rng, "y", terms, n),)
 
 
 def _groups(rng, attributes, states):
     n = len(states)
-    below = [
-        additive_tree(rng, f"of {one.name}", [one], n, missing=place % 2 == 1)
+    terms = [
+        random_term(rng, [one], n, missing=place % 2 == 1, parted=place == 2)
         for place, one in enumerate(attributes)
     ]
-    below.append(additive_tree(rng, "x0 and x1", attributes[:2], n))
-    first = Fusion("first", ("of x0", "of x1", "x0 and x1"))
-    second = Fusion("second", ("of x2", "of x3"))
-    both = Fusion("both", ("first", "second"))
-    return (
-        *below,
-        first,
-        second,
-        both,
-        random_fusion(rng, "y", ["both", "of x4", "of x5"], n),
-    )
+    terms.append(random_term(rng, attributes[:2], n))
+    groups = FeatureGroup("first", (0, 1, 6)), FeatureGroup("second", (2, 3))
+    return (random_sum(rng, "y", terms, n, groups),)
 
 
-MAKERS = dict(
-    zip(
-        (*SHAPES, *ADDITIVE_SHAPES),
-        (_tree, _flat, _nested, _masses, _words, _over_fusion, _pairs, _groups),
-        strict=True,
-    )
-)
+def _three_groups(rng, attributes, states):
+    n = len(states)
+    terms = [random_term(rng, [one], n) for one in attributes]
+    groups = [FeatureGroup(f"z{i}", (2 * i, 2 * i + 1)) for i in range(3)]
+    return (random_sum(rng, "y", terms, n, groups),)
 
 
-def random_starts(rng, attribute):
-    """Choose where an attribute is parted."""
-    places = np.arange(1, len(attribute.words))
-    return sorted(rng.choice(places, int(rng.integers(1, len(places) + 1)), replace=False).tolist())
-
-
-def with_parted_pairs(rng, model):
-    """Let trees of two inputs ask of measured ones only in which part they are."""
-    n_goals = model.goal.size
-    nodes = []
-    for node in model.nodes:
-        if isinstance(node, Fusion) or len(node.inputs) == 1:
-            nodes.append(node)
-            continue
-        inputs = [
-            parted_attribute(one, random_starts(rng, one)) if len(one.cores) > 1 else one
-            for one in node.inputs
-        ]
-        nodes.append(additive_tree(rng, node.name, inputs, n_goals))
-    return replace(model, nodes=tuple(nodes))
+MAKERS = {
+    "tree": _tree,
+    "masses": _masses,
+    "words": _words,
+    "over a sum": _over_sum,
+    "words and pairs": _pairs,
+    "groups": _groups,
+    "three groups": _three_groups,  # all that networks need
+}
 
 
 def random_rows(rng, model, n_rows, missing=0.1):
@@ -384,31 +336,24 @@ def csv_lines(model, rows, goal=None):
 def any_model(seed):
     """Make a model of any shape that the library makes, by the number that it is drawn with."""
     rng = np.random.default_rng(seed)
-    shapes = (*SHAPES, *ADDITIVE_SHAPES, "number", "parted", "joined", "pinned")
+    shapes = (*SHAPES, *ADDITIVE_SHAPES, "number", "pinned")
     shape, n_classes = shapes[seed % len(shapes)], 2 + seed // len(shapes) % 3
     if shape == "number":
         return random_number_model(rng)
-    if shape == "parted":
-        return with_parted_pairs(rng, random_model(rng, "groups", n_classes))
-    if shape in ("joined", "pinned"):
-        model = random_model(rng, str(rng.choice((*SHAPES, *ADDITIVE_SHAPES))), n_classes)
-        return join_leaves(rng, model) if shape == "joined" else with_pins(rng, model)
+    if shape == "pinned":
+        shape = str(rng.choice((*SHAPES, *ADDITIVE_SHAPES)))
+        return with_pins(rng, random_model(rng, shape, n_classes))
     return random_model(rng, shape, n_classes)
 
 
 def with_pins(rng, model):
-    """Pin some rules: all their leaves."""
-    return replace(
-        model,
-        nodes=tuple(
-            replace(
-                node,
-                pinned=frozenset(
-                    leaf for leaf in node.leaves.tolist() if node.heads[leaf] % rng.integers(2, 4)
-                ),
-            )
-            if isinstance(node, Tree)
-            else node
-            for node in model.nodes
-        ),
+    """Pin some rules."""
+    pinned = map_trees(model, lambda branch: replace(branch, is_pinned=bool(rng.random() < 0.3)))
+    return pinned.with_terms(
+        replace(
+            term,
+            pinned=frozenset(cell for cell in term.cells() if rng.random() < 0.3),
+            missing=term.missing and replace(term.missing, is_pinned=bool(rng.random() < 0.5)),
+        )
+        for term in pinned.terms
     )

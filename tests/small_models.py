@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from solah.data import Column, Kind, Table
-from solah.model import Fusion, Goal, Model, OutOfFold, Provenance, Tree
+from solah.model import AdditiveNode, Goal, Model, OutOfFold, Provenance, Term, TermInput
 from solah.model.attributes import cored_attribute, discrete_attribute
 
 LOW, HIGH = -np.inf, np.inf
@@ -19,20 +19,17 @@ def room_model(
     bias=0.4,
     shares=(0.6, 0.4),
 ):
-    """Tell whether a room is occupied by its CO2 and its door, with evidence that adds up.
+    """Tell whether a room is occupied by its CO2 and its door, with rules that add up.
 
-    Scores are log-odds of yes against no.
+    Weights are log-odds of yes against no.
     """
     words = ("low", "high") if len(cores) == 2 else ("low", "medium", "high")
     bare = cored_attribute("CO2", words, cores, (), 390.0, 1500.0)
     air = replace(bare, ignorance=(1 / bare.n_focal_sets,) * bare.n_focal_sets)
     gate = discrete_attribute("door", Kind.BINARY, ("open", "shut"), (0.25, 0.75))
     goal = Goal("occupied", ("no", "yes"), prior=shares)
-    nodes = (
-        _tree("evidence of CO2", air, [co2[word] for word in air.set_words], (28.0, 60.0, 32.0)),
-        _tree("evidence of door", gate, door, (30.0, 90.0)),
-        Fusion("occupied", ("evidence of CO2", "evidence of door"), (-bias / 2, bias / 2)),
-    )
+    terms = _term(air, co2, (28.0, 60.0, 32.0)), _term(gate, door, (30.0, 90.0))
+    nodes = (AdditiveNode("occupied", (-bias / 2, bias / 2), terms),)
     origin = Provenance(
         source=name,
         modified="2026-02-01T06:00:00Z",
@@ -46,24 +43,16 @@ def room_model(
     return Model(goal, (air, gate), nodes, "solah 0.1.0", provenance=origin)
 
 
-def _tree(name, attribute, odds, supports):
-    """Make a tree of one attribute; words with two ends of their core share their rows."""
-    places = attribute.set_words or range(attribute.n_focal_sets)
-    n_leaves = attribute.n_focal_sets
-    scores = np.zeros((n_leaves + 1, 2))
-    scores[1:] = np.outer(odds, [-0.5, 0.5])
-    yes = 1 / (1 + np.exp(-np.concatenate([[0.0], odds])))
-    times = [list(places).count(place) for place in places]
-    support = [sum(supports), *(supports[p] / n for p, n in zip(places, times, strict=True))]
-    return Tree(
-        name,
-        (attribute,),
-        np.array([0] + [-1] * n_leaves, np.int32),
-        np.array([1] + [0] * n_leaves, np.int32),
-        np.array(support),
-        np.column_stack([1 - yes, yes]),
-        scores,
-        0.8,
+def _term(attribute, odds, rows):
+    """Make a term on one feature, of the odds of its words."""
+    odds = np.array(odds[: len(attribute.words)])
+    yes = 1 / (1 + np.exp(-odds))
+    return Term(
+        (TermInput.whole(attribute),),
+        weights=np.outer(odds, [-0.5, 0.5]),
+        shares=np.column_stack([1 - yes, yes]),
+        counts=np.array(rows[: len(attribute.words)]),
+        variance=0.8,
     )
 
 

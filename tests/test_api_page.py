@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import solah
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
 
 PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
 PROSE = re.sub(r"^```.*?^```$", "", PAGE, flags=re.MULTILINE | re.DOTALL)
@@ -78,8 +78,7 @@ def test_every_name_is_in_the_module_that_its_line_begins_with(module, span):
 CONSTRUCTORS = {
     span
     for span in spans(PROSE)
-    if re.match(r"Linguistic\w+\(|SelfOrganised\w+\(|Genetic\w+\(|TreeFusion\(|scan\(", span)
-    and "=" in span
+    if re.match(r"(Linguistic|Rule|SelfOrganised|Genetic)\w+(er|or)\(|scan\(", span) and "=" in span
 }
 
 
@@ -108,13 +107,14 @@ def fitted():
     return {
         "The labeller": [solah.LinguisticLabeller().fit(X)],
         "The trees": trees,
+        "The rules": [solah.RuleClassifier().fit(X, y)],
         "The hierarchies": hierarchies,
-        "A loaded model": [Evaluator(trees[0].model_)],
+        "A loaded model": [Predictor(trees[0].model_)],
     }
 
 
 @pytest.mark.parametrize(
-    "title", ["The labeller", "The trees", "The hierarchies", "A loaded model"]
+    "title", ["The labeller", "The trees", "The rules", "The hierarchies", "A loaded model"]
 )
 def test_every_method_and_fitted_attribute_is_there(fitted, title):
     named = (NAME.match(span) for span in spans(section(title)))

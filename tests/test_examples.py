@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from solah import LinguisticHierarchyClassifier, SelfOrganisedHierarchyClassifier, datasets
+from solah import LinguisticHierarchyClassifier, RuleClassifier, datasets
 from solah.export import export_micropython
 from solah.model.parting import part_of
+from solah.model.predictor import Predictor
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore
 from solah.network.messages import decode_beliefs
 from solah.network.plan import make_plan
-from solah.runtime import Evaluator
 
 pytestmark = pytest.mark.slow
 
@@ -24,8 +24,8 @@ WIRING = "taste <- alcohol, ash; look <- hue, color_intensity; wine <- taste, lo
 
 
 MODELS = {
-    "evidence": SelfOrganisedHierarchyClassifier(
-        groups={"taste": ["alcohol", "ash"], "look": ["hue", "color_intensity"]},
+    "evidence": RuleClassifier(
+        feature_groups={"taste": ["alcohol", "ash"], "look": ["hue", "color_intensity"]},
         interactions=0,
         max_rules=None,
     ),
@@ -60,7 +60,7 @@ def test_a_board_says_what_its_tree_says(bundle, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "umqtt.simple", mqtt)
     board = load(EXAMPLES / "micropython_node.py", "micropython_node")
     board.MODEL, board.SITE = bundle.hash, "site"
-    board.SPEAKS_TO_A_FUSION = bool(model.fusions)
+    board.IS_ADDED_UP = model.is_additive
     readings = {"alcohol": 13.2, "ash": 2.4, "hue": 1.1, "color_intensity": 5.0}
     payload = board.message(7, 100.0, {"alcohol": 13.2, "ash": 2.4}).encode()
     json.loads(payload)
@@ -73,7 +73,7 @@ def test_a_board_says_what_its_tree_says(bundle, tmp_path, monkeypatch):
         gateway.hear(said, now=0.0)
     ((row,),) = (decided.rows for decided in gateway.advance(0.0).decisions)
     names = [attribute.name for attribute in model.attributes]
-    (expected,) = Evaluator(model).predict_proba([[readings[name] for name in names]])
+    (expected,) = Predictor(model).predict_proba([[readings[name] for name in names]])
     assert list(row.beliefs.values()) == pytest.approx(expected.tolist(), abs=0.02)
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from sklearn.datasets import load_iris
 
 import solah.progress
-from solah import GeneticHierarchyClassifier, GeneticSearch, SelfOrganisedHierarchyClassifier
+from solah import GeneticHierarchyClassifier, GeneticSearch, RuleClassifier
 from solah.progress import show_progress
 
 
@@ -54,7 +54,7 @@ def test_what_fails_is_not_done(clock):
 @pytest.mark.parametrize(
     ("estimator", "ending"),
     [
-        (SelfOrganisedHierarchyClassifier(max_rules=6), " steps, 0 s: fitting the rules; done\n"),
+        (RuleClassifier(max_rules=6), " steps, 0 s: fitting the rules; done\n"),
         (GeneticHierarchyClassifier(GeneticSearch(4, n_generations=1)), "; done\n"),
     ],
     ids=["additive", "genetic"],

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from solah import (
     LinguisticTreeClassifier,
-    SelfOrganisedHierarchyClassifier,
-    SelfOrganisedHierarchyRegressor,
+    RuleClassifier,
+    RuleRegressor,
     datasets,
 )
 from solah.data import Column, Table
@@ -35,7 +35,7 @@ def wine():
 
 @pytest.fixture(scope="module")
 def model(wine):
-    return SelfOrganisedHierarchyClassifier(max_rules=8).fit(wine.table, wine.goal)
+    return RuleClassifier(max_rules=8).fit(wine.table, wine.goal)
 
 
 class Client:
@@ -208,9 +208,7 @@ def test_a_domain_alone_tells_doubts_and_holds_nothing_back(model, wine):
 
 def test_a_number_is_estimated(wine):
     table = wine.table
-    number = SelfOrganisedHierarchyRegressor(max_rules=8).fit(
-        table.drop(["hue"]), table.column("hue").values
-    )
+    number = RuleRegressor(max_rules=8).fit(table.drop(["hue"]), table.column("hue").values)
     (row,) = client_of(number.model_).post("/predict", json={"alcohol": 13}).json()["rows"]
     assert isinstance(row["decision"], float)
     assert "beliefs" not in row

@@ -84,7 +84,7 @@ def test_the_reference_has_every_public_name(site):
             if not {f"{module.__name__}.{name}", f"solah.exceptions.{name}"} & documented
         }
         assert missing == set()
-    assert "solah.SelfOrganisedHierarchyClassifier.predict_proba" in documented
+    assert "solah.RuleClassifier.predict_proba" in documented
     estimators = (site / "reference" / "estimators.html").read_text(encoding="utf-8")
     assert "<strong>model_</strong>" in estimators
 

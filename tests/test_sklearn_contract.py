@@ -9,8 +9,9 @@ from solah import (
     LinguisticLabeller,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
+    RuleClassifier,
+    RuleRegressor,
     SelfOrganisedHierarchyClassifier,
-    SelfOrganisedHierarchyRegressor,
 )
 
 ESTIMATORS = [
@@ -18,9 +19,9 @@ ESTIMATORS = [
     LinguisticTreeClassifier(),
     LinguisticTreeRegressor(),
     LinguisticHierarchyClassifier(),
+    RuleClassifier(),
     SelfOrganisedHierarchyClassifier(),
-    SelfOrganisedHierarchyClassifier(fusion="tree"),
-    SelfOrganisedHierarchyRegressor(),
+    RuleRegressor(),
     GeneticHierarchyClassifier(GeneticSearch(4, n_generations=2), random_state=0),
 ]
 

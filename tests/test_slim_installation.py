@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import solah
+
 ROOT = Path(__file__).parents[1]
+SOURCES = Path(solah.__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LEFT_OUT = (
     "joblib",
@@ -35,12 +38,12 @@ sys.meta_path.insert(0, Hidden())
 @pytest.fixture(scope="module")
 def slim(tmp_path_factory):
     """Return what runs solah in a folder with a model and rows, without what learns."""
-    from solah import SelfOrganisedHierarchyClassifier, datasets
+    from solah import RuleClassifier, datasets
 
     folder = tmp_path_factory.mktemp("slim")
     (folder / "sitecustomize.py").write_text(HIDING.format(names=LEFT_OUT))
     wine = datasets.load("wine")
-    model = SelfOrganisedHierarchyClassifier(max_rules=6, interactions=0)
+    model = RuleClassifier(max_rules=6, interactions=0)
     model.fit(wine.table, wine.goal).save(folder / "wine.json")
     asked = [attribute.name for attribute in model.model_.attributes]
     lines = [",".join(asked), ",".join("1.5" for _ in asked)]
@@ -50,7 +53,7 @@ def slim(tmp_path_factory):
         return subprocess.run(
             [sys.executable, "-m", "solah.cli.main", *words],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(folder)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(folder), str(SOURCES)))},
             capture_output=True,
             text=True,
             check=False,

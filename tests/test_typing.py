@@ -11,14 +11,14 @@ from typing import assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from solah import Hierarchy, SelfOrganisedHierarchyClassifier, datasets, load_model
+from solah import Hierarchy, RuleClassifier, datasets, load_model
 from solah.exceptions import SolahError
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
 
 wine = datasets.load("wine")
-model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal)
-assert_type(model, SelfOrganisedHierarchyClassifier)
-assert_type(load_model("wine.json"), Evaluator)
+model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal)
+assert_type(model, RuleClassifier)
+assert_type(load_model("wine.json"), Predictor)
 assert_type(Hierarchy.parse("y <- a, b"), Hierarchy)
 beliefs: NDArray[np.float64] = load_model("wine.json").predict_proba([[1.0]])
 texts: list[str] = [str(rule) for rule in model.rules()]

@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     from solah.dependence import distance_correlation, distance_correlation_matrix
     from solah.difference import diff
     from solah.estimators import (
+        PAPER,
         GeneticHierarchyClassifier,
         GeneticSearch,
         LinguisticHierarchyClassifier,
         LinguisticLabeller,
         LinguisticTreeClassifier,
         LinguisticTreeRegressor,
+        RuleClassifier,
+        RuleRegressor,
         SelfOrganisedHierarchyClassifier,
-        SelfOrganisedHierarchyRegressor,
-        TreeFusion,
     )
-    from solah.estimators.paper import PAPER
     from solah.exceptions import IdentifierWarning, UnseenStateWarning
     from solah.learn.pins import FixedRule
+    from solah.model.predictor import load_model
     from solah.model.structure import Hierarchy
-    from solah.runtime import load_model
     from solah.scale import scan
 
     __version__: str
@@ -40,9 +40,9 @@ __all__ = [
     "LinguisticLabeller",
     "LinguisticTreeClassifier",
     "LinguisticTreeRegressor",
+    "RuleClassifier",
+    "RuleRegressor",
     "SelfOrganisedHierarchyClassifier",
-    "SelfOrganisedHierarchyRegressor",
-    "TreeFusion",
     "UnseenStateWarning",
     "datasets",
     "diff",
@@ -54,7 +54,7 @@ __all__ = [
 
 # Names are imported when they are first used: scikit-learn alone takes longer than a decision.
 _HOME_OF = {
-    "PAPER": "solah.estimators.paper",
+    "PAPER": "solah.estimators",
     "FixedRule": "solah.learn.pins",
     "GeneticHierarchyClassifier": "solah.estimators",
     "GeneticSearch": "solah.estimators",
@@ -64,14 +64,14 @@ _HOME_OF = {
     "LinguisticLabeller": "solah.estimators",
     "LinguisticTreeClassifier": "solah.estimators",
     "LinguisticTreeRegressor": "solah.estimators",
+    "RuleClassifier": "solah.estimators",
+    "RuleRegressor": "solah.estimators",
     "SelfOrganisedHierarchyClassifier": "solah.estimators",
-    "SelfOrganisedHierarchyRegressor": "solah.estimators",
-    "TreeFusion": "solah.estimators",
     "UnseenStateWarning": "solah.exceptions",
     "diff": "solah.difference",
     "distance_correlation": "solah.dependence",
     "distance_correlation_matrix": "solah.dependence",
-    "load_model": "solah.runtime",
+    "load_model": "solah.model.predictor",
     "scan": "solah.scale",
 }
 

@@ -150,7 +150,7 @@ class IdentifierWarning(UserWarning):
         self.column = column
         super().__init__(
             f"column {column!r} numbers the rows one by one, so it is left out; declare its kind "
-            f"(kinds={{{column!r}: 'continuous'}}, --continuous) to learn from it"
+            f"(feature_types={{{column!r}: 'continuous'}}, --continuous) to learn from it"
         )
 
 

@@ -19,13 +19,12 @@ from solah.data.json_reader import JsonParser
 from solah.exceptions import DataError, SolahError, require, shorten
 from solah.explain.novelty import name_doubts
 from solah.metrics_text import CONTENT_TYPE, Metric, Sample, metrics_text
-from solah.model.beliefs import measured_by
 from solah.model.document import Task
 from solah.model.encode import encode_column
 from solah.model.format import model_hash, to_json
+from solah.model.predictor import Predictor
+from solah.model.rows import check_row_names, rows_table
 from solah.network.web import LOOPBACK
-from solah.runtime import Evaluator
-from solah.runtime.rows import check_row_names, rows_table
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -138,9 +137,9 @@ class _Answers:
     """Answers requests, and counts them."""
 
     def __init__(self, model: Model, page: str, token: str, strict: bool) -> None:
-        self._evaluator = Evaluator(model)
+        self._predictor = Predictor(model)
         self._model, self._page, self._token, self._strict = model, page, token, strict
-        self._measured = measured_by(model.nodes)
+        self._measured = [model.attributes[j] for j in model.program.read_features]
         self._document, self._hash = to_json(model), model_hash(model)
         self._responses = require("starlette.responses", "web", _PURPOSE)
         self._concurrency = require("starlette.concurrency", "web", _PURPOSE)
@@ -217,7 +216,7 @@ class _Answers:
 
     async def explain(self, request: Any) -> Any:
         table, gaps = await self._rows(request, MAX_EXPLAINED)
-        explained = await self._concurrency.run_in_threadpool(self._evaluator.explain, table)
+        explained = await self._concurrency.run_in_threadpool(self._predictor.explain, table)
         rows = [one.to_dict(_TOP) | gap for one, gap in zip(explained, gaps, strict=True)]
         return self._responses.JSONResponse({"model": self._hash, "rows": rows})
 
@@ -226,7 +225,7 @@ class _Answers:
         rows = self._decided_rows(table)
         if self._model.policy is None and self._model.domain is None:
             return rows
-        judged = self._evaluator.judge(table, groups=range(table.n_rows))
+        judged = self._predictor.decide(table, groups=range(table.n_rows))
         held_back = zip(rows, judged.places.tolist(), judged.doubts.tolist(), strict=True)
         for row, place, doubts in held_back:
             row["leaning"] = row["decision"]
@@ -235,15 +234,15 @@ class _Answers:
         return rows
 
     def _decided_rows(self, table: Table) -> list[dict[str, Any]]:
-        decisions = self._evaluator.predict(table).tolist()
-        known = self._evaluator.evidence(table).tolist()
+        decisions = self._predictor.predict(table).tolist()
+        known = self._predictor.evidence(table).tolist()
         rows = [
             {"decision": decision, "known": share}
             for decision, share in zip(decisions, known, strict=True)
         ]
         if self._model.goal.task is Task.CLASSIFICATION:
             names = [str(state) for state in self._model.goal.states]
-            for row, beliefs in zip(rows, self._evaluator.beliefs(table).tolist(), strict=True):
+            for row, beliefs in zip(rows, self._predictor.beliefs(table).tolist(), strict=True):
                 row["beliefs"] = dict(zip(names, beliefs, strict=True))
         return rows
 

@@ -2,11 +2,13 @@
 
 from code_size import (
     body_lengths,
+    command,
     lazy_imports,
     line_kinds,
     parameters,
     passed_by,
     patched_constants,
+    predicting,
 )
 
 import solah
@@ -60,6 +62,12 @@ def test_parameters_of_the_library():
 
 
 def test_what_a_command_passes(capsys):
-    n_files, n_functions = passed_by(["--version"])
+    n_files, n_functions = passed_by(command(["--version"]))
     assert capsys.readouterr().out.startswith("solah ")
     assert 0 < n_files <= n_functions < 100
+
+
+def test_what_a_prediction_passes():
+    n_files, n_functions = passed_by(predicting("RuleClassifier"))
+    assert n_files <= 9
+    assert n_functions > n_files

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, log_loss, r2_score, root_mean_squared_error
 
-from solah import SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegressor
+from solah import RuleClassifier, RuleRegressor
 
 
 def test_the_command_prints_a_line_a_set_and_the_mean(capsys):
@@ -44,7 +44,7 @@ def test_halves_of_a_real_set_share_no_row():
 
 def test_figures_of_classes_are_those_of_scikit_learn():
     rows, fresh = (honesty.weighted(np.random.default_rng(seed), 400) for seed in (0, 1))
-    model = SelfOrganisedHierarchyClassifier(max_rules=6).fit(rows.X, rows.y)
+    model = RuleClassifier(max_rules=6).fit(rows.X, rows.y)
     losses, hits = honesty.losses_of(model, fresh, is_number=False)
     found = honesty.summary(losses, hits, fresh.y, fresh.weight, is_number=False)
     given = {"sample_weight": fresh.weight}
@@ -54,7 +54,7 @@ def test_figures_of_classes_are_those_of_scikit_learn():
 
 def test_figures_of_numbers_are_those_of_scikit_learn():
     rows = honesty.weighted_number(np.random.default_rng(0), 400)
-    model = SelfOrganisedHierarchyRegressor(max_rules=6).fit(rows.X, rows.y)
+    model = RuleRegressor(max_rules=6).fit(rows.X, rows.y)
     squares, _ = honesty.losses_of(model, rows, is_number=True)
     found = honesty.summary(squares, squares, rows.y, rows.weight, is_number=True)
     estimates, given = model.predict(rows.X), {"sample_weight": rows.weight}
@@ -72,6 +72,14 @@ def test_the_standard_error_is_that_of_means_of_weighted_rows():
     differences = means[:, 0] - means[:, 1]
     expected = honesty.mean_error(values[0, 0], None, [n_rows, n_rows])
     assert differences.std() == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_behind"),
+    [(500, 500), (6_500, 6_000), (8_000, 2_000), (30_000, 5_000), (200_000, 5_000)],
+)
+def test_the_error_is_that_of_the_rows_that_are_measured_on(n_rows, n_behind):
+    assert honesty.rows_measured_on(n_rows) == n_behind
 
 
 def test_classes_are_balanced_by_the_training_rows():

@@ -64,7 +64,7 @@ def test_the_path_ends_at_the_default(run, tmp_path):
 def test_quiet_prints_the_scores_alone(run, tmp_path):
     lines = run("demo", "-q", "-o", tmp_path).out.splitlines()
     assert lines[1].startswith("  accuracy")
-    assert len(lines) == 10
+    assert len(lines) == 8
 
 
 def test_a_terminal_of_80_columns_is_wide_enough(run, tmp_path, monkeypatch):

@@ -67,7 +67,7 @@ def test_the_truth_may_stand_in_another_column_or_nowhere(run, january, february
 def test_what_cannot_be_compared_is_an_error(run, january, february, rooms, write, tmp_path):
     run("diff", january, tmp_path / "none.json").check_error("none.json")
     other = json.loads(january.read_text())
-    other["goal"]["states"] = ["calm", "busy"]
+    other["target"]["classes"] = ["calm", "busy"]
     stranger = write("stranger.json", json.dumps(other))
     run("diff", january, stranger).check_error("no class in common", "calm, busy")
     no_rows = write("empty.csv", "CO2,door,occupied")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from random_models import random_model
+from solah.edit import write_rules
 from solah.model import load_document, save_document
 from solah.model.format import to_json
-from solah.rulefile import write_rules
 
 
 @pytest.fixture
@@ -54,9 +54,9 @@ def test_single_rules_are_edited(run, model, tmp_path):
         "removed the rule: if x2 is b",
         "pinned the rule: if x2 is a",
     ]
-    tree = next(tree for tree in load_document(edited).trees if tree.name == "of x2")
-    assert tree.scores[1].tolist() == [1.5, -1.5]
-    assert tree.pinned == {1}
+    term = next(term for term in load_document(edited).terms if term.features == ("x2",))
+    assert term.weights[0].tolist() == [1.5, -1.5]
+    assert term.pinned == {(0,)}
     document = run("info", edited, "--json").document
     assert document["pinned rules"] == 1
     assert [(edit["author"], edit["reason"]) for edit in document["edits"]] == [

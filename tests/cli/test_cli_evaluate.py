@@ -34,13 +34,14 @@ def test_quiet_prints_the_scores_alone(run):
 
 
 def test_models_stand_side_by_side_on_the_same_folds(run):
-    outcome = run("evaluate", "iris", "--folds", 3, "--model", "tree,solah")
+    common = ("evaluate", "iris", "--folds", 3, "--fusion", "tree")
+    outcome = run(*common, "--model", "tree,solah")
     lines = outcome.out.splitlines()
-    assert "model  tree (one tree), solah (rules that add up)" in lines
+    assert "model  tree (one tree), solah (trees that are stacked)" in lines
     assert any(line.split() == ["tree", "solah"] for line in lines)
     (levels,) = [line for line in lines if line.startswith("levels")]
     assert levels.split()[1] == "-"
-    repeated = run("evaluate", "iris", "--folds", 3, "--model", "tree", "--model", "solah")
+    repeated = run(*common, "--model", "tree", "--model", "solah")
     drop_times = [line for line in lines if not line.startswith("seconds")]
     assert [x for x in repeated.out.splitlines() if not x.startswith("seconds")] == drop_times
 

@@ -208,7 +208,7 @@ def test_a_page_of_too_many_rows_is_refused_and_not_begun(run, model, tmp_path, 
 def test_a_column_of_the_data_that_no_rule_asks_for_can_be_fixed(run, tmp_path):
     few = tmp_path / "few.json"
     run("fit", "wine", "--max-rules", "4", "-o", few, "-q")
-    asked = {one["name"] for one in json.loads(few.read_text())["attributes"]}
+    asked = {one["name"] for one in json.loads(few.read_text())["features"]}
     dropped = next(name for name in ("ash", "hue", "magnesium", "alcohol") if name not in asked)
     words = ("explain", few, "wine", "--row", "1", "--json")
     assert run(*words, "--fixed", dropped).document == run(*words).document

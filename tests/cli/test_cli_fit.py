@@ -18,9 +18,9 @@ def test_a_file_becomes_a_model_that_decides(run, fruits, tmp_path):
     assert "geschmack 👅, 2 classes (classification)" in outcome.out
     assert "2 rules, 3 branches, at most 1 condition a rule" in outcome.out
     assert outcome.err == ""
-    evaluator = solah.load_model(model)
-    assert evaluator.model_.goal.name == "geschmack 👅"
-    assert [attribute.name for attribute in evaluator.model_.attributes] == [
+    predictor = solah.load_model(model)
+    assert predictor.model_.goal.name == "geschmack 👅"
+    assert [attribute.name for attribute in predictor.model_.attributes] == [
         "größe cm",
         "色",
         "kerne",
@@ -93,7 +93,7 @@ def test_the_task_is_found_out(run, write, tmp_path, values, task):
     table = write("t.csv", "x,y", *(f"{i / 7},{value}" for i, value in enumerate(values)))
     outcome = run("fit", table, "-t", "y", "-o", tmp_path / "m.json")
     assert f"({task}" in outcome.out
-    assert json.loads((tmp_path / "m.json").read_text())["goal"]["name"] == "y"
+    assert json.loads((tmp_path / "m.json").read_text())["target"]["name"] == "y"
 
 
 def test_the_task_can_be_chosen(run, write, tmp_path):
@@ -199,7 +199,7 @@ def test_what_cannot_be_written_is_refused_before_the_work(run, tmp_path):
 def test_settings_out_of_range(run, tmp_path):
     common = ("fit", "iris", "-o", tmp_path / "m.json")
     run(*common, "--purity", 3).check_error("'purity'", "Got 3.0")
-    run(*common, "--labels", 1).check_error("'n_labels'", "Got 1")
+    run(*common, "--labels", 1).check_error("'n_words'", "Got 1")
     run(*common, "--jobs", 0).check_error("--jobs")
     run(*common, "--placement", "x").check_error("--placement", "quantile")
     assert not (tmp_path / "m.json").exists()
@@ -232,9 +232,9 @@ def test_the_choice_is_in_the_document(run, tmp_path):
     choice = document["choice"]
     assert [step["is_chosen"] for step in choice["path"]].count(True) == 1
     assert choice["reason"]
-    *groups, root = document["hierarchy"]["fusions"]
-    nodes = [*groups, *document["hierarchy"]["trees"]]
-    assert set(root["adds"]) <= {node["name"] for node in nodes}
+    *parts, root = document["hierarchy"]["parts"]
+    assert root["kind"] == "sum"
+    assert set(root["inputs"]) <= {part["name"] for part in parts}
     fixed = run("fit", "iris", "-o", tmp_path / "m.json", "--max-rules", 5, "--json").document
     assert fixed["choice"] is None
 

@@ -33,7 +33,7 @@ def model(run, loans, tmp_path):
 
 def test_a_column_left_out_decides_nothing_and_is_named(model):
     document = json.loads(model.read_text())
-    assert {one["name"] for one in document["attributes"]} <= {"age", "income"}
+    assert {one["name"] for one in document["features"]} <= {"age", "income"}
     origin = document["provenance"]
     assert origin["left_out"] == ["sex", "region"]
     assert (origin["source"], origin["rows"], sum(origin["classes"])) == ("loans.csv", 240, 240)
@@ -46,10 +46,10 @@ def test_a_fit_keeps_groups_together(run, loans, tmp_path):
     fit = ("fit", loans, "-t", "repaid", "-o", path)
     outcome = run(*fit, "--groups", "age")
     assert "groups kept together)" in outcome.out
-    assert "age" not in {one["name"] for one in json.loads(path.read_text())["attributes"]}
+    assert "age" not in {one["name"] for one in json.loads(path.read_text())["features"]}
     passed = run(*fit, "--groups", "age", "--memory", "1GB")
     assert passed.code == 0
-    assert "age" not in {one["name"] for one in json.loads(path.read_text())["attributes"]}
+    assert "age" not in {one["name"] for one in json.loads(path.read_text())["features"]}
     assert run(*fit, "--groups", "age", "--model", "tree", "--max-depth", 1).code == 0
 
 

@@ -36,14 +36,14 @@ def parameters(*wishes, **options):
     for model in make_models(problem, wishes, ModelOptions(**options), 1).values():
         own = model.get_params(deep=False)
         nested = [one.get_params(deep=False) for one in own.values() if hasattr(one, "get_params")]
-        found.append(reduce(or_, nested, own) | {"kinds": model.kinds})
+        found.append(reduce(or_, nested, own) | {"feature_types": model.feature_types})
     return found
 
 
 def test_classes_are_learnt_by_a_hierarchy_that_organises_itself(fit_wine, tmp_path):
     outcome = fit_wine()
     model = solah.load_model(tmp_path / "m.json").model_
-    assert len(model.trees) > 1
+    assert len(model.terms) > 1
     assert "\nmodel         solah (rules that add up)\n" in outcome.out
     assert f"\nrules         {model.n_rules}" in outcome.out
     assert f"\nasks for      {len(model.attributes)} of 13 attributes, in " in outcome.out
@@ -52,8 +52,9 @@ def test_classes_are_learnt_by_a_hierarchy_that_organises_itself(fit_wine, tmp_p
         outcome.out,
     )
     assert re.search(r"\nunseen rows   accuracy 0\.9\d+, log-loss 0\.\d+ \(out", outcome.out)
-    for tree in model.trees:
-        assert f"─ {tree.name} ({tree.n_rules} rules) ←" in outcome.out
+    names = [part.name for part in model.parts if part.kind == "term"]
+    for name, term in zip(names, model.terms, strict=True):
+        assert f"─ {name} ({term.n_rules} rules) ←" in outcome.out
 
 
 def test_json_has_what_the_screen_shows(fit_wine, tmp_path):
@@ -62,12 +63,14 @@ def test_json_has_what_the_screen_shows(fit_wine, tmp_path):
     assert document["kind"] == "solah"
     assert document["hierarchy"]["structure"] == model.hierarchy.to_dict()
     assert document["hierarchy"]["levels"] == model.hierarchy.n_levels
-    assert [tree["rules"] for tree in document["hierarchy"]["trees"]] == [
-        tree.n_rules for tree in model.trees
+    parts = document["hierarchy"]["parts"]
+    assert [part["name"] for part in parts] == [part.name for part in model.parts]
+    assert [part["rules"] for part in parts if part["kind"] == "term"] == [
+        term.n_rules for term in model.terms
     ]
     assert document["given_clusters"] == 4
     assert [name for pair in document["interactions"] for name in pair] == [
-        one.name for tree in model.trees if len(tree.inputs) > 1 for one in tree.inputs
+        name for term in model.terms if len(term.inputs) > 1 for name in term.features
     ]
     clustered = [name for cluster in document["clusters"] for name in cluster]
     assert sorted(clustered) == sorted(attribute.name for attribute in model.attributes)
@@ -147,7 +150,7 @@ def test_the_flags_are_read(fit_wine):
     flags = ("--clusters", 3, "--level-gap", 2.0, "--top", "merge", "--bias-corrected")
     merged = fit_wine(*flags, "--json").document
     assert merged["given_clusters"] == 3
-    assert len(merged["hierarchy"]["trees"]) == 1
+    assert [part["kind"] for part in merged["hierarchy"]["parts"]] == ["tree"]
     by_hand = ("--hierarchy", WINE_HIERARCHY, "--purity", 0.5, "--json")
     tables, trees = (fit_wine(*by_hand, "--node", node).document for node in ("cmac", "tree"))
     assert tables["rules"] > trees["rules"]  # a table does not stop where a class is pure
@@ -164,10 +167,16 @@ def test_the_flags_are_read(fit_wine):
         (("--model", "tree", "--node", "cmac"), "--node is for --model hierarchy or solah"),
         (("--model", "solah", "--hierarchy", "y <- ash"), "--hierarchy is for --model hierarchy"),
         (("--hierarchy", "y <- ash", "--clusters", 3), "is for --model solah, not for hierarchy"),
-        (("--model", "tree", "--words", "learnt"), "--words is for --model solah, not for tree"),
+        (
+            ("--model", "tree", "--words", "supervised"),
+            "--words is for --model solah, not for tree",
+        ),
         (("--model", "tree", "--max-rules", "auto"), "--max-rules auto is for --model solah"),
         (("--time-budget", 3), "--time-budget is for --model genetic, not for solah"),
-        (("--words", "learnt", "--max-depth", 2), "--max-depth makes --model solah stack trees"),
+        (
+            ("--words", "supervised", "--max-depth", 2),
+            "--max-depth makes --model solah stack trees",
+        ),
         (("--interactions", 0, "--paper"), "--paper makes --model solah stack trees"),
         (("--max-attributes", 3, "--fusion", "tree"), "--fusion tree makes --model solah stack"),
         (("--max-rules", "auto", "--top", "merge"), "--top makes --model solah stack trees"),
@@ -185,7 +194,7 @@ def test_what_does_not_go_together(fit_wine, options, message):
         (("--clusters", "many"), "'many' is neither a whole number nor 'each' nor 'auto'"),
         (("--clusters", "2.5"), "'2.5' is neither a whole number nor 'each' nor 'auto'"),
         (("--level-gap", "wide"), "'wide' is neither a number nor 'auto'"),
-        (("--clusters", 0), "'n_clusters'"),
+        (("--clusters", 0), "'feature_groups'"),
         (("--max-rules", "most"), "'most' is neither a whole number nor 'auto' nor 'all'"),
         (("--max-rules", 0), "'max_rules'"),
         (("--max-attributes", 0), "--max-attributes"),
@@ -207,13 +216,13 @@ def test_what_does_not_go_together(fit_wine, options, message):
         (("--monotonic", "ash=1", "--monotonic", "ash=-1"), "names the column 'ash' twice"),
         (("--monotonic", "ash=1", "--fusion", "tree"), "--monotonic is for rules that add up"),
         (("--required", "as"), "did you mean 'ash'?"),
-        (("--required", "ash,hue", "--max-attributes", 1), "'max_attributes' allows 1"),
+        (("--required", "ash,hue", "--max-attributes", 1), "'max_features' allows 1"),
         (("--interaction-set", "ash,hu"), "did you mean 'hue'?"),
         (("--words-of", "ash"), "is not of the form column=word,word"),
         (("--words-of", "ash=low:1,high"), "is not of the form column=word,word"),
         (("--words-of", "ash=low:x,high:2"), "is not of the form column=word,word"),
         (("--words-of", "as=low,high"), "did you mean 'ash'?"),
-        (("--words-of", "ash=low,high", "--words", "learnt"), "leave out --words"),
+        (("--words-of", "ash=low,high", "--words", "supervised"), "leave out --words"),
         (("--group", "ash,hue"), "is not of the form name=column,column"),
         (("--group", "a=ash", "--group", "a=hue"), "names the group 'a' twice"),
         (("--group", "a=ash,hu"), "did you mean 'hue'?"),
@@ -277,29 +286,34 @@ def test_cross_fitting_reaches_every_kind_of_hierarchy():
 
 def test_words_of_belief_reach_every_kind_of_hierarchy():
     for found in parameters("solah", "genetic", belief_labels=3):
-        assert found["belief_labels"] == 3
+        assert found["belief_words"] == 3
 
 
 def test_options_of_rules_that_add_up_reach_the_estimator():
     (found,) = parameters(
-        words="learnt",
+        words="supervised",
         interactions=[("ash", "hue")],
         max_rules="all",
         max_attributes=4,
         attribute_cost=["ash=2", "hue=0.5"],
         clusters="each",
         group=["look=hue, color_intensity", "x=ash"],
-        screen=6.0,
         class_weight="balanced",
         threshold=["class_0=0.4"],
     )
-    assert (found["fusion"], found["tree"]) == ("auto", None)
-    assert (found["words"], found["interactions"]) == ("learnt", [("ash", "hue")])
-    assert (found["max_rules"], found["max_attributes"]) == (None, 4)
-    assert found["attribute_costs"] == {"ash": 2.0, "hue": 0.5}
-    assert found["groups"] == {"look": ["hue", "color_intensity"], "x": ["ash"]}
-    assert (found["n_clusters"], found["screen"]) == ("each", 6)
+    assert (found["words"], found["interactions"]) == ("supervised", [("ash", "hue")])
+    assert (found["max_rules"], found["max_features"]) == (None, 4)
+    assert found["feature_costs"] == {"ash": 2.0, "hue": 0.5}
+    assert found["feature_groups"] == {"look": ["hue", "color_intensity"], "x": ["ash"]}
     assert (found["class_weight"], found["thresholds"]) == ("balanced", {"class_0": 0.4})
+
+
+def test_groups_are_found_as_the_model_finds_them():
+    assert parameters(clusters="each")[0]["feature_groups"] is None
+    assert parameters(clusters=4)[0]["feature_groups"] == 4
+    assert parameters(clusters="each", fusion="tree")[0]["n_clusters"] == "each"
+    (found,) = parameters(group=["look=hue, ash"], screen=6.0)
+    assert (found["clusters"], found["screen"]) == ([["hue", "ash"]], 6)
 
 
 def test_zero_is_an_option_like_others():
@@ -323,7 +337,8 @@ def test_options_of_trees_stack_them(option):
 def test_options_of_trees_are_for_the_others_where_rules_are_to_add_up():
     tree, organised = parameters("tree", "solah", fusion="add", max_depth=2, words="quantile")
     assert tree["max_depth"] == 2
-    assert (organised["tree"], organised["words"]) == (None, "quantile")
+    assert organised["words"] == "quantile"
+    assert "tree" not in organised
 
 
 def test_rules_that_add_up_are_as_few_as_asked_for(fit_wine, tmp_path):

@@ -260,7 +260,7 @@ def test_rules_are_fitted_to_lose_whole_devices(run, write, tmp_path):
     for words in (placed, (*by_hand, "--may-lose", "groups"), by_hand, kept):
         outcome = run("fit", table, "-t", "goal", "--drop", "number", *words, "-o", output)
         assert outcome.code == 0, outcome.err
-        found.append(json.loads(output.read_bytes())["trees"])
+        found.append(json.loads(output.read_bytes())["nodes"])
     assert found[0] == found[1] != found[2] == found[3]
     number = ("fit", table, "-t", "number", "--drop", "goal", "-o", output)
     assert run(*number, *placed).code == 0

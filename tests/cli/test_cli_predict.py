@@ -21,10 +21,10 @@ def test_every_row_gets_a_decision_and_its_probabilities(run, fruits, fruit_mode
     header, *rows = rows_of(outcome.out)
     assert outcome.err == ""
     assert header == ["prediction", "P(saur)", "P(süß)"]
-    evaluator, table = solah.load_model(fruit_model), read_table(fruits)
-    assert [row[0] for row in rows] == evaluator.predict(table).tolist()
+    predictor, table = solah.load_model(fruit_model), read_table(fruits)
+    assert [row[0] for row in rows] == predictor.predict(table).tolist()
     beliefs = np.array([[float(cell) for cell in row[1:]] for row in rows])
-    assert np.array_equal(beliefs, evaluator.predict_proba(table))
+    assert np.array_equal(beliefs, predictor.predict_proba(table))
 
 
 def test_the_file_is_what_stdout_would_be(run, fruits, fruit_model, tmp_path):
@@ -79,8 +79,7 @@ def test_a_hierarchy_from_fit_to_decisions(run, tmp_path):
     assert header == ["class", "prediction", "P(class_0)", "P(class_1)", "P(class_2)"]
     assert sum(truth == decision for truth, decision, *_ in rows) > 0.95 * len(rows)
     wine = solah.datasets.load("wine")
-    fusion = solah.TreeFusion(level_gap=2.0)
-    fitted = solah.SelfOrganisedHierarchyClassifier(fusion=fusion).fit(wine.table, wine.goal)
+    fitted = solah.SelfOrganisedHierarchyClassifier(level_gap=2.0).fit(wine.table, wine.goal)
     beliefs = np.array([[float(cell) for cell in row[2:]] for row in rows])
     assert np.array_equal(beliefs, fitted.predict_proba(wine.table))
 

@@ -8,8 +8,8 @@ import pytest
 from random_models import as_table, csv_lines, random_number_model, random_rows
 from solah import load_model
 from solah.model import save_document
+from solah.model.predictor import Predictor
 from solah.report import render_markdown, render_page, summarise, summarise_page
-from solah.runtime import Evaluator
 
 
 def test_a_model_alone(run, fruit_model, tmp_path):
@@ -95,7 +95,7 @@ def test_numbers_that_trees_add_up_to(run, write, tmp_path):
     model = random_number_model(rng)
     save_document(model, tmp_path / "m.json")
     rows = random_rows(rng, model, 20)
-    numbers = Evaluator(model).predict(as_table(model, rows)).tolist()
+    numbers = Predictor(model).predict(as_table(model, rows)).tolist()
     data = write("rows.csv", *csv_lines(model, rows, numbers))
     for name in ("report.html", "report.md"):
         assert run("report", tmp_path / "m.json", data, "-o", tmp_path / name).code == 0

@@ -10,7 +10,7 @@ import pytest
 from random_models import random_model, random_number_model
 from solah import load_model
 from solah.explain import rules_of
-from solah.explain.markdown import escape
+from solah.explain.legend import escape
 from solah.model import save_document
 
 
@@ -66,7 +66,7 @@ def test_one_tree_of_a_hierarchy(run, wine_model):
     assert lines[2].startswith("taste (")
     assert lines[2].endswith("rules, 2 shown) ← alcohol, ash")
     assert "believes" not in "".join(lines)
-    run("rules", wine_model, "--tree", "test").check_error("no tree 'test'", "'taste'?")
+    run("rules", wine_model, "--tree", "test").check_error("no rules 'test'", "'taste'?")
 
 
 def test_rules_that_listen_to_a_tree(run, wine_model):
@@ -80,9 +80,9 @@ def test_the_limit_holds_for_each_tree(run, wine_model):
     assert [rule["tree"] for rule in document["rules"]] == [
         *("taste", "taste", "look", "look", "wine", "wine")
     ]
-    assert [tree["name"] for tree in document["trees"]] == ["taste", "look", "wine"]
-    assert document["trees"][2]["inputs"] == ["taste", "look", "proline"]
-    assert sum(tree["rules"] for tree in document["trees"]) == document["n_rules"]
+    assert [part["name"] for part in document["parts"]] == ["taste", "look", "wine"]
+    assert document["parts"][2]["inputs"] == ["taste", "look", "proline"]
+    assert sum(part["rules"] for part in document["parts"]) == document["n_rules"]
 
 
 def test_json(run, tmp_path):
@@ -104,11 +104,11 @@ def test_quiet_prints_the_rules_alone(run, fruit_model):
     assert out.splitlines() == [str(rule) for rule in load_model(fruit_model).rules()]
 
 
-def test_a_model_of_one_rule(run, write, tmp_path):
+def test_a_constant_has_no_rules(run, write, tmp_path):
     table = write("t.csv", "x,y", "1,a", "1,b")
     run("fit", table, "-t", "y", "-o", tmp_path / "m.json")
     out = run("rules", tmp_path / "m.json", "-q").out
-    assert out.splitlines() == ["y a (0.50), support 2.0"]
+    assert out.splitlines() == ["to begin with: nothing"]
 
 
 def test_unknown_classes_and_attributes(run, fruit_model, write, tmp_path):

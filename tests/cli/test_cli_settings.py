@@ -116,7 +116,7 @@ def test_the_command_line_wins(run, fruits, tmp_path, settings):
 
 def test_settings_of_rules_that_add_up(run, tmp_path, settings):
     path = settings(
-        'words = "learnt"\ninteractions = 0\nmax-rules = 6\nmax-attributes = 3\n'
+        'words = "supervised"\ninteractions = 0\nmax-rules = 6\nmax-attributes = 3\n'
         'attribute-cost = ["ash=3", "hue=2"]\ngroup = "taste=alcohol,ash"\n'
     )
     common = ("fit", "wine", "-o", tmp_path / "m.json", "--json")
@@ -124,7 +124,7 @@ def test_settings_of_rules_that_add_up(run, tmp_path, settings):
     assert by_file.code == 0, by_file.err
     written = (tmp_path / "m.json").read_bytes()
     by_hand = run(
-        *(*common, "--words", "learnt", "--interactions", 0, "--max-rules", 6),
+        *(*common, "--words", "supervised", "--interactions", 0, "--max-rules", 6),
         *("--max-attributes", 3, "--attribute-cost", "ash=3"),
         *("--attribute-cost", "hue=2", "--group", "taste=alcohol,ash"),
     )

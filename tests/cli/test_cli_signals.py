@@ -62,7 +62,7 @@ def test_windows_of_one_recording_tell_nothing_of_others(run, folder, tmp_path):
 
 def test_the_document_carries_what_the_rules_ask_for(model):
     document = json.loads(model.read_text(encoding="utf-8"))
-    names = [one["name"] for one in document["attributes"]]
+    names = [one["name"] for one in document["features"]]
     assert [one["name"] for one in document["signals"]["features"]] == names
     assert document["signals"]["window"] == 50
     assert document["signals"]["step"] == 25
@@ -74,10 +74,10 @@ def test_a_recording_gets_a_decision_per_window(run, folder, model):
     assert header[:4] == ["recording", "start", "end", "prediction"]
     assert [row[:3] for row in rows[:2]] == [["r1", "0", "1"], ["r1", "0.5", "1.5"]]
     assert len(rows) == 23
-    evaluator = solah.load_model(model)
-    roles = SampleColumns(tuple(one.name for one in evaluator.model_.signals.measured))
-    windows = cut_windows(evaluator.model_.signals, read_recordings(folder / "r1.csv", roles))
-    assert [row[3] for row in rows] == evaluator.predict(windows.table).tolist()
+    predictor = solah.load_model(model)
+    roles = SampleColumns(tuple(one.name for one in predictor.model_.signals.measured))
+    windows = cut_windows(predictor.model_.signals, read_recordings(folder / "r1.csv", roles))
+    assert [row[3] for row in rows] == predictor.predict(windows.table).tolist()
 
 
 def test_rows_of_features_are_decided_on_as_they_are(run, write, model):

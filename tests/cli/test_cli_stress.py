@@ -5,7 +5,7 @@ import pytest
 
 from random_models import as_table, csv_lines, random_model, random_rows
 from solah.model import save_document
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_models_that_add_up_are_stressed(run, write, tmp_path):
     model = random_model(rng, "groups", 3)
     save_document(model, tmp_path / "m.json")
     rows = random_rows(rng, model, 20, missing=0.1)
-    classes = Evaluator(model).predict(as_table(model, rows)).tolist()
+    classes = Predictor(model).predict(as_table(model, rows)).tolist()
     data = write("rows.csv", *csv_lines(model, rows, classes))
     found = run("stress", tmp_path / "m.json", data, "--json").document
     assert found["accuracy"] == 1.0

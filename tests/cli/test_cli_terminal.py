@@ -12,7 +12,7 @@ from io import StringIO
 import numpy as np
 import pytest
 
-from random_models import random_model
+from random_models import random_model, with_attributes
 from solah.cli.decisions import Decisions, csv_writer
 from solah.cli.screen import Screen
 from solah.data import Column, read_table
@@ -29,22 +29,18 @@ FORMULA = "=cmd|' /C calc'!A1"
 
 
 def nasty_model():
-    """Return a model of which the goal, its classes, a tree and attributes want to be obeyed."""
-    model = random_model(np.random.default_rng(0), "flat fusion", 3)
-    (first, *others), root = model.nodes[:-1], model.nodes[-1]
-    inputs = tuple(replace(one, name=one.name + TITLE) for one in first.inputs)
-    renamed = dict(zip(first.inputs, inputs, strict=True))
-    name = f"z{TITLE}"
-    origins = tuple(name if one == first.name else one for one in root.origins)
+    """Return a model of which the goal, its classes, a group and attributes want to be obeyed."""
+    model = random_model(np.random.default_rng(0), "groups", 3)
+    renamed = {one.name: one for one in model.attributes}
+    for name in ("x0", "x1"):
+        renamed[name] = replace(renamed[name], name=name + TITLE)
+    root = with_attributes(model.root, renamed)
+    first, *others = root.groups
     return replace(
         model,
         goal=replace(model.goal, name=f"goal{TITLE}", states=NASTY, thresholds=()),
-        attributes=tuple(renamed.get(one, one) for one in model.attributes),
-        nodes=(
-            replace(first, name=name, inputs=inputs),
-            *others,
-            replace(root, origins=origins),
-        ),
+        attributes=tuple(renamed.values()),
+        nodes=(replace(root, groups=(replace(first, name=f"z{TITLE}"), *others)),),
     )
 
 
@@ -185,7 +181,8 @@ def test_a_class_with_an_apostrophe_of_its_own_is_itself():
 
 def test_rules_hold_no_formulas_either():
     model = nasty_model()
-    model = replace(model, goal=Goal("=goal", ("=1", "@x", "-y"), thresholds=()))
+    goal = replace(model.goal, name="=goal", states=("=1", "@x", "-y"))
+    model = replace(model, goal=goal)
     for row in csv.reader(StringIO(rules_of(model).to_csv(), newline="")):
         assert not any(cell[:1] in {*"=+@"} for cell in row)
         assert row[3][:1] != "-"

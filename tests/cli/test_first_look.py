@@ -25,7 +25,7 @@ def test_dates_and_written_numbers_are_attributes_with_a_note(run, shifts, tmp_p
     assert "time: dates, which tell 'hour of time', 'weekday of time'" in fitted.err
     assert "water: percentages: '0%' is read as 0" in fitted.err
     assert "made: commas between thousands: '1,000' is read as 1000" in fitted.err
-    kinds = {one["name"]: one["kind"] for one in json.loads(model.read_text())["attributes"]}
+    kinds = {one["name"]: one["type"] for one in json.loads(model.read_text())["features"]}
     assert kinds["hour of time"] == "continuous"
     assert kinds["water"] == "continuous"
 

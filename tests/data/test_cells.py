@@ -85,7 +85,7 @@ def test_a_word_between_numbers_is_likely_missing() -> None:
     assert str(caught.value) == (
         "column 'age' has 2 values that are not numbers (first: 'unknown', row 12); if that means "
         "missing, pass --missing unknown (None or NaN in Python), or declare it categorical with "
-        "kinds={'age': 'categorical'} (--categorical age)"
+        "feature_types={'age': 'categorical'} (--categorical age)"
     )
     assert caught.value.remedy == "--missing unknown"
 

@@ -253,3 +253,24 @@ def test_a_name_that_is_there_twice_is_refused() -> None:
 
 def test_an_empty_frame_is_an_empty_table() -> None:
     assert from_frame(pd.DataFrame({"a": np.empty(0)})).n_rows == 0
+
+
+def test_few_rows_of_pandas_are_read_as_many_are() -> None:
+    frame = pd.DataFrame(
+        {
+            "a": [1.5, np.nan],
+            "b": pd.Categorical(["x", "y"]),
+            "c": [7, 8],
+            "d": [0.5, 2.5],
+            "e": [True, False],
+            "f": ["red", None],
+            "g": pd.array([1, None], dtype="Int64"),
+            "h": np.array([1, 2], dtype=np.float32),
+        }
+    )
+    few, many = from_frame(frame), from_frame(pd.concat([frame] * 600, ignore_index=True))
+    assert few.names == many.names == tuple("abcdefgh")
+    for own, other in zip(few.columns, many.rows(0, 2).columns, strict=True):
+        assert own.values.dtype == other.values.dtype
+        assert (own.order, own.nominal) == (other.order, other.nominal)
+        np.testing.assert_array_equal(own.values, other.values)

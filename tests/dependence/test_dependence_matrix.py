@@ -6,6 +6,7 @@ import pytest
 
 from solah.data import Column, Kind, Table, settle
 from solah.dependence import (
+    Dependence,
     TableColumns,
     dependence_of,
     distance_correlation,
@@ -142,3 +143,13 @@ def test_other_errors():
     table = Table((Column("a", np.arange(3.0)),), 3)
     with pytest.raises(DataError, match="y has 2 values where the table has 3 rows"):
         TableColumns.of(table, [Kind.CONTINUOUS], [0, 1], nominal_goal=True)
+
+
+def test_other_columns_have_their_place_in_a_matrix():
+    found = Dependence(
+        ("b", "a"), np.array([[1.0, 0.3], [0.3, 1.0]]), np.array([0.5, 0.2]), "exact"
+    )
+    matrix = found.matrix_of(["a", "new", "b"])
+    np.testing.assert_array_equal(matrix[np.ix_([0, 2], [0, 2])], found.matrix[::-1, ::-1])
+    assert np.isnan(matrix[1]).all()
+    assert np.isnan(matrix[:, 1]).all()

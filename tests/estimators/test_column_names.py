@@ -8,8 +8,8 @@ import pytest
 
 from solah import (
     LinguisticTreeClassifier,
-    SelfOrganisedHierarchyClassifier,
-    SelfOrganisedHierarchyRegressor,
+    RuleClassifier,
+    RuleRegressor,
     load_model,
 )
 from solah.exceptions import ColumnError
@@ -17,8 +17,8 @@ from solah.stream import StreamLearner
 
 ESTIMATORS = [
     LinguisticTreeClassifier,
-    SelfOrganisedHierarchyClassifier,
-    SelfOrganisedHierarchyRegressor,
+    RuleClassifier,
+    RuleRegressor,
 ]
 
 
@@ -30,7 +30,7 @@ def rows():
 
 
 def target_of(rows, estimator):
-    if estimator is SelfOrganisedHierarchyRegressor:
+    if estimator is RuleRegressor:
         return pd.Series(2 * rows[3], name=7)
     return pd.Series(np.where(rows[3] > 0, "high", "low"), name=7)
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solah import (
-    SelfOrganisedHierarchyClassifier,
-    SelfOrganisedHierarchyRegressor,
+    RuleClassifier,
+    RuleRegressor,
     load_model,
 )
 from solah.exceptions import ColumnError, DataError, ModelFormatError, ParameterError
@@ -61,7 +61,7 @@ DIRECTIONS = {"heat": 1, "load": -1, "grade": 1, "door": -1}
 @given(st.integers(0, 2**32 - 1))
 def test_beliefs_in_the_second_class_go_one_way(seed):
     X, _, y = rows(seed)
-    model = SelfOrganisedHierarchyClassifier(monotonic_cst=DIRECTIONS, **FAST).fit(X, y)
+    model = RuleClassifier(monotonic_cst=DIRECTIONS, **FAST).fit(X, y)
     for promise in model.model_.monotonic:
         low, high = (model.predict_proba(one)[:, 1] for one in pairs_of_rows(X, promise.attribute))
         assert (promise.direction * (high - low) >= -1e-9).all()
@@ -73,7 +73,7 @@ def test_beliefs_in_the_second_class_go_one_way(seed):
 def test_beliefs_in_classes_go_one_way(seed):
     X, _, y = rows(seed, n_classes=3)
     wanted = {"two": {"heat": 1, "load": -1}, "one": {"heat": -1, "grade": 1}}
-    model = SelfOrganisedHierarchyClassifier(monotonic_cst=wanted, **FAST).fit(X, y)
+    model = RuleClassifier(monotonic_cst=wanted, **FAST).fit(X, y)
     for promise in model.model_.monotonic:
         state = model.model_.goal.states[promise.state]
         assert wanted[state][promise.attribute] == promise.direction
@@ -89,7 +89,7 @@ def test_beliefs_in_classes_go_one_way(seed):
 @given(st.integers(0, 2**32 - 1))
 def test_numbers_go_one_way(seed):
     X, hidden, _ = rows(seed)
-    model = SelfOrganisedHierarchyRegressor(monotonic_cst=DIRECTIONS, **FAST).fit(X, hidden)
+    model = RuleRegressor(monotonic_cst=DIRECTIONS, **FAST).fit(X, hidden)
     for promise in model.model_.monotonic:
         low, high = (model.predict(one) for one in pairs_of_rows(X, promise.attribute))
         assert (promise.direction * (high - low) >= -1e-9).all()
@@ -98,7 +98,7 @@ def test_numbers_go_one_way(seed):
 
 def test_all_that_is_chosen_keeps_it(tmp_path):
     X, _, y = rows(0, 400)
-    model = SelfOrganisedHierarchyClassifier(monotonic_cst=DIRECTIONS).fit(X, y)
+    model = RuleClassifier(monotonic_cst=DIRECTIONS).fit(X, y)
     low, high = (model.predict_proba(one)[:, 1] for one in pairs_of_rows(X, "heat"))
     assert (high - low >= -1e-9).all()
     model.save(tmp_path / "m.json")
@@ -108,7 +108,7 @@ def test_all_that_is_chosen_keeps_it(tmp_path):
 
 def test_very_many_rows_keep_it():
     X, _, y = rows(0, 3_000)
-    model = SelfOrganisedHierarchyClassifier(monotonic_cst=DIRECTIONS, **FAST)
+    model = RuleClassifier(monotonic_cst=DIRECTIONS, **FAST)
     model._limits = type(model._limits)(many_rows=500)
     model.fit(X, y)
     low, high = (model.predict_proba(one)[:, 1] for one in pairs_of_rows(X, "heat"))
@@ -117,18 +117,18 @@ def test_very_many_rows_keep_it():
 
 def test_an_array_names_columns_by_their_places():
     X, _, y = rows(0)
-    by_name = SelfOrganisedHierarchyClassifier(monotonic_cst={"heat": 1, "grade": -1}, **FAST)
-    by_place = SelfOrganisedHierarchyClassifier(monotonic_cst=[1, 0, -1, 0, 0], **FAST)
+    by_name = RuleClassifier(monotonic_cst={"heat": 1, "grade": -1}, **FAST)
+    by_place = RuleClassifier(monotonic_cst=[1, 0, -1, 0, 0], **FAST)
     assert by_name.fit(X, y).model_ == by_place.fit(X, y).model_
-    turned = SelfOrganisedHierarchyClassifier(monotonic_cst={"one": {"heat": -1, "grade": 1}})
+    turned = RuleClassifier(monotonic_cst={"one": {"heat": -1, "grade": 1}})
     assert turned.set_params(**FAST).fit(X, y).model_ == by_name.model_
 
 
 def test_what_is_monotonic_anyway_is_not_changed():
     rng = np.random.default_rng(0)
     x = rng.random((300, 1))
-    free = SelfOrganisedHierarchyRegressor(max_rules=8).fit(x, 3 * x[:, 0])
-    bound = SelfOrganisedHierarchyRegressor(max_rules=8, monotonic_cst=[1]).fit(x, 3 * x[:, 0])
+    free = RuleRegressor(max_rules=8).fit(x, 3 * x[:, 0])
+    bound = RuleRegressor(max_rules=8, monotonic_cst=[1]).fit(x, 3 * x[:, 0])
     np.testing.assert_allclose(free.predict(x), bound.predict(x), atol=1e-6)
 
 
@@ -139,7 +139,7 @@ def test_what_is_monotonic_anyway_is_not_changed():
         ({"heat": 2}, "Got 2 for column 'heat'"),
         ({"heat": True}, "Got True for column 'heat'"),
         ([1, 0], r"has the shape \(2,\), and X has 5 columns"),
-        ("heat", "parameter of SelfOrganisedHierarchyClassifier must be|must have -1, 0 or 1"),
+        ("heat", "parameter of RuleClassifier must be|must have -1, 0 or 1"),
         ({"one": {"heat": 1}, "two": {"heat": 1}}, "lets every class rise with 'heat'"),
         ({"nine": {"heat": 1}}, "names the class 'nine', and the classes are 'one', 'two'"),
     ],
@@ -147,51 +147,45 @@ def test_what_is_monotonic_anyway_is_not_changed():
 def test_impossible_directions_are_refused(given, message):
     X, _, y = rows(0)
     with pytest.raises((ParameterError, ValueError), match=message):
-        SelfOrganisedHierarchyClassifier(monotonic_cst=given, **FAST).fit(X, y)
+        RuleClassifier(monotonic_cst=given, **FAST).fit(X, y)
 
 
 def test_directions_need_a_class_where_there_are_several():
     X, _, y = rows(0, n_classes=3)
     with pytest.raises(ParameterError, match="must say for which class, as there are 3"):
-        SelfOrganisedHierarchyClassifier(monotonic_cst={"heat": 1}).fit(X, y)
+        RuleClassifier(monotonic_cst={"heat": 1}).fit(X, y)
     with pytest.raises(ColumnError, match="'monotonic_cst' names a column"):
-        SelfOrganisedHierarchyClassifier(monotonic_cst={"one": {"haet": 1}}).fit(X, y)
-    with pytest.raises(ParameterError, match="'monotonic_cst' is for rules that add up"):
-        SelfOrganisedHierarchyClassifier(monotonic_cst={"heat": 1}, fusion="tree").fit(X, y)
+        RuleClassifier(monotonic_cst={"one": {"haet": 1}}).fit(X, y)
 
 
 def test_a_document_that_breaks_its_promise_is_refused():
     X, _, y = rows(0)
-    model = SelfOrganisedHierarchyClassifier(interactions=0, max_rules=20).fit(X, y).model_
+    model = RuleClassifier(interactions=0, max_rules=20).fit(X, y).model_
     assert any(attribute.name == "heat" for attribute in model.attributes)
     text = to_json(model)
-    promise = '"monotonic": [{"attribute": "heat", "direction": 1, "state": 1}]'
-    with pytest.raises(ModelFormatError, match="falls with 'heat'"):
+    promise = '"monotonic": [{"feature": "heat", "direction": 1, "class": 1}]'
+    with pytest.raises(ModelFormatError, match="the weights fall with 'heat'"):
         from_json((text.rstrip()[:-1].rstrip() + ",\n  " + promise + "\n}\n").encode())
 
 
 def pairs_of(model):
-    return {
-        frozenset(one.name for one in tree.inputs)
-        for tree in model.model_.trees
-        if len(tree.inputs) == 2
-    }
+    return {frozenset(term.features) for term in model.model_.terms if len(term.inputs) == 2}
 
 
 def test_only_columns_of_one_set_interact():
     X, _, y = rows(0, 400)
-    free = SelfOrganisedHierarchyClassifier(interactions=3, max_rules=None).fit(X, y)
+    free = RuleClassifier(interactions=3, max_rules=None).fit(X, y)
     assert frozenset(("heat", "colour")) in pairs_of(free)
     sets = [{"heat", "load"}, ["grade", "door"]]
-    bound = SelfOrganisedHierarchyClassifier(interactions=3, max_rules=None)
+    bound = RuleClassifier(interactions=3, max_rules=None)
     bound.set_params(interaction_cst=sets).fit(X, y)
     allowed = {frozenset(("heat", "load")), frozenset(("grade", "door"))}
     assert pairs_of(bound)
     assert pairs_of(bound) <= allowed
-    by_place = SelfOrganisedHierarchyClassifier(interactions=3, max_rules=None)
+    by_place = RuleClassifier(interactions=3, max_rules=None)
     by_place.set_params(interaction_cst=[(0, 1), (2, 3)]).fit(X, y)
     assert by_place.model_ == bound.model_
-    none = SelfOrganisedHierarchyClassifier(interaction_cst="no_interactions", max_rules=60)
+    none = RuleClassifier(interaction_cst="no_interactions", max_rules=60)
     assert pairs_of(none.fit(X, y)) == set()
 
 
@@ -211,43 +205,43 @@ def test_only_columns_of_one_set_interact():
             ParameterError,
             "keeps apart",
         ),
-        ({"required": ["z"]}, ColumnError, "'required' names a column"),
-        ({"required": "heat"}, ParameterError, "'required' must be a list of columns"),
-        ({"required": ["heat", "load"], "max_attributes": 1}, ParameterError, "allows 1"),
-        ({"required": ["heat", "load"], "max_rules": 3}, ParameterError, "two rules each"),
+        ({"required_features": ["z"]}, ColumnError, "'required_features' names a column"),
+        (
+            {"required_features": "heat"},
+            ParameterError,
+            "'required_features' must be a list of columns",
+        ),
+        ({"required_features": ["heat", "load"], "max_features": 1}, ParameterError, "allows 1"),
+        ({"required_features": ["heat", "load"], "max_rules": 3}, ParameterError, "two rules each"),
     ],
 )
 def test_contradictions_are_refused(parameters, error, message):
     X, _, y = rows(0)
     with pytest.raises(error, match=message):
-        SelfOrganisedHierarchyClassifier(**parameters).fit(X, y)
+        RuleClassifier(**parameters).fit(X, y)
 
 
 def test_what_is_required_stays():
     X, _, y = rows(0, 300)
     noise = np.random.default_rng(1).normal(size=(300, 2))
     X = X.assign(noise=noise[:, 0], more=noise[:, 1], fixed=1.5)
-    for parameters in ({"max_attributes": 2}, {"max_rules": 5}, {}):
+    for parameters in ({"max_features": 2}, {"max_rules": 5}, {}):
         costs = {"noise": 100.0}
-        model = SelfOrganisedHierarchyClassifier(
-            required=["noise"], attribute_costs=costs, **parameters
-        ).fit(X, y)
-        (tree,) = [one for one in model.model_.trees if one.origins == ("noise",)]
-        assert tree.n_rules >= 2
-        assert len(model.model_.attributes) <= parameters.get("max_attributes", 99)
+        model = RuleClassifier(required_features=["noise"], feature_costs=costs, **parameters).fit(
+            X, y
+        )
+        (term,) = [one for one in model.model_.terms if one.features == ("noise",)]
+        assert term.n_rules >= 2
+        assert len(model.model_.attributes) <= parameters.get("max_features", 99)
         assert model.n_rules_ <= parameters.get("max_rules", 10**6)
     with pytest.raises(DataError, match="'fixed' is required, and its known readings never"):
-        SelfOrganisedHierarchyClassifier(required=["fixed"]).fit(X, y)
-    screened = SelfOrganisedHierarchyClassifier(required=["noise"], screen=1, max_rules=9)
-    assert "noise" in screened.fit(X, y).hierarchy_.attributes
+        RuleClassifier(required_features=["fixed"]).fit(X, y)
 
 
 def test_many_attributes_may_be_required():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(80, 70)), columns=[f"c{j}" for j in range(70)])
-    model = SelfOrganisedHierarchyClassifier(
-        "quantile", interactions=0, required=list(X), max_rules=140
-    )
+    model = RuleClassifier("quantile", interactions=0, required_features=list(X), max_rules=140)
     assert len(model.fit(X, X.c0 > 0).model_.attributes) == 70
 
 
@@ -255,10 +249,12 @@ def test_words_by_hand_stand_beside_learnt_ones():
     X, hidden, y = rows(0, 300)
     words = {"heat": {"cold": -1.0, "mild": 0.0, "hot": 1.0}}
     for estimator, goal in (
-        (SelfOrganisedHierarchyClassifier, y),
-        (SelfOrganisedHierarchyRegressor, hidden),
+        (RuleClassifier, y),
+        (RuleRegressor, hidden),
     ):
-        model = estimator(words, monotonic_cst={"heat": 1}, required=["heat", "load"]).fit(X, goal)
+        model = estimator(words, monotonic_cst={"heat": 1}, required_features=["heat", "load"]).fit(
+            X, goal
+        )
         attributes = {one.name: one for one in model.model_.attributes}
         assert attributes["heat"].words == ("cold", "mild", "hot")
         assert attributes["heat"].peaks == (-1.0, 0.0, 1.0)

@@ -1,15 +1,16 @@
 """Figures that a fit reports about itself hold on fresh rows, whatever rows weigh."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from solah import SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegressor
+from solah import RuleClassifier, RuleRegressor
 from solah.model.format import to_json
 
 
@@ -40,8 +41,8 @@ def test_the_same_weight_on_every_row_changes_nothing(n_rows, weight):
     rng = np.random.default_rng(0)
     X, scores = two_of_six(rng, n_rows)
     y = classes_of(rng, scores)
-    plain = SelfOrganisedHierarchyClassifier().fit(X, y)
-    weighed = SelfOrganisedHierarchyClassifier().fit(X, y, sample_weight=np.full(n_rows, weight))
+    plain = RuleClassifier().fit(X, y)
+    weighed = RuleClassifier().fit(X, y, sample_weight=np.full(n_rows, weight))
     assert weighed.path_ == plain.path_
     np.testing.assert_array_equal(weighed.predict_proba(X), plain.predict_proba(X))
     for one, other in zip(weighed.model_.trees, plain.model_.trees, strict=True):
@@ -49,8 +50,8 @@ def test_the_same_weight_on_every_row_changes_nothing(n_rows, weight):
         np.testing.assert_array_equal(one.belief, other.belief)
         np.testing.assert_allclose(one.support, weight * other.support, rtol=1e-12)
     amounts = scores + rng.normal(size=n_rows)
-    plain = SelfOrganisedHierarchyRegressor().fit(X, amounts)
-    weighed = SelfOrganisedHierarchyRegressor().fit(X, amounts, np.full(n_rows, weight))
+    plain = RuleRegressor().fit(X, amounts)
+    weighed = RuleRegressor().fit(X, amounts, np.full(n_rows, weight))
     assert weighed.path_ == plain.path_
     np.testing.assert_allclose(weighed.predict(X), plain.predict(X), rtol=1e-12, atol=1e-12)
 
@@ -60,12 +61,12 @@ def test_small_whole_weights_are_repeated_rows(seed):
     rng = np.random.default_rng(seed)
     X, scores = two_of_six(rng, 300)
     y, times = classes_of(rng, scores), rng.integers(0, 6, 300)
-    weighed = SelfOrganisedHierarchyClassifier().fit(X, y, sample_weight=times)
-    repeated = SelfOrganisedHierarchyClassifier().fit(X.repeat(times, axis=0), y.repeat(times))
+    weighed = RuleClassifier().fit(X, y, sample_weight=times)
+    repeated = RuleClassifier().fit(X.repeat(times, axis=0), y.repeat(times))
     assert weighed.path_ == repeated.path_
     assert to_json(weighed.model_) == to_json(repeated.model_)
-    weighed = SelfOrganisedHierarchyRegressor().fit(X, scores, sample_weight=times)
-    repeated = SelfOrganisedHierarchyRegressor().fit(X.repeat(times, axis=0), scores.repeat(times))
+    weighed = RuleRegressor().fit(X, scores, sample_weight=times)
+    repeated = RuleRegressor().fit(X.repeat(times, axis=0), scores.repeat(times))
     assert weighed.path_ == repeated.path_
 
 
@@ -77,10 +78,10 @@ def noise_used(n_rows, seed, spread):
     weights = rng.lognormal(0.0, spread, n_rows) if spread else None
     found = []
     for learner, y, informative in (
-        (SelfOrganisedHierarchyClassifier(), rng.integers(0, 2, n_rows), set()),
-        (SelfOrganisedHierarchyClassifier(), classes_of(rng, scores), {0, 1}),
-        (SelfOrganisedHierarchyRegressor(), rng.normal(size=n_rows), set()),
-        (SelfOrganisedHierarchyRegressor(), scores + rng.normal(size=n_rows), {0, 1}),
+        (RuleClassifier(), rng.integers(0, 2, n_rows), set()),
+        (RuleClassifier(), classes_of(rng, scores), {0, 1}),
+        (RuleRegressor(), rng.normal(size=n_rows), set()),
+        (RuleRegressor(), scores + rng.normal(size=n_rows), {0, 1}),
     ):
         columns = used(learner.fit(X, y, sample_weight=weights))
         assert weights is not None or informative <= columns
@@ -100,6 +101,15 @@ def noise_used(n_rows, seed, spread):
 def test_columns_of_noise_get_no_rules(n_rows, n_seeds, spread):
     found = np.array([noise_used(n_rows, seed, spread) for seed in range(n_seeds)])
     assert (found.mean(axis=0) <= 1).all(), found
+
+
+def test_rules_that_are_no_better_than_none_once_choosing_is_counted_are_none():
+    rng = np.random.default_rng(515)  # of 40 seeds, one with which five rules seem to be good
+    X, weights = rng.normal(size=(2_000, 4)), rng.lognormal(0.0, 1.2, 2_000)
+    model = RuleClassifier()
+    model.fit(X, rng.integers(0, 2, 2_000), sample_weight=weights)
+    assert used(model) == set()
+    assert chosen(model).log_loss == min(step.log_loss for step in model.path_)
 
 
 def weights_of(rng, n_rows):
@@ -124,10 +134,44 @@ def test_the_reported_loss_is_not_below_that_of_fresh_rows(n_rows, n_seeds, more
         rng = np.random.default_rng(seed)
         X, scores = two_of_six(rng, n_rows + 20_000)
         y = classes_of(rng, scores)
-        model = SelfOrganisedHierarchyClassifier()
+        model = RuleClassifier()
         model.fit(X[:n_rows], y[:n_rows], **more(rng, n_rows))
         differences.append(chosen(model).log_loss - log_losses(model, X, y)[n_rows:].mean())
     error = np.std(differences, ddof=1) / np.sqrt(n_seeds)
+    assert np.mean(differences) > -2 * error, differences
+
+
+def test_the_reported_loss_of_balanced_classes_is_not_below_that_of_fresh_rows():
+    differences = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, scores = two_of_six(rng, 20_500)
+        y = classes_of(rng, scores - 2)  # about one row in eight
+        model = RuleClassifier(class_weight="balanced").fit(X[:500], y[:500])
+        weights = 1 / np.bincount(y[:500])[y[500:]]
+        fresh = np.average(log_losses(model, X[500:], y[500:]), weights=weights)
+        differences.append(chosen(model).log_loss - fresh)
+    error = np.std(differences, ddof=1) / np.sqrt(20)
+    assert np.mean(differences) > -2 * error, differences
+
+
+def test_a_file_reports_no_less_than_the_loss_of_fresh_rows(tmp_path, monkeypatch):
+    passing = replace(RuleClassifier._limits, many_rows=400)
+    monkeypatch.setattr(RuleClassifier, "_limits", passing)
+    differences = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, scores = two_of_six(rng, 20_500)
+        y = classes_of(rng, scores)
+        frame = pd.DataFrame(X).add_prefix("x")
+        columns = {"y": y, "w": rng.lognormal(0.0, 1.0, len(y))}
+        frame[:500].assign(**{name: one[:500] for name, one in columns.items()}).to_csv(
+            tmp_path / "rows.csv", index=False
+        )
+        model = RuleClassifier()
+        model.fit(tmp_path / "rows.csv", "y", sample_weight="w")
+        differences.append(chosen(model).log_loss - log_losses(model, frame[500:], y[500:]).mean())
+    error = np.std(differences, ddof=1) / np.sqrt(10)
     assert np.mean(differences) > -2 * error, differences
 
 
@@ -137,7 +181,7 @@ def test_the_reported_error_of_numbers_is_not_below_that_of_fresh_rows():
         rng = np.random.default_rng(seed)
         X, scores = two_of_six(rng, 10_500)
         amounts = 40 * (scores + rng.normal(size=len(scores)))
-        model = SelfOrganisedHierarchyRegressor()
+        model = RuleRegressor()
         model.fit(X[:500], amounts[:500], sample_weight=rng.lognormal(0.0, 1.0, 500))
         fresh = np.sqrt(np.mean((model.predict(X[500:]) - amounts[500:]) ** 2))
         differences.append(chosen(model).rmse / fresh - 1)
@@ -149,7 +193,7 @@ def test_numbers_report_errors_in_the_unit_of_the_target():
     rng = np.random.default_rng(0)
     X, scores = two_of_six(rng, 400)
     amounts = 1000 * (scores + rng.normal(size=400))
-    model = SelfOrganisedHierarchyRegressor().fit(X, amounts)
+    model = RuleRegressor().fit(X, amounts)
     for step in model.path_:
         assert step.rmse == pytest.approx(amounts.std() * np.sqrt(1 - step.r2), rel=1e-9)
     assert f"RMSE ({chosen(model).rmse:.4g})" in model.selection_reason_
@@ -168,7 +212,7 @@ def test_balanced_classes_are_not_memorised():
     fresh, truth = rare(1, 30_000)
     aucs = {}
     for class_weight in (None, "balanced"):
-        model = SelfOrganisedHierarchyClassifier(class_weight=class_weight).fit(X, y)
+        model = RuleClassifier(class_weight=class_weight).fit(X, y)
         probabilities = model.predict_proba(fresh)[:, 1]
         assert (probabilities < 0.999).all()
         aucs[class_weight] = roc_auc_score(truth, probabilities)
@@ -181,9 +225,22 @@ def test_fits_in_threads_agree_and_leave_blas_alone():
     before = [library["num_threads"] for library in threadpool_info()]
 
     def fitted(_):
-        return to_json(SelfOrganisedHierarchyClassifier(interactions=0).fit(X, y).model_)
+        return to_json(RuleClassifier(interactions=0).fit(X, y).model_)
 
     with ThreadPoolExecutor(6) as pool:
         found = set(pool.map(fitted, range(12)))
     assert found == {fitted(0)}
     assert [library["num_threads"] for library in threadpool_info()] == before
+
+
+@pytest.mark.parametrize("kind", [RuleClassifier, RuleRegressor])
+def test_the_number_of_blas_threads_changes_nothing(kind):
+    rng = np.random.default_rng(0)
+    X, scores = two_of_six(rng, 25_000)  # sums of so many numbers are shared among threads
+    is_number = kind is RuleRegressor
+    y = scores + rng.normal(size=len(X)) if is_number else classes_of(rng, scores)
+    weights, found = rng.lognormal(0.0, 1.0, len(X)), set()
+    for n_threads in (1, 2, 3):
+        with threadpool_limits(n_threads, user_api="blas"):
+            found.add(to_json(kind().fit(X, y, weights).model_))
+    assert len(found) == 1

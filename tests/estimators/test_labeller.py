@@ -19,8 +19,8 @@ readings = arrays(
 
 
 @given(readings, st.integers(2, 6), st.sampled_from(["uniform", "quantile"]))
-def test_masses_are_shares_of_at_most_two_neighbours(X, n_labels, placement):
-    labeller = LinguisticLabeller(n_labels, placement=placement).fit(X)
+def test_masses_are_shares_of_at_most_two_neighbours(X, n_words, placement):
+    labeller = LinguisticLabeller(n_words, placement=placement).fit(X)
     masses = labeller.transform(X)
     assert masses.min() >= 0
     start = 0
@@ -53,7 +53,7 @@ def test_the_appropriateness_of_a_word_is_the_trapezium_that_describe_tells(x):
 
 def test_describe_tells_the_ranges_of_the_words():
     words = {"t": {"cold": 0, "mild": 10, "hot": 30}}
-    labeller = LinguisticLabeller(words=words, kinds={"t": "continuous"})
+    labeller = LinguisticLabeller(words=words, feature_types={"t": "continuous"})
     labeller.fit(pd.DataFrame({"t": [0.0, 30.0]}))
     inf = float("inf")
     assert labeller.describe("t") == (
@@ -108,7 +108,7 @@ def test_words_without_peaks_are_placed_and_must_fit():
     labeller = LinguisticLabeller(words={"x": ["none", "some", "much"]}).fit(skewed)
     assert [known.word for known in labeller.describe("x")] == ["none", "some", "much"]
     with pytest.raises(DataError, match="column 'x' is constant"):
-        LinguisticLabeller(words={"x": ["few", "many"]}, kinds={"x": "continuous"}).fit(
+        LinguisticLabeller(words={"x": ["few", "many"]}, feature_types={"x": "continuous"}).fit(
             pd.DataFrame({"x": [1.5, 1.5]})
         )
 
@@ -121,7 +121,7 @@ def test_peaks_for_states_are_refused():
 
 
 def test_parameters_are_checked():
-    with pytest.raises(InvalidParameterError, match="'n_labels' parameter of LinguisticLabeller"):
+    with pytest.raises(InvalidParameterError, match="'n_words' parameter of LinguisticLabeller"):
         LinguisticLabeller(1).fit([[1.0]])
     with pytest.raises(InvalidParameterError, match="'placement' parameter"):
         LinguisticLabeller(placement="clever").fit([[1.0]])
@@ -140,7 +140,7 @@ def test_numbers_that_a_document_cannot_hold_are_refused():
     with pytest.raises(DataError, match="'x0' spans 2e-300 only, .* scale it up"):
         LinguisticLabeller().fit([[0.0], [1e-300], [2e-300]])
     with pytest.raises(DataError, match="the states of column 'x0' must be .* to 1e.36. Got"):
-        LinguisticLabeller(kinds={"x0": "categorical"}).fit([[1.0], [1e300]])
+        LinguisticLabeller(feature_types={"x0": "categorical"}).fit([[1.0], [1e300]])
 
 
 def test_peaks_too_close_for_a_document_become_one():

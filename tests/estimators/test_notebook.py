@@ -13,11 +13,11 @@ from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
-    SelfOrganisedHierarchyClassifier,
-    SelfOrganisedHierarchyRegressor,
+    RuleClassifier,
+    RuleRegressor,
 )
+from solah.edit import read_rules, write_rules
 from solah.explain.rules import rules_of
-from solah.rulefile import read_rules, write_rules
 
 WIRING = "taste <- alcohol, ash; wine <- taste, hue"
 
@@ -60,17 +60,19 @@ def test_a_tree_says_what_it_decides_and_how(tree):
     "model",
     [
         LinguisticHierarchyClassifier(WIRING),
-        SelfOrganisedHierarchyClassifier(groups={"taste": ["alcohol", "ash"]}, max_rules=12),
+        RuleClassifier(feature_groups={"taste": ["alcohol", "ash"]}, max_rules=12),
     ],
     ids=["beliefs", "evidence"],
 )
 def test_a_hierarchy_says_how_large_it_is(wine, model):
     X, y = wine
     model.fit(X[["alcohol", "ash", "hue"]], y)
-    n_trees = len(model.model_.trees)
+    is_additive = isinstance(model, RuleClassifier)
+    n_terms, n_trees = len(model.model_.terms), len(model.model_.trees)
+    parts = f"{n_terms} terms" if is_additive else f"{n_trees} trees"
     summary = summary_of(model)
-    assert f"{model.n_rules_} rules, {n_trees} trees, {model.n_levels_} levels" in summary
-    heading = "adds" if isinstance(model, SelfOrganisedHierarchyClassifier) else "tree"
+    assert f"{model.n_rules_} rules, {parts}, {model.model_.hierarchy.n_levels} levels" in summary
+    heading = "adds" if is_additive else "tree"
     assert f'<th scope="col">{heading}</th>' in summary
 
 
@@ -82,7 +84,7 @@ def test_a_number_has_no_classes():
 
 def test_rules_that_add_are_columns_and_those_by_hand_have_no_rows(wine):
     X, y = wine
-    fitted = SelfOrganisedHierarchyClassifier(max_rules=6).fit(X[["alcohol", "hue"]], y)
+    fitted = RuleClassifier(max_rules=6).fit(X[["alcohol", "hue"]], y)
     text = write_rules(fitted.model_)
     for model in (fitted.model_, read_rules(re.sub(r"\| [\d.]+ rows.*", "", text))):
         rules = rules_of(model)
@@ -97,7 +99,7 @@ def test_rules_that_add_are_columns_and_those_by_hand_have_no_rows(wine):
 
 def test_what_a_rule_adds_to_a_number_has_a_sign():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    model = SelfOrganisedHierarchyRegressor(max_rules=6).fit(X[["bmi", "s5"]], y)
+    model = RuleRegressor(max_rules=6).fit(X[["bmi", "s5"]], y)
     (why,) = model.explain(X[["bmi", "s5"]].iloc[[1]])
     fired = [one.rule for one in why.semantics.steps[0].fired]
     assert min(amount for rule in fired for _, amount in rule.adds) < 0
@@ -142,8 +144,8 @@ def test_both_ways_of_a_notebook_to_ask(tree):
 
 
 def test_pipelines_draw_their_steps(wine):
-    steps = make_pipeline(SelfOrganisedHierarchyClassifier(max_rules=5))
+    steps = make_pipeline(RuleClassifier(max_rules=5))
     for pipeline in (steps, steps.fit(*wine)):
         html = pipeline._repr_html_()
-        assert "SelfOrganisedHierarchyClassifier" in html
+        assert "RuleClassifier" in html
         assert 'class="solah"' not in html

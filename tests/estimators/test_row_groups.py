@@ -13,9 +13,9 @@ from solah import (
     GeneticSearch,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
+    RuleClassifier,
+    RuleRegressor,
     SelfOrganisedHierarchyClassifier,
-    SelfOrganisedHierarchyRegressor,
-    TreeFusion,
 )
 from solah.estimators.base import LinguisticEstimator
 from solah.exceptions import ColumnError, DataError, ParameterError
@@ -47,12 +47,12 @@ def chosen(model):
 @pytest.fixture(scope="module")
 def grouped(people):
     X, y, person = people
-    return SelfOrganisedHierarchyClassifier().fit(X, y, groups=person)
+    return RuleClassifier().fit(X, y, groups=person)
 
 
 def test_scores_out_of_fold_are_those_of_new_people(people, grouped):
     X, y, _ = people
-    plain = SelfOrganisedHierarchyClassifier().fit(X, y)
+    plain = RuleClassifier().fit(X, y)
     assert chosen(plain).accuracy > 0.9  # it knows these people
     assert chosen(grouped).accuracy < 0.8
     assert "group cross-validated" in grouped.selection_reason_
@@ -62,22 +62,22 @@ def test_scores_out_of_fold_are_those_of_new_people(people, grouped):
 def test_the_order_of_rows_leaves_no_trace(people, grouped):
     X, y, person = people
     order = np.random.default_rng(1).permutation(len(y))
-    other = SelfOrganisedHierarchyClassifier().fit(X[order], y[order], groups=person[order])
+    other = RuleClassifier().fit(X[order], y[order], groups=person[order])
     assert to_json(other.model_) == to_json(grouped.model_)
 
 
 def test_names_count_and_their_type_does_not(people, grouped):
     X, y, person = people
     names = pd.Series(person.astype(str), name="person")
-    other = SelfOrganisedHierarchyClassifier().fit(X, y, groups=names)
+    other = RuleClassifier().fit(X, y, groups=names)
     assert to_json(other.model_) == to_json(grouped.model_)
 
 
 def test_numbers_know_groups(people):
     X, y, person = people
     amounts = y + 0.1 * X[:, 3]
-    plain = SelfOrganisedHierarchyRegressor().fit(X, amounts)
-    grouped = SelfOrganisedHierarchyRegressor().fit(X, amounts, groups=person)
+    plain = RuleRegressor().fit(X, amounts)
+    grouped = RuleRegressor().fit(X, amounts, groups=person)
     assert chosen(plain).r2 > 0.9
     assert chosen(grouped).r2 < 0.5
 
@@ -89,9 +89,7 @@ def test_trees_know_groups(people):
     for model in (
         LinguisticHierarchyClassifier(WIRING, tree=tree, cross_fit=3),
         GeneticHierarchyClassifier(search, tree=tree, random_state=0),
-        SelfOrganisedHierarchyClassifier(
-            tree=tree, fusion=TreeFusion(cross_fit=3), n_clusters=[1, 2]
-        ),
+        SelfOrganisedHierarchyClassifier([1, 2], tree=tree, cross_fit=3),
     ):
         plain = to_json(model.fit(X, y).model_), _score(model)
         grouped = to_json(model.fit(X, y, groups=person).model_), _score(model)
@@ -99,7 +97,7 @@ def test_trees_know_groups(people):
 
 
 def _score(model):
-    return getattr(model, "best_score_", [one.score for one in getattr(model, "selection_", ())])
+    return getattr(model, "best_score_", [one.score for one in getattr(model, "candidates_", ())])
 
 
 @pytest.mark.parametrize("many_rows", [100, 10_000])
@@ -109,7 +107,7 @@ def test_a_column_of_files_names_groups(people, grouped, tmp_path, monkeypatch, 
     frame = pd.DataFrame(X, columns=["x0", "x1", "x2", "x3"]).assign(y=y, person=person)
     for part in range(3):
         frame.iloc[part::3].to_csv(tmp_path / f"{part}.csv", index=False)
-    learner = SelfOrganisedHierarchyClassifier(max_rules=8)
+    learner = RuleClassifier(max_rules=8)
     from_files = learner.fit(str(tmp_path / "*.csv"), "y", groups="person").model_
     goal = pd.Series(y, name="y")
     in_memory = learner.fit(frame.drop(columns=["y", "person"]), goal, groups=person).model_
@@ -132,14 +130,14 @@ def test_a_file_of_numbers_names_groups(people, tmp_path):
     pd.DataFrame(X, columns=list("abcd")).assign(y=y + 0.1 * X[:, 3], person=person).to_csv(
         path, index=False
     )
-    model = SelfOrganisedHierarchyRegressor().fit(path, "y", groups="person")
+    model = RuleRegressor().fit(path, "y", groups="person")
     assert list(model.feature_names_in_) == list("abcd")
     assert chosen(model).r2 < 0.5
 
 
 def test_groups_that_cannot_be_are_refused(people):
     X, y, person = people
-    learner = SelfOrganisedHierarchyClassifier()
+    learner = RuleClassifier()
     with pytest.raises(DataError, match="only one group"):
         learner.fit(X, y, groups=np.zeros(len(y)))
     with pytest.raises(DataError, match="X has 288 rows, but 'groups' has 3 values"):
@@ -153,7 +151,7 @@ def test_groups_that_cannot_be_are_refused(people):
 def test_groups_reach_the_model_through_others(people):
     X, y, person = people
     with config_context(enable_metadata_routing=True):
-        learner = SelfOrganisedHierarchyClassifier(max_rules=4, interactions=0)
+        learner = RuleClassifier(max_rules=4, interactions=0)
         learner.set_fit_request(groups=True)
         pipeline = make_pipeline(StandardScaler(), learner)
         found = cross_validate(

@@ -2,14 +2,14 @@
 
 import pytest
 
-from solah import SelfOrganisedHierarchyClassifier, datasets, load_model
-from solah.estimators.rule_path import RulePath
+from solah import RuleClassifier, datasets, load_model
+from solah.estimators.rules import RulePath
 
 
 @pytest.fixture(scope="module")
 def model():
     wine = datasets.load("wine")
-    return SelfOrganisedHierarchyClassifier(interactions=0).fit(wine.table, wine.goal)
+    return RuleClassifier(interactions=0).fit(wine.table, wine.goal)
 
 
 def test_the_path_is_a_table_with_the_chosen_number(model):
@@ -28,7 +28,7 @@ def test_a_notebook_shows_it(model):
 def test_a_loaded_model_shows_what_it_is(model, tmp_path):
     model.save(tmp_path / "wine.json")
     loaded = load_model(tmp_path / "wine.json")
-    assert repr(loaded) == f"<Evaluator: class, {model.n_rules_} rules>"
+    assert repr(loaded) == f"<Predictor: class, {model.n_rules_} rules>"
     assert "What matters most" in loaded._repr_html_()
 
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 from organised_trees import organised
-from solah import PAPER, SelfOrganisedHierarchyClassifier, load_model
+from solah import PAPER, RuleClassifier, SelfOrganisedHierarchyClassifier, load_model
 from solah.exceptions import ColumnError, ParameterError
 from solah.model.format import to_json
 
@@ -42,7 +42,7 @@ def test_dependence_and_relevance_are_kept(fitted):
 
 def test_learns(wine):
     X, y = wine
-    assert cross_val_score(SelfOrganisedHierarchyClassifier(), X, y, cv=5).mean() > 0.9
+    assert cross_val_score(RuleClassifier(), X, y, cv=5).mean() > 0.9
 
 
 def test_saves_and_loads(fitted, wine, tmp_path):
@@ -59,7 +59,7 @@ def test_threads_and_the_order_of_rows_do_not_change_a_bit():
     order = np.random.default_rng(1).permutation(len(y))
 
     def document(X, y, n_jobs=None):
-        return to_json(SelfOrganisedHierarchyClassifier(n_jobs=n_jobs).fit(X, y).model_)
+        return to_json(RuleClassifier(n_jobs=n_jobs).fit(X, y).model_)
 
     assert document(X, y) == document(X, y, n_jobs=3) == document(X[order], y[order])
 
@@ -83,13 +83,13 @@ def test_k_theta_and_top_shape_the_hierarchy(parameters, n_trees, wine):
 def test_clusters_by_hand_are_kept(wine):
     X, y = wine
     clusters = [["flavanoids", "proline"], ["ash", "hue", "alcohol"]]
-    model = organised(groups=clusters, level_gap=0.01).fit(X, y)
+    model = organised(clusters=clusters, level_gap=0.01).fit(X, y)
     assert model.clusters_ == (("flavanoids", "proline"), ("ash", "hue", "alcohol"))
     assert set(model.hierarchy_.attributes) == {"flavanoids", "proline", "ash", "hue", "alcohol"}
     groups = {"colour": ["hue", "color_intensity"], "taste": ["alcohol", "proline"]}
-    added = SelfOrganisedHierarchyClassifier(groups=groups, max_rules=None).fit(X, y)
-    assert added.clusters_ == (("hue", "color_intensity"), ("alcohol", "proline"))
-    assert {"colour", "taste"} <= {node.name for node in added.model_.nodes}
+    added = RuleClassifier(feature_groups=groups, max_rules=None).fit(X, y)
+    assert added.feature_groups_ == (("hue", "color_intensity"), ("alcohol", "proline"))
+    assert {group.name for group in added.model_.root.groups} == {"colour", "taste"}
 
 
 @pytest.mark.parametrize(
@@ -104,18 +104,20 @@ def test_clusters_by_hand_are_kept(wine):
         ([[["hue"]]], ColumnError, "no column"),
     ],
 )
-@pytest.mark.parametrize("fusion", ["add", "tree"])
-def test_wrong_clusters_are_named(clusters, error, message, fusion, wine):
-    with pytest.raises(error, match=message):
-        SelfOrganisedHierarchyClassifier(groups=clusters, fusion=fusion).fit(*wine)
+def test_wrong_clusters_are_named(clusters, error, message, wine):
+    for estimator in (
+        RuleClassifier(feature_groups=clusters),
+        SelfOrganisedHierarchyClassifier(clusters=clusters),
+    ):
+        with pytest.raises(error, match=message):
+            estimator.fit(*wine)
 
 
 def test_clusters_may_be_arrays_of_names(wine):
     X, y = wine
-    for fusion in ("add", "tree"):
-        groups = [X.columns[:6], X.columns[6:]]
-        model = SelfOrganisedHierarchyClassifier(groups=groups, fusion=fusion).fit(X, y)
-        assert model.n_clusters_ == 2
+    groups = [X.columns[:6], X.columns[6:]]
+    assert len(RuleClassifier(feature_groups=groups).fit(X, y).feature_groups_) == 2
+    assert SelfOrganisedHierarchyClassifier(clusters=groups).fit(X, y).n_clusters_ == 2
 
 
 def test_constant_weights_count_as_rows(wine):
@@ -142,25 +144,25 @@ def test_takes_everything_that_a_tree_takes():
     )
     y = np.where((frame["Farbe"] == "rot") | (frame["Wärme"] > 22), "warm", "kalt")
     weights = rng.integers(1, 4, 200)
-    model = SelfOrganisedHierarchyClassifier().fit(frame, y, sample_weight=weights)
+    model = RuleClassifier().fit(frame, y, sample_weight=weights)
     assert model.score(frame, y) > 0.75
-    assert {*model.hierarchy_.attributes, *model.left_out_} == set(frame.columns)
-    assert {"leer", "fest"} <= set(model.left_out_)
+    assert {*model.hierarchy_.attributes, *model.dropped_features_} == set(frame.columns)
+    assert {"leer", "fest"} <= set(model.dropped_features_)
     columns = {name: frame[name].astype(object).where(frame[name].notna(), None) for name in frame}
     polars = pl.DataFrame({name: column.to_list() for name, column in columns.items()})
     assert (model.predict(polars) == model.predict(frame)).all()
 
 
 def test_one_attribute_one_row_and_one_class_stand():
-    assert SelfOrganisedHierarchyClassifier().fit([[1.5], [2.5], [9.5]], [0, 0, 1]).n_clusters_ == 1
-    assert SelfOrganisedHierarchyClassifier().fit([[1.5, 2.5]], ["a"]).predict([[1, 1]]) == ["a"]
-    one_class = SelfOrganisedHierarchyClassifier().fit([[1.5, 2.5], [3.5, 1.5]], ["a", "a"])
+    assert len(RuleClassifier().fit([[1.5], [2.5], [9.5]], [0, 0, 1]).feature_groups_) == 1
+    assert RuleClassifier().fit([[1.5, 2.5]], ["a"]).predict([[1, 1]]) == ["a"]
+    one_class = RuleClassifier().fit([[1.5, 2.5], [3.5, 1.5]], ["a", "a"])
     assert one_class.predict([[1.5, 1.5]]) == ["a"]
 
 
 def test_a_goal_named_like_a_column_gets_a_name_of_its_own(wine):
     X, y = wine
-    model = SelfOrganisedHierarchyClassifier().fit(X, y.rename("hue"))
+    model = RuleClassifier().fit(X, y.rename("hue"))
     assert model.hierarchy_.root == "hue_"
     assert {rule.goal for rule in model.rules()} == {"hue"}
 

@@ -13,8 +13,8 @@ from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
+    RuleClassifier,
     SelfOrganisedHierarchyClassifier,
-    TreeFusion,
 )
 from solah.exceptions import ParameterError, SolahError
 from solah.model.format import to_json
@@ -56,10 +56,11 @@ def test_hierarchies_take_the_settings_of_the_paper_as_they_are(estimator, patie
 
 
 def test_what_makes_trees_a_hierarchy_is_the_papers_by_default():
-    of_paper = {"node": "tree", "belief_labels": None, "cross_fit": None}
-    for one in (TreeFusion(), GeneticHierarchyClassifier(), LinguisticHierarchyClassifier()):
-        assert of_paper.items() <= one.get_params().items()
-    assert (TreeFusion().top, TreeFusion().bias_corrected) == ("fuse", False)
+    of_paper = {"node": "tree", "belief_words": None, "cross_fit": None}
+    for estimator in HIERARCHIES:
+        assert of_paper.items() <= estimator().get_params().items()
+    organised = SelfOrganisedHierarchyClassifier()
+    assert (organised.top, organised.bias_corrected) == ("fuse", False)
 
 
 @pytest.mark.parametrize("estimator", HIERARCHIES)
@@ -74,8 +75,6 @@ def test_objects_that_do_not_stand_yet_are_made_with_their_defaults():
     made = GeneticHierarchyClassifier().set_params(search__n_folds=4, tree__purity=0.9)
     assert (made.search.n_folds, made.search.population_size) == (4, 20)
     assert (made.tree.purity, made.tree.min_support) == (0.9, 0.01)
-    stacked = SelfOrganisedHierarchyClassifier().set_params(fusion__level_gap=0.1)
-    assert (stacked.fusion.level_gap, stacked.tree) == (0.1, None)
     with pytest.raises(ValueError, match="Invalid parameter 'max_dept'"):
         made.set_params(tree__max_dept=1)
 
@@ -93,8 +92,8 @@ def test_what_the_whole_model_has_is_not_given_to_a_tree(estimator, patients):
         (LinguisticHierarchyClassifier(tree=LinguisticTreeClassifier(purity=2)), "'purity'"),
         (GeneticHierarchyClassifier(GeneticSearch(1)), "'population_size'"),
         (GeneticHierarchyClassifier(4), "'search'"),
-        (SelfOrganisedHierarchyClassifier(fusion=TreeFusion(top="cut")), "'top'"),
-        (SelfOrganisedHierarchyClassifier(tree=TreeFusion()), "'tree'"),
+        (SelfOrganisedHierarchyClassifier(top="cut"), "'top'"),
+        (SelfOrganisedHierarchyClassifier(tree=RuleClassifier()), "'tree'"),
     ],
 )
 def test_nested_settings_are_checked(estimator, message, patients):
@@ -118,31 +117,14 @@ def test_a_parameter_that_the_estimator_does_not_have_is_refused(estimator):
         estimator.with_settings({}, max_dept=1)
 
 
-def test_parameters_of_stacked_trees_are_told_apart_by_what_has_them():
+def test_parameters_of_the_trees_are_given_flat():
     made = SelfOrganisedHierarchyClassifier.with_settings(
         PAPER, n_clusters=3, level_gap=0.1, max_rules=7, words={"alpha": ["low", "high"]}
     )
-    assert (made.n_clusters, made.max_rules, made.words) == (3, "auto", "auto")
-    assert (made.fusion.level_gap, made.tree.max_rules) == (0.1, 7)
+    assert (made.n_clusters, made.level_gap, made.tree.max_rules) == (3, 0.1, 7)
     assert made.tree.words == {"alpha": ["low", "high"]}
-    added = SelfOrganisedHierarchyClassifier.with_settings({}, max_rules=7, words="uniform")
-    assert (added.max_rules, added.words, added.tree) == (7, "uniform", None)
     with pytest.raises(ParameterError, match="does not have a parameter 'penalty'"):
         SelfOrganisedHierarchyClassifier.with_settings(PAPER, penalty=1.0)
-
-
-@pytest.mark.parametrize("parameter", ["kinds", "attribute_costs", "words", "interactions"])
-def test_columns_that_screening_left_out_may_be_named(patients, parameter):
-    X, y = patients
-    X = X.assign(noise=np.random.default_rng(1).normal(size=len(y)))
-    given = {
-        "kinds": {"noise": "continuous"},
-        "attribute_costs": {"noise": 2.0},
-        "words": {"noise": {"low": -1.0, "high": 1.0}},
-        "interactions": [("noise", "alpha")],
-    }[parameter]
-    model = SelfOrganisedHierarchyClassifier(screen=2, **{parameter: given}).fit(X, y)
-    assert "noise" not in model.hierarchy_.attributes
 
 
 def test_a_parameter_of_another_estimator_is_a_setting_but_no_parameter():
@@ -153,10 +135,10 @@ def test_a_parameter_of_another_estimator_is_a_setting_but_no_parameter():
 
 UNKNOWN = {
     "words": ({"alfa": ["cold", "hot"]}, "did you mean 'alpha'?"),
-    "kinds": ({"alfa": "binary"}, "did you mean 'alpha'?"),
-    "n_labels": ({"alfa": 3}, "did you mean 'alpha'?"),
+    "feature_types": ({"alfa": "binary"}, "did you mean 'alpha'?"),
+    "n_words": ({"alfa": 3}, "did you mean 'alpha'?"),
     "tree__words": ({"alfa": ["cold", "hot"]}, "did you mean 'alpha'?"),
-    "tree__n_labels": ({"alfa": 3}, "did you mean 'alpha'?"),
+    "tree__n_words": ({"alfa": 3}, "did you mean 'alpha'?"),
     "thresholds": ({"sik": 0.2}, "did you mean 'sick'?"),
     "class_weight": ({"sik": 2.0}, "did you mean 'sick'?"),
     "node": ({"zeta": "cmac"}, "which is no node"),
@@ -166,16 +148,15 @@ UNKNOWN = {
 TRAINED = [
     LinguisticTreeClassifier(),
     LinguisticHierarchyClassifier("z <- alpha, beta; y <- z, gamma", **PAPER),
-    SelfOrganisedHierarchyClassifier(),
-    SelfOrganisedHierarchyClassifier(screen=2),
+    RuleClassifier(),
 ]
-STACKED = SelfOrganisedHierarchyClassifier(screen=2, tree=LinguisticTreeClassifier())
+ORGANISED = SelfOrganisedHierarchyClassifier(screen=2, tree=LinguisticTreeClassifier())
 
 
 @pytest.mark.parametrize(
     ("estimator", "parameter"),
     [(one, name) for one in TRAINED for name in UNKNOWN if name in one.get_params()]
-    + [(STACKED, name) for name in ("tree__words", "tree__n_labels", "kinds")],
+    + [(ORGANISED, name) for name in ("tree__words", "tree__n_words", "feature_types")],
 )
 def test_a_column_class_or_node_that_is_not_there_is_refused(patients, estimator, parameter):
     given, suggestion = UNKNOWN[parameter]

@@ -9,11 +9,11 @@ from sklearn.tree import DecisionTreeClassifier
 from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
-    SelfOrganisedHierarchyClassifier,
+    RuleClassifier,
     load_model,
 )
 from solah.data import from_array
-from solah.estimators.goals import settle_thresholds
+from solah.estimators.inputs import settle_thresholds
 from solah.evaluation import Plan, cross_validate
 from solah.exceptions import DataError, ParameterError
 
@@ -35,7 +35,7 @@ def test_a_class_is_decided_for_above_its_threshold(cancer):
 
 def test_the_document_knows_it(cancer, tmp_path):
     X, y = cancer
-    model = SelfOrganisedHierarchyClassifier(max_rules=30, thresholds={"malignant": 0.05}).fit(X, y)
+    model = RuleClassifier(max_rules=30, thresholds={"malignant": 0.05}).fit(X, y)
     model.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
     assert loaded.model_.goal.thresholds == (0.95, 0.05)
@@ -91,7 +91,7 @@ def test_a_class_may_be_named_as_it_is_spelt():
     "estimator",
     [
         LinguisticTreeClassifier(max_rules=5),
-        SelfOrganisedHierarchyClassifier(max_rules=5),
+        RuleClassifier(max_rules=5),
         LinguisticHierarchyClassifier(node=DecisionTreeClassifier(max_depth=2)),
     ],
     ids=["tree", "evidence", "another model"],

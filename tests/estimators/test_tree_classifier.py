@@ -121,7 +121,8 @@ def test_the_path_of_a_row_sums_to_one_and_ends_in_leaves(wine):
     tree = LinguisticTreeClassifier().fit(X, y)
     path = tree.decision_path(X)
     np.testing.assert_allclose(np.asarray(path.sum(axis=1)).ravel(), 1.0, atol=1e-7)
-    np.testing.assert_allclose(path @ tree.model_.trees[0].belief, tree.predict_proba(X), atol=1e-6)
+    beliefs = np.array([branch.belief for branch in tree.model_.trees[0].branches])
+    np.testing.assert_allclose(path @ beliefs, tree.predict_proba(X), atol=1e-6)
 
 
 def test_importances_are_shares_and_know_the_useful_attribute():
@@ -147,7 +148,7 @@ def test_survives_pickling_cloning_grids_and_pipelines(wine):
     again = pickle.loads(pickle.dumps(tree))
     np.testing.assert_array_equal(again.predict_proba(X), tree.predict_proba(X))
     assert clone(tree).get_params() == tree.get_params()
-    grid = GridSearchCV(LinguisticTreeClassifier(), {"n_labels": [2, 3], "max_depth": [1, 2]}, cv=3)
+    grid = GridSearchCV(LinguisticTreeClassifier(), {"n_words": [2, 3], "max_depth": [1, 2]}, cv=3)
     assert grid.fit(X, y).best_params_["max_depth"] == 2
     assert make_pipeline(StandardScaler(), LinguisticTreeClassifier()).fit(X, y).score(X, y) > 0.9
 
@@ -186,7 +187,7 @@ def test_missing_values_do_not_pass_for_a_gain():
     X[:, :2][rng.random((400, 2)) < 0.3] = np.nan
     y = (rng.random(400) < 0.5).astype(int)
     tree = LinguisticTreeClassifier(max_depth=4).fit(X, y).model_.trees[0]
-    assert 2 not in tree.split  # the constant column tells nothing
+    assert 2 not in tree.walk.split  # the constant column tells nothing
 
 
 def test_a_failed_fit_leaves_the_old_model_whole(wine):
@@ -214,8 +215,8 @@ def test_named_columns_go_by_position_where_fit_knew_no_names(wine):
 
 def test_numpy_integers_are_integers(wine):
     X, y = wine
-    grid = GridSearchCV(LinguisticTreeClassifier(), {"n_labels": np.arange(2, 4)}, cv=2)
-    assert grid.fit(X, y).best_params_["n_labels"] in (2, 3)
+    grid = GridSearchCV(LinguisticTreeClassifier(), {"n_words": np.arange(2, 4)}, cv=2)
+    assert grid.fit(X, y).best_params_["n_words"] in (2, 3)
 
 
 def test_integers_too_large_for_a_float_are_told_apart(tmp_path):

@@ -27,6 +27,8 @@ def test_the_tree_on_sms_14_is_right_for_961_messages_of_1000(sms_14):
 )
 def test_uniform_words_give_the_known_branch_numbers(name, n_branches):
     data = datasets.load(name)
-    kinds = dict.fromkeys(data.feature_names, "continuous")
-    tree = LinguisticTreeClassifier.with_settings(PAPER, kinds=kinds).fit(data.table, data.goal)
+    types = dict.fromkeys(data.feature_names, "continuous")
+    tree = LinguisticTreeClassifier.with_settings(PAPER, feature_types=types).fit(
+        data.table, data.goal
+    )
     assert tree.n_branches_ == n_branches

@@ -19,7 +19,7 @@ def test_follows_a_curve_more_closely_with_more_words(curve):
 
 
 def test_the_goal_is_described_by_words(curve):
-    goal = LinguisticTreeRegressor(goal_labels=3).fit(*curve).model_.goal
+    goal = LinguisticTreeRegressor(target_words=3).fit(*curve).model_.goal
     assert goal.words == ("low", "medium", "high")
     assert len(goal.peaks) == len(goal.centres) == 5
     assert all(low < high for low, high in zip(goal.centres, goal.centres[1:], strict=False))
@@ -69,14 +69,14 @@ def test_an_outlier_does_not_blur_the_other_centres():
     x = np.linspace(0.01, 1, 300)[:, None]
     y = x[:, 0].copy()
     y[-1] = 1e12
-    tree = LinguisticTreeRegressor(n_labels=7).fit(x, y)
+    tree = LinguisticTreeRegressor(n_words=7).fit(x, y)
     assert tree.predict([[0.5]])[0] == pytest.approx(0.5, abs=0.1)
 
 
 def test_the_centres_average_to_the_mean():
     X, y = load_diabetes(return_X_y=True)
     tree = LinguisticTreeRegressor(max_depth=1).fit(X, y)
-    root = tree.model_.trees[0].belief[0]
+    root = np.array(tree.model_.trees[0].start)
     assert root @ np.array(tree.model_.goal.centres) == pytest.approx(y.mean(), rel=1e-6)
 
 

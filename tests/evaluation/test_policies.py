@@ -8,14 +8,14 @@ import pytest
 from policy_cases import room
 from random_models import random_number_model
 from small_models import room_rows
-from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyRegressor
+from solah import LinguisticTreeClassifier, RuleRegressor
 from solah.data import from_array
 from solah.estimators import fit_policy
 from solah.evaluation import choose_policy, score_events, with_costs, with_policy
 from solah.exceptions import DataError, ParameterError
 from solah.model import Doubt, Policy
 from solah.model.format import from_json, to_json
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
 
 
 def noisy(seed, n_rows=600):
@@ -35,19 +35,19 @@ def test_the_error_of_decided_rows_to_come_is_as_wanted(fitted):
     chosen = fit_policy(fitted, *noisy(0), max_error=0.1)
     assert chosen.limit.bound <= 0.1 < chosen.curve.risk[-1]
     table, goal = noisy(1, 4000)
-    judged = Evaluator(chosen.model).judge(table)
+    judged = Predictor(chosen.model).decide(table)
     is_decided = judged.places >= 0
     states = np.array(chosen.model.goal.states)
     assert 0.3 < is_decided.mean() < 0.95
     assert (states[judged.places] != goal)[is_decided].mean() <= 0.1
-    assert (Evaluator(chosen.model).predict(table) != goal).mean() > 0.1
+    assert (Predictor(chosen.model).predict(table) != goal).mean() > 0.1
 
 
 def test_rows_held_out_choose_as_well(fitted):
     chosen = choose_policy(fitted.model_, *noisy(2), Policy(votes=2, window=3), max_error=0.1)
     assert chosen.policy.votes == 2
     assert chosen.policy.min_belief[0] == chosen.policy.min_belief[1] > 0.5
-    judged = Evaluator(with_policy(fitted.model_, Policy(chosen.policy.min_belief))).judge(
+    judged = Predictor(with_policy(fitted.model_, Policy(chosen.policy.min_belief))).decide(
         noisy(2)[0]
     )
     assert (judged.places >= 0).mean() == chosen.limit.coverage
@@ -59,7 +59,7 @@ def test_few_rows_out_of_fold_are_unseen(fitted):
     assert chosen.flagged_unseen <= 0.01
     less = chosen.policy.max_unseen - 1
     assert less < 0 or (chosen.rows.n_unseen > less).mean() > 0.01
-    judged = Evaluator(chosen.model).judge([[0.0, 0.0, 0.0], [0.0, 99.0, 0.0]])
+    judged = Predictor(chosen.model).decide([[0.0, 0.0, 0.0], [0.0, 99.0, 0.0]])
     assert judged.doubts.tolist()[0] == 0
     assert judged.decisions[0] is not None
     assert judged.decisions[1] is None
@@ -106,11 +106,11 @@ def test_costs_move_decisions(fitted):
     table, goal = noisy(3)
     costly = with_costs(fitted.model_, {"fault": 10})
     assert costly.goal.thresholds == pytest.approx((1 / 11, 10 / 11))
-    beliefs = Evaluator(costly).predict_proba(table)
+    beliefs = Predictor(costly).predict_proba(table)
     by_cost = np.where(beliefs[:, 0] * 10 > beliefs[:, 1], "fault", "ok")
-    assert Evaluator(costly).predict(table).tolist() == by_cost.tolist()
+    assert Predictor(costly).predict(table).tolist() == by_cost.tolist()
     missed = [
-        ((Evaluator(one).predict(table) == "ok") & (goal == "fault")).sum()
+        ((Predictor(one).predict(table) == "ok") & (goal == "fault")).sum()
         for one in (costly, fitted.model_)
     ]
     assert missed[0] < missed[1]
@@ -121,7 +121,7 @@ def test_limits_of_belief_follow_costs(fitted):
     chosen = fit_policy(fitted, *noisy(0), max_error=0.18, costs={"fault": 2})
     fault, ok = chosen.policy.min_belief
     assert ok == pytest.approx(2 * fault)
-    judged = Evaluator(chosen.model).judge(noisy(0)[0])
+    judged = Predictor(chosen.model).decide(noisy(0)[0])
     assert {"fault", "ok"} <= set(judged.decisions)
 
 
@@ -146,7 +146,7 @@ def test_a_number_has_no_policy():
     with pytest.raises(ParameterError, match="estimates a number"):
         with_costs(model, {"a": 2})
     table, _ = noisy(0, 60)
-    number = SelfOrganisedHierarchyRegressor().fit(table, table.columns[0].values)
+    number = RuleRegressor().fit(table, table.columns[0].values)
     with pytest.raises(ParameterError, match="estimates a number"):
         fit_policy(number, table, table.columns[0].values, max_error=0.1)
 

@@ -10,22 +10,20 @@ from hypothesis import strategies as st
 
 from random_models import (
     ADDITIVE_SHAPES,
-    additive_tree,
     as_table,
-    coded,
     random_model,
     random_number_model,
     random_rows,
-    with_parted_pairs,
+    random_term,
 )
 from solah.explain import Explainer, rules_of, semantics_of
 from solah.explain.attribution import Attributor
 from solah.explain.explanation_text import lines_of
 from solah.explain.legend import words_used
 from solah.explain.traversal import TracedRows
-from solah.model import Fusion, Goal, MissingRule, Model
+from solah.model import AdditiveNode, Goal, MissingRule, Model, Term, TermInput
 from solah.model.attributes import cored_attribute, phrase
-from solah.model.beliefs import signals_of
+from solah.model.evaluate import run
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -121,13 +119,11 @@ def known_rows(rng, model, n_rows):
     """Draw rows whose readings are known, or missing where there is a rule for it."""
     rows = random_rows(rng, model, n_rows, missing=0.0)
     alone = {
-        tree.inputs[0].name
-        for tree in model.trees
-        if tree.missing
+        term.features[0]
+        for term in model.terms
+        if term.missing
         and not any(
-            tree.inputs[0].name in [one.name for one in other.inputs]
-            for other in model.trees
-            if other is not tree
+            term.features[0] in other.features for other in model.terms if other is not term
         )
     }
     for j, attribute in enumerate(model.attributes):
@@ -146,11 +142,11 @@ def log_odds(model, belief):
 @settings(max_examples=25)
 def test_a_decision_can_be_made_from_what_is_printed(shape, seed, n_classes):
     rng = np.random.default_rng(seed)
-    model = with_parted_pairs(rng, random_model(rng, shape, n_classes))
+    model = random_model(rng, shape, n_classes)
     rows = known_rows(rng, model, 8)
     reader = reader_of(model)
-    beliefs = signals_of(model, coded(model, rows))[model.root.name]
-    precision = 0.005 * (len(model.trees) + 1) + 0.04 * most_added(model)
+    beliefs = run(model.program, rows)
+    precision = 0.005 * (len(model.terms) + 1) + 0.04 * most_added(model)
     for row, belief in zip(rows, beliefs, strict=True):
         readings = dict(zip([a.name for a in model.attributes], row, strict=True))
         sums = reader.sums({name: None if np.isnan(x) else x for name, x in readings.items()})
@@ -163,11 +159,11 @@ def test_a_decision_can_be_made_from_what_is_printed(shape, seed, n_classes):
 @settings(max_examples=25)
 def test_a_number_can_be_estimated_from_what_is_printed(seed):
     rng = np.random.default_rng(seed)
-    model = with_parted_pairs(rng, random_number_model(rng))
+    model = random_number_model(rng, str(rng.choice(ADDITIVE_SHAPES)))
     rows = known_rows(rng, model, 8)
     reader = reader_of(model)
-    estimates = signals_of(model, coded(model, rows))[model.root.name][:, 0]
-    precision = 0.001 * (len(model.trees) + 1) + 0.04 * most_added(model)
+    estimates = run(model.program, rows)[:, 0]
+    precision = 0.001 * (len(model.terms) + 1) + 0.04 * most_added(model)
     for row, estimate in zip(rows, estimates, strict=True):
         readings = dict(zip([a.name for a in model.attributes], row, strict=True))
         sums = reader.sums({name: None if np.isnan(x) else x for name, x in readings.items()})
@@ -175,29 +171,23 @@ def test_a_number_can_be_estimated_from_what_is_printed(seed):
 
 
 def most_added(model):
-    """Return how much trees may differ, of which rounded edges may move 2 % at each end."""
-    spans = [np.ptp(tree.scores, axis=0).max() for tree in model.trees]
-    inputs = [sum(bool(one.cores) for one in tree.inputs) for tree in model.trees]
+    """Return how much terms may differ, of which rounded edges may move 2 % at each end."""
+    spans = [np.ptp(one.weights.reshape(-1, model.goal.size), axis=0).max() for one in model.terms]
+    inputs = [sum(bool(one.attribute.cores) for one in term.inputs) for term in model.terms]
     return 2 * float(np.dot(spans, inputs))
 
 
 # --- what is printed -----------------------------------------------------------------------------
 
 
-def simple_model(goal, scores, bias, belief, missing=None):
+def simple_model(goal, weights, baseline, shares, missing=None, parts=((0,), (1,))):
     distance = cored_attribute(
         "distance", ("short", "long"), [(-np.inf, 0.8599999), (0.94, np.inf)], (0.4, 0.6), 0.1, 5.0
     )
-    tree = additive_tree(np.random.default_rng(0), "evidence of distance", [distance], goal.size)
-    tree = replace(
-        tree,
-        scores=np.array([np.zeros(goal.size), *scores]),
-        belief=np.array(belief),
-        support=np.array([394.0, 274.0, 120.0]),
-        variance=0.7,
-        missing=missing,
-    )
-    return Model(goal, (distance,), (tree, Fusion("y", (tree.name,), bias)))
+    counts = np.array([274.0, 120.0])[: len(parts)]
+    inputs = (TermInput(distance, parts),)
+    term = Term(inputs, np.array(weights), np.array(shares), counts, 0.7, missing)
+    return Model(goal, (distance,), (AdditiveNode("y", baseline, (term,)),))
 
 
 def test_two_classes_print_the_difference():
@@ -207,7 +197,7 @@ def test_two_classes_print_the_difference():
         goal,
         [(-0.175, 0.175), (0.21, -0.21)],
         (-0.255, 0.255),
-        [(0.7, 0.3), (0.51, 0.49), (0.9, 0.1)],
+        [(0.51, 0.49), (0.9, 0.1)],
         missing,
     )
     rules = rules_of(model)
@@ -238,8 +228,8 @@ def test_two_classes_print_the_difference():
 
 def test_several_classes_print_all_of_them():
     goal = Goal("target", (0, 1, 2), prior=(0.3, 0.4, 0.3))
-    beliefs = [(0.3, 0.4, 0.3), (0.93, 0.05, 0.02), (0.1, 0.5, 0.4)]
-    model = simple_model(goal, [(1.42, -0.11, -1.31), (-1.0, 0.4, 0.6)], (0.1, 0.2, -0.3), beliefs)
+    shares = [(0.93, 0.05, 0.02), (0.1, 0.5, 0.4)]
+    model = simple_model(goal, [(1.42, -0.11, -1.31), (-1.0, 0.4, 0.6)], (0.1, 0.2, -0.3), shares)
     assert rules_of(model).start == "to begin with: +0.10 for 0, +0.20 for 1, -0.30 for 2"
     assert [str(rule).partition(" then ")[2] for rule in rules_of(model)] == [
         "target 0 0.93 of 274 rows; adds +1.42 for 0, -0.11 for 1, -1.31 for 2",
@@ -248,7 +238,7 @@ def test_several_classes_print_all_of_them():
 
 
 def test_numbers_print_their_mean_and_what_is_added():
-    model = simple_model(Goal("power"), [(-3.0,), (12.34,)], (30.5,), [(30.5,), (20.1,), (41.2,)])
+    model = simple_model(Goal("power"), [(-3.0,), (12.34,)], (30.5,), [(20.1,), (41.2,)])
     rules = rules_of(model)
     assert rules.start == "to begin with: power 30.5"
     assert str(rules[0]) == (
@@ -261,8 +251,7 @@ def test_numbers_print_their_mean_and_what_is_added():
 def test_a_rule_for_any_reading_does_not_hold_for_a_missing_one():
     goal = Goal("credit", ("good", "bad"), prior=(0.7, 0.3))
     missing = MissingRule(12.0, (0.8, 0.2), (0.05, -0.05))
-    same = [(0.7, 0.3)] * 3
-    model = simple_model(goal, [(0.1, -0.1)] * 2, (0.0, 0.0), same, missing)
+    model = simple_model(goal, [(0.1, -0.1)], (0.0, 0.0), [(0.7, 0.3)], missing, ((0, 1),))
     assert [rule.premise for rule in rules_of(model)] == [
         "distance is known",
         "distance is missing",
@@ -280,9 +269,9 @@ def explained(model, rows):
 @settings(max_examples=10)
 def test_numbers_are_explained_in_every_form(seed):
     rng = np.random.default_rng(seed)
-    model = with_parted_pairs(rng, random_number_model(rng))
+    model = random_number_model(rng, str(rng.choice(ADDITIVE_SHAPES)))
     rows = random_rows(rng, model, 4, missing=0.3)
-    estimates = signals_of(model, coded(model, rows))[model.root.name][:, 0]
+    estimates = run(model.program, rows)[:, 0]
     for explanation, estimate in zip(explained(model, rows), estimates, strict=True):
         assert explanation.decision == estimate
         added = sum(one.towards for one in explanation.contributions)
@@ -297,42 +286,30 @@ def test_numbers_are_explained_in_every_form(seed):
 @given(seed=SEEDS)
 @settings(max_examples=25)
 def test_a_pair_is_shared_by_halves(seed):
-    """Nothing unknown, scores like the learner's: own evidence, and half of each pair's."""
+    """Nothing unknown, weights like the learner's: own evidence, and half of each pair's."""
     rng = np.random.default_rng(seed)
-    model = random_model(rng, "words and pairs", 3)
-    pair = next(tree for tree in model.trees if len(tree.inputs) == 2)
-    first, second = pair.inputs
-    at = [rng.normal(size=one.n_focal_sets) for one in (first, second)]
-    u, v = (a - np.dot(a, one.ignorance) for a, one in zip(at, pair.inputs, strict=True))
-    theta = np.array([1.0, -0.4, -0.6])
-    leaves = (u[:, None, None] * v[None, :, None] * theta).reshape(-1, 3)
-    scores = np.zeros_like(pair.scores)
-    scores[-len(leaves) :] = leaves
-    pair = replace(pair, scores=scores)
-    trees = {tree.name: tree for tree in model.trees}
-    own = [trees[f"of {one.name}"] for one in pair.inputs]
-    fusion = Fusion("y", tuple(tree.name for tree in (*own, pair)), model.root.bias)
-    model = replace(model, nodes=(*own, pair, fusion), attributes=(first, second))
-    readings = random_rows(rng, model, 5, missing=0.0)
-    model_alone = replace(model, goal=replace(model.goal, prior=softmax(model.root.bias)))
-    rows = TracedRows(model_alone.program, readings)
-    evidence = Attributor(model_alone.program).of_rows(rows).evidence
-    start = np.sum([signal[0] for signal in unknown_signals(model_alone, own)], axis=0)
-    assert start == pytest.approx(np.zeros(3), abs=1e-12)
-    for place, tree in enumerate(own):
-        expected = rows.added[tree.name] + rows.added[pair.name] / 2
+    attributes = random_model(rng, "words and pairs", 3).attributes[:2]
+    own = [random_term(rng, [one], 3) for one in attributes]
+    pair = random_term(rng, attributes, 3)
+    parts = []
+    for one in pair.inputs:  # whose mean over missing readings is 0
+        weights = rng.normal(size=len(one.parts))
+        missing = np.bincount(one.part_of_set, one.asked.ignorance, len(one.parts))
+        parts.append(weights - weights @ missing)
+    grid = np.multiply.outer(np.outer(*parts), np.array([1.0, -0.4, -0.6]))
+    node = AdditiveNode("y", (0.4, 0.1, -0.5), (*own, replace(pair, weights=grid)))
+    goal = Goal("y", ("a", "b", "c"), prior=softmax(node.baseline))
+    model = Model(goal, attributes, (node,))
+    rows = TracedRows(model.program, random_rows(rng, model, 5, missing=0.0))
+    evidence = Attributor(model.program).of_rows(rows).evidence
+    for place, name in enumerate(("rules on x0", "rules on x1")):
+        expected = rows.added[name] + rows.added["rules on x0 and x1"] / 2
         assert evidence[:, place] == pytest.approx(expected, abs=1e-9)
 
 
 def softmax(bias):
     shares = np.exp(bias)
     return tuple((shares / shares.sum()).tolist())
-
-
-def unknown_signals(model, trees):
-    rows = coded(model, np.full((1, len(model.attributes)), np.nan))
-    signals = signals_of(model, rows)
-    return [signals[tree.name] for tree in trees]
 
 
 def test_what_is_unknown_is_named_with_what_it_costs():
@@ -344,7 +321,7 @@ def test_what_is_unknown_is_named_with_what_it_costs():
     assert "unknown" not in str(whole)
     row[0, [2, 3]] = np.nan  # x3 has a rule for it
     (found,) = explained(model, row)
-    lost = next(tree for tree in model.trees if tree.name == "of x2").variance
+    lost = next(term for term in model.terms if term.features == ("x2",)).variance
     assert found.damping == pytest.approx(1 / np.sqrt(1 + np.pi / 8 * lost))
     assert 0 < found.known < 1
     text = str(found)
@@ -356,17 +333,18 @@ def test_what_is_unknown_is_named_with_what_it_costs():
     assert "if x3 is missing: " in "\n".join(line.text for line in lines_of(found, None))
 
 
-def test_groups_are_statements_above_their_trees():
+def test_groups_are_statements_above_their_terms():
     rng = np.random.default_rng(5)
     model = random_model(rng, "groups", 2)
     (found,) = explained(model, random_rows(rng, model, 1, missing=0.0))
     names = [step.tree for step in found.telling_steps(None)]
-    assert names.index("of x2") < names.index("second") < names.index("both") < len(names) - 1
-    assert names[names.index("first") - 3 : names.index("first")] in (
-        ["of x0", "of x1", "x0 and x1"],
-        ["x0 and x1", "of x1", "of x0"],
-    )
+    assert names.index("rules on x2") < names.index("second") < len(names) - 1
+    assert set(names[names.index("first") - 3 : names.index("first")]) == {
+        "rules on x0",
+        "rules on x1",
+        "rules on x0 and x1",
+    }
     text = str(found)
-    assert re.search(r"  first adds \+\d+\.\d\d for c[01], the sum of 3 trees", text)
+    assert re.search(r"  first adds \+\d+\.\d\d for c[01], the sum of 3 parts", text)
     steps = {step.tree: step for step in found.telling_steps(2)}
-    assert {one.tree for one in steps["both"].trees} == {"first", "second"}
+    assert {"first", "second"} <= {one.tree for one in steps["y"].trees}

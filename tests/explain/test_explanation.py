@@ -1,6 +1,7 @@
 """Why a decision was made: objects, text, JSON and HTML."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,14 +16,15 @@ from random_models import ADDITIVE_SHAPES, SHAPES, as_table, random_model, rando
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
-    SelfOrganisedHierarchyClassifier,
+    RuleClassifier,
     load_model,
 )
 from solah.data import Column, Table, from_frame
 from solah.exceptions import ColumnError, ParameterError, UnseenStateWarning
 from solah.explain import Explainer, FusionStep
-from solah.explain.explanation_html import as_page
-from solah.runtime import Evaluator
+from solah.explain.html import as_page
+from solah.model import AdditiveNode
+from solah.model.predictor import Predictor
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def wine():
 
 @pytest.fixture(scope="module")
 def weighed(wine):
-    return SelfOrganisedHierarchyClassifier(max_rules=20).fit(*wine)
+    return RuleClassifier(max_rules=20).fit(*wine)
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +68,17 @@ def test_any_model_is_explained_in_every_form(shape, seed):
         assert json.loads(explanation.to_json()) == plain
         assert str(explanation).startswith(explanation.conclusion)
         assert "What each reading added" in explanation._repr_html_()
+
+
+def test_a_constant_is_explained_too():
+    model = random_model(np.random.default_rng(0), "groups", 2)
+    model = replace(model, nodes=(AdditiveNode("y", (-0.4, 0.4)),))
+    rows = random_rows(np.random.default_rng(0), model, 2)
+    for found in Explainer(model, changes=True).of_table(as_table(model, rows)):
+        assert found.belief == found.start
+        assert found.contributions == ()
+        assert "makes it anything but" in str(found)
+        assert found.to_json()
 
 
 def test_the_decision_and_its_certainty_are_those_of_the_model(weighed, wine):
@@ -141,15 +154,13 @@ def test_a_loaded_model_explains_as_the_estimator_does(weighed, wine, one, tmp_p
 
 def test_a_class_that_wins_by_its_threshold_is_explained(wine):
     X, y = wine
-    model = SelfOrganisedHierarchyClassifier(
-        max_rules=20, thresholds={"Ada": 0.05, "Bea": 0.9}
-    ).fit(X, y)
+    model = RuleClassifier(max_rules=20, thresholds={"Ada": 0.05, "Bea": 0.9}).fit(X, y)
     believed = model.classes_[model.predict_proba(X).argmax(axis=1)]
     row = int(np.flatnonzero(believed != model.predict(X))[0])
     found = model.explain(X.iloc[[row]])[0]
     text = str(found)
     assert f"{believed[row]} is believed more" in text
-    assert f"trees: {found.decision} {found.certainty:.2f}" in text
+    assert f"parts: {found.decision} {found.certainty:.2f}" in text
     assert "is believed more" in found._repr_html_()
     assert found.to_dict()["thresholds"] == pytest.approx([0.05, 0.9, 0.05], abs=1e-9)
 
@@ -164,7 +175,7 @@ def test_infinite_readings_are_told_as_text(weighed, wine):
 
 def test_what_is_not_fitted_says_so(wine):
     with pytest.raises(NotFittedError):
-        SelfOrganisedHierarchyClassifier().explain(wine[0].head(1))
+        RuleClassifier().explain(wine[0].head(1))
 
 
 def test_ranges_are_checked_without_changes_too(weighed, wine):
@@ -208,11 +219,11 @@ FORMS = [lambda X: X, from_frame, lambda X: pl.DataFrame(X.to_dict("list"))]
 @pytest.mark.parametrize("form", FORMS, ids=["pandas", "table", "polars"])
 def test_a_column_that_no_rule_asks_for_can_be_fixed(wine, form):
     X, y = wine
-    model = SelfOrganisedHierarchyClassifier(max_rules=4).fit(X, y)
+    model = RuleClassifier(max_rules=4).fit(X, y)
     dropped = next(name for name in X if name not in [one.name for one in model.model_.attributes])
     rows = form(X.head(1))
     kept = model.model_.attributes[0].name
-    for decider in (model, Evaluator(model.model_)):
+    for decider in (model, Predictor(model.model_)):
         (plain,) = decider.explain(rows, changes=True, fixed=[kept])
         (found,) = decider.explain(rows, changes=True, fixed=[kept, dropped])
         assert found.to_dict() == plain.to_dict()

@@ -8,11 +8,11 @@ from policy_cases import POLICY, room
 from small_models import room_model, room_rows
 from solah.explain.novelty import holding_doubts, novelty_of
 from solah.model.policy import Doubt, Policy
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
 
 
 def explained(model, row):
-    return Evaluator(model).explain(room_rows().take(np.array([row])))[0]
+    return Predictor(model).explain(room_rows().take(np.array([row])))[0]
 
 
 def test_each_reason_is_a_phrase():

@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
-from random_models import ADDITIVE_SHAPES, SHAPES, coded, random_model, random_rows
-from solah import LinguisticTreeRegressor, SelfOrganisedHierarchyClassifier, load_model
+from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_rows
+from solah import LinguisticTreeRegressor, RuleClassifier, load_model
 from solah.exceptions import DataError, ParameterError
 from solah.explain import stress
 from solah.explain.robustness import n_steps
-from solah.model.beliefs import signals_of
+from solah.model.evaluate import run
 
 
 def decide(model, rows):
-    return model.goal.decide(signals_of(model, coded(model, rows))[model.root.name])
+    return model.goal.decide(run(model.program, rows))
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])
@@ -40,7 +40,7 @@ def test_each_figure_is_what_its_name_tells(shape, seed):
 @settings(max_examples=10)
 def test_flips_are_those_of_a_fine_grid(seed):
     rng = np.random.default_rng(seed)
-    model = random_model(rng, "flat fusion", 2)
+    model = random_model(rng, "words and pairs", 2)
     rows = random_rows(rng, model, 15, missing=0.0)
     found = stress(model, rows, np.zeros(15, dtype=np.intp))
     base = decide(model, rows)
@@ -60,7 +60,7 @@ def test_flips_are_those_of_a_fine_grid(seed):
 
 def test_an_adversary_does_what_noise_of_that_size_may_do():
     X, y = load_wine(return_X_y=True)
-    model = SelfOrganisedHierarchyClassifier(max_rules=20).fit(X, y).model_
+    model = RuleClassifier(max_rules=20).fit(X, y).model_
     found = stress(model, X[:, [int(a.name[1:]) for a in model.attributes]], y, budget=0.2)
     assert found.pushed <= min(one.pushed for one in found.attributes) <= found.accuracy
     assert all(one.pushed <= found.accuracy for one in found.attributes)
@@ -77,7 +77,7 @@ def test_an_adversary_moves_on_from_readings_that_stay():
 
 def test_noise_is_drawn_from_the_seed():
     rng = np.random.default_rng(0)
-    model = random_model(rng, "flat fusion", 2)
+    model = random_model(rng, "words and pairs", 2)
     rows, truth = random_rows(rng, model, 200), rng.integers(0, 2, 200)
     again = [stress(model, rows, truth, noise=0.3, seed=seed) for seed in (1, 1, 2)]
     assert again[0] == again[1] != again[2]
@@ -95,7 +95,7 @@ def test_progress_is_told_to_the_end(monkeypatch):
 
 def test_the_estimator_that_was_saved_is_stressed(tmp_path):
     X, y = load_wine(return_X_y=True, as_frame=True)
-    SelfOrganisedHierarchyClassifier(max_rules=12).fit(X, y).save(tmp_path / "m.json")
+    RuleClassifier(max_rules=12).fit(X, y).save(tmp_path / "m.json")
     model = load_model(tmp_path / "m.json")
     found = model.stress(X, y)
     assert found.accuracy == pytest.approx((model.predict(X) == y).mean())

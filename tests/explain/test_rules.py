@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier
-from solah.explain import Condition, Rule, importances, rules_of
+from solah import LinguisticTreeClassifier, RuleClassifier
+from solah.explain import Condition, Rule, attribute_importances, rules_of
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_strange_names_reach_the_sentence_unchanged():
 
 
 def test_importances_follow_the_gain(tree):
-    shares = importances(tree.model_.trees[0])
+    shares = attribute_importances(tree.model_)
     assert shares.sum() == pytest.approx(1.0)
     assert set(shares.argsort()[-2:]) == {2, 3}
     stump = LinguisticTreeClassifier().fit([[1.5], [2.5]], [0, 0])
@@ -93,7 +93,7 @@ def test_attributes_share_what_a_fusion_knows_by_weighted_evidence():
     rng = np.random.default_rng(0)
     X = rng.random((300, 3))
     y = (X[:, 0] + 0.3 * X[:, 1] > 0.65).astype(int)
-    model = SelfOrganisedHierarchyClassifier(interactions=0, max_rules=None)
+    model = RuleClassifier(interactions=0, max_rules=None)
     shares = model.fit(X, y).feature_importances_
     assert shares.sum() == pytest.approx(1.0)
     assert shares[0] > 2 * shares[1] > 2 * shares[2]

@@ -10,31 +10,51 @@ from hypothesis import strategies as st
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
-    SelfOrganisedHierarchyClassifier,
+    RuleClassifier,
 )
 from solah.data import Kind
-from solah.explain.effects import explain_effect
+from solah.explain.legend import explain_effect
 from solah.explain.rules import rules_of
-from solah.model import Attribute, Fusion, Goal, Model, Tree
+from solah.model import (
+    AdditiveNode,
+    Attribute,
+    Branch,
+    FeatureGroup,
+    Goal,
+    Model,
+    Term,
+    TermInput,
+    TreeNode,
+)
+from solah.model.attributes import belief_attribute
 
 
-def stump(name, attribute, *beliefs):
-    """Make a tree of one question with two answers; the first belief is the root's."""
-    asked = Attribute(attribute, Kind.BINARY, ("no", "yes"), (0.0, 1.0), (0.5, 0.5), (0, 1))
-    return Tree(
-        name=name,
-        inputs=(asked,),
-        split=np.array([0, -1, -1], dtype=np.int32),
-        first_child=np.array([1, -1, -1], dtype=np.int32),
-        support=np.array([10.0, 6.0, 4.0]),
-        belief=np.array(beliefs),
+def binary(name):
+    return Attribute(name, Kind.BINARY, ("no", "yes"), (0.0, 1.0), (0.5, 0.5), (0, 1))
+
+
+def stump(name, attribute, start, *beliefs):
+    """Make a tree of one question with two answers."""
+    asked = binary(attribute) if isinstance(attribute, str) else attribute
+    branches = tuple(
+        Branch(((0, (place,)),), tuple(belief), support)
+        for place, (belief, support) in enumerate(zip(beliefs, (6.0, 4.0), strict=False))
     )
+    return TreeNode(name, (asked,), branches, tuple(start))
+
+
+def term(attribute, *weights, shares=None):
+    """Make a term of two rules."""
+    shares = np.array(shares or [TOWARDS_B, TOWARDS_C])
+    inputs = (TermInput.whole(binary(attribute)),)
+    return Term(inputs, np.array(weights), shares, np.array([6.0, 4.0]))
 
 
 def model_of(*nodes, goal=None):
-    trees = [node for node in nodes if isinstance(node, Tree)]
-    attributes = tuple(attribute for tree in trees for attribute in tree.inputs)
-    return Model(goal or Goal("y", states=("a", "b", "c")), attributes, nodes)
+    names = {node.name for node in nodes}
+    attributes = tuple(a for node in nodes for a in node.inputs if a.origin not in names)
+    goal = goal or Goal("y", states=("a", "b", "c"), prior=(0.2, 0.3, 0.5))
+    return Model(goal, attributes, nodes)
 
 
 ROOT, TOWARDS_B, TOWARDS_C = (0.5, 0.3, 0.2), (0.3, 0.6, 0.1), (0.5, 0.1, 0.4)
@@ -49,39 +69,31 @@ def test_a_tree_that_decides_moves_belief_from_its_root():
     assert rules[1].decision == "a"
 
 
-def scored(tree, *scores):
-    return replace(tree, scores=np.array([(0.0, 0.0, 0.0), *scores]))
-
-
-def test_a_tree_below_a_fusion_moves_evidence_by_its_scores():
-    trees = [
-        scored(
-            stump(name, f"x{name}", ROOT, TOWARDS_B, TOWARDS_C),
-            (-size, 2 * size, -size),
-            (size, -3 * size, 2 * size),
-        )
-        for name, size in (("z1", 1.0), ("z2", 0.5), ("z3", 0.25))
-    ]
-    inner, outer = Fusion("z4", ("z1", "z2")), Fusion("y", ("z4", "z3"), (0.1, 0.0, -0.1))
-    model = model_of(*trees[:2], inner, trees[2], outer)
+def test_a_rule_that_adds_moves_evidence_by_its_weights():
+    terms = tuple(
+        term(name, (-size, 2 * size, -size), (size, -3 * size, 2 * size))
+        for name, size in (("x1", 1.0), ("x2", 0.5), ("x3", 0.25))
+    )
+    model = model_of(AdditiveNode("y", (0.1, 0.0, -0.1), terms, (FeatureGroup("g", (0, 1)),)))
     rules = [rule for rule in rules_of(model) if rule.support == 6]
-    assert {rule.tree: rule.effect for rule in rules} == {"z1": 2.0, "z2": 1.0, "z3": 0.5}
+    effects = {"rules on x1": 2.0, "rules on x2": 1.0, "rules on x3": 0.5}
+    assert {rule.tree: rule.effect for rule in rules} == effects
     assert {rule.effect_class for rule in rules} == {"b"}
     others = [rule for rule in rules_of(model) if rule.support != 6]
     assert {rule.effect_class for rule in others} == {"c"}
 
 
-def test_the_effect_of_a_rule_is_the_evidence_of_its_tree_when_it_fires_alone():
+def test_the_effect_of_a_rule_is_the_evidence_of_its_term_when_it_fires_alone():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 2)).astype(str)
     y = np.where(rng.random(300) < 0.2, "odd", X[:, 0])
-    model = SelfOrganisedHierarchyClassifier(interactions=0, max_rules=None, n_clusters="each")
+    model = RuleClassifier(interactions=0, max_rules=None, feature_groups=None)
     model.fit(X, y)
     effects = {str(rule): (rule.effect, rule.effect_class) for rule in model.rules()}
     for semantics in model.semantics(X[:5]):
-        *trees, fusion = semantics.steps
-        evidence = {one.tree: (one.strength, one.decision) for one in fusion.trees}
-        for step in trees:
+        *terms, total = semantics.steps
+        evidence = {one.tree: (one.strength, one.decision) for one in total.trees}
+        for step in terms:
             size, state = effects[str(step.fired[0].rule)]
             assert (pytest.approx(size), state) == evidence[step.tree]
 
@@ -118,32 +130,32 @@ def test_somebody_gains_unless_nothing_moves(beliefs):
 
 def test_what_effect_means_is_explained_for_each_kind_of_model():
     alone = stump("z1", "x", ROOT, TOWARDS_B, TOWARDS_C)
-    tree = replace(alone, scores=alone.evidence)
-    fusion = Fusion("z2", ("z1",), (0.0, 0.0, 0.0))
-    top = stump("y", "z2", ROOT, TOWARDS_B, TOWARDS_C)
+    below = AdditiveNode("z", (0.0, 0.0, 0.0), (term("x", (1.0, 0, -1.0), (0, 0, 0)),))
+    heard = belief_attribute("z", ("a", "b", "c"), (0.2, 0.3, 0.5))
+    top = stump("y", heard, ROOT, TOWARDS_B, TOWARDS_C)
     assert "moves the belief of its tree towards" in explain_effect(model_of(alone))
-    assert "the evidence that is added up" in explain_effect(model_of(tree, fusion))
-    assert "where nothing is added up" in explain_effect(model_of(tree, fusion, top))
+    assert "the evidence that is added up" in explain_effect(model_of(below))
+    assert "where nothing is added up" in explain_effect(model_of(below, top))
     number = LinguisticTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0])
     assert explain_effect(number.model_) == "Effect is how far a rule moves the estimate of y."
 
 
 def test_rules_are_equal_if_they_state_and_add_the_same():
-    alone = model_of(stump("z1", "x", ROOT, TOWARDS_B, TOWARDS_C))
-    tree = replace(alone.root, scores=5.0 * alone.root.evidence)
-    fusion = Fusion("y", ("z1",), (0.0, 0.0, 0.0))
-    weighed = model_of(tree, fusion)
+    alone = model_of(stump("y", "x", ROOT, TOWARDS_B, TOWARDS_C))
+    own = term("x", (1.0, 0.0, -1.0), (-1.0, 0.0, 1.0))
+    node = AdditiveNode("y", (0.0, 0.0, 0.0), (own,))
+    adding = model_of(node)
     assert rules_of(alone) == rules_of(replace(alone, generator="another"))
-    assert rules_of(alone) != rules_of(weighed)
-    assert rules_of(weighed) == rules_of(replace(weighed, nodes=(tree, replace(fusion, name="z"))))
-    assert rules_of(weighed) != rules_of(model_of(replace(tree, scores=2.0 * tree.scores), fusion))
+    assert rules_of(alone) != rules_of(adding)
+    assert rules_of(adding) == rules_of(model_of(replace(node, name="z")))
+    other = replace(own, weights=2.0 * own.weights)
+    assert rules_of(adding) != rules_of(model_of(replace(node, terms=(other,))))
 
 
 def test_of_two_classes_the_effect_is_the_difference():
     goal = Goal("y", states=("a", "b"), prior=(0.5, 0.5))
-    tree = stump("z", "x", (0.5, 0.5), (0.6, 0.4), (0.2, 0.8))
-    tree = replace(tree, scores=np.array([(0.0, 0.0), (-0.2, 0.2), (0.3, -0.3)]))
-    model = model_of(tree, Fusion("y", ("z",), (0.1, -0.1)), goal=goal)
+    own = term("x", (-0.2, 0.2), (0.3, -0.3), shares=[(0.6, 0.4), (0.2, 0.8)])
+    model = model_of(AdditiveNode("y", (0.1, -0.1), (own,)), goal=goal)
     first, second = rules_of(model)
     assert (second.effect, second.effect_class) == (pytest.approx(0.4), "b")
     assert second.decision == "b", "it is about the class that it adds to"

@@ -16,12 +16,11 @@ from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
-    SelfOrganisedHierarchyClassifier,
+    RuleClassifier,
 )
 from solah.data.spreadsheets import unguarded
 from solah.exceptions import ColumnError, DataError, ParameterError
-from solah.explain.legend import explain_beliefs, explain_number, words_used
-from solah.explain.markdown import escape
+from solah.explain.legend import escape, explain_beliefs, explain_number, words_used
 from solah.explain.rule_list import Rules
 
 ODD_ATTRIBUTE = 'größe, "cm"\n|*大'
@@ -89,7 +88,7 @@ def test_filters_refuse_what_is_not_there(rules):
         rules.filter(class_=7)
     with pytest.raises(ColumnError, match="no column 'huge'; did you mean 'hue'?"):
         rules.filter(attribute="huge")
-    with pytest.raises(ParameterError, match="no tree 'tast'; did you mean 'taste'?"):
+    with pytest.raises(ParameterError, match="no rules 'tast'; did you mean 'taste'?"):
         rules.filter(tree="tast")
     number = LinguisticTreeRegressor().fit([[1.0], [2.0]], [1.0, 2.0]).rules()
     with pytest.raises(DataError, match="'y' is a number, so it has no class 'a'"):
@@ -205,7 +204,7 @@ def test_how_many_there_are_and_what_conditions_on_trees_mean(hierarchy, rules):
 
 def test_words_of_belief_are_explained_too(wine):
     tree = LinguisticTreeClassifier(max_depth=1)
-    model = LinguisticHierarchyClassifier(WIRING, tree=tree, belief_labels=3).fit(*wine)
+    model = LinguisticHierarchyClassifier(WIRING, tree=tree, belief_words=3).fit(*wine)
     rules = model.rules().filter(tree="wine")
     assert explain_beliefs(rules).startswith("A condition on taste is")
     told = {attribute for attribute, _, _ in words_used(rules)}
@@ -216,10 +215,10 @@ def test_words_of_belief_are_explained_too(wine):
     ]
 
 
-def test_a_fusion_has_no_rules_of_its_own():
+def test_a_sum_has_no_rules_of_its_own():
     X, y = load_wine(return_X_y=True, as_frame=True)
-    rules = SelfOrganisedHierarchyClassifier(max_rules=12).fit(X, y).rules()
-    with pytest.raises(ParameterError, match="'target' adds up the evidence of trees"):
+    rules = RuleClassifier(max_rules=12).fit(X, y).rules()
+    with pytest.raises(ParameterError, match="no rules 'target'; there are: 'rules on "):
         rules.filter(tree="target")
     assert isinstance(rules.copy(), Rules)
     assert rules.copy() == rules

@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from random_models import random_model
+from solah.data import as_column
 from solah.model.format import from_json, to_json
 
 _LINE_ENDS = ("\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029")
@@ -50,14 +51,21 @@ HOSTILE = (
 """Texts that do harm where they are written as they are; some make a file called ``canary``."""
 
 
+def is_category(text):
+    """Tell whether a cell with a text is a category: not a number, blanks or a missing value."""
+    return as_column("x", np.array([text, "x"], dtype=object)).values.tolist() == [text, "x"]
+
+
 def hostile_model(place: int, shape: str = "words", texts=HOSTILE):
     """Read a model from a document of hostile texts only; the goal's is the one at a place."""
     plain = random_model(np.random.default_rng(place), shape, 3)
     document = json.loads(to_json(plain))
-    words = ("y", "x0", "x1", "x2", "x3", "x4", "x5", "z0", "z1", "z2", "f")
+    words = ("y", "x0", "x1", "x2", "x3", "x4", "x5", "z0", "z1", "s")
     words += ("c0", "c1", "c2", "a", "b", "c", "low", "medium", "high")
     # Nodes and attributes need names of their own, so that all texts must differ.
     other = {word: texts[(place + i) % len(texts)] for i, word in enumerate(words)}
+    for state in "abc":
+        other[state] = other[state] if is_category(other[state]) else f"[{other[state]}]"
     assert len(set(other.values())) == len(words)
     document["generator"] = texts[place]
     return from_json(json.dumps(_replaced(document, other)).encode())

@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
+from hostile_models import is_category
 from hypothesis import strategies as st
 
 from random_models import random_cored
 from small_models import room_model
 from solah.data import Kind
-from solah.model import Fusion, Goal, Model, Tree
+from solah.model import AdditiveNode, Branch, Goal, Model, TermInput, TreeNode
 from solah.model.attributes import discrete_attribute
 
 DIRECTION_MARKS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -16,6 +17,10 @@ NAMES = st.text(
     st.characters(exclude_characters=f"\0{DIRECTION_MARKS}", exclude_categories=["Cs"]), min_size=1
 )
 """Names that every exit takes."""
+ROOM_NAMES = st.lists(NAMES, min_size=7, max_size=7, unique_by=str.casefold).filter(
+    lambda names: all(map(is_category, names[3:5]))
+)
+"""The names of :func:`renamed_room`."""
 
 
 def model_of_states(states, classes=("no", "yes")):
@@ -25,18 +30,13 @@ def model_of_states(states, classes=("no", "yes")):
         "colour", Kind.CATEGORICAL, states, tuple(rng.dirichlet(np.ones(len(states))))
     )
     size = random_cored(np.random.default_rng(5), "size", Kind.CONTINUOUS)
-    n_sets, n_leaves = size.n_focal_sets, len(states) * size.n_focal_sets
-    n_nodes = 1 + len(states) + n_leaves
-    split = [0] + [1] * len(states) + [-1] * n_leaves
-    first = [1] + [1 + len(states) + i * n_sets for i in range(len(states))] + [0] * n_leaves
-    tree = Tree(
-        "y",
-        (colour, size),
-        np.array(split, np.int32),
-        np.array(first, np.int32),
-        np.ones(n_nodes),
-        rng.dirichlet(np.ones(len(classes)), n_nodes),
-    )
+    branches = [
+        Branch(((0, (i,)), (1, (j,))), tuple(rng.dirichlet(np.ones(len(classes))).tolist()), 1.0)
+        for i in range(len(states))
+        for j in range(size.n_focal_sets)
+    ]
+    start = (1 / len(classes),) * len(classes)
+    tree = TreeNode("y", (colour, size), tuple(branches), start)
     return Model(Goal("y", classes), (colour, size), (tree,))
 
 
@@ -46,9 +46,9 @@ def renamed_room(names):
     plain = room_model()
     air = replace(plain.attributes[0], name=co2)
     gate = discrete_attribute(door, Kind.BINARY, (opened, shut), (0.25, 0.75))
-    trees = [
-        replace(tree, name=f"of {i}", inputs=(one,))
-        for i, (tree, one) in enumerate(zip(plain.trees, (air, gate), strict=True))
-    ]
-    root = Fusion(f"{goal} of all", ("of 0", "of 1"), plain.root.bias)
-    return Model(replace(plain.goal, name=goal, states=(no, yes)), (air, gate), (*trees, root))
+    terms = tuple(
+        replace(term, inputs=(TermInput.whole(one),))
+        for term, one in zip(plain.terms, (air, gate), strict=True)
+    )
+    root = AdditiveNode(f"{goal} of all", plain.root.baseline, terms)
+    return Model(replace(plain.goal, name=goal, states=(no, yes)), (air, gate), (root,))

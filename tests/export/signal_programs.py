@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solah.model import Fusion, Goal, Model, Tree
+from solah.model import AdditiveNode, Goal, Model, Term, TermInput
 from solah.model.attributes import cored_attribute
 from solah.signals import Recording, cut_windows, describe_signals
 
@@ -72,7 +72,7 @@ def batch(signals, samples):
 def model_of(rng, signals, samples):
     """Make a model with rules about every feature, whose words stand where readings are."""
     readings = batch(signals, samples)
-    attributes, nodes = [], []
+    attributes, terms = [], []
     for name, column in zip(signals.names, readings.T, strict=True):
         known = column[np.isfinite(column)]
         low, high = (float(one) for one in np.quantile(known, [0.3, 0.7]))
@@ -81,23 +81,19 @@ def model_of(rng, signals, samples):
         least, most = float(min(known.min(), low)), float(max(known.max(), high))
         attribute = cored_attribute(name, words, cores, (0.5, 0.5), least, most)
         attributes.append(attribute)
-        nodes.append(_tree(rng, f"evidence of {name}", attribute))
-    nodes.append(Fusion("state", tuple(one.name for one in nodes), (0.2, -0.1, -0.1)))
+        terms.append(_term(rng, attribute))
+    root = AdditiveNode("state", (0.2, -0.1, -0.1), tuple(terms))
     goal = Goal("state", ("a", "b", "c"), prior=(0.5, 0.3, 0.2))
-    return Model(goal, tuple(attributes), tuple(nodes), signals=signals)
+    return Model(goal, tuple(attributes), (root,), signals=signals)
 
 
-def _tree(rng, name, attribute):
-    scores = rng.normal(0, 1, (2, 3))
-    scores = np.vstack([np.zeros((1, 3)), scores - scores.mean(axis=1, keepdims=True)])
-    return Tree(
-        name,
-        (attribute,),
-        np.array([0, -1, -1], dtype=np.int32),
-        np.array([1, 0, 0], dtype=np.int32),
-        np.array([10.0, 5.0, 5.0]),
-        np.array([[0.5, 0.3, 0.2], [0.6, 0.2, 0.2], [0.4, 0.4, 0.2]]),
-        scores,
+def _term(rng, attribute):
+    weights = rng.normal(0, 1, (2, 3))
+    return Term(
+        (TermInput.whole(attribute),),
+        weights=weights - weights.mean(axis=1, keepdims=True),
+        shares=np.array([[0.6, 0.2, 0.2], [0.4, 0.4, 0.2]]),
+        counts=np.array([5.0, 5.0]),
         variance=0.5,
     )
 

@@ -2,7 +2,6 @@
 
 import struct
 import subprocess
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,13 +32,15 @@ from target_programs import with_tools
 from random_models import (
     odd_rows,
     random_attribute,
-    random_fusion,
+    random_cored,
     random_model,
     random_number_model,
     random_rows,
+    random_sum,
+    random_term,
     random_tree,
 )
-from solah import LinguisticTreeRegressor, SelfOrganisedHierarchyClassifier
+from solah import LinguisticTreeRegressor, RuleClassifier
 from solah.data import Kind, from_frame
 from solah.exceptions import ParameterError
 from solah.export.blob import LAYOUT, export_blob
@@ -88,7 +89,7 @@ def added_up():
 @pytest.fixture(scope="module")
 def wine():
     X, y = load_wine(return_X_y=True, as_frame=True)
-    model = SelfOrganisedHierarchyClassifier().fit(X, y).model_
+    model = RuleClassifier().fit(X, y).model_
     return export_blob(model, name="wine"), encode(from_frame(X), model.attributes)
 
 
@@ -96,15 +97,11 @@ def wine():
 def small():
     """Give a small blob with a curve, a table and a tree, whose every bit can be tried."""
     rng = np.random.default_rng(8)
-    attributes = [random_attribute(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
-    inputs = ([0], [1], [0, 1])
-    trees = [
-        replace(random_tree(rng, f"z{i}", [attributes[j] for j in js], 2, 1 + i // 2), variance=0.5)
-        for i, js in enumerate(inputs)
-    ]
-    fusion = random_fusion(rng, "y", [tree.name for tree in trees], 2)
+    attributes = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
+    asked = ([attributes[0]], [attributes[1]], attributes)
+    root = random_sum(rng, "y", [random_term(rng, some, 2) for some in asked], 2)
     goal = Goal("y", ("a", "b"), thresholds=(0.4, 0.6), prior=(0.3, 0.7))
-    return export_blob(Model(goal, tuple(attributes), (*trees, fusion)))
+    return export_blob(Model(goal, tuple(attributes), (root,)))
 
 
 SMALL = (Kind.CONTINUOUS, Kind.CATEGORICAL)
@@ -285,7 +282,8 @@ def test_a_runtime_says_that_it_has_too_little_room(tmp_path, find_tool):
 def test_every_limit_of_a_runtime_is_kept(limit, blobs, wine, tmp_path, find_tool):
     flags = ("-O1", f"-DSOLAH_BLOB_MAX_{limit}")
     built = build(wine[0], tmp_path, find_tool("cc"), RUN.format(n_most=3), flags)
-    sent = [(blob.data, blob.twin.prepare(rows)) for blob, rows in (wine, blobs[4])]
+    asked = (wine, blobs[ALL_SHAPES.index("words")])
+    sent = [(blob.data, blob.twin.prepare(rows)) for blob, rows in asked]
     answer, refused = run(built, sent, 3)
     np.testing.assert_array_equal(answer["belief"], wine[0].twin.decide(wine[1])[1])
     assert refused is None

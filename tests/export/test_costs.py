@@ -9,11 +9,11 @@ from export_shapes import ALL_SHAPES
 from judged_models import STEADY, judged_model
 from target_programs import with_tools
 
-from random_models import random_model, random_number_model, random_rows
+from random_models import random_model, random_number_model, random_rows, with_attributes
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
-    SelfOrganisedHierarchyClassifier,
+    RuleClassifier,
     datasets,
 )
 from solah.device.layout import lay_out
@@ -22,7 +22,7 @@ from solah.export import export_c
 from solah.export.costs import model_costs
 from solah.export.footprint import footprint, sample_rows
 from solah.export.prices import Q15
-from solah.model import Model, Tree
+from solah.model import Model
 
 
 @cache
@@ -42,16 +42,13 @@ def of_numbers():
 
 
 def with_variances(model):
-    nodes = (replace(n, variance=0.5) if isinstance(n, Tree) else n for n in model.nodes)
-    n_classes = len(model.goal.states)
-    goal = replace(model.goal, prior=(1 / n_classes,) * n_classes)
-    return replace(model, goal=goal, nodes=tuple(nodes))
+    return model.with_terms(replace(term, variance=0.5) for term in model.terms)
 
 
 CURVES = {
-    "wine in 20 rules": lambda: fitted("wine", SelfOrganisedHierarchyClassifier(max_rules=20)),
-    "iris": lambda: fitted("iris", SelfOrganisedHierarchyClassifier()),
-    "wdbc": lambda: fitted("wdbc", SelfOrganisedHierarchyClassifier(max_rules=150)),
+    "wine in 20 rules": lambda: fitted("wine", RuleClassifier(max_rules=20)),
+    "iris": lambda: fitted("iris", RuleClassifier()),
+    "wdbc": lambda: fitted("wdbc", RuleClassifier(max_rules=150)),
     "wine that may be unknown": lambda: with_variances(made("wine in 20 rules")),
 }
 TREES = {
@@ -59,7 +56,6 @@ TREES = {
     "a tree of many inputs": lambda: fitted("wdbc", LinguisticTreeClassifier(max_rules=30)),
     "a number": of_numbers,
     "a number added up": lambda: random_number_model(np.random.default_rng(1), "groups"),
-    "trees that are weighed": lambda: random_model(np.random.default_rng(3), "flat fusion", 2),
     "words and pairs": lambda: random_model(np.random.default_rng(3), "words and pairs", 2),
     "groups": lambda: random_model(np.random.default_rng(4), "groups", 3),
     "trees above trees": lambda: random_model(np.random.default_rng(3), "words", 4),
@@ -156,12 +152,7 @@ def skewed(model, rng, concentration):
         )
         for one in model.attributes
     }
-    nodes = [
-        replace(node, inputs=tuple(attributes.get(one.name, one) for one in node.inputs))
-        if isinstance(node, Tree)
-        else node
-        for node in model.nodes
-    ]
+    nodes = [with_attributes(node, attributes) for node in model.nodes]
     return Model(model.goal, tuple(attributes.values()), tuple(nodes))
 
 

@@ -10,7 +10,7 @@ from signal_programs import describe_everything, model_of, noise
 from sklearn.datasets import load_wine
 
 from random_models import random_model
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.export import export_c
 
 # It knows the C library without the headers, so that nothing needs to be suppressed.
@@ -37,7 +37,7 @@ def found_in(find_tool, tmp_path):
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
-@pytest.mark.parametrize("shape", ["tree", "over a fusion"])
+@pytest.mark.parametrize("shape", ["tree", "over a sum"])
 def test_nothing_is_found_in_trees(shape, numbers, found_in):
     model = random_model(np.random.default_rng(2), shape, 3)
     assert found_in(export_c(model, name="m", numbers=numbers).files) == ""
@@ -46,7 +46,7 @@ def test_nothing_is_found_in_trees(shape, numbers, found_in):
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 def test_nothing_is_found_in_broken_lines(numbers, found_in):
     X, y = load_wine(return_X_y=True)
-    model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(X, y).model_
+    model = RuleClassifier(max_rules=12).fit(X, y).model_
     assert found_in(export_c(model, name="m", numbers=numbers).files) == ""
 
 

@@ -12,42 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
-from random_models import (
-    coded,
-    odd_rows,
-    random_model,
-    random_rows,
-    without_first_class,
-)
+from random_models import odd_rows, random_model, without_first_class
 from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
-    SelfOrganisedHierarchyClassifier,
+    RuleClassifier,
 )
 from solah.data import from_frame
 from solah.exceptions import ParameterError
 from solah.export import export_c
-from solah.model.beliefs import signals_of
+from solah.export.costs import model_costs
+from solah.learn.online import Pace
 from solah.model.encode import encode
 
 GOLDEN = Path(__file__).parent / "golden"
-
-
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_a_device_decides_as_its_twin(shape, n_classes, numbers, tmp_path, find_tool):
-    rng = np.random.default_rng(n_classes)
-    model = random_model(rng, shape, n_classes)
-    export = export_c(model, name="m", numbers=numbers)
-    program = build(export, tmp_path, find_tool("cc"))
-    rows = odd_rows(rng, model, 20_000)
-    places, beliefs = decide(program, export, rows, n_classes)
-    expected = export.twin.decide(rows)
-    np.testing.assert_array_equal(places, expected[0])
-    np.testing.assert_array_equal(
-        beliefs.view(f"u{beliefs.itemsize}"), expected[1].view(f"u{expected[1].itemsize}")
-    )
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
@@ -84,7 +62,8 @@ def test_beliefs_are_shares_and_rows_independent(numbers, seed, shape, n_classes
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 @pytest.mark.parametrize(
-    ("shape", "n_most"), [*((shape, 3) for shape in ALL_SHAPES), ("flat fusion", 0), ("tree", 1)]
+    ("shape", "n_most"),
+    [*((shape, 3) for shape in ALL_SHAPES), ("words and pairs", 0), ("tree", 1)],
 )
 def test_a_device_names_the_reasons_that_its_twin_names(
     shape, n_most, numbers, tmp_path, find_tool
@@ -120,12 +99,12 @@ def test_the_reasons_of_a_tree_are_its_rules_that_fire_for_the_decision(numbers,
 
 
 @pytest.mark.parametrize(("numbers", "near"), [("float", 1e-5), ("q15", 5e-3)])
-def test_the_reasons_of_an_additive_model_are_what_its_trees_add(numbers, near):
+def test_the_reasons_of_an_additive_model_are_what_its_terms_add(numbers, near):
     X, y = load_wine(return_X_y=True, as_frame=True)
-    model = SelfOrganisedHierarchyClassifier(max_rules=30).fit(X, y)
+    model = RuleClassifier(max_rules=30).fit(X, y)
     export = export_c(model.model_, numbers=numbers)
     unit = 1.0 if numbers == "float" else export.unit
-    trees = {tree.name for tree in model.model_.trees}
+    terms = {term.name for term in model.model_.program.stages[-1].terms}
     rows = encode(from_frame(X), model.model_.attributes)
     for reasons, semantics in zip(export.twin.why(rows, 99), model.semantics(X), strict=True):
         following, best = np.argsort(semantics.steps[-1].belief)[-2:]
@@ -133,25 +112,12 @@ def test_the_reasons_of_an_additive_model_are_what_its_trees_add(numbers, near):
         leads = {
             one.tree: one.evidence[best] - one.evidence[following]
             for one in added
-            if one.tree in trees
+            if one.tree in terms
         }
-        assert leads.keys() == trees
+        assert leads.keys() == terms
         found = {export.rules[rule].tree: amount * unit for rule, amount in reasons}
         expected = {tree: lead for tree, lead in leads.items() if lead > near}
         assert {k: found.get(k, 0.0) for k in expected} == pytest.approx(expected, abs=near)
-
-
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-@pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_nothing_is_undefined(shape, numbers, tmp_path, find_tool):
-    rng = np.random.default_rng(11)
-    model = random_model(rng, shape, 3)
-    export = export_c(model, name="m", numbers=numbers)
-    flags = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    program = build(export, tmp_path, find_tool("cc"), flags=flags)
-    rows = odd_rows(rng, model, 3_000)
-    places, _ = decide(program, export, rows, 3)
-    np.testing.assert_array_equal(places, export.twin.decide(rows)[0])
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
@@ -162,38 +128,14 @@ def test_the_analyzer_finds_nothing(numbers, tmp_path, find_tool):
     build(export, tmp_path, gcc, flags=("-O2", "-fanalyzer"))
 
 
-@pytest.mark.parametrize("shape", ALL_SHAPES)
-def test_both_twins_believe_what_the_model_believes(shape):
-    rng = np.random.default_rng(7)
-    model = random_model(rng, shape, 3)
-    rows = random_rows(rng, model, 2_000)
-    believed = signals_of(model, coded(model, rows))[model.root.name]
-    _, as_float = export_c(model, numbers="float").twin.decide(rows)
-    _, as_integers = export_c(model, numbers="q15").twin.decide(rows)
-    assert as_float == pytest.approx(believed, abs=2e-6)
-    assert as_integers / 32768 == pytest.approx(believed, abs=0.02)
-
-
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 def test_default_models_decide_alike(load):
     X, y = load(return_X_y=True)
-    model = SelfOrganisedHierarchyClassifier(max_rules=30).fit(X, y)
+    model = RuleClassifier(max_rules=30).fit(X, y)
     places = [int(name[1:]) for name in (a.name for a in model.model_.attributes)]
     for numbers, most in (("float", 0.0), ("q15", 0.005)):
         decided, _ = export_c(model.model_, numbers=numbers).twin.decide(X[:, places])
         assert (model.classes_[decided] != model.predict(X)).mean() <= most
-
-
-@pytest.mark.parametrize("numbers", ["float", "q15"])
-def test_a_number_is_estimated(numbers, tmp_path, find_tool):
-    X, y = load_diabetes(return_X_y=True, as_frame=True)
-    tree = LinguisticTreeRegressor(max_depth=3).fit(X, y)
-    export = export_c(tree.model_, name="m", numbers=numbers)
-    program = build(export, tmp_path, find_tool("cc"), ESTIMATE)
-    rows = encode(from_frame(X), tree.model_.attributes)
-    found = estimate(program, export, rows)
-    np.testing.assert_array_equal(found, export.twin.estimate(rows))
-    assert found * export.unit == pytest.approx(tree.predict(X), abs=1.0)
 
 
 def test_large_numbers_are_estimated_in_coarse_units(tmp_path, find_tool):
@@ -226,11 +168,31 @@ def test_the_source_is_cpp_too_and_names_are_harmless(numbers, tmp_path, find_to
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 def test_what_is_written_changes_only_on_purpose(numbers):
-    model = random_model(np.random.default_rng(1), "flat fusion", 3)
+    model = random_model(np.random.default_rng(1), "words and pairs", 3)
     files = export_c(model, name="sample", numbers=numbers).files
     for name in ("sample.h", "sample.c"):
         golden = GOLDEN / numbers / name
         assert files[name] == golden.read_text(encoding="utf-8"), f"{golden} is another"
+
+
+@pytest.mark.parametrize("numbers", ["float", "q15"])
+def test_a_model_that_takes_too_much_flash_is_refused(numbers):
+    model = random_model(np.random.default_rng(1), "words and pairs", 3)
+    flash = model_costs(model, numbers).flash
+    fitting = export_c(model, numbers=numbers, max_flash=flash)
+    assert fitting.files == export_c(model, numbers=numbers).files
+    wanted = f"about {flash:,} bytes of flash, and 'max_flash' allows {flash - 1:,}: fit with fewer"
+    with pytest.raises(ParameterError, match=wanted) as refused:
+        export_c(model, numbers=numbers, max_flash=flash - 1)
+    assert ("q15" in str(refused.value)) == (numbers == "float")
+
+
+def test_a_limit_of_flash_is_at_least_a_byte():
+    model = random_model(np.random.default_rng(0), "tree")
+    with pytest.raises(ParameterError, match="'max_flash' must be at least 1 byte. Got 0"):
+        export_c(model, max_flash=0)
+    with pytest.raises(ParameterError, match="'max_flash' does not know what learning costs"):
+        export_c(model, numbers="q15", learning=Pace(), max_flash=9_999)
 
 
 @pytest.mark.parametrize("name", ["", "2nd", "a-b", "int", "naïve", "x" * 41])

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from random_models import any_model
+from random_models import any_model, random_number_model, with_attributes
 from small_models import room_model
 from solah.exceptions import MissingExtraError, ParameterError
 from solah.export import export_onnx
@@ -34,7 +34,7 @@ def test_inputs_and_outputs_have_names():
         ("label", "tensor(string)", []),
         ("probabilities", "tensor(double)", [2]),
     ]
-    number = session_of(any_model(8))
+    number = session_of(random_number_model(np.random.default_rng(0)))
     assert described(number.get_outputs()) == [("variable", "tensor(double)", [1])]
 
 
@@ -57,24 +57,17 @@ def test_only_standard_operators_are_used():
 def test_an_output_makes_way_for_an_attribute_of_its_name():
     model = room_model()
     air = replace(model.attributes[0], name="label")
-    tree = replace(model.nodes[0], inputs=(air,))
-    model = replace(model, attributes=(air, model.attributes[1]), nodes=(tree, *model.nodes[1:]))
+    attributes = {"CO2": air, "door": model.attributes[1]}
+    root = with_attributes(model.root, attributes)
+    model = replace(model, attributes=tuple(attributes.values()), nodes=(root,))
     assert [one.name for one in session_of(model).get_outputs()] == ["label_", "probabilities"]
 
 
 def test_a_model_that_asks_nothing_is_refused():
-    model = any_model(0)
-    tree = model.root
-    leaf = replace(
-        tree,
-        inputs=(),
-        split=np.array([-1], np.int32),
-        first_child=np.array([0], np.int32),
-        support=tree.support[:1],
-        belief=tree.belief[:1],
-    )
+    model = room_model()
+    constant = replace(model.root, terms=())
     with pytest.raises(ParameterError, match="asks for no reading"):
-        export_onnx(replace(model, attributes=(), nodes=(leaf,)))
+        export_onnx(replace(model, nodes=(constant,)))
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch):

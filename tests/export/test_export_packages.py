@@ -172,7 +172,7 @@ def test_a_component_of_esp_idf_has_a_program_that_tests_the_board(tmp_path, fin
 
 
 def test_a_zephyr_module_names_its_files():
-    model = random_model(np.random.default_rng(3), "flat fusion", 2)
+    model = random_model(np.random.default_rng(3), "words and pairs", 2)
     files = package_c(model, export_c(model, name="sample"), "zephyr")
     module = yaml.safe_load(files["zephyr/module.yml"])
     assert module == {"name": "solah_sample", "build": {"cmake": ".", "kconfig": "Kconfig"}}

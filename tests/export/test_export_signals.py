@@ -18,7 +18,7 @@ from solah.export.c_writer import runtime_text
 from solah.export.targets import TARGETS, build, run
 from solah.learn.online import Pace
 from solah.model.format import from_json, to_json
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
 from solah.signals import describe_signals
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -84,12 +84,12 @@ def test_the_twin_takes_sample_by_sample(numbers, everything):
 
 def test_a_loaded_model_takes_sample_by_sample(everything):
     samples = noise(np.random.default_rng(5), 500)
-    evaluator = Evaluator(everything)
-    stream = evaluator.stream()
+    predictor = Predictor(everything)
+    stream = predictor.stream()
     found = [one for one in map(stream.push, samples) if one is not None]
     rows = batch(everything.signals, samples)
-    assert [one.decision for one in found] == evaluator.predict(rows).tolist()
-    np.testing.assert_array_equal([one.beliefs for one in found], evaluator.beliefs(rows))
+    assert [one.decision for one in found] == predictor.predict(rows).tolist()
+    np.testing.assert_array_equal([one.beliefs for one in found], predictor.beliefs(rows))
 
 
 def golden_model():
@@ -116,8 +116,8 @@ def test_generated_c_is_as_it_was_read(numbers):
 
 
 def test_what_has_no_signals_takes_no_samples():
-    model = random_model(np.random.default_rng(0), "flat fusion")
-    for maker in (export_c(model, name="m"), Evaluator(model)):
+    model = random_model(np.random.default_rng(0), "words and pairs")
+    for maker in (export_c(model, name="m"), Predictor(model)):
         with pytest.raises(ParameterError, match="the model has no signals"):
             maker.stream()
     assert "m_push" not in export_c(model, name="m").files["m.h"]

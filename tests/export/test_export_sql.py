@@ -115,21 +115,30 @@ def test_classes_that_differ_in_capitals_have_columns_of_their_own(database):
     assert names == ["decision", "belief_yes", "belief_YES_2"]
 
 
+def with_classes(rng, tree, n_classes):
+    """Let a tree believe in so many classes."""
+    beliefs = rng.dirichlet(np.ones(n_classes), len(tree.branches)).tolist()
+    branches = (
+        replace(branch, belief=tuple(belief))
+        for branch, belief in zip(tree.branches, beliefs, strict=True)
+    )
+    return replace(tree, branches=tuple(branches))
+
+
 def test_a_statement_that_databases_would_not_take_is_refused():
     rng = np.random.default_rng(0)
     model = random_model(rng, "tree", 2)
     many = tuple(f"class {i}" for i in range(1700))
     tree = model.root
-    belief = rng.dirichlet(np.ones(len(many)), len(tree.split))
     goal = replace(model.goal, states=many, thresholds=())
-    wide = replace(model, goal=goal, nodes=(replace(tree, belief=belief),))
+    wide = replace(model, goal=goal, nodes=(with_classes(rng, tree, len(many)),))
     with pytest.raises(ParameterError, match=r"columns inside, and databases take 1,600; fit it"):
         export_sql(wide)
     some = tuple(f"class {i}" for i in range(400))
     long = replace(
         wide,
         goal=replace(wide.goal, states=some),
-        nodes=(replace(tree, belief=belief[:, :400] / belief[:, :400].sum(axis=1)[:, None]),),
+        nodes=(with_classes(rng, tree, len(some)),),
     )
     with pytest.raises(ParameterError, match=r"bytes, and databases take 1,000,000; fit it"):
         export_sql(long)

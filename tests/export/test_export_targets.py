@@ -9,7 +9,7 @@ from sklearn.datasets import load_wine
 from target_programs import check, sources, with_tools
 
 from random_models import random_model, random_rows
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.export import export_c
 from solah.export.targets import TARGETS, build, measure, run
 
@@ -29,7 +29,7 @@ void solah_probe(const void *row, void *answer)
 @pytest.fixture(scope="module")
 def wine():
     X, y = load_wine(return_X_y=True)
-    model = SelfOrganisedHierarchyClassifier().fit(X, y).model_
+    model = RuleClassifier().fit(X, y).model_
     return model, X[:, [int(attribute.name[1:]) for attribute in model.attributes]]
 
 
@@ -106,7 +106,7 @@ int main(void)
 @pytest.mark.parametrize("size", ["M_RULE_TEXT_SIZE", "20"])
 def test_texts_stay_in_the_flash_of_a_small_avr(numbers, size, tmp_path, find_tool):
     target = with_tools("atmega328p", find_tool)
-    model = random_model(np.random.default_rng(1), "flat fusion", 3)
+    model = random_model(np.random.default_rng(1), "words and pairs", 3)
     export = export_c(model, name="m", numbers=numbers)
     assert len(export.rules) >= 30
     parts = sources(export, tmp_path, TEXTS.replace("@SIZE@", size))

@@ -9,7 +9,7 @@ from export_shapes import ALL_SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from random_models import random_model
+from random_models import random_model, with_attributes
 from solah import LinguisticTreeRegressor
 from solah.device.fixed_tables import fixed_tables
 from solah.device.layout import lay_out
@@ -17,7 +17,7 @@ from solah.device.units import REACH, choose_unit
 from solah.exceptions import ParameterError
 from solah.export import export_blob, export_c, export_micropython
 from solah.export.agreement import agreement_on, drawn_rows
-from solah.model import Fusion, Model, Tree
+from solah.model import Model
 
 FINITE = st.floats(-1.7e308, 1.7e308)
 
@@ -30,20 +30,13 @@ def with_peaks(model, peaks_of):
         else one
         for one in model.attributes
     }
-    nodes = tuple(
-        replace(node, inputs=tuple(attributes.get(one.name, one) for one in node.inputs))
-        if isinstance(node, Tree)
-        else node
-        for node in model.nodes
-    )
+    nodes = tuple(with_attributes(node, attributes) for node in model.nodes)
     return Model(model.goal, tuple(attributes.values()), nodes)
 
 
-def with_fusion(model, factor=1.0, **changes):
-    *trees, fusion = model.nodes
-    assert isinstance(fusion, Fusion)
-    trees = [replace(tree, scores=factor * tree.scores) for tree in trees]
-    return replace(model, nodes=(*trees, replace(fusion, **changes)))
+def with_weights(model, factor=1.0, **changes):
+    terms = tuple(replace(term, weights=factor * term.weights) for term in model.terms)
+    return replace(model, nodes=(replace(model.root, terms=terms, **changes),))
 
 
 def check_types(tables):
@@ -98,7 +91,7 @@ def test_tables_fit_their_types(shape, seed, peaks):
 
 
 @pytest.mark.parametrize("ends", [(0.0, 1e-7), (-1e9, 1e-9), (1e6, 1e6 + 1e-9), (0.0, 1e308)])
-@pytest.mark.parametrize("shape", ["tree", "flat fusion"])
+@pytest.mark.parametrize("shape", ["tree", "words and pairs"])
 def test_words_that_become_one_keep_their_order(shape, ends):
     model = random_model(np.random.default_rng(2), shape, 2)
     near = with_peaks(model, lambda n: (*np.linspace(0, ends[1], n - 1), 2.0 + ends[1] * 1.5))
@@ -113,12 +106,12 @@ def test_words_that_become_one_keep_their_order(shape, ends):
     [
         ({"factor": 1e5}, "its largest value is "),
         ({"factor": 1e300}, "its largest value is "),
-        ({"bias": (0.0, 1e9, -1e9)}, "starts with 1e\\+09"),
-        ({"bias": (0.0, 1e300, 0.0)}, "starts with 1e\\+300"),
+        ({"baseline": (0.0, 1e9, -1e9)}, "starts with 1e\\+09"),
+        ({"baseline": (0.0, 1e300, 0.0)}, "starts with 1e\\+300"),
     ],
 )
 def test_evidence_that_integers_cannot_hold_is_refused(to, changes, what):
-    model = with_fusion(random_model(np.random.default_rng(0), "flat fusion", 3), **changes)
+    model = with_weights(random_model(np.random.default_rng(0), "words and pairs", 3), **changes)
     with pytest.raises(ParameterError, match=f"'y' adds up is too large for integers.*{what}"):
         to(model)
 

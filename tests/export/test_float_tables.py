@@ -6,24 +6,23 @@ import numpy as np
 import pytest
 from c_programs import build, decide
 
-from random_models import coded, random_fusion, random_model, random_rows, random_tree, with_scores
+from random_models import random_cored, random_model, random_rows, random_sum, random_term
+from solah.data import Kind
 from solah.exceptions import ParameterError
 from solah.export import export_c
-from solah.model.beliefs import signals_of
+from solah.model.evaluate import run
 
 
 def model_over(rng, scale, offset):
     """Ask one attribute alone, whose words lie at some place with some distance."""
     model = random_model(rng, "tree", 3)
-    one = model.attributes[0]
+    one = random_cored(np.random.default_rng(2), "x0", Kind.CONTINUOUS)
+    cores = tuple((scale * low + offset, scale * high + offset) for low, high in one.cores)
     peaks = tuple(scale * peak + offset for peak in one.peaks)
-    moved = replace(one, peaks=peaks, low=peaks[0], high=peaks[-1])
-    tree = with_scores(rng, random_tree(rng, "z", [moved], 3))
-    fusion = random_fusion(rng, "y", ["z"], 3)
+    moved = replace(one, peaks=peaks, cores=cores, low=peaks[0], high=peaks[-1])
+    root = random_sum(rng, "y", [random_term(rng, [moved], 3)], 3)
     goal = replace(model.goal, prior=(0.2, 0.3, 0.5))
-    return replace(
-        model, goal=goal, attributes=(moved, *model.attributes[1:]), nodes=(tree, fusion)
-    )
+    return replace(model, goal=goal, attributes=(moved, *model.attributes[1:]), nodes=(root,))
 
 
 @pytest.mark.parametrize(("scale", "offset"), [(1e300, 0), (1e37, 0), (1e-38, 0), (1e-320, 0)])
@@ -46,25 +45,24 @@ def test_words_that_become_one_still_decide(scale, offset, tmp_path, find_tool):
     np.testing.assert_array_equal(places, expected[0])
     assert np.isfinite(beliefs).all()
     assert beliefs.tobytes() == expected[1].tobytes()
-    believed = signals_of(model, coded(model, rows))["y"]
+    believed = run(model.program, rows)
     assert beliefs[:100] == pytest.approx(believed[:100], abs=1e-5)
 
 
 def test_evidence_beyond_single_precision_is_refused():
-    model = random_model(np.random.default_rng(2), "flat fusion", 3)
-    tree, *others, root = model.nodes
-    large = (replace(tree, scores=1e38 * tree.scores), *others, root)
-    for nodes in (large, (tree, *others, replace(root, bias=(0.0, 1e300, 1.0)))):
+    model = random_model(np.random.default_rng(2), "words and pairs", 3)
+    first, *others = model.root.terms
+    large = (replace(first, weights=1e38 * first.weights), *others)
+    for changes in ({"terms": large}, {"baseline": (0.0, 1e300, 1.0)}):
         with pytest.raises(ParameterError, match=r"'y' adds up numbers as large as"):
-            export_c(replace(model, nodes=nodes))
+            export_c(replace(model, nodes=(replace(model.root, **changes),)))
 
 
 def test_slopes_beyond_single_precision_are_refused():
     model = model_over(np.random.default_rng(3), 1e-28, 0)
-    tree, fusion = model.nodes
-    tree = replace(tree, scores=1e15 * tree.scores)
+    steep = model.with_terms(replace(term, weights=1e15 * term.weights) for term in model.terms)
     with pytest.raises(ParameterError, match="too steep for float32"):
-        export_c(replace(model, nodes=(tree, fusion)))
+        export_c(steep)
 
 
 def test_thresholds_may_be_tiny():
@@ -73,18 +71,3 @@ def test_thresholds_may_be_tiny():
     model = replace(model, goal=replace(model.goal, thresholds=(0.5, 1e-300, 0.5)))
     places, _ = export_c(model).twin.decide(random_rows(rng, model, 50))
     assert (places == 1).all()
-
-
-@pytest.mark.parametrize("shape", ["tree", "flat fusion", "words"])
-def test_any_reading_is_decided_on(shape, tmp_path, find_tool):
-    rng = np.random.default_rng(5)
-    model = random_model(rng, shape, 3)
-    export = export_c(model, name="m")
-    extremes = [np.inf, -np.inf, np.nan, 1e308, -1e308, 5e-324, 2.0**70, -0.0, 0.5, 255.0]
-    rows = rng.choice(extremes, (300, len(model.attributes)))
-    expected = export.twin.decide(rows)
-    with np.errstate(over="ignore"):
-        read = rows.astype(np.float32)
-    places, beliefs = decide(build(export, tmp_path, find_tool("cc")), export, read, 3)
-    np.testing.assert_array_equal(places, expected[0])
-    assert beliefs.tobytes() == expected[1].tobytes()

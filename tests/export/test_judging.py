@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from judged_models import JUDGE, STEADY, check_verdicts, in_time, judge_on, judged_model
 from target_programs import with_tools
 
-from random_models import as_table, coded, random_model, random_number_model, random_rows
+from random_models import as_table, random_model, random_number_model, random_rows
 from small_models import room_model
 from solah import LinguisticTreeClassifier, datasets
 from solah.exceptions import ParameterError
 from solah.export import export_c
 from solah.export.targets import TARGETS, build, run
 from solah.learn.online import Pace
-from solah.model.beliefs import signals_of
 from solah.model.domain import is_out_of_range, unseen_pairs
+from solah.model.evaluate import run as run_program
 from solah.model.policy import Cells, Domain, Doubt, Policy, SeenTogether, Settling
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
 
 NUMBERS = ["float", "q15"]
 GOLDEN = Path(__file__).parent / "golden"
@@ -42,10 +42,9 @@ def test_the_twin_judges_as_the_document_says(shape, numbers):
     model = replace(model, policy=policy)
     rows = np.repeat(random_rows(rng, model, 300), 3, axis=0)
     verdicts = export_c(model, name="m", numbers=numbers).twin.judge(rows)
-    columns = coded(model, rows)
     names = [one.name for one in model.attributes]
     readings_by_name = dict(zip(names, rows.T, strict=True))
-    beliefs = signals_of(model, columns)[model.root.name]
+    beliefs = run_program(model.program, rows)
     beyond = [is_out_of_range(one, readings_by_name[one.name]) for one in model.domain.cells]
     n_unseen = unseen_pairs(model.domain, model.attributes, readings_by_name).sum(axis=1)
     is_beyond = np.any(beyond, axis=0)
@@ -77,12 +76,12 @@ def holding(policy):
 
 
 @pytest.mark.parametrize("numbers", NUMBERS)
-@pytest.mark.parametrize("shape", ["tree", "flat fusion", "groups"])
-def test_what_is_known_is_that_of_the_evaluator(shape, numbers):
+@pytest.mark.parametrize("shape", ["tree", "words and pairs", "groups"])
+def test_what_is_known_is_that_of_the_predictor(shape, numbers):
     rng = np.random.default_rng(3)
     model = learnt_tree() if shape == "tree" else random_model(rng, shape, 3)
     rows = random_rows(rng, model, 500, missing=0.3)
-    known = Evaluator(model).evidence(as_table(model, rows))
+    known = Predictor(model).evidence(as_table(model, rows))
     model = replace(model, policy=Policy(min_known=0.6))
     verdicts = export_c(model, name="m", numbers=numbers).twin.judge(rows)
     clear = np.abs(known - 0.6) > 1e-3
@@ -170,7 +169,7 @@ def test_the_longest_windows_and_dwells_are_kept(find_tool, tmp_path):
     target = with_tools("host", find_tool)
     rng = np.random.default_rng(13)
     longest = Policy(votes=3, window=32, dwell=65_534)
-    model = replace(random_model(rng, "flat fusion", 3), policy=longest)
+    model = replace(random_model(rng, "words and pairs", 3), policy=longest)
     export = export_c(model, name="m", numbers="q15")
     rows = in_time(rng, model, 140_000)
     judge_on(target, export, rows, tmp_path)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_learning import LEARN, run
 
-from solah import SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegressor
+from solah import RuleClassifier, RuleRegressor
 from solah.data import from_frame
 from solah.export import export_c
 from solah.learn.online import Learner, Pace
@@ -30,11 +30,11 @@ def classifier(seed, n_classes):
     X, hidden = crossed(seed)
     y = np.argsort(np.argsort(hidden)) * n_classes // len(X)
     wanted = DIRECTIONS if n_classes == 2 else {n_classes - 1: DIRECTIONS, 0: {"a": -1}}
-    return SelfOrganisedHierarchyClassifier(monotonic_cst=wanted, **FAST).fit(X, y).model_
+    return RuleClassifier(monotonic_cst=wanted, **FAST).fit(X, y).model_
 
 
 def regressor(seed):
-    return SelfOrganisedHierarchyRegressor(monotonic_cst=DIRECTIONS, **FAST).fit(*crossed(seed))
+    return RuleRegressor(monotonic_cst=DIRECTIONS, **FAST).fit(*crossed(seed))
 
 
 def rising(seed, model, attribute, n_rows=400):

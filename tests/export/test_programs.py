@@ -62,12 +62,21 @@ def test_every_shape_of_model_is_decided_alike(export, place):
     st.data(),
 )
 def test_a_number_counts_as_the_state_that_the_model_takes_it_for(states, data):
+    check_state_bounds(states, data.draw(st.floats(-1e30, 1e30)))
+
+
+@pytest.mark.parametrize("state", [9_999_999, 9_999_999.7, 1e7, -1e7, 10_000_001])
+def test_numbers_of_eight_digits_are_known_by_all_of_them(state):
+    check_state_bounds([state, 0.1], 9_999_999.5)
+
+
+def check_state_bounds(states, number):
     bounds = state_bounds(states)
     near = [
         [one, np.float64(np.float32(one)), one * (1 + 4e-8), one * (1 - 4e-8), *ends]
         for one, ends in zip(map(float, states), bounds, strict=True)
     ]
-    numbers = np.array(sum(near, [data.draw(st.floats(-1e30, 1e30))]))
+    numbers = np.array(sum(near, [number]))
     numbers = numbers[(numbers != 0) | ~np.signbit(numbers)]
     taken = encode_states(from_array(numbers[:, None], ["x"]).column("x"), states)
     for number, place in zip(numbers.tolist(), taken.tolist(), strict=True):
@@ -111,10 +120,10 @@ def test_states_that_are_no_doubles_are_refused(export):
 
 def test_a_program_that_decides_otherwise_is_refused(export):
     model = random_model(np.random.default_rng(0), "groups", 3)
-    root = replace(model.root, bias=tuple(-9 * bias for bias in model.root.bias))
+    root = replace(model.root, baseline=tuple(-9 * one for one in model.root.baseline))
     table = as_table(model, rows_of(0, model))
     with pytest.raises(AgreementError, match="the program decides as the model does on .* 60 rows"):
-        require_agreement(model, export(replace(model, nodes=(*model.nodes[:-1], root))), table)
+        require_agreement(model, export(replace(model, nodes=(root,))), table)
     assert agreement(model, export(model).twin, table).share == 1.0
 
 

@@ -9,24 +9,13 @@ from c_programs import WHY, build, why
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import (
-    ADDITIVE_SHAPES,
-    SHAPES,
-    coded,
-    join_leaves,
-    odd_rows,
-    random_fusion,
-    random_model,
-    random_rows,
-    random_tree,
-    with_scores,
-)
-from solah.explain.rules import tree_rules
+from random_models import ADDITIVE_SHAPES, SHAPES, odd_rows, random_model, random_rows
+from solah.explain.rules import MISSING, part_rules
 from solah.export import export_c, export_micropython
 from solah.export.blob import export_blob
 from solah.learn.online import Pace
-from solah.model.beliefs import signals_of
-from solah.model.document import Tree
+from solah.model import Branch, TreeNode
+from solah.model.evaluate import trace
 
 EVERY = 10_000
 SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -37,65 +26,63 @@ SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover
 
 def all_reasons(model, rows):
     """Return, for each row, what each rule adds to the decision's lead; None where it is close."""
-    signals = signals_of(model, coded(model, rows))
-    root = model.root
-    scores = signals[root.name] / (model.goal.thresholds or 1.0)
+    stages = zip(model.nodes, trace(model.program, rows), strict=True)
+    outputs = {node.name: steps.outputs for node, steps in stages}
+    scores = outputs[model.root.name] / (model.goal.thresholds or 1.0)
     found = []
     for i, row in enumerate(rows):
         best, second, *others = np.argsort(-scores[i])
         gaps = np.diff(-scores[i][[best, second, *others]])[:2]
-        below = {name: signal[i] for name, signal in signals.items()}
+        below = {name: output[i] for name, output in outputs.items()}
         readings = dict(zip((one.name for one in model.attributes), row, strict=True))
         found.append(_reasons(model, readings, below, best, second) if gaps.min() > 5e-3 else None)
     return found
 
 
 def _reasons(model, readings, below, best, second):
-    root, found = model.root, {}
-    for tree in [root] if isinstance(root, Tree) else model.trees:
-        said = tree.belief if tree is root else tree.scores
-        fired = _weights_of_rules(tree, readings, below)
-        leads = {head: share * (said[head][best] - said[head][second]) for head, share in fired}
-        if is_alone(tree):
+    found, rules = {}, {part.name: part.rules for part in part_rules(model)}
+    for part, inputs, fired in _fired(model, readings, below):
+        leads = {number: share * (said[best] - said[second]) for number, share, said in fired}
+        is_alone = len(inputs) == 1
+        if is_alone:  # all that it adds is the rule's that fires most
             leads = {max(fired, key=lambda one: one[1])[0]: sum(leads.values())}
-        for head, rule in tree_rules(tree, model.goal).items():
-            named = [one.attribute for one in rule.conditions if one.attribute in readings]
-            for one in () if is_alone(tree) else with_one_word(tree, root):
-                if one.name in named:
-                    named.remove(one.name)  # the one word of an attribute tells nothing
-            if is_alone(tree) and not rule.conditions:
+        untold = [one.name for one in inputs if one.n_focal_sets == 1 and not is_alone]
+        for number, rule in rules[part].items():
+            named = {one.attribute for one in rule.conditions} & readings.keys() - set(untold)
+            if number == MISSING or (is_alone and not rule.conditions):
                 continue  # nothing depends on the reading
             is_read = not np.isnan([readings[name] for name in named]).any()
-            lead = max(leads.get(head, 0.0), 0.0) if is_read else 0.0
-            found[tree.name, rule.premise] = found.get((tree.name, rule.premise), 0.0) + lead
+            lead = max(leads.get(number, 0.0), 0.0) if is_read else 0.0
+            found[part, rule.premise] = found.get((part, rule.premise), 0.0) + lead
     return found
 
 
-def with_one_word(tree, root):
-    """Return the inputs whose one word changes nothing: any of a pair, the last of another tree."""
-    is_pair = tree is not root and len(tree.inputs) == 2
-    return [one for one in tree.inputs[0 if is_pair else -1 :] if one.n_focal_sets == 1]
+def _fired(model, readings, below):
+    """Yield each part of the root with its inputs and, of each rule, its share and what it says."""
+    root = model.root
+    if isinstance(root, TreeNode):
+        masses = [_masses(one, readings, below) for one in root.inputs]
+        yield (
+            root.name,
+            root.inputs,
+            [
+                (number, _product(masses, branch.conditions), branch.belief)
+                for number, branch in enumerate(root.branches)
+            ],
+        )
+        return
+    for term, compiled in zip(root.terms, model.program.stages[-1].terms, strict=True):
+        masses = [_masses(one.asked, readings, below) for one in term.inputs]
+        lines = [np.array(one.part_of_set) for one in term.inputs]
+        fired = []
+        for number, cell in enumerate(term.cells()):
+            sets = [np.flatnonzero(of == line) for of, line in zip(lines, cell, strict=True)]
+            fired.append((number, _product(masses, enumerate(sets)), term.weights[cell]))
+        yield compiled.name, [one.asked for one in term.inputs], fired
 
 
-def is_alone(tree):
-    """Whether an attribute speaks alone: then all that it adds is the rule's that fires most."""
-    return len(tree.inputs) == 1
-
-
-def _weights_of_rules(tree, readings, below):
-    """Follow every branch, and add up the weights of those that are joined: one a rule."""
-    weights, stack = {}, [(0, 1.0)]
-    while stack:
-        node, weight = stack.pop()
-        if tree.split[node] < 0:
-            head = int(tree.heads[node])
-            weights[head] = weights.get(head, 0.0) + weight
-            continue
-        masses = _masses(tree.inputs[tree.split[node]], readings, below)
-        stack += [
-            (child, weight * mass) for child, mass in zip(tree.children(node), masses, strict=True)
-        ]
-    return list(weights.items())
+def _product(masses, conditions):
+    return np.prod([sum(masses[place][one] for one in sets) for place, sets in conditions])
 
 
 def _masses(attribute, readings, below):
@@ -116,20 +103,27 @@ def _masses(attribute, readings, below):
 
 
 def model_with_joined_branches(rng, shape, n_classes):
-    if shape != "attributes alone and together":
-        return join_leaves(rng, random_model(rng, shape, n_classes))
-    model = random_model(rng, "flat fusion", n_classes)
-    together = join_leaves(rng, model).nodes[0]
-    alone = (
-        with_scores(rng, random_tree(rng, f"alone{i}", [attribute], n_classes))
-        for i, attribute in enumerate(model.attributes[2:])
-    )
-    trees = (together, *alone)
-    fusion = random_fusion(rng, "y", [tree.name for tree in trees], n_classes)
-    return replace(model, nodes=(*trees, fusion))
+    """Make a model, and join some branches of its trees with the next ones below the same node."""
+    model = random_model(rng, shape, n_classes)
+    nodes = (_joined(rng, node) if isinstance(node, TreeNode) else node for node in model.nodes)
+    return replace(model, nodes=tuple(nodes))
 
 
-ALL_SHAPES = (*SHAPES, *ADDITIVE_SHAPES, "attributes alone and together")
+def _joined(rng, tree):
+    first, *others = tree.branches
+    branches = [first]
+    for branch in others:
+        *before, (place, sets) = branches[-1].conditions
+        *these, (other, more) = branch.conditions
+        if before == these and place == other and rng.random() < 0.5:
+            conditions = (*before, (place, (*sets, *more)))
+            branches[-1] = replace(branches[-1], conditions=conditions)
+        else:
+            branches.append(branch)
+    return replace(tree, branches=tuple(branches))
+
+
+ALL_SHAPES = (*SHAPES, *ADDITIVE_SHAPES)
 models = st.builds(
     lambda seed, shape, n_classes: model_with_joined_branches(
         np.random.default_rng(seed), shape, n_classes
@@ -175,9 +169,7 @@ def test_the_first_reasons_are_the_first_of_all(numbers, model, seed, n_most):
 
 
 @pytest.mark.parametrize("numbers", ["float", "q15"])
-@pytest.mark.parametrize(
-    "shape", ["tree", "masses", "attributes alone and together", *ADDITIVE_SHAPES]
-)
+@pytest.mark.parametrize("shape", ["tree", "masses", *ADDITIVE_SHAPES])
 def test_devices_name_the_reasons_of_their_twin(shape, numbers, tmp_path, find_tool):
     rng = np.random.default_rng(5)
     model = model_with_joined_branches(rng, shape, 3)
@@ -217,7 +209,7 @@ def module_of(text):
 
 def test_a_device_that_learns_names_the_reasons_of_its_twin(tmp_path, find_tool):
     rng = np.random.default_rng(7)
-    model = model_with_joined_branches(rng, "attributes alone and together", 3)
+    model = model_with_joined_branches(rng, "words and pairs", 3)
     export = export_c(model, name="m", numbers="q15", learning=Pace())
     program_text = WHY.replace("{{\n    {reading}", "{{\n    m_memory memory;\n    {reading}")
     program_text = program_text.replace("    while", "    m_begin(&memory);\n    while")
@@ -231,11 +223,11 @@ def test_a_rule_is_a_reason_whatever_it_does_not_name():
     """Of a node whose leaves are all one rule, nothing that it asks is named, read or not."""
     rng = np.random.default_rng(8)
     first, second = (random_model(rng, "tree").attributes[place] for place in (2, 4))
-    n_first, n_second = first.n_focal_sets, second.n_focal_sets
-    belief = np.vstack([[0.5, 0.5], *[[0.1, 0.9]] * n_first, *[[0.2, 0.8]] * n_second])
-    split = np.array([0, 1] + [-1] * (n_first - 1 + n_second), np.int32)
-    first_child = np.array([1, 1 + n_first] + [0] * (n_first - 1 + n_second), np.int32)
-    tree = Tree("y", (first, second), split, first_child, np.ones(len(split)), belief)
+    branches = (
+        Branch(((0, (0,)), (1, tuple(range(second.n_focal_sets)))), (0.2, 0.8), 1.0),
+        Branch(((0, (1, 2)),), (0.1, 0.9), 1.0),
+    )
+    tree = TreeNode("y", (first, second), branches, (0.5, 0.5))
     model = replace(random_model(rng, "tree"), attributes=(first, second), nodes=(tree,))
     model = replace(model, goal=replace(model.goal, thresholds=()))
     export = export_c(model)

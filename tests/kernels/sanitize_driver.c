@@ -31,10 +31,6 @@ int32_t solah_predict(const double *, int64_t, int32_t, const double *, const in
 int32_t solah_grow(const uint8_t *, int64_t, int32_t, const int32_t *, const uint8_t *,
                    const int32_t *, const int32_t *, const int32_t *, int32_t, double, int64_t,
                    int32_t *, double *);
-void solah_learn_rows(const int64_t *, int64_t, int32_t, const int64_t *, const int64_t *, int32_t,
-                      const int64_t *, int32_t, int32_t, const int64_t *, int32_t, int32_t,
-                      const int64_t *, int64_t *, int64_t *);
-
 enum { ROWS = 200, ATTRIBUTES = 2, SETS = 5, NODES = 8, GOALS = 2, BINS = SETS + ATTRIBUTES };
 
 static void *copy_of(const void *source, size_t size)
@@ -78,31 +74,6 @@ static int32_t grow_trees(void)
     status |= solah_grow(bins, 0, COLUMNS, size, nominal, g, h, w, 2, 1.0, 1, leaf, gains) != 1;
     free(size), free(nominal), free(bins), free(g), free(h), free(w), free(leaf), free(gains);
     return status;
-}
-
-/* Learn rules of two trees, the second with a rule of two branches, fast enough to reach their bounds. */
-static int32_t learn_rows(void)
-{
-    enum { BRANCHES = 5, RULES = 4, VALUES = 2 };
-    static const int64_t rules[BRANCHES] = {0, 1, 2, 3, 2}, trees[2] = {0, 2}, begin[VALUES] = {40, -90};
-    int64_t *rule = HEAP(rules), *first = HEAP(trees), *start = HEAP(begin), sum = 0;
-    int64_t *weight = malloc(ROWS * BRANCHES * sizeof *weight), *observed = malloc(ROWS * sizeof *observed);
-    int64_t *flashed = calloc(RULES * VALUES, sizeof *flashed), *learnt = calloc(RULES * VALUES, sizeof *learnt);
-    int64_t *belief = malloc(ROWS * (VALUES + 1) * sizeof *belief);
-    for (int i = 0; i < ROWS; i++) {
-        observed[i] = i % 5 - 1;
-        for (int b = 0; b < BRANCHES; b++) {
-            weight[i * BRANCHES + b] = (i + b) % 3 * 16384;
-        }
-    }
-    for (int bits = 0; bits <= 24; bits += 12) {
-        solah_learn_rows(weight, ROWS, BRANCHES, rule, first, 2, start, VALUES, bits, observed, 0, bits / 2, flashed, learnt, belief);
-        for (int k = 0; k < ROWS * (VALUES + 1); k++) {
-            sum += belief[k];
-        }
-    }
-    free(rule), free(first), free(start), free(weight), free(observed), free(flashed), free(learnt), free(belief);
-    return sum != 3 * ROWS * 32768;
 }
 
 int main(void)
@@ -194,7 +165,6 @@ int main(void)
     status |= solah_predict(x, ROWS, ATTRIBUTES, NULL, none, 0, p, ig, off, att, first, 2, b, GOALS, out);
     status |= solah_predict(x, ROWS, ATTRIBUTES, given, so, 3, p, ig, off, att, first, 2, b, GOALS, out);
     status |= grow_trees();
-    status |= learn_rows();
     for (int i = 0; i < ROWS; i++) {
         printf("%.17g\n", out[i * GOALS] + out[i * GOALS + 1]);
     }

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from random_models import any_model, odd_rows
+from random_models import ADDITIVE_SHAPES, SHAPES, any_model, odd_rows, random_model
+from solah.learn.online import Learner
 from solah.model.evaluate import run as run_program
 
 NATIVE = Path(__file__).parents[2] / "native"
@@ -43,7 +44,7 @@ def test_runs_clean_under_the_sanitizers(compile_c, tmp_path):
     program = tmp_path / "driver"
     built = compile_c(
         *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1"),
-        *(NATIVE / "kernels.c", NATIVE / "boosting.c", NATIVE / "learning.c"),
+        *(NATIVE / "kernels.c", NATIVE / "boosting.c"),
         Path(__file__).with_name("sanitize_driver.c"),
         *("-o", program),
     )
@@ -77,3 +78,31 @@ def test_programs_run_clean_under_the_sanitizers(compile_c, tmp_path):
         assert run.returncode == 0, run.stderr
         found = np.array([float.fromhex(number) for number in run.stdout.split()])
         np.testing.assert_array_equal(found, run_program(program, rows).ravel())
+
+
+def test_learning_runs_clean_under_the_sanitizers(compile_c, tmp_path):
+    """Learn with models of all shapes, with exact buffers on the heap, under ASan and UBSan."""
+    driver, data = tmp_path / "driver", tmp_path / "learner"
+    built = compile_c(
+        *("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1"),
+        *(NATIVE / "learning.c", Path(__file__).with_name("sanitize_learn.c")),
+        *("-o", driver, "-lm"),
+    )
+    assert built.returncode == 0, built.stderr
+    for seed, shape in enumerate([*SHAPES, *ADDITIVE_SHAPES]):
+        rng = np.random.default_rng(seed)
+        model = random_model(rng, shape, 2 + seed % 3)
+        learner = Learner(model, pace=512.0, forgetting=0.25)
+        rows, n_classes = odd_rows(rng, model, 80), model.program.n_outputs
+        observed = rng.integers(-1, n_classes + 1, len(rows))
+        flat, learnt = learner.twin.flat, learner.twin.learnt
+        sizes = np.array([len(flat.code), *rows.shape, n_classes, learnt.size], dtype=np.int64)
+        parts = sizes, flat.code, flat.numbers, rows, observed, learnt, learnt
+        data.write_bytes(b"".join(part.tobytes() for part in parts))
+        run = subprocess.run([str(driver), str(data)], capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+        found = np.array(run.stdout.split(), dtype=np.int64)
+        expected = learner.learn(rows, observed)
+        np.testing.assert_array_equal(
+            found, np.concatenate([expected.ravel(), learner.twin.learnt.ravel()])
+        )

@@ -41,9 +41,9 @@ def test_words_by_hand_come_in_three_forms(given, plan):
 
 
 @pytest.mark.parametrize(
-    ("n_labels", "words", "message"),
+    ("n_words", "words", "message"),
     [
-        ({"temprature": 5}, None, "'n_labels' names the column 'temprature'.*'temperature'"),
+        ({"temprature": 5}, None, "'n_words' names the column 'temprature'.*'temperature'"),
         (3, {"temprature": ["a"]}, "'words' names the column 'temprature'.*'temperature'"),
         ({"temperature": 1}, None, f"must be from 2 to {MAX_WORDS}. Got 1 for column"),
         ({"temperature": 2.5}, None, "Got 2.5 for column 'temperature'"),
@@ -56,11 +56,11 @@ def test_words_by_hand_come_in_three_forms(given, plan):
         (3, {"temperature": {"a": "x", "b": "y"}}, "must be numbers"),
         (3, {"temperature": {"a": float("-inf"), "b": 0}}, "must increase"),
         (3, {"temperature": {"a": -1.7e308, "b": 1.7e308}}, "must be from -1e[+]36 to 1e[+]36"),
-        ({0: 3}, None, "'n_labels' names the column 0, which is not there; there are"),
+        ({0: 3}, None, "'n_words' names the column 0, which is not there; there are"),
         (3, {"temperature": {"hot": 2, "cold": 1}}, "must increase"),
         (3, {"temperature": (["a", "b"], [1, 2, 3, 4])}, "needs 2 peaks .* or 3 .*Got 4"),
     ],
 )
-def test_wrong_words_are_named(n_labels, words, message):
+def test_wrong_words_are_named(n_words, words, message):
     with pytest.raises(DataError, match=message):
-        plan_words(["temperature"], n_labels, words)
+        plan_words(["temperature"], n_words, words)

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from solah import SelfOrganisedHierarchyClassifier
-from solah.estimators.additive import recipe_of
-from solah.estimators.goals import read_class_goal
-from solah.estimators.inputs import read_features
+from solah import RuleClassifier
+from solah.estimators.inputs import read_class_goal, read_features
+from solah.estimators.rule_parameters import recipe_of
 from solah.learn.additive import settle
 from solah.learn.recipe import STRENGTHS
 from solah.learn.sample import Sample
@@ -76,7 +75,7 @@ def cases(
 
 def rows_of(X: Any, y: Any, weights: Any = None, **parameters: Any) -> MemoryRows:
     """Describe rows as the estimator does."""
-    model = SelfOrganisedHierarchyClassifier(**parameters)
+    model = RuleClassifier(**parameters)
     table = read_features(model, X, reset=True)
     return model._rows(table, read_class_goal(model, y, weights, table.n_rows))
 
@@ -88,6 +87,6 @@ def sample_of(X: Any, y: Any, weights: Any = None) -> Sample:
 
 def settled(rows: MemoryRows, **parameters: Any) -> Structure:
     """Settle a model with given numbers of rules and pairs, comparing nothing."""
-    model = SelfOrganisedHierarchyClassifier(**{"interactions": 2, "max_rules": 30} | parameters)
+    model = RuleClassifier(**{"interactions": 2, "max_rules": 30} | parameters)
     recipe = replace(recipe_of(model, rows.names), strengths=(STRENGTHS[2],))
     return settle(Sample.draw(rows, 20_000), recipe)

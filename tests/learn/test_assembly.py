@@ -201,7 +201,7 @@ def test_a_pair_of_states_is_counted_too():
     rows = rows_of(X, y)
     structure = settled(rows, interactions=1, max_rules=None)
     model = assemble(structure, rows, {})
-    assert [len(tree.inputs) for tree in model.trees] == [1, 1, 2]
+    assert [len(term.inputs) for term in model.terms] == [1, 1, 2]
     truth = (y[:, None] == np.array(["one", "two"])[None, :]).astype(float)
     assert_counts_are_true(model, rows.table, truth, np.ones(300))
     right = np.array(["one", "two"])[predict(model, rows.table).argmax(axis=1)] == y
@@ -213,10 +213,11 @@ def test_groups_stand_between_attributes_and_the_goal():
     rows = rows_of(X, y)
     structure = settled(rows, interactions=0, max_rules=None)
     model = assemble(structure, rows, {"both": ("number 0", "number 2")})
-    assert [fusion.name for fusion in model.fusions] == ["both", model.root.name]
-    assert model.fusions[0].origins == ("evidence of number 0", "evidence of number 2")
-    assert model.fusions[0].bias == ()
-    assert set(model.root.origins) == {"both", "evidence of number 1"}
+    (group,) = model.root.groups
+    assert group.name == "both"
+    members = [model.root.terms[number].features for number in group.terms]
+    assert members == [("number 0",), ("number 2",)]
+    assert [model.root.terms[number].features for number in model.root.ungrouped] == [("number 1",)]
     flat = assemble(structure, rows, {})
     np.testing.assert_allclose(predict(model, rows.table), predict(flat, rows.table), atol=1e-12)
 

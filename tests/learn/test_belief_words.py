@@ -36,7 +36,7 @@ def two():
 
 
 def fit(data, **parameters):
-    return LinguisticHierarchyClassifier(WIRING, **{"belief_labels": 3} | parameters).fit(*data)
+    return LinguisticHierarchyClassifier(WIRING, **{"belief_words": 3} | parameters).fit(*data)
 
 
 def test_two_classes_share_one_attribute(two):
@@ -60,7 +60,7 @@ def test_rules_speak_with_them(two):
 
 @pytest.mark.parametrize("n_words", BELIEF_WORDS)
 def test_there_are_two_to_five_words(two, n_words):
-    model = fit(two, belief_labels=n_words)
+    model = fit(two, belief_words=n_words)
     assert model.model_.root.inputs[0].n_focal_sets == 2 * n_words - 1
     assert model.score(*two) > 0.85
 
@@ -68,13 +68,14 @@ def test_there_are_two_to_five_words(two, n_words):
 def test_the_root_is_the_average_over_its_words_by_hand(two):
     """A root that splits on the belief alone: its beliefs, mixed by the masses of that belief."""
     X, y = two
-    model = LinguisticHierarchyClassifier("z <- x0, x1; y <- z", belief_labels=3).fit(X, y)
+    model = LinguisticHierarchyClassifier("z <- x0, x1; y <- z", belief_words=3).fit(X, y)
     root = model.model_.root
     (attribute,) = root.inputs
     belief = model.node_beliefs(X)["z"][:, 1]
     shares = masses(belief, flatten([attribute]), 0)
-    children = [root.belief[child] for child in root.children(0)]
-    np.testing.assert_allclose(model.predict_proba(X), shares @ np.array(children), atol=1e-9)
+    children = np.array([root.branches[rule].belief for rule in root.walk.child[1:]])
+    assert root.walk.split.tolist() == [0, *[-1] * len(children)]
+    np.testing.assert_allclose(model.predict_proba(X), shares @ children, atol=1e-9)
 
 
 def test_an_unknown_belief_is_the_mean_of_the_training_rows(two):
@@ -119,7 +120,7 @@ def test_order_and_threads_leave_no_trace():
     order = np.random.default_rng(0).permutation(len(y))
 
     def document(X, y, n_jobs=None):
-        settings = {"belief_labels": 3, "cross_fit": 3, "n_jobs": n_jobs}
+        settings = {"belief_words": 3, "cross_fit": 3, "n_jobs": n_jobs}
         return to_json(organised(**settings).fit(X, y).model_)
 
     assert document(X[order], y[order]) == document(X, y) == document(X, y, n_jobs=3)
@@ -130,7 +131,7 @@ def test_a_column_may_have_the_name_of_a_belief(two):
     X, y = two
     frame = pandas.DataFrame(X, columns=["x0", "x1", "z(well)", "x3"])
     wiring = 'z <- x0, x1; y <- z, "z(well)", x3'
-    model = LinguisticHierarchyClassifier(wiring, belief_labels=2).fit(frame, y)
+    model = LinguisticHierarchyClassifier(wiring, belief_words=2).fit(frame, y)
     assert [a.name for a in model.model_.root.inputs] == ["z(well)_", "z(well)", "x3"]
     assert from_json(to_json(model.model_).encode()) == model.model_
 
@@ -144,7 +145,7 @@ def test_a_cmac_hears_words_and_a_stranger_hears_numbers(two):
 
 def test_a_search_knows_them(iris):
     search = GeneticSearch(3, n_generations=1)
-    model = GeneticHierarchyClassifier(search, belief_labels=3, random_state=0)
+    model = GeneticHierarchyClassifier(search, belief_words=3, random_state=0)
     assert model.fit(*iris).score(*iris) > 0.9
 
 
@@ -154,25 +155,25 @@ def test_one_class_and_one_row():
 
 @pytest.mark.parametrize("wrong", [1, 6, 2.5])
 def test_other_numbers_of_words_are_refused(two, wrong):
-    with pytest.raises(ValueError, match="belief_labels"):
-        fit(two, belief_labels=wrong)
+    with pytest.raises(ValueError, match="belief_words"):
+        fit(two, belief_words=wrong)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tree": "x0"}, "the name of a tree before this one"),
-        ({"tree": "elsewhere"}, "the name of a tree before this one"),
-        ({"state": 2}, "an integer from 0 to 1"),
+        ({"node": "x0"}, "the name of a node before this one"),
+        ({"node": "elsewhere"}, "the name of a node before this one"),
+        ({"class": 2}, "an integer from 0 to 1"),
         ({"words": ["likely"]}, "peaks"),
         ({"peaks": [0.0, 0.5, 0.25, 0.75, 1.0]}, "increasing"),
-        ({"ignorance": [1.0, 0.0, 0.0, 0.0, 0.5]}, "sum to 1"),
+        ({"missing": [1.0, 0.0, 0.0, 0.0, 0.5]}, "sum to 1"),
         ({"colour": "red"}, "colour"),
-        ({"name": "x2"}, "without repetition"),
+        ({"name": "x2"}, "names 'z\\(well\\)', which is neither a feature nor a node"),
     ],
 )
 def test_a_broken_belief_is_refused(two, change, message):
     document = json.loads(to_json(fit(two).model_))
-    document["trees"][1]["inputs"][0].update(change)
+    document["nodes"][1]["beliefs"][0].update(change)
     with pytest.raises(ModelFormatError, match=message):
         from_json(json.dumps(document).encode())

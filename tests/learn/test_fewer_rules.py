@@ -7,7 +7,7 @@ from additive_cases import COLUMNS, cases, make_frame, rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.learn.design import Design
 from solah.learn.recipe import STRENGTHS, AdditiveRecipe, InteractionSettings
 from solah.learn.sample import Sample
@@ -23,18 +23,18 @@ from solah.learn.terms import PairTerm, part_of_words
     st.integers(0, 6),
 )
 def test_there_are_never_more_rules_or_attributes_than_asked_for(
-    case, max_rules, max_attributes, costs, interactions
+    case, max_rules, max_features, costs, interactions
 ):
     X, y = case
     names = list(X.columns)
-    model = SelfOrganisedHierarchyClassifier(
+    model = RuleClassifier(
         max_rules=max_rules,
-        max_attributes=max_attributes,
+        max_features=max_features,
         interactions=interactions,
-        attribute_costs={names[j]: cost for j, cost in costs.items() if j < len(names)},
+        feature_costs={names[j]: cost for j, cost in costs.items() if j < len(names)},
     ).fit(X, y)
-    assert 1 <= model.n_rules_ <= max_rules
-    assert len(model.hierarchy_.attributes) <= (max_attributes or len(names))
+    assert 0 <= model.n_rules_ <= max_rules  # a constant has none
+    assert len(model.hierarchy_.attributes) <= (max_features or len(names))
     beliefs = model.predict_proba(X)
     np.testing.assert_allclose(beliefs.sum(axis=1), 1.0)
     assert np.isfinite(beliefs).all()
@@ -110,8 +110,8 @@ def check_pair(pair):
 def test_what_costs_least_goes_first():
     X, y = make_frame(0, 500, ["number", "number", "number"], 2)
     X["noise"] = np.random.default_rng(1).normal(size=500)
-    model = SelfOrganisedHierarchyClassifier(max_attributes=3, interactions=0).fit(X, y)
-    assert list(model.left_out_) == ["noise"]
+    model = RuleClassifier(max_features=3, interactions=0).fit(X, y)
+    assert list(model.dropped_features_) == ["noise"]
 
 
 def test_a_dear_attribute_goes_before_a_cheap_one_that_tells_as_much():
@@ -120,7 +120,7 @@ def test_a_dear_attribute_goes_before_a_cheap_one_that_tells_as_much():
     X = {name: hidden + 0.5 * rng.normal(size=600) for name in ("a", "b")}
     frame, y = pd.DataFrame(X), hidden > 0
     for dear, cheap in (("a", "b"), ("b", "a")):
-        model = SelfOrganisedHierarchyClassifier(max_attributes=1, attribute_costs={dear: 50.0})
+        model = RuleClassifier(max_features=1, feature_costs={dear: 50.0})
         assert model.fit(frame, y).hierarchy_.attributes == (cheap,)
 
 
@@ -128,5 +128,5 @@ def test_a_dear_attribute_goes_before_a_cheap_one_that_tells_as_much():
 def test_few_rules_of_one_column(kind):
     X, y = make_frame(3, 80, [kind], 3)
     for max_rules in (1, 2, 3, 5):
-        model = SelfOrganisedHierarchyClassifier(max_rules=max_rules).fit(X, y)
-        assert 1 <= model.n_rules_ <= max_rules
+        model = RuleClassifier(max_rules=max_rules).fit(X, y)
+        assert model.n_rules_ == len(model.rules()) <= max_rules

@@ -15,7 +15,7 @@ from solah.learn.vocabulary import _apart, place_words
 
 
 def first_words(sample, kind="auto", **more):
-    gains = split_gains(sample, BoostingSettings()) if kind in ("auto", "learnt") else None
+    gains = split_gains(sample, BoostingSettings()) if kind in ("auto", "supervised") else None
     every = np.arange(len(sample.attributes))
     return place_words(sample, WordSettings(kind=kind, **more), gains, every)
 

@@ -10,8 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from organised_trees import organised
 from solah import Hierarchy, LinguisticHierarchyClassifier
-from solah.estimators.goals import read_class_goal
-from solah.estimators.inputs import read_features
+from solah.estimators.inputs import read_class_goal, read_features
 from solah.exceptions import DataError, ParameterError
 from solah.learn import fitness as fitness_module
 from solah.learn.fitness import Memory
@@ -168,7 +167,10 @@ def test_an_error_in_a_fold_is_no_lack_of_rows():
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([X, np.r_[1.0, np.zeros(149)]])
     model = organised(
-        [2, 5], level_gap=[0.01, 1.0], words={"x4": ["off", "on"]}, kinds={"x4": "continuous"}
+        [2, 5],
+        level_gap=[0.01, 1.0],
+        words={"x4": ["off", "on"]},
+        feature_types={"x4": "continuous"},
     )
     with pytest.raises(DataError, match="column 'x4' is constant"):
         model.fit(X, y)
@@ -185,25 +187,25 @@ def chosen():
 
 
 def test_the_best_candidate_is_trained(chosen):
-    best = max(chosen.selection_, key=lambda one: one.score)
+    best = max(chosen.candidates_, key=lambda one: one.score)
     assert chosen.hierarchy_ == best.hierarchy
     assert chosen.n_clusters_ == len(best.clusters)
     assert chosen.selection_seconds_ > 0
-    assert f"of {len(chosen.selection_)} hierarchies" in chosen.selection_reason_
-    assert {one.n_clusters for one in chosen.selection_} <= {2, 3, 4}
+    assert f"of {len(chosen.candidates_)} hierarchies" in chosen.selection_reason_
+    assert {one.n_clusters for one in chosen.candidates_} <= {2, 3, 4}
 
 
 def test_candidates_that_come_out_alike_are_compared_once(chosen):
-    wirings = [one.hierarchy for one in chosen.selection_]
+    wirings = [one.hierarchy for one in chosen.candidates_]
     assert 1 < len(wirings) == len(set(wirings)) <= 6
 
 
 def test_a_candidate_is_what_its_k_and_theta_lead_to(chosen):
     X, y = load_wine(return_X_y=True, as_frame=True)
-    one = chosen.selection_[-1]
+    one = chosen.candidates_[-1]
     alone = organised(one.n_clusters, level_gap=one.level_gap).fit(X, y)
     assert alone.hierarchy_ == one.hierarchy
-    assert alone.selection_ == ()
+    assert alone.candidates_ == ()
     assert alone.selection_reason_ == ""
     assert alone.selection_seconds_ == 0.0
 
@@ -213,7 +215,7 @@ def test_wide_candidates_are_left_out_unless_all_are_wide():
 
     def widths(max_inputs):
         model = organised(range(2, 7), max_inputs=max_inputs).fit(X, y)
-        return [max(len(n.inputs) for n in one.hierarchy.nodes) for one in model.selection_]
+        return [max(len(n.inputs) for n in one.hierarchy.nodes) for one in model.candidates_]
 
     everything = widths(None)
     limit = sorted(everything)[1]
@@ -237,4 +239,4 @@ def test_a_wrong_candidate_is_refused():
 def test_with_too_few_rows_the_first_candidate_is_taken():
     X = np.arange(12.0).reshape(2, 6)
     model = organised([2, 6], level_gap=[0.1, 1.0]).fit(X, [0, 1])
-    assert model.selection_ == ()
+    assert model.candidates_ == ()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from learnt_trees import learnt_trees
 from naive_lid3 import lid3, masses
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
@@ -26,8 +27,7 @@ def assert_same_tree(tree, node, oracle):
 @pytest.mark.parametrize("load", [load_iris, load_wine])
 def test_growth_follows_the_formulas(load):
     X, y = load(return_X_y=True)
-    fitted = LinguisticTreeClassifier.with_settings(PAPER, max_depth=3).fit(X, y)
-    (tree,) = fitted.model_.trees
+    (tree,) = learnt_trees(LinguisticTreeClassifier.with_settings(PAPER, max_depth=3), X, y)
     described = [
         np.array([masses(x, attribute.peaks) for x in column])
         for attribute, column in zip(tree.inputs, X.T, strict=True)
@@ -91,7 +91,7 @@ def test_a_weight_of_three_is_three_rows(seed):
 def test_equal_columns_tie_and_the_first_one_wins():
     X, y = load_iris(return_X_y=True)
     doubled = np.column_stack([X[:, 0], X[:, 2], X[:, 2]])
-    assert LinguisticTreeClassifier().fit(doubled, y).model_.trees[0].split[0] == 1
+    assert LinguisticTreeClassifier().fit(doubled, y).model_.trees[0].walk.split[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -133,10 +133,12 @@ def test_gain_ratio_distrusts_an_attribute_with_many_states():
     few = np.where(np.arange(200) % 20 == 0, 1 - y, y)  # 2 states, right 19 times in 20
     X = np.column_stack([many, few]).astype(float)
     chosen = {
-        criterion: LinguisticTreeClassifier(kinds={"x0": "categorical"}, criterion=criterion)
+        criterion: LinguisticTreeClassifier(
+            feature_types={"x0": "categorical"}, criterion=criterion
+        )
         .fit(X, y)
         .model_.trees[0]
-        .split[0]
+        .walk.split[0]
         for criterion in ("information_gain", "gain_ratio")
     }
     assert chosen == {"information_gain": 0, "gain_ratio": 1}

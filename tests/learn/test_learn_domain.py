@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from random_models import ADDITIVE_SHAPES, SHAPES, as_table, random_model, random_rows
-from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier
+from solah import LinguisticTreeClassifier, RuleClassifier
 from solah.data import Column, Table, from_array
 from solah.explain.novelty import novelty_of
 from solah.learn.domain import _spanning_tree, learn_domain
@@ -77,7 +77,7 @@ def test_states_missing_values_and_odd_names():
     values = {"Farbe 🎨": colour, "größe, cm": size, "=gewaschen": washed, "leer": size * np.nan}
     named = Table(tuple(Column(*one) for one in values.items()), 160)
     goal = np.where(np.nan_to_num(size, nan=10.0) - 3 * (colour == "rot") > 9, "gut", "schlecht")
-    model = SelfOrganisedHierarchyClassifier(max_rules=None).fit(named, goal).model_
+    model = RuleClassifier(max_rules=None).fit(named, goal).model_
     domain = learn_domain(model, named)
     check_domain(domain, model.attributes)
     assert not novelty_of(replace(model, domain=domain), named).unseen.any()
@@ -89,7 +89,8 @@ def test_what_no_rule_asks_for_raises_no_doubt():
     table = from_array(values, ["told", "idle"])
     model = LinguisticTreeClassifier(max_depth=1).fit(table, values[:, 0] > 0).model_
     (tree,) = model.trees
-    assert [tree.inputs[place].name for place in set(tree.split[tree.split >= 0])] == ["told"]
+    asked = {place for branch in tree.branches for place, _ in branch.conditions}
+    assert [tree.inputs[place].name for place in asked] == ["told"]
     model = replace(model, nodes=(replace(tree, inputs=tree.inputs[:1]),))
     known = replace(model, domain=learn_domain(model, table))
     assert not known.domain.pairs
@@ -101,6 +102,6 @@ def test_many_words_have_a_bounded_number_of_cells():
     values = np.random.default_rng(0).random((400, 1))
     goal = (20 * values[:, 0]).astype(int) % 2
     table = from_array(values, ["x"])
-    model = LinguisticTreeClassifier(n_labels=30).fit(table, goal).model_
+    model = LinguisticTreeClassifier(n_words=30).fit(table, goal).model_
     (cells,) = learn_domain(model, table).cells
     assert len(cells.cuts) == MOST_CUTS

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from learnt_trees import learnt_trees
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from solah import (
@@ -10,6 +11,8 @@ from solah import (
     LinguisticTreeClassifier,
     SelfOrganisedHierarchyClassifier,
 )
+from solah.kernels.reference import masses
+from solah.model.attributes import flatten
 from solah.model.format import to_json
 
 
@@ -38,13 +41,14 @@ def test_refitted_leaves_make_the_training_classes_more_likely(cancer):
 
 def test_a_heavy_prior_leaves_the_leaves_as_they_were(cancer):
     X, y = cancer
-    counted, held = tree().fit(X, y), tree(leaves="refitted", prior_weight=1e12).fit(X, y)
-    np.testing.assert_allclose(held.model_.trees[0].belief, counted.model_.trees[0].belief)
+    (counted,) = learnt_trees(tree(), X, y)
+    (held,) = learnt_trees(tree(leaves="refitted", prior_weight=1e12), X, y)
+    np.testing.assert_allclose(held.belief, counted.belief)
 
 
 def test_refitted_leaves_are_distributions_and_the_rest_stays(cancer):
-    counted, refitted = tree().fit(*cancer), tree(leaves="refitted").fit(*cancer)
-    ours, theirs = refitted.model_.trees[0], counted.model_.trees[0]
+    (ours,) = learnt_trees(tree(leaves="refitted"), *cancer)
+    (theirs,) = learnt_trees(tree(), *cancer)
     np.testing.assert_allclose(ours.belief.sum(axis=1), 1.0)
     assert (ours.belief >= 0).all()
     np.testing.assert_array_equal(ours.split, theirs.split)
@@ -53,10 +57,21 @@ def test_refitted_leaves_are_distributions_and_the_rest_stays(cancer):
     np.testing.assert_array_equal(ours.belief[inner], theirs.belief[inner])
 
 
-def naive_refit(model, X, y, prior_weight, n_rounds=30):
+def leaf_shares(tree, X):
+    """Return the share of each row that reaches each leaf; 0 for inner nodes."""
+    shares = np.zeros((len(X), len(tree.split)))
+    shares[:, 0] = 1.0
+    for node in np.flatnonzero(tree.split >= 0).tolist():
+        place = tree.split[node]
+        parts = masses(X[:, place], flatten([tree.inputs[place]]), 0)
+        shares[:, list(tree.children(node))] = shares[:, [node]] * parts
+        shares[:, node] = 0.0
+    return shares
+
+
+def naive_refit(tree, X, y, prior_weight, n_rounds=30):
     """Do the update as the formula has it, on a dense matrix."""
-    shares = model.decision_path(X).toarray()
-    prior = model.model_.trees[0].belief
+    shares, prior = leaf_shares(tree, X), tree.belief
     beliefs = prior.copy()
     for _ in range(n_rounds):
         likelihood = (shares @ beliefs)[np.arange(len(y)), y]
@@ -71,10 +86,11 @@ def naive_refit(model, X, y, prior_weight, n_rounds=30):
 
 def test_the_update_is_that_of_the_formula():
     X, y = load_iris(return_X_y=True)
-    counted = tree().fit(X, y)
-    leaf = counted.model_.trees[0].split < 0
-    refitted = tree(leaves="refitted", prior_weight=3.0).fit(X, y).model_.trees[0].belief
-    np.testing.assert_allclose(refitted[leaf], naive_refit(counted, X, y, 3.0)[leaf], atol=1e-7)
+    (counted,) = learnt_trees(tree(), X, y)
+    (refitted,) = learnt_trees(tree(leaves="refitted", prior_weight=3.0), X, y)
+    expected = naive_refit(counted, X, y, 3.0)
+    leaves = counted.leaves
+    np.testing.assert_allclose(refitted.belief[leaves], expected[leaves], atol=1e-7)
 
 
 def test_order_threads_and_kernels_leave_no_trace(cancer, monkeypatch):
@@ -82,7 +98,7 @@ def test_order_threads_and_kernels_leave_no_trace(cancer, monkeypatch):
     order = np.random.default_rng(0).permutation(len(y))
 
     def document(X, y, **parameters):
-        settings = {"fusion": "tree", "n_labels": 3, "min_support": 0.01, **parameters}
+        settings = {"n_words": 3, "min_support": 0.01, **parameters}
         settings |= {"leaves": "refitted", "shrinkage": 1.5}
         return to_json(
             SelfOrganisedHierarchyClassifier.with_settings({}, **settings).fit(X, y).model_
@@ -109,7 +125,7 @@ def test_a_row_of_weight_two_is_two_rows_and_one_of_none_is_no_row(cancer):
 def test_shrinkage_draws_a_branch_to_its_parent(cancer):
     X, y = cancer
     plain, shrunk = (
-        LinguisticTreeClassifier(max_depth=1, shrinkage=s).fit(X, y).model_.trees[0]
+        learnt_trees(LinguisticTreeClassifier(max_depth=1, shrinkage=s), X, y)[0]
         for s in (0.0, 5.0)
     )
     support = plain.support[1:, None]
@@ -120,7 +136,7 @@ def test_shrinkage_draws_a_branch_to_its_parent(cancer):
 
 def test_shrinkage_reaches_down_through_the_levels(cancer):
     X, y = cancer
-    heavy = LinguisticTreeClassifier(shrinkage=1e9).fit(X, y).model_.trees[0]
+    (heavy,) = learnt_trees(LinguisticTreeClassifier(shrinkage=1e9), X, y)
     reached = heavy.support > 0
     np.testing.assert_allclose(heavy.belief[reached], heavy.belief[[0] * reached.sum()], atol=1e-4)
 
@@ -128,8 +144,8 @@ def test_shrinkage_reaches_down_through_the_levels(cancer):
 def test_an_empty_branch_keeps_what_it_was_given(cancer):
     X, y = cancer
     settings = {"null_branch": "uniform", "min_gain": None, "max_depth": 3}
-    model = LinguisticTreeClassifier(shrinkage=3.0, leaves="refitted", **settings).fit(X, y)
-    tree = model.model_.trees[0]
+    estimator = LinguisticTreeClassifier(shrinkage=3.0, leaves="refitted", **settings)
+    (tree,) = learnt_trees(estimator, X, y)
     empty = tree.support == 0
     assert empty.any()
     np.testing.assert_allclose(tree.belief[empty], 0.5)

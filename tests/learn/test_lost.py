@@ -9,13 +9,12 @@ from additive_cases import make_frame, sample_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.evaluation.scores import log_loss
 from solah.export import export_c
 from solah.export.agreement import agreement_on
 from solah.learn.lost import _drawn, _masks, parts_of, with_raised_variances
-from solah.model import Tree
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
 
 KINDS = ("number", "coarse", "ordinal", "binary", "text")
 
@@ -50,11 +49,11 @@ def losses(model, frame, y):
     return log_loss(y, shares, model.classes_), left
 
 
-@pytest.mark.parametrize("may_lose", [None, "attributes"])
+@pytest.mark.parametrize("robust_to", [None, "features"])
 @pytest.mark.parametrize("seed", range(3))
-def test_what_one_attribute_tells_is_no_worse_than_the_class_shares(may_lose, seed):
+def test_what_one_attribute_tells_is_no_worse_than_the_class_shares(robust_to, seed):
     frame, y = suppressed(seed)
-    model = SelfOrganisedHierarchyClassifier(may_lose=may_lose).fit(frame, y)
+    model = RuleClassifier(robust_to=robust_to).fit(frame, y)
     assert {"for", "against"} <= {attribute.name for attribute in model.model_.attributes}
     for rows in ((frame, y), suppressed(seed + 100)):
         of_shares, left = losses(model, *rows)
@@ -63,15 +62,15 @@ def test_what_one_attribute_tells_is_no_worse_than_the_class_shares(may_lose, se
 
 def test_only_variances_are_raised(monkeypatch):
     frame, y = suppressed(0)
-    raised = SelfOrganisedHierarchyClassifier().fit(frame, y)
+    raised = RuleClassifier().fit(frame, y)
     monkeypatch.setattr("solah.learn.learning.with_raised_variances", lambda model, *_: model)
-    plain = SelfOrganisedHierarchyClassifier().fit(frame, y)
+    plain = RuleClassifier().fit(frame, y)
     of_shares, left = losses(plain, frame, y)
     assert max(left.values()) > of_shares + 0.3  # what this test is about
     np.testing.assert_array_equal(raised.predict_proba(frame), plain.predict_proba(frame))
     ratios = [
         one.variance / two.variance
-        for one, two in zip(raised.model_.trees, plain.model_.trees, strict=True)
+        for one, two in zip(raised.model_.terms, plain.model_.terms, strict=True)
     ]
     assert min(ratios) >= 1.0
     assert max(ratios) > 10.0
@@ -82,23 +81,20 @@ def test_only_variances_are_raised(monkeypatch):
     seed=st.integers(0, 2**32 - 1),
     kinds=st.lists(st.sampled_from(KINDS), min_size=2, max_size=4),
     n_classes=st.integers(2, 3),
-    may_lose=st.sampled_from([None, "groups", "attributes"]),
+    robust_to=st.sampled_from([None, "groups", "features"]),
 )
 def test_nothing_known_is_the_class_shares_and_all_known_needs_no_variances(
-    seed, kinds, n_classes, may_lose
+    seed, kinds, n_classes, robust_to
 ):
     frame, y = make_frame(seed, 150, kinds, n_classes)
-    groups = None if may_lose != "groups" else [list(frame)[:1], list(frame)[1:]]
-    model = SelfOrganisedHierarchyClassifier(max_rules=20, groups=groups, may_lose=may_lose)
+    groups = None if robust_to != "groups" else [list(frame)[:1], list(frame)[1:]]
+    model = RuleClassifier(max_rules=20, feature_groups=groups, robust_to=robust_to)
     model.fit(frame, y)
     shares = [float((y == each).mean()) for each in model.classes_]
     nothing = model.predict_proba(only(frame.head(1), []))[0]
     np.testing.assert_allclose(nothing, shares, atol=1e-9)
-    nodes = [
-        replace(node, variance=0.0) if isinstance(node, Tree) else node
-        for node in model.model_.nodes
-    ]
-    careless = Evaluator(replace(model.model_, nodes=tuple(nodes)))
+    terms = (replace(term, variance=0.0) for term in model.model_.terms)
+    careless = Predictor(model.model_.with_terms(terms))
     np.testing.assert_array_equal(model.predict_proba(frame), careless.predict_proba(frame))
 
 
@@ -109,10 +105,10 @@ def test_a_lost_device_costs_less_where_that_was_expected():
     y = (hidden + 0.3 * rng.normal(size=800) > 0).astype(int)
     groups = {"a": ["x0", "x1", "x2"], "b": ["x3", "x4", "x5"]}
     found = {}
-    for may_lose in (None, "groups"):
-        model = SelfOrganisedHierarchyClassifier(groups=groups, may_lose=may_lose).fit(frame, y)
+    for robust_to in (None, "groups"):
+        model = RuleClassifier(feature_groups=groups, robust_to=robust_to).fit(frame, y)
         lost = [only(frame, names) for names in groups.values()]
-        found[may_lose] = [
+        found[robust_to] = [
             log_loss(y, model.predict_proba(rows), model.classes_) for rows in (frame, *lost)
         ]
     whole, *parts = zip(*found.values(), strict=True)
@@ -125,9 +121,9 @@ def test_where_readings_may_be_lost_a_missing_one_has_no_rule():
     frame = pd.DataFrame({"a": rng.normal(size=400), "b": rng.normal(size=400)})
     y = (frame["b"] + rng.normal(size=400) > 0).to_numpy().astype(int)
     frame.loc[(y == 1) & (rng.random(400) < 0.6), "a"] = np.nan
-    for may_lose, has_rule in ((None, True), ("attributes", False)):
-        model = SelfOrganisedHierarchyClassifier(required=["a"], may_lose=may_lose).fit(frame, y)
-        assert any(tree.missing is not None for tree in model.model_.trees) == has_rule
+    for robust_to, has_rule in ((None, True), ("features", False)):
+        model = RuleClassifier(required_features=["a"], robust_to=robust_to).fit(frame, y)
+        assert any(term.missing is not None for term in model.model_.terms) == has_rule
         believed = model.predict_proba(frame.head(1) * np.nan)[0]
         assert np.allclose(believed, np.bincount(y) / len(y), atol=1e-9) != has_rule
 
@@ -135,7 +131,7 @@ def test_where_readings_may_be_lost_a_missing_one_has_no_rule():
 @pytest.mark.parametrize("numbers", ["float", "q15"])
 def test_a_device_believes_the_same_with_raised_variances(numbers):
     frame, y = suppressed(0)
-    model = SelfOrganisedHierarchyClassifier().fit(frame, y).model_
+    model = RuleClassifier().fit(frame, y).model_
     rows = frame[[attribute.name for attribute in model.attributes]].to_numpy(copy=True)
     rows[np.random.default_rng(0).random(rows.shape) < 0.4] = np.nan
     found = agreement_on(model, export_c(model, numbers=numbers).twin, rows)
@@ -163,7 +159,7 @@ def test_something_is_lost_and_something_left(n_parts):
 
 def test_a_model_without_complete_rows_stays_as_it_is():
     frame, y = suppressed(0)
-    model = SelfOrganisedHierarchyClassifier().fit(frame, y).model_
+    model = RuleClassifier().fit(frame, y).model_
     gaps = frame.copy()
     gaps.loc[::2, "for"] = np.nan
     gaps.loc[1::2, "against"] = np.nan

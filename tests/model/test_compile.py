@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from random_models import any_model, odd_rows, random_model, random_number_model
-from solah.data import Kind
-from solah.model import Fusion, Goal, MissingRule, Model, Tree
-from solah.model.attributes import discrete_attribute
+from solah.model import TreeNode
 from solah.model.evaluate import run, trace
 from solah.model.program import AxisKind, Grid, Link, Walk
 
@@ -39,57 +37,54 @@ class Oracle:
         self.model = model
         self.values = dict(zip((one.name for one in model.attributes), row, strict=True))
         self.nodes = {node.name: node for node in model.nodes}
-        self.fused = {o for node in model.nodes if isinstance(node, Fusion) for o in node.origins}
 
     def output(self, name):
         node = self.nodes[name]
-        if isinstance(node, Tree):
-            return self.average(node, node.belief, 0)
-        trees = self.trees_below(node)
-        added = sum(self.evidence(tree) for tree in trees)
-        bias, goal = np.array(node.bias), self.model.goal
+        if isinstance(node, TreeNode):
+            reached = ((self.branch_share(node, branch), branch) for branch in node.branches)
+            return sum(share * np.array(branch.belief) for share, branch in reached)
+        added = sum((self.weights(term) for term in node.terms), np.zeros(self.model.goal.size))
+        baseline, goal = np.array(node.baseline), self.model.goal
         if goal.is_additive_number:
-            return bias + added
-        lost = [tree for tree in trees if self.is_lost(tree)]
-        variance = sum(tree.variance for tree in lost)
-        scores = bias + added
+            return baseline + added
+        lost = [term for term in node.terms if self.is_lost(term)]
+        variance = sum(term.variance for term in lost)
+        scores = baseline + added
         if variance > 0:
-            spread = sum(math.sqrt(tree.variance) for tree in trees)
-            share = sum(math.sqrt(tree.variance) for tree in lost) / spread
+            spread = sum(math.sqrt(term.variance) for term in node.terms)
+            share = sum(math.sqrt(term.variance) for term in lost) / spread
             k = 1.0 / math.sqrt(1.0 + math.pi / 8.0 * variance)
-            scores = goal.log_prior + k * ((bias - goal.log_prior) * (1.0 - share) + added)
+            scores = goal.log_prior + k * ((baseline - goal.log_prior) * (1.0 - share) + added)
         shares = np.exp(scores - scores.max())
         return shares / shares.sum()
 
-    def trees_below(self, fusion):
-        below = [self.nodes[name] for name in fusion.origins]
-        parts = [[one] if isinstance(one, Tree) else self.trees_below(one) for one in below]
-        return [tree for part in parts for tree in part]
+    def value(self, one):
+        return self.values[one.name] if one.tree is None else self.output(one.tree)[one.place]
 
-    def is_lost(self, tree):
-        read = [self.values[one.name] for one in tree.inputs if one.name in self.values]
-        return tree.missing is None and any(map(math.isnan, read))
+    def is_lost(self, term):
+        read = [self.values[name] for name in term.features if name in self.values]
+        return term.missing is None and any(map(math.isnan, read))
 
-    def evidence(self, tree):
-        if tree.missing is not None and math.isnan(self.values[tree.inputs[0].name]):
-            return np.array(tree.missing.scores)
-        return self.average(tree, tree.evidence, 0)
+    def weights(self, term):
+        if term.missing is not None and math.isnan(self.values[term.features[0]]):
+            return np.array(term.missing.scores)
+        found = term.weights
+        for one in term.inputs:
+            of_sets = memberships(one.asked, self.value(one.attribute))
+            lines = np.bincount(one.part_of_set, of_sets, len(one.parts))
+            found = np.tensordot(lines, found, 1)
+        return found
 
-    def average(self, tree, leaves, node):
-        if tree.split[node] < 0:
-            return leaves[node]
-        one = tree.inputs[tree.split[node]]
-        if one.tree is not None:
-            masses = memberships(one, self.output(one.tree)[one.place])
-        elif one.name in self.nodes:
-            masses = self.output(one.name)
-        else:
-            masses = memberships(one, self.values[one.name])
-        return sum(
-            mass * self.average(tree, leaves, child)
-            for mass, child in zip(masses, tree.children(node), strict=True)
-            if mass
-        )
+    def branch_share(self, tree, branch):
+        share = 1.0
+        for place, sets in branch.conditions:
+            one = tree.inputs[place]
+            if one.name in self.nodes:
+                masses = self.output(one.name)
+            else:
+                masses = memberships(one, self.value(one))
+            share *= sum(masses[index] for index in sets)
+        return share
 
 
 @given(st.integers(0, 2**16))
@@ -106,12 +101,14 @@ def test_groups_add_their_parts_in_order(seed):
     rows = odd_rows(np.random.default_rng(seed), model, 20)
     (stage,), (steps,) = model.program.stages, trace(model.program, rows)
     sums = dict(zip(stage.part_names, steps.parts, strict=True))
-    for fusion in model.fusions:
+    groups = [part for part in model.parts if part.kind in ("group", "sum")]
+    assert len(groups) == 3
+    for group in groups:
         for field in ("weights", "share", "variance"):
             total = 0.0
-            for name in fusion.origins:
+            for name in group.origins:
                 total = total + getattr(sums[name], field)
-            np.testing.assert_array_equal(getattr(sums[fusion.name], field), total)
+            np.testing.assert_array_equal(getattr(sums[group.name], field), total)
 
 
 def test_terms_of_a_sum_are_grids_and_trees_are_walks():
@@ -148,35 +145,3 @@ def test_the_last_line_of_a_grid_is_a_missing_reading():
             np.testing.assert_array_equal(table[-1], term.missing)
         elif len(term.axes) == 1:
             np.testing.assert_allclose(table[-1], axis.missing @ weights, atol=1e-15)
-
-
-def stump(inputs, missing=None):
-    """Make a model of one rule over some inputs."""
-    tree = Tree(
-        "z",
-        inputs,
-        np.full(1, -1, np.int32),
-        np.zeros(1, np.int32),
-        np.ones(1),
-        np.full((1, 2), 0.5),
-        np.zeros((1, 2)),
-        missing=missing,
-    )
-    goal = Goal("y", ("a", "b"), prior=(0.5, 0.5))
-    return Model(goal, inputs, (tree, Fusion("y", ("z",), (0.0, 0.0))))
-
-
-def wide(name):
-    states = tuple(f"s{i}" for i in range(200))
-    return discrete_attribute(name, Kind.CATEGORICAL, states, (1 / 200,) * 200)
-
-
-def test_a_small_tree_of_many_categories_is_not_spread_over_a_grid():
-    program = stump((wide("x"), wide("z"))).program
-    assert isinstance(program.stages[0].terms[0].cells, Walk)
-
-
-def test_a_rule_for_missing_readings_holds_in_the_smallest_tree():
-    model = stump((wide("x"),), MissingRule(1.0, (0.5, 0.5), (1.0, -1.0)))
-    rows = np.array([[np.nan], [3.0]])
-    np.testing.assert_array_equal(run(model.program, rows, scores=True), [[1.0, -1.0], [0.0, 0.0]])

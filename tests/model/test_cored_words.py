@@ -1,15 +1,14 @@
-"""Words with cores: what they mean, and that a tree reads them as such."""
+"""Words with cores: what they mean, and that terms read them as such."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import additive_tree, random_cored
+from random_models import random_cored, random_parts
 from solah.data import Kind
-from solah.explain.rules import tree_rules
 from solah.kernels.reference import masses
-from solah.model import Goal
+from solah.model import TermInput
 from solah.model.attributes import are_cores, cored_attribute, flatten
 
 seeds = st.integers(0, 2**32 - 1)
@@ -65,35 +64,46 @@ def test_ranges_tell_where_words_apply(seed):
 
 
 @given(seeds)
-def test_the_sets_of_a_word_are_one_branch(seed):
+def test_the_parts_of_a_term_have_the_memberships_of_their_words(seed):
     rng = np.random.default_rng(seed)
     attribute = random_cored(rng, "x", Kind.CONTINUOUS)
-    tree = additive_tree(rng, "of x", [attribute], 3)
-    assert tree.n_rules == len(attribute.words)
-    rules = tree_rules(tree, Goal("y", ("a", "b", "c")))
-    words = [rule.premise.removeprefix("x is ") for rule in rules.values()]
-    assert words == (list(attribute.words) if len(attribute.words) > 1 else ["lowest"])
+    one = TermInput(attribute, random_parts(rng, attribute))
+    cores = attribute.cores
+    inside = [
+        value
+        for low, high in cores
+        for value in (low, high, (low + high) / 2)
+        if np.isfinite(value)
+    ]
+    whole = memberships(attribute, [*inside, 0.0])
+    of_sets = masses(np.array([*inside, 0.0]), flatten([one.asked]), 0)
+    for number, part in enumerate(one.parts):
+        found = of_sets[:, np.array(one.part_of_set) == number].sum(axis=1)
+        # Between two words of one part, it has all of both; within a core, all or nothing.
+        expected = whole[:, list(part)].sum(axis=1)
+        np.testing.assert_allclose(found[:-1], expected[:-1], atol=1e-12)
+        assert found[-1] == pytest.approx(expected[-1])
 
 
 @pytest.mark.parametrize(
     ("joined", "phrase"),
     [
-        ([0, 1], "a or b"),
-        ([0, 1, 2], "at most c"),
-        ([2, 3, 4], "at least c"),
-        ([3, 4], "d or e"),
-        ([1, 2, 3], "from b to d"),
-        ([2], "c"),
+        ((0, 1), "a or b"),
+        ((0, 1, 2), "at most c"),
+        ((2, 3, 4), "at least c"),
+        ((3, 4), "d or e"),
+        ((1, 2, 3), "from b to d"),
+        ((2,), "c"),
     ],
 )
-def test_conditions_name_words(joined, phrase):
+def test_parts_name_their_words(joined, phrase):
     cores = [(-np.inf, 1), (2, 3), (4, 4), (5, 6), (7, np.inf)]
     attribute = cored_attribute("x", tuple("abcde"), cores, (1 / 7,) * 7, 0.0, 9.0)
-    tree = additive_tree(np.random.default_rng(0), "of x", [attribute], 2)
-    alike = [node + 1 for node, word in enumerate(attribute.set_words) if word in joined]
-    tree.scores[alike], tree.belief[alike] = tree.scores[alike[0]], tree.belief[alike[0]]
-    premises = [rule.premise for rule in tree_rules(tree, Goal("y", ("n", "y"))).values()]
-    assert f"x is {phrase}" in premises
+    others = [(word,) for word in range(5) if word not in joined]
+    parts = sorted([joined, *others])
+    one = TermInput(attribute, tuple(parts))
+    assert one.phrase(parts.index(joined)) == phrase
+    assert one.asked.words[parts.index(joined)] == phrase
 
 
 @pytest.mark.parametrize(

@@ -18,21 +18,23 @@ from solah.model.schema import model_schema
 def marked_model():
     """Make a model with everything that people may add."""
     model = random_model(np.random.default_rng(3), "groups")
-    first, second, *others = model.nodes
-    first = replace(first, pinned=frozenset({1, 2}))
-    second = replace(second, missing=replace(second.missing, is_pinned=True))
     moved = replace(model.attributes[0], is_moved=True)
-    first = replace(first, inputs=(moved,))
-    nodes = tuple(
-        replace(node, inputs=tuple(moved if one.name == moved.name else one for one in node.inputs))
-        if hasattr(node, "inputs")
-        else node
-        for node in (first, second, *others)
-    )
+    terms = [
+        replace(
+            term,
+            inputs=tuple(
+                replace(one, attribute=moved) if one.name == moved.name else one
+                for one in term.inputs
+            ),
+        )
+        for term in model.terms
+    ]
+    terms[0] = replace(terms[0], pinned=frozenset({(0,)}))
+    terms[1] = replace(terms[1], missing=replace(terms[1].missing, is_pinned=True))
     return replace(
         model,
         attributes=(moved, *model.attributes[1:]),
-        nodes=nodes,
+        nodes=model.with_terms(terms).nodes,
         edits=(Edit("moved an edge", "Ann", "2026-05-17T09:30:00Z", "it is new"), Edit("and so")),
         comments=(Comment("goal", " of the class"), Comment("attribute x0", "", is_behind=True)),
     )
@@ -56,14 +58,6 @@ def test_a_model_that_nobody_edited_has_none_of_these_keys():
     assert "moved" not in json.dumps(record)
 
 
-def test_leaves_of_which_one_is_pinned_are_two_rules():
-    tree = random_model(np.random.default_rng(3), "words and pairs").trees[2]  # three states
-    alike = replace(tree, belief=np.full_like(tree.belief, 0.5), scores=np.zeros_like(tree.belief))
-    assert alike.n_rules == 1
-    assert replace(alike, pinned=frozenset({2})).n_rules == 2
-    assert replace(alike, pinned=frozenset({1, 2, 3})).n_rules == 1
-
-
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -75,9 +69,12 @@ def test_leaves_of_which_one_is_pinned_are_two_rules():
         (lambda d: d.update(edits=[]), "edits must have between 1 and 10000 items"),
         (lambda d: d["comments"][0].update(text="a\nb"), "must be a text in one line"),
         (lambda d: d["comments"][0].update(behind=False), "behind must be true, or left out"),
-        (lambda d: d["attributes"][0].update(moved=False), "moved must be true, or left out"),
-        (lambda d: d["trees"][0]["nodes"][1].update(pinned=1), "pinned must be true, or left out"),
-        (lambda d: d["trees"][0]["nodes"][0].update(pinned=True), "has 'pinned'"),
+        (lambda d: d["features"][0].update(moved=False), "moved must be true, or left out"),
+        (
+            lambda d: d["nodes"][0]["terms"][0]["rules"][0].update(pinned=1),
+            "terms[0].rules[0].pinned must be true, or left out",
+        ),
+        (lambda d: d["nodes"][0].update(pinned=True), "has 'pinned'"),
     ],
 )
 def test_a_wrong_mark_is_an_error_that_names_its_place(change, problem):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from random_models import any_model, as_table, odd_rows, random_model, random_rows
 from solah.data import Column, Table
 from solah.kernels import native
-from solah.kernels.choose import ENVIRONMENT_VARIABLE
+from solah.kernels.native import ENVIRONMENT_VARIABLE
 from solah.model import evaluate
 from solah.model.evaluate import Rows, completeness, predict, run, stage_scores, trace
 from solah.model.program import Link

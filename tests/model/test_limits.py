@@ -4,7 +4,6 @@ import copy
 import json
 import subprocess
 from collections import defaultdict
-from itertools import pairwise
 
 import jsonschema
 import numpy as np
@@ -13,18 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 
-from random_models import SHAPES, random_model
-from small_models import room_model
+from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_number_model
 from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
 from solah.data import Column, Table
-from solah.exceptions import DataError, ModelFormatError, ParameterError, SolahError
+from solah.exceptions import DataError, ParameterError, SolahError
 from solah.export import export_c
 from solah.model import Task
 from solah.model.format import from_json, to_json
 from solah.model.limits import MOST_NUMBER, what_classes_must_be, what_states_must_be
+from solah.model.predictor import Predictor
 from solah.model.schema import model_schema
 from solah.report import render_markdown, render_page, summarise, summarise_page
-from solah.runtime import Evaluator
 
 HOSTILE = (1e308, -1e308, 1e-308, 5e-324, 0, 10**30, -(10**40), 10**400, 2**63)
 HOSTILE += (float("nan"), float("inf"), float("-inf"), -0.0, 0.5, True)
@@ -34,8 +32,9 @@ def documents():
     """Make documents of all shapes, by name."""
     models = {
         shape: random_model(np.random.default_rng(i), shape, 2 + i % 2)
-        for i, shape in enumerate(SHAPES)
+        for i, shape in enumerate((*SHAPES, *ADDITIVE_SHAPES))
     }
+    models["a sum"] = random_number_model(np.random.default_rng(0))
     X, y = load_diabetes(return_X_y=True)
     models["a number"] = LinguisticTreeRegressor(max_depth=2).fit(X, y).model_
     models["a number of one"] = LinguisticTreeRegressor(max_depth=1).fit(X[:, [2]], y).model_
@@ -79,15 +78,16 @@ def rows_for(model, rng):
 
 def check_all_that_is_made_of(model):
     """Use a model in all ways; what is written must be JSON, which has no NaN."""
-    evaluator, table = Evaluator(model), rows_for(model, np.random.default_rng(0))
-    for beliefs in evaluator.node_beliefs(table).values():
+    predictor, table = Predictor(model), rows_for(model, np.random.default_rng(0))
+    beliefs_of = {} if model.goal.is_additive_number else predictor.node_beliefs(table)
+    for beliefs in beliefs_of.values():
         assert ((beliefs >= 0) & (beliefs <= 1)).all()
         np.testing.assert_allclose(beliefs.sum(axis=1), 1.0, atol=1e-9)
     is_choice = model.goal.task is Task.CLASSIFICATION
-    decisions = evaluator.predict(table)
+    decisions = predictor.predict(table)
     assert set(decisions.tolist()) <= set(model.goal.states) or np.isfinite(decisions).all()
-    written = [rule.to_dict() for rule in evaluator.rules()]
-    explanations = evaluator.explain(table, changes=is_choice)
+    written = [rule.to_dict() for rule in predictor.rules()]
+    explanations = predictor.explain(table, changes=is_choice)
     written += [explanation.to_dict() for explanation in explanations]
     json.dumps([*written, summarise(model)], allow_nan=False)
     assert all(map(str, explanations))
@@ -118,7 +118,7 @@ def test_hostile_numbers_are_refused_or_do_no_harm(place, data):
 
 
 @pytest.mark.parametrize("number", [1e308, -1e308])
-@pytest.mark.parametrize("name", ["nested fusions", "words", "a number"])
+@pytest.mark.parametrize("name", ["groups", "words", "a number", "a sum"])
 def test_the_schema_that_ships_has_the_same_bounds(name, number):
     for paths in NUMBERS[name].values():
         document = copy.deepcopy(DOCUMENTS[name])
@@ -126,7 +126,7 @@ def test_the_schema_that_ships_has_the_same_bounds(name, number):
         for key in paths[0][:-1]:
             inner = inner[key]
         inner[paths[0][-1]] = number
-        if paths[0][-1] not in ("first_child", "state"):  # which are places of something
+        if not {"class", "terms"} & set(paths[0][-2:]):  # which are indices of something
             with pytest.raises(jsonschema.ValidationError):
                 jsonschema.validate(document, model_schema())
         with pytest.raises(SolahError):
@@ -154,33 +154,65 @@ def uneven(rng, n):
 def at_the_bounds(name, seed):
     """Return a document with numbers as large, as small and as close as they may be."""
     rng, document = np.random.default_rng(seed), copy.deepcopy(DOCUMENTS[name])
-    for one in document["attributes"]:
-        if one["kind"] == "continuous":
+    for one in document["features"]:
+        if "ranges" in one:
+            low, *ends, high = (end for both in one["ranges"] for end in both)
+            apart = iter(far_apart(rng, max(len(ends), 2)))
+            ends = [next(apart) for _ in ends]
+            one["ranges"] = list(
+                map(list, zip([low, *ends[1::2]], [*ends[::2], high], strict=True))
+            )
+            one["missing"] = uneven(rng, max(len(ends), 1))
+        elif "peaks" in one:
             one["peaks"] = far_apart(rng, len(one["peaks"]))
-            one["low"] = rng.choice([one["peaks"][0], -MOST_NUMBER])
-            one["high"] = rng.choice([one["low"], MOST_NUMBER])
-        elif one["kind"] == "ordinal":
-            one["states"] = far_apart(rng, len(one["states"]))
-        one["ignorance"] = uneven(rng, len(one["ignorance"]))
-    goal = document["goal"]
-    if "states" in goal:
-        goal["thresholds"] = [1e-12] * (len(goal["states"]) - 1)
-        goal["thresholds"].append(1 - sum(goal["thresholds"]))
-    else:
-        goal["peaks"] = far_apart(rng, len(goal["peaks"]))
-        goal["centres"] = rng.choice(
-            [MOST_NUMBER, -MOST_NUMBER, 0.0], len(goal["centres"])
-        ).tolist()
-    for node in document["trees"]:
-        for branch in node.get("nodes", ()):
-            branch["support"] = rng.choice([0.0, 1e120, 1e-120])
-            branch["belief"] = uneven(rng, len(branch["belief"]))
-            if "scores" in branch:
-                scores = rng.choice([1e5, -1e5, 5e-324], len(branch["scores"]))
-                branch["scores"] = scores.tolist()
-        if "bias" in node:
-            node["bias"] = rng.choice([1e6, -1e6, 0.0], len(node["bias"])).tolist()
+        elif one["type"] == "ordinal":
+            one["categories"] = far_apart(rng, len(one["categories"]))
+        if "low" in one:
+            one["low"], one["high"] = -MOST_NUMBER, rng.choice([-MOST_NUMBER, MOST_NUMBER])
+        if "ranges" not in one:
+            one["missing"] = uneven(rng, len(one["missing"]))
+    at_the_bounds_of_target(document["target"], rng)
+    is_sum = len(document["target"]) == 1
+    most = 1e34 if is_sum else 1e4
+    for node in document["nodes"]:
+        if "baseline" in node:
+            node["baseline"] = rng.choice([100 * most, -most, 0.0], len(node["baseline"])).tolist()
+        rules = [rule for term in node.get("terms", []) for rule in term["rules"]]
+        for rule in [*rules, *node.get("rules", [])]:
+            renew_rule(rule, document["features"], rng, most)
     return document
+
+
+def renew_rule(rule, features, rng, most):
+    """Give a rule figures at the bounds, and the categories that its features have now."""
+    rule["rows"] = rng.choice([0.0, 1e120, 1e-120])
+    for key in rule.keys() & {"shares", "belief"}:
+        rule[key] = uneven(rng, len(rule[key]))
+    if "weights" in rule:
+        rule["weights"] = rng.choice([most, -most, 5e-324], len(rule["weights"])).tolist()
+    if "mean" in rule:
+        rule["mean"] = rng.choice([MOST_NUMBER, -MOST_NUMBER, 0.0])
+    ordinals = {one["name"]: one["categories"] for one in features if one["type"] == "ordinal"}
+    for condition in rule["if"]:
+        if condition[0] in ordinals:
+            condition[1] = in_other_numbers(condition[1], ordinals[condition[0]])
+
+
+def in_other_numbers(words, numbers):
+    """Replace the categories of random models, which are these four numbers."""
+    if isinstance(words, list):
+        return [in_other_numbers(one, numbers) for one in words]
+    return words if words is None else numbers[(1.0, 2.5, 7.0, 8.0).index(words)]
+
+
+def at_the_bounds_of_target(target, rng):
+    if "classes" in target:
+        target["thresholds"] = [1e-12] * (len(target["classes"]) - 1)
+        target["thresholds"].append(1 - sum(target["thresholds"]))
+    if "centres" in target:
+        target["peaks"] = far_apart(rng, len(target["peaks"]))
+        extremes = [MOST_NUMBER, -MOST_NUMBER, 0.0]
+        target["centres"] = rng.choice(extremes, len(target["centres"])).tolist()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -190,7 +222,7 @@ def test_numbers_at_the_bounds_do_no_harm(name, seed):
     check_all_that_is_made_of(model)
 
 
-@pytest.mark.parametrize("name", sorted(DOCUMENTS.keys() - {"a number of one"}))
+@pytest.mark.parametrize("name", sorted(DOCUMENTS.keys() - {"a number of one", "a sum"}))
 def test_the_c_of_numbers_at_the_bounds_compiles(name, tmp_path, find_tool):
     model = from_json(json.dumps(at_the_bounds(name, 0)).encode())
     export = export_c(model)
@@ -205,9 +237,9 @@ def test_the_c_of_numbers_at_the_bounds_compiles(name, tmp_path, find_tool):
 
 def test_what_is_too_steep_for_float32_is_not_exported():
     document = copy.deepcopy(DOCUMENTS["a number of one"])
-    document["attributes"][0]["peaks"] = [k * 1.0001e-30 for k in range(5)]
-    n_centres = len(document["goal"]["centres"])
-    document["goal"]["centres"] = [MOST_NUMBER * (-1) ** k for k in range(n_centres)]
+    document["features"][0]["peaks"] = [k * 1.0001e-30 for k in range(5)]
+    n_centres = len(document["target"]["centres"])
+    document["target"]["centres"] = [MOST_NUMBER * (-1) ** k for k in range(n_centres)]
     model = from_json(json.dumps(document).encode())
     with pytest.raises(ParameterError, match="what 'x0' adds changes within 1e-30, .* too steep"):
         export_c(model)
@@ -216,40 +248,19 @@ def test_what_is_too_steep_for_float32_is_not_exported():
 def test_knots_that_float32_cannot_tell_apart_stay_apart():
     """Times in seconds are one and the same float32 for a minute or two."""
     document = copy.deepcopy(DOCUMENTS["a number of one"])
-    document["attributes"][0]["peaks"] = [1.7e9 + 10 * k for k in range(5)]
+    document["features"][0]["peaks"] = [1.7e9 + 10 * k for k in range(5)]
     model = from_json(json.dumps(document).encode())
     export = export_c(model)
     rows = np.array([[1.7e9 - 1e4], [1.7e9 + 1e4]])
-    expected = Evaluator(model).predict(rows)
+    expected = Predictor(model).predict(rows)
     np.testing.assert_allclose(export.twin.estimate(rows), expected, rtol=1e-6)
 
 
-def nested_fusions(n_groups):
-    """Put groups into one another, below the fusion that decides."""
-    document = json.loads(to_json(room_model()))
-    *trees, root = document["trees"]
-    names = [trees[0]["name"], *(f"group {i}" for i in range(n_groups))]
-    groups = [{"name": name, "adds": [below]} for below, name in pairwise(names)]
-    root["adds"] = [names[-1], *root["adds"][1:]]
-    document["trees"] = [*trees, *groups, root]
-    return json.dumps(document).encode()
-
-
-def test_fusions_are_not_nested_too_deeply():
-    model = from_json(nested_fusions(31))
-    assert "group 30" in render_page(summarise_page(model))
-    for n_groups in (32, 400, 5_000):
-        with pytest.raises(
-            ModelFormatError, match=r"trees\[34\] is nested too deeply: more than 32"
-        ):
-            from_json(nested_fusions(n_groups))
-
-
 def test_shares_that_people_round_are_scaled():
-    document = copy.deepcopy(DOCUMENTS["nested fusions"])
-    document["trees"][0]["nodes"][0]["belief"] = [0.3333333, 0.6666666]
+    document = copy.deepcopy(DOCUMENTS["words and pairs"])
+    document["nodes"][0]["terms"][0]["rules"][0]["shares"] = [0.3333333, 0.6666666]
     model = from_json(json.dumps(document).encode())
-    assert model.trees[0].belief[0].sum() == pytest.approx(1.0, abs=1e-15)
+    assert model.terms[0].shares[0].sum() == pytest.approx(1.0, abs=1e-15)
     assert from_json(to_json(model).encode()) == model
 
 

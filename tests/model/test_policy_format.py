@@ -12,15 +12,13 @@ from hypothesis import strategies as st
 from policy_cases import POLICY, random_domain, room
 from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_number_model
 from solah.difference import diff
-from solah.editing import Editor
+from solah.edit import Editor, write_rules
 from solah.exceptions import ModelFormatError, ParameterError
-from solah.export.shrinking import shrink
 from solah.model.domain import cells_of, is_out_of_range, unseen_pairs
 from solah.model.format import from_json, to_json
 from solah.model.parting import part_of
 from solah.model.policy import Cells, Domain, Policy
 from solah.model.schema import model_schema
-from solah.rulefile import write_rules
 
 
 @settings(max_examples=40)
@@ -152,21 +150,10 @@ def test_other_edits_keep_domain_and_policy():
 
 
 def test_a_part_keeps_its_part_of_the_domain_but_no_policy():
-    part = part_of(room(), "evidence of CO2")
+    part = part_of(room(), "rules on CO2")
     assert part.domain == Domain(room().domain.cells[:1])
     assert part.policy is None
     assert from_json(to_json(part).encode()) == part
-
-
-def test_what_is_left_of_a_model_keeps_what_is_left_of_its_domain():
-    rng = np.random.default_rng(4)
-    bare = random_model(rng, "words and pairs", 2)
-    model = replace(bare, domain=random_domain(rng, bare), policy=Policy(max_unseen=0, dwell=3))
-    small = shrink(model, 1_300, "q15")
-    assert len(small.attributes) < len(model.attributes)
-    assert [one.name for one in small.domain.cells] == [one.name for one in small.attributes]
-    assert small.policy == model.policy
-    assert from_json(to_json(small).encode()) == small
 
 
 def test_a_rules_file_says_that_it_has_no_room_for_a_domain():

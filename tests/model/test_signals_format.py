@@ -48,8 +48,7 @@ def test_every_kind_of_feature_survives_the_round_trip(model):
 
 
 def test_a_part_of_a_model_carries_its_part_of_the_signals(model):
-    tree = model.trees[0]
-    part = part_of(model, tree.name)
+    part = part_of(model, model.parts[0].name)
     assert part.signals.names == tuple(one.name for one in part.attributes)
     assert from_json(to_json(part).encode()) == part
 

@@ -21,8 +21,9 @@ NODES = ("hub", "f", "z2")
 @pytest.fixture(scope="module")
 def plan():
     """Return a plan in which the hub hears f and z2, and decides."""
-    model = random_model(np.random.default_rng(0), "nested fusions", 3)
-    return make_plan(model, gateway="hub", site="house")
+    model = random_model(np.random.default_rng(0), "three groups", 3)
+    placement = {"f": [f"x{i}" for i in range(4)], "z2": ["x4", "x5"]}
+    return make_plan(model, placement, gateway="hub", site="house")
 
 
 def all_topics():
@@ -84,7 +85,7 @@ def test_the_file_says_just_that(plan):
 
 @pytest.mark.parametrize("name", ["operator", "watcher"])
 def test_a_node_cannot_get_the_rights_of_another_user_by_its_name(name):
-    model = random_model(np.random.default_rng(0), "flat fusion", 3)
+    model = random_model(np.random.default_rng(0), "three groups", 3)
     plan = make_plan(model, gateway=name)
     with pytest.raises(ParameterError, match=f"two users of the broker would be called '{name}'"):
         acl_text(plan, TOPICS)

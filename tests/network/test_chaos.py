@@ -32,7 +32,7 @@ class Unreliable(Client):
         return True
 
 
-@pytest.mark.parametrize("shape", ["nested fusions", "words and pairs"])
+@pytest.mark.parametrize("shape", ["three groups", "words and pairs"])
 def test_no_decision_is_lost_or_changed(broker, monkeypatch, shape):
     monkeypatch.setattr(node, "Client", Unreliable)
     bundle = network(shape)

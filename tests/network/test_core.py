@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Simulation, named, readings_of
 
 from random_models import (
     ADDITIVE_SHAPES,
@@ -14,23 +13,24 @@ from random_models import (
     random_number_model,
     random_rows,
 )
+from simulated import Simulation, named, readings_of
 from solah.explain.importance import attribute_importances
-from solah.model import Fusion, Goal
-from solah.model.evaluate import missing_share, run
+from solah.model import Goal
+from solah.model.evaluate import completeness, missing_share, run
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore, Settings
 from solah.network.messages import MAX_BYTES, Ask, Beliefs, Measured, Said, encode
 from solah.network.plan import make_plan
 from solah.network.remembering import Memory
 
-SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion", *ADDITIVE_SHAPES)
+SHAPES = ("three groups", "masses", "words", "over a sum", *ADDITIVE_SHAPES)
 
 
 def network(shape, seed=0, n_classes=3):
     """Make a model of some shape, and a plan for it."""
     model = random_model(np.random.default_rng(seed), shape, n_classes)
     placement = {}
-    if shape in ("masses", "words", "over a fusion"):
+    if shape in ("masses", "words", "over a sum"):
         names = [attribute.name for attribute in model.attributes]
         placement = {"a": names[:2], "b": names[2:4], "c": names[4:]}
     return Bundle(make_plan(model, placement or None), model)
@@ -52,12 +52,12 @@ def expected(model, rows):
 
 
 def known_shares(model, rows):
-    """Return what is known of rows in one process, where trees tell how much they matter."""
-    return 1.0 - missing_share(model.program, rows)
+    """Return what is known of rows in one process, where terms tell how much they matter."""
+    return completeness(missing_share(model.program, rows))
 
 
 def has_variances(model):
-    return isinstance(model.root, Fusion) and any(tree.variance for tree in model.trees)
+    return model.program.has_variances
 
 
 def without(model, rows, names):
@@ -68,8 +68,8 @@ def without(model, rows, names):
 
 
 def below(model, names):
-    """Name the attributes that are asked for some trees and fusions."""
-    origins = {node.name: node.origins for node in model.nodes}
+    """Name the attributes that are asked for some parts."""
+    origins = {part.name: part.origins for part in model.parts}
     asked, waiting = set(), list(names)
     while waiting:
         name = waiting.pop()
@@ -147,7 +147,7 @@ def test_what_a_dead_node_would_say_is_taken_for_unknown(shape):
 @st.composite
 def scattered(draw):
     """Draw a model and a plan that measures its attributes anywhere."""
-    shape = draw(st.sampled_from(("flat fusion", "nested fusions", *ADDITIVE_SHAPES)))
+    shape = draw(st.sampled_from(("three groups", *ADDITIVE_SHAPES)))
     model = random_model(np.random.default_rng(draw(st.integers(0, 100))), shape, 3)
     if draw(st.booleans()):
         return Bundle(make_plan(model), model)
@@ -156,7 +156,10 @@ def scattered(draw):
         homes = {one.name: draw(nodes) for one in model.attributes}
     else:
         homes = {
-            name: home for tree in model.trees for home in [draw(nodes)] for name in tree.origins
+            f"x{place}": home
+            for i in range(3)
+            for home in [draw(nodes)]
+            for place in (2 * i, 2 * i + 1)
         }
     placement = {}
     for name, home in homes.items():
@@ -189,20 +192,20 @@ def test_lost_nodes_and_unknown_readings_count_as_in_the_model(bundle, seed, dat
 
 
 def test_what_stands_between_takes_all_below_along():
-    model = random_model(np.random.default_rng(0), "groups", 3)
-    placement = {"a": ["x0", "x1"], "b": ["x2", "x3", "both"], "gateway": ["x4", "x5"]}
+    model = random_model(np.random.default_rng(0), "three groups", 3)
+    placement = {"a": ["x0", "x1"], "b": ["x2", "x3", "z0"], "gateway": ["x4", "x5"]}
     bundle = Bundle(make_plan(model, placement), model)
-    assert bundle.plan.node("b").sends == ("both",)
+    assert bundle.plan.node("b").sends == ("z0", "z1")
     rows = random_rows(np.random.default_rng(1), model, 10, missing=0.0)
     simulation = Simulation(bundle, deadline=1.0)
     simulation.dead.add("b")
     replay(simulation, bundle, rows)
-    beliefs = expected(model, without(model, rows, below(model, ["both"])))
+    beliefs = expected(model, without(model, rows, below(model, ["z0", "z1"])))
     decisions = simulation.run()
     assert len(decisions) == 10
     for one in decisions:
         assert tuple(one.beliefs.values()) == tuple(beliefs[one.sequence])
-        assert one.missing == ("both",)
+        assert one.missing == ("z0", "z1")
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -210,7 +213,7 @@ def test_if_all_is_lost_the_belief_is_the_shares_of_the_classes(n_classes):
     bundle = network("words and pairs", n_classes=n_classes)
     core = NodeCore(bundle, "gateway", Settings(deadline=1.0))
     row = Said(1, 0.0, {}, readings={"x0": None})
-    core.hear(Beliefs("of-x0", bundle.hash, (row,)), now=0.0)
+    core.hear(Beliefs("rules-on-x0", bundle.hash, (row,)), now=0.0)
     ((decided,),) = (one.rows for one in core.advance(5.0).decisions)
     assert tuple(decided.beliefs.values()) == pytest.approx(bundle.model.goal.prior, abs=1e-12)
     assert decided.known == pytest.approx(0.0, abs=1e-12)
@@ -268,8 +271,8 @@ def test_a_restarted_node_remembers_what_is_unknown():
 
 
 def test_a_swap_under_way_mixes_no_models():
-    old = network("nested fusions", seed=0)
-    new = network("nested fusions", seed=0)
+    old = network("three groups", seed=0)
+    new = network("three groups", seed=0)
     changed = replace(new.model, goal=replace(new.model.goal, thresholds=(0.2, 0.2, 0.6)))
     new = Bundle(make_plan(changed), changed, starts=30)
     assert new.hash != old.hash
@@ -290,7 +293,7 @@ def test_a_swap_under_way_mixes_no_models():
 
 
 def test_rows_may_be_told_apart_by_time():
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     rows = random_rows(np.random.default_rng(4), bundle.model, 10)
     simulation = Simulation(bundle, window=1.0, deadline=5.0)
     for place, row in enumerate(rows):
@@ -307,7 +310,7 @@ def test_rows_may_be_told_apart_by_time():
 
 
 def gateway(**settings):
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     return bundle, NodeCore(bundle, "gateway", Settings(**settings))
 
 
@@ -323,7 +326,7 @@ def said(bundle, sequence, node="z0", model=None, part=None, signal=(0.0, 0.0, 0
         ({"node": "stranger"}, "refused"),
         ({"part": "z1"}, "refused"),
         ({"signal": (0.0, 0.0)}, "refused"),
-        ({"unknown": {"z0": (0.1, 0.0)}}, "refused"),  # the model has no variances
+        ({"unknown": {"z0": (1.1, 0.0)}}, "refused"),  # more than all
         ({"unknown": {"z1": (0.0, 0.0)}}, "refused"),
         ({"readings": {"x0": 1.0}}, "refused"),  # no tree elsewhere asks it
     ],
@@ -363,7 +366,7 @@ def test_readings_of_other_nodes_are_those_that_are_asked(readings, is_taken):
     bundle = network("words and pairs")
     core = NodeCore(bundle, "gateway")
     rows = (Said(1, 0.0, {}, readings=readings),)
-    core.hear(Beliefs("of-x2", bundle.hash, rows), now=0.0)
+    core.hear(Beliefs("rules-on-x2", bundle.hash, rows), now=0.0)
     assert core.counters == {"heard" if is_taken else "refused": 1}
 
 
@@ -386,7 +389,7 @@ def test_what_is_kept_is_bounded_and_the_oldest_goes():
 
 
 def test_a_row_that_is_forgotten_cannot_be_said_again():
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     core = NodeCore(bundle, "z0")
     core.repeat(Ask((1, 2)))
     assert core.counters["forgotten"] == 2
@@ -400,7 +403,7 @@ def test_a_row_that_is_forgotten_cannot_be_said_again():
 
 
 def node_that_said(n_rows, now=0.0):
-    core = NodeCore(network("flat fusion"), "z0")
+    core = NodeCore(network("three groups"), "z0")
     readings = dict.fromkeys(core.plan.reads, 1.0)
     core.read([Measured(readings, sequence) for sequence in range(n_rows)], now, 0.0)
     assert sum(len(said.rows) for said in core.advance(now).beliefs) == n_rows
@@ -457,7 +460,7 @@ def test_what_is_asked_for_too_often_is_said_later():
 
 
 def test_all_that_is_missing_is_had_again():
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     cores = {node.name: NodeCore(bundle, node.name) for node in bundle.plan.nodes}
     gateway, now = cores["gateway"], 0.0
     for node in bundle.plan.nodes[1:]:
@@ -480,7 +483,7 @@ def test_all_that_is_missing_is_had_again():
 
 
 def test_readings_without_a_number_are_counted():
-    core = NodeCore(network("flat fusion"), "z0")
+    core = NodeCore(network("three groups"), "z0")
     core.read([Measured({"x0": 1.0})], now=0.0, wall=0.0)
     assert core.counters["unnumbered"] == 1
 
@@ -497,7 +500,7 @@ def test_one_node_may_run_everything():
 
 
 def test_readings_that_cannot_be_are_unknown_and_counted():
-    core = NodeCore(network("flat fusion"), "z0")
+    core = NodeCore(network("three groups"), "z0")
     strange = {"x0": "n/a", "x1": [1.0], "stranger": 5.0}
     core.read([Measured(strange, 1), Measured({"x0": "1.5", "x1": True}, 2)], now=0.0, wall=0.0)
     (said,) = core.advance(0.0).beliefs
@@ -531,7 +534,7 @@ def test_a_number_far_off_stops_nothing():
 
 
 def test_readings_of_a_window_come_one_after_the_other():
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     core = NodeCore(bundle, "z0", Settings(window=1.0))
     core.read([Measured({"x0": 0.5}, time=100.1)], now=0.1, wall=100.1)
     assert not core.advance(0.1).beliefs
@@ -563,7 +566,7 @@ def test_only_what_a_tree_lacks_itself_is_unknown():
 
 def test_messages_of_many_classes_are_not_too_large():
     states = tuple(f"class number {place} of a long name" for place in range(120))
-    model = random_model(np.random.default_rng(0), "flat fusion", len(states))
+    model = random_model(np.random.default_rng(0), "three groups", len(states))
     model = replace(model, goal=Goal("y", states))
     bundle = Bundle(make_plan(model), model)
     rows = random_rows(np.random.default_rng(1), model, 400)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simulated import named
 from test_core import network
 
 from random_models import random_rows
+from simulated import named
 from solah.network.client import find_broker
 from solah.network.core import NodeCore, Settings
 from solah.network.decided_log import _MOST_BYTES, DecidedLog

@@ -245,7 +245,7 @@ def test_home_assistant_finds_the_nodes():
 
 
 def test_every_sensor_is_told_apart():
-    model = random_model(np.random.default_rng(0), "flat fusion", 3)
+    model = random_model(np.random.default_rng(0), "three groups", 3)
     names = [attribute.name for attribute in model.attributes]
     placement = {"a.b": names[:2], "a_b": names[2:4], "a_2eb": names[4:]}
     found = announced(Bundle(make_plan(model, placement), model))

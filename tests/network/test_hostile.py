@@ -6,10 +6,10 @@ import time
 import numpy as np
 import pytest
 from processes import PATIENCE, Listener, until
-from simulated import readings_of
 from test_core import expected, network
 
 from random_models import random_rows
+from simulated import readings_of
 from solah.keys import make_keys
 from solah.network.bundle import Bundle
 from solah.network.client import Client, find_broker
@@ -101,7 +101,7 @@ def hostile_messages(rng, bundle, topics):
         yield topics.model, b"{}", "refused_models"
 
 
-@pytest.mark.parametrize("shape", ["nested fusions", "groups"])
+@pytest.mark.parametrize("shape", ["three groups", "groups"])
 def test_nothing_that_strangers_say_is_accepted(broker, keys, shape):
     bundle = network(shape)
     rows = random_rows(np.random.default_rng(0), bundle.model, 1_500)
@@ -141,7 +141,7 @@ def test_nothing_that_strangers_say_is_accepted(broker, keys, shape):
 
 
 def test_rows_that_were_decided_are_not_decided_again(broker):
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     rows = random_rows(np.random.default_rng(2), bundle.model, 100)
     listener = Listener(broker.url)
     nodes = Threads(bundle, broker.url, rows)
@@ -161,7 +161,7 @@ def test_rows_that_were_decided_are_not_decided_again(broker):
 
 
 def test_a_signed_model_is_taken_and_others_are_not(broker, keys):
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     signed = bundle.starting_at(50).signed(keys[0])
     forged = Bundle(signed.plan, signed.model, 60, signed.signature, signed.counter)
     nodes = Threads(bundle, broker.url, [], trust=load_trust([keys[1]]))

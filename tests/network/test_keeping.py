@@ -8,11 +8,11 @@ import time
 import numpy as np
 import pytest
 from processes import PATIENCE, Listener, until
-from simulated import named
 from test_core import expected, network
 from test_hostile import Threads
 
 from random_models import random_rows
+from simulated import named
 from solah.exceptions import ParameterError
 from solah.network import keeping, position
 from solah.network.bundle import save_bundle
@@ -125,7 +125,7 @@ def test_readings_of_a_killed_node_are_not_lost(victim, broker, sensors, tmp_pat
 
 def test_a_killed_broker_loses_no_decision(make_broker, tmp_path):
     broker = make_broker("allow_anonymous true", "autosave_interval 1")
-    bundle = network("nested fusions")
+    bundle = network("three groups")
     rows = random_rows(np.random.default_rng(1), bundle.model, 1_500)
     listener = Listener(broker.url)
     nodes = Threads(bundle, broker.url, rows)
@@ -202,7 +202,7 @@ def test_a_full_disk_stops_nothing_and_is_told(broker, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     rows = random_rows(np.random.default_rng(3), bundle.model, 300)
     monkeypatch.setattr(keeping, "_TRY_AGAIN", 0.1)
     state, told, statuses = tmp_path / "gateway.state", [], {}
@@ -242,7 +242,7 @@ def test_a_full_disk_stops_nothing_and_is_told(broker, tmp_path, monkeypatch):
 
 
 def test_three_messages_silence_nothing(broker, sensors, tmp_path, monkeypatch):
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     rows = random_rows(np.random.default_rng(4), bundle.model, 600)
     listener = Listener(broker.url)
     for node in bundle.plan.nodes:  # what a flood left behind once
@@ -288,7 +288,7 @@ def test_three_messages_silence_nothing(broker, sensors, tmp_path, monkeypatch):
 
 
 def test_a_node_that_restarts_between_two_publishes_has_the_plans_of_its_peers(broker, tmp_path):
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     target = find_broker(broker.url)
 
     def run(name):

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from processes import PATIENCE, Listener, until
-from simulated import readings_of
 from test_core import expected, network
 
 from random_models import random_rows
+from simulated import readings_of
 from solah.cli import main as program
 from solah.model.policy import Policy
 from solah.network.bundle import Bundle, BundleError, save_bundle
@@ -31,7 +31,7 @@ TOPICS = Topics("site")
 
 def alone(seed=0):
     """Return the plan of a model that one node runs."""
-    model = network("flat fusion", seed).model
+    model = network("three groups", seed).model
     names = [one.name for one in model.attributes]
     return Bundle(make_plan(model, {"hub": names}, gateway="hub"), model)
 
@@ -128,7 +128,7 @@ def test_members_share_rows_hand_over_and_come_back(broker, members, sender):
 
 def test_members_take_a_new_model_that_can_be_shared_and_no_other(broker, members):
     members.start("one")
-    publish_bundle(find_broker(broker.url), TOPICS, network("flat fusion", seed=1))
+    publish_bundle(find_broker(broker.url), TOPICS, network("three groups", seed=1))
     until(lambda: members.counters.get("refused_models"))
     publish_bundle(find_broker(broker.url), TOPICS, alone(seed=1).starting_at(5))
     until(lambda: members.counters.get("adopted"))
@@ -155,7 +155,7 @@ def test_what_needs_the_rows_of_others_is_refused():
     bundle = alone()
     check_shareable(bundle)
     with pytest.raises(BundleError, match="all parts of a row must meet"):
-        check_shareable(network("flat fusion"))
+        check_shareable(network("three groups"))
     settling = replace(bundle.model, policy=Policy(votes=2, window=3))
     with pytest.raises(BundleError, match="by the rows before"):
         check_shareable(replace(bundle, model=settling))

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Simulation
 from test_core import expected, replay
 from test_sending import EXACT, walk
 
 from policy_cases import policies
 from random_models import as_table, random_model, random_rows
+from simulated import Simulation
 from solah.explain.novelty import name_doubts
 from solah.model import Goal
+from solah.model.decide import PolicyDecider
 from solah.model.policy import Cells, Domain, Policy, SeenTogether, Settling
 from solah.network.bundle import Bundle
 from solah.network.judging import Judging, added_doubts
 from solah.network.messages import Decided, Decisions, MessageError, decode_decisions, encode
 from solah.network.plan import make_plan
 from solah.network.sending import Sending
-from solah.runtime.judging import Judge
 
 
 def with_policy(policy=None, domain=None, sending=None, seed=0):
@@ -68,7 +68,7 @@ def test_a_network_judges_as_the_model_in_one_process(policy, seed, delay):
     simulation = Simulation(bundle, seed=seed, delay=delay, deadline=60.0, patience=5.0)
     replay(simulation, bundle, rows)
     decided = sorted(simulation.run(), key=lambda one: one.sequence)
-    judged = Judge(bundle.model).take(as_table(bundle.model, rows))
+    judged = PolicyDecider(bundle.model).take(as_table(bundle.model, rows))
     assert [one.settled for one in decided] == judged.settled
     assert [list(one.doubts) for one in decided] == [name_doubts(one) for one in judged.doubts]
     assert [tuple(one.beliefs.values()) for one in decided] == [*map(tuple, judged.beliefs)]

@@ -13,14 +13,14 @@ import pytest
 from processes import Listener, until
 from sklearn.datasets import load_breast_cancer
 
-from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah import RuleClassifier, datasets
+from solah.model.predictor import Predictor
 from solah.network.bundle import Bundle, save_bundle
 from solah.network.client import find_broker
 from solah.network.launching import Launcher
 from solah.network.plan import make_plan
 from solah.network.publishing import newest_row, publish_bundle
 from solah.network.topics import Topics
-from solah.runtime import Evaluator
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +35,7 @@ def measured():
     names = list(X.columns)
     parts = [names[i : i + 3] for i in range(0, 12, 3)]
     groups = {f"z{i}": part for i, part in enumerate(parts)}
-    fitted = SelfOrganisedHierarchyClassifier(groups=groups, interactions=0, max_rules=60)
+    fitted = RuleClassifier(feature_groups=groups, interactions=0, max_rules=60)
     model = fitted.fit(X[names[:12]], y).model_
     used = {attribute.name for attribute in model.attributes}
     placement = {f"n{i}": [name for name in part if name in used] for i, part in enumerate(parts)}
@@ -59,7 +59,7 @@ def network(measured, broker, tmp_path):
 
 def check(bundle, rows, listener):
     """Every row is decided, as the model decides it."""
-    expected = Evaluator(bundle.model).predict_proba(rows)
+    expected = Predictor(bundle.model).predict_proba(rows)
     assert sorted(listener.rows) == list(range(len(rows)))
     assert not listener.contradictions
     for sequence, (model, row) in listener.rows.items():
@@ -143,7 +143,7 @@ def test_a_swap_under_load_mixes_nothing(network, broker):
     starts = 1_600  # ten seconds from now
     publish_bundle(find_broker(broker.url), Topics("site"), changed.starting_at(starts))
     listener.wait(len(rows))
-    beliefs = Evaluator(bundle.model).predict_proba(rows)
+    beliefs = Predictor(bundle.model).predict_proba(rows)
     for sequence, (model, row) in listener.rows.items():
         by = changed if sequence >= starts else bundle
         assert model == by.hash
@@ -183,7 +183,7 @@ def test_a_row_is_decided_without_what_does_not_come(network):
     listener.wait_for(range(200))
     blind = rows.head(200).copy()
     blind[list(dead.reads)] = np.nan
-    expected = Evaluator(bundle.model).predict_proba(pd.DataFrame(blind))
+    expected = Predictor(bundle.model).predict_proba(pd.DataFrame(blind))
     for sequence in range(200):
         _, row = listener.rows[sequence]
         assert set(row.missing) == set(dead.sends)
@@ -197,7 +197,7 @@ def test_ten_thousand_rows_of_a_room_are_decided_as_by_the_model(shared_data, br
     names = list(room.table.names)
     groups = [names[place::4] for place in range(4)]
     named = {f"z{i}": group for i, group in enumerate(groups)}
-    fitted = SelfOrganisedHierarchyClassifier(groups=named, interactions=0, max_rules=60)
+    fitted = RuleClassifier(feature_groups=named, interactions=0, max_rules=60)
     model = fitted.fit(room.table, room.goal).model_
     used = {attribute.name for attribute in model.attributes}
     placement = {f"n{i}": [one for one in group if one in used] for i, group in enumerate(groups)}

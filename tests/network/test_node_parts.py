@@ -57,7 +57,7 @@ def test_what_waits_has_bounds_and_nothing_goes_uncounted(sizes, most_items, mos
 
 def test_receipts_outlast_messages_that_had_to_go(monkeypatch, tmp_path):
     monkeypatch.setattr(node_module, "_MOST_WAITING", 6)
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     options = NodeOptions(state=tmp_path / "gateway.state")
     node = Node(NodeCore(bundle, "gateway"), find_broker("mqtt://127.0.0.1"), options)
     topic = Topics("site").readings("gateway")
@@ -71,7 +71,7 @@ def test_receipts_outlast_messages_that_had_to_go(monkeypatch, tmp_path):
 
 
 def test_plans_are_taken_in_the_order_in_which_they_came():
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     node = Node(NodeCore(bundle, "gateway"), find_broker("mqtt://127.0.0.1"))
     topic = Topics("site").model
     for number in range(1, 8):
@@ -97,7 +97,7 @@ def test_what_comes_later_is_waited_for():
 
 def node_without_a_broker(told=None):
     log = (lambda _: None) if told is None else told.append
-    core = NodeCore(network("flat fusion"), "gateway")
+    core = NodeCore(network("three groups"), "gateway")
     return Node(core, find_broker("mqtt://127.0.0.1"), NodeOptions(log=log))
 
 

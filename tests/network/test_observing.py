@@ -30,14 +30,14 @@ from solah.network.topics import Topics
 from solah.network.trust import load_trust
 from solah.network.watched import Rate, standing
 
-SHAPES = ("flat fusion", "nested fusions", "masses", "words", "over a fusion", *ADDITIVE_SHAPES)
+SHAPES = ("three groups", "masses", "words", "over a sum", *ADDITIVE_SHAPES)
 
 
 def node_beliefs(model, n_rows):
     """Return what each node believes of the rows that sites send."""
     readings = random_rows(np.random.default_rng(0), model, n_rows, missing=0.0)
     rows = TracedRows(model.program, readings)
-    return {node.name: rows.outputs(node.name) for node in model.nodes}
+    return {node.name: rows.outputs(node.name) for node in model.parts}
 
 
 def watch(site, n_rows=10):
@@ -70,13 +70,13 @@ def test_beliefs_are_shown_as_the_model_has_them(shape):
 
 
 def test_the_hierarchy_can_be_walked_from_the_root():
-    bundle = make_bundle("nested fusions")
+    bundle = make_bundle("three groups")
     parts = watch(Site(bundle), 1).snapshot(START)["parts"]
     heard = [place for part in parts for place in part["hears"]]
     assert sorted(heard) == list(range(len(parts) - 1))
     assert [part["place"] for part in parts] == list(range(len(parts)))
     assert {part["node"] for part in parts} == {node.name for node in bundle.plan.nodes}
-    assert [part["is_fusion"] for part in parts] == [False, False, False, True, True]
+    assert [part["kind"] for part in parts] == ["term"] * 6 + ["group"] * 3 + ["sum"]
     assert sorted(name for part in parts for name in part["asks"]) == [f"x{i}" for i in range(6)]
 
 
@@ -86,7 +86,7 @@ def test_nodes_are_shown_with_their_pace():
     nodes = by_name(picture["nodes"])
     assert [node["name"] for node in picture["nodes"]] == [*site.nodes]
     assert nodes["gateway"]["decides"]
-    assert nodes["attic"]["runs"] == ["z0"]
+    assert nodes["attic"]["runs"] == ["rules on x0", "rules on x1", "z0"]
     for node in nodes.values():
         assert node["state"] == "online"
         assert node["has_newest"]
@@ -239,7 +239,7 @@ def test_numbers_that_are_added_up_are_shown():
     expected = node_beliefs(model, 3)
     parts = by_name(picture["parts"])
     assert picture["messages"]["unfit"] == 0
-    for name in ("first", "second", "of x4", "of x5", "y"):
+    for name in ("first", "second", "rules on x4", "rules on x5", "y"):
         assert parts[name]["says"] == f"about {expected[name][2, 0]:.4g}"
         assert parts[name]["belief"] == []
     assert picture["decisions"]["known"] == 1.0
@@ -249,9 +249,9 @@ def test_readings_that_go_to_another_node_are_no_beliefs():
     bundle = make_bundle("words and pairs")
     assert {"x0", "x1"} & {name for node in bundle.plan.nodes for name in node.sends}
     picture = watch(Site(bundle, silent=("attic",))).snapshot(START + 3)
-    assert [one["name"] for one in picture["parts"]] == [node.name for node in bundle.model.nodes]
+    assert [one["name"] for one in picture["parts"]] == [part.name for part in bundle.model.parts]
     assert picture["messages"]["unfit"] == 0
-    assert {one["part"] for one in picture["decisions"]["missing"]} >= {"of x0", "x1"}
+    assert {one["part"] for one in picture["decisions"]["missing"]} >= {"rules on x0", "x1"}
     assert 0 < picture["decisions"]["known"] < 1
 
 

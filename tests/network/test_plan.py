@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import ADDITIVE_SHAPES, SHAPES, random_fusion, random_model, random_tree
+from random_models import (
+    ADDITIVE_SHAPES,
+    SHAPES,
+    random_model,
+    random_sum,
+    random_term,
+    with_attributes,
+)
 from solah.exceptions import ParameterError
-from solah.model import Tree
 from solah.network.placement import Placement, load_placement
 from solah.network.plan import make_plan, plan_of_homes
 
@@ -22,26 +28,27 @@ def model_of(shape, seed=0):
     return random_model(np.random.default_rng(seed), shape, 3)
 
 
-def own_attributes(model, tree):
+def own_attributes(model, part):
     names = {attribute.name for attribute in model.attributes}
-    return [name for name in tree.origins if name in names]
+    return [name for name in part.origins if name in names]
 
 
 @st.composite
 def planned(draw):
     """Draw a model, and a plan with the attributes of each tree and some parts anywhere."""
-    shape = draw(st.sampled_from((*SHAPES, *ADDITIVE_SHAPES)))
+    shape = draw(st.sampled_from((*SHAPES[:3], *ADDITIVE_SHAPES)))
     model = model_of(shape, draw(st.integers(0, 50)))
     if draw(st.booleans()):
         return model, make_plan(model)
     somewhere = st.sampled_from(["a", "b", "c", "gateway"])
     placement = {}
     if shape in ADDITIVE_SHAPES:
-        for name in (*NAMES, *(node.name for node in model.fusions if draw(st.booleans()))):
+        sums = [part.name for part in model.parts if part.kind in ("group", "sum")]
+        for name in (*NAMES, *(name for name in sums if draw(st.booleans()))):
             placement.setdefault(draw(somewhere), []).append(name)
         return model, make_plan(model, placement)
     for node in model.nodes:
-        own = own_attributes(model, node) if isinstance(node, Tree) else []
+        own = own_attributes(model, node)
         placed = own or ([node.name] if draw(st.booleans()) else [])
         if placed:
             placement.setdefault(draw(somewhere), []).extend(placed)
@@ -52,7 +59,7 @@ def planned(draw):
 def test_every_part_runs_once_and_every_attribute_is_read_once(drawn):
     model, plan = drawn
     runs = [part for node in plan.nodes for part in node.runs]
-    assert sorted(runs) == sorted(node.name for node in model.nodes)
+    assert sorted(runs) == sorted(part.name for part in model.parts)
     reads = [name for node in plan.nodes for name in node.reads]
     assert sorted(reads) == sorted(attribute.name for attribute in model.attributes)
     assert all(node.runs or node.sends for node in plan.nodes)
@@ -70,16 +77,16 @@ def test_what_is_heard_is_what_others_send(drawn):
 
 
 @given(planned())
-def test_readings_travel_only_to_trees_that_no_single_node_can_run(drawn):
+def test_readings_travel_only_to_parts_that_no_single_node_can_run(drawn):
     model, plan = drawn
     where = {name: node.name for node in plan.nodes for name in node.reads}
     needed = set()
-    for tree in model.trees:
-        own = own_attributes(model, tree)
+    for part in model.parts:
+        own = own_attributes(model, part)
         if len({where[name] for name in own}) > 1:
-            needed |= {name for name in own if where[name] != plan.home[tree.name]}
+            needed |= {name for name in own if where[name] != plan.home[part.name]}
         else:
-            assert {where[name] for name in own} <= {plan.home[tree.name]}
+            assert {where[name] for name in own} <= {plan.home[part.name]}
     sent = {name for node in plan.nodes for name in node.sends}
     assert sent & where.keys() == needed
 
@@ -89,7 +96,7 @@ def test_a_node_has_all_that_its_parts_ask_for(drawn):
     model, plan = drawn
     for node in plan.nodes:
         at_hand = {*node.reads, *node.runs, *dict(node.hears)}
-        for part in model.nodes:
+        for part in model.parts:
             if part.name in node.runs:
                 assert set(part.origins) <= at_hand
 
@@ -110,28 +117,26 @@ def test_who_hears_starts_before_those_that_it_hears(shape):
 
 
 def test_the_order_holds_where_a_high_part_runs_beside_a_low_one():
-    placement = {"b": NAMES[:2] + NAMES[4:], "a": [*NAMES[2:4], "f"]}
-    plan = make_plan(model_of("nested fusions"), placement)
+    placement = {"b": NAMES[:2] + NAMES[4:], "a": [*NAMES[2:4], "z0"]}
+    plan = make_plan(model_of("three groups"), placement)
     assert [node.name for node in plan.nodes] == ["gateway", "a", "b"]
 
 
 def test_nodes_may_hear_each_other():
-    placement = {"a": [*NAMES[:2], "y"], "b": [*NAMES[2:], "f"]}
-    plan = make_plan(model_of("nested fusions"), placement)
+    placement = {"a": [*NAMES[:2], "y"], "b": [*NAMES[2:], "z0"]}
+    plan = make_plan(model_of("three groups"), placement)
     assert [node.name for node in plan.nodes] == ["a", "b"]
-    assert plan.node("a").hears == (("f", "b"), ("z2", "b"))
-    assert plan.node("b").hears == (("z0", "a"),)
+    assert plan.node("a").hears == (("z0", "b"), ("z1", "b"), ("z2", "b"))
+    assert plan.node("b").hears == (("rules on x0", "a"), ("rules on x1", "a"))
 
 
 def test_thousands_of_nodes_are_planned_at_once():
-    model = model_of("flat fusion")
-    tree, *_, root = model.nodes
-    trees = tuple(replace(tree, name=f"t{i}") for i in range(4_000))
-    names = tuple(one.name for one in trees)
-    wide = replace(root, origins=names)
+    model = model_of("words and pairs")
+    terms = model.root.terms[:1] * 4_000
+    wide = replace(model, nodes=(replace(model.root, terms=terms),))
+    home = {part.name: f"n{place}" for place, part in enumerate(wide.parts)}
     started = time.process_time()
-    home = {name: name for name in names} | {"y": "gateway"}
-    plan = plan_of_homes(replace(model, nodes=(*trees, wide)), home, "site")
+    plan = plan_of_homes(wide, home, "site")
     assert len(plan.nodes) == 4_001
     assert time.process_time() - started < 2.0
 
@@ -143,49 +148,53 @@ def homes(plan):
     return {node.name: node.runs for node in plan.nodes}
 
 
-def test_trees_have_nodes_of_their_own_by_default():
-    plan = make_plan(model_of("flat fusion"))
-    assert homes(plan) == {"gateway": ("y",), "z2": ("z2",), "z1": ("z1",), "z0": ("z0",)}
-
-
-def test_a_fusion_of_lowest_trees_is_one_cluster():
-    plan = make_plan(model_of("nested fusions"))
-    assert homes(plan) == {"gateway": ("y",), "f": ("z0", "z1", "f"), "z2": ("z2",)}
-    assert plan.node("f").sends == ("f",)
+def test_terms_have_nodes_of_their_own_by_default():
+    plan = make_plan(model_of("words and pairs"))
+    pairs = ("rules on x0 and x1", "rules on x1 and x2", "rules on x3 and x4")
+    singles = {f"rules-on-x{i}": (f"rules on x{i}",) for i in range(6)}
+    assert homes(plan) == {"gateway": (*pairs, "y"), **singles}
 
 
 def test_a_group_is_one_node_and_sends_its_sum():
     plan = make_plan(model_of("groups"))
     assert homes(plan) == {
-        "gateway": ("both", "y"),
-        "first": ("of x0", "of x1", "x0 and x1", "first"),
-        "second": ("of x2", "of x3", "second"),
-        "of-x4": ("of x4",),
-        "of-x5": ("of x5",),
+        "gateway": ("y",),
+        "first": ("rules on x0", "rules on x1", "rules on x0 and x1", "first"),
+        "second": ("rules on x2", "rules on x3", "second"),
+        "rules-on-x4": ("rules on x4",),
+        "rules-on-x5": ("rules on x5",),
     }
     assert plan.node("first").sends == ("first",)
     assert plan.node("gateway").hears == (
         ("first", "first"),
         ("second", "second"),
-        ("of x4", "of-x4"),
-        ("of x5", "of-x5"),
+        ("rules on x4", "rules-on-x4"),
+        ("rules on x5", "rules-on-x5"),
     )
 
 
-def test_a_tree_of_attributes_on_two_nodes_runs_where_it_is_added():
+def test_a_term_of_attributes_on_two_nodes_runs_where_it_is_added():
     placement = {"a": ["x0", "x2"], "b": ["x1", "x3"], "gateway": ["x4", "x5"]}
     plan = make_plan(model_of("words and pairs"), placement)
-    assert plan.home["x0 and x1"] == plan.home["x1 and x2"] == "gateway"
-    assert plan.node("a").sends == ("of x0", "of x2", "x0", "x2")
-    assert plan.node("b").sends == ("of x1", "of x3", "x1", "x3")  # x1 once, though two ask it
+    assert plan.home["rules on x0 and x1"] == plan.home["rules on x1 and x2"] == "gateway"
+    assert plan.node("a").sends == ("rules on x0", "rules on x2", "x0", "x2")
+    # x1 once, though two ask it
+    assert plan.node("b").sends == ("rules on x1", "rules on x3", "x1", "x3")
     assert plan.node("gateway").reads == ("x4", "x5")
 
 
-def test_a_tree_of_attributes_on_two_nodes_may_be_placed():
-    placement = {"a": ["x0", "x0 and x1"], "b": [*NAMES[1:]]}
+def test_a_term_of_attributes_on_two_nodes_may_be_placed():
+    placement = {"a": ["x0", "rules on x0 and x1"], "b": [*NAMES[1:]]}
     plan = make_plan(model_of("words and pairs"), placement)
-    assert plan.home["x0 and x1"] == "a"
+    assert plan.home["rules on x0 and x1"] == "a"
     assert plan.node("a").hears == (("x1", "b"),)
+
+
+def test_a_model_without_rules_is_decided_where_a_reading_is():
+    model = model_of("words and pairs")
+    constant = replace(model, nodes=(replace(model.root, terms=()),))
+    (node,) = make_plan(constant).nodes
+    assert (node.runs, node.reads) == (("y",), ("x0",))
 
 
 def test_a_root_that_asks_readings_runs_where_they_are():
@@ -202,42 +211,33 @@ def test_one_tree_is_one_node(placement):
 
 
 def test_one_node_may_do_everything():
-    (node,) = make_plan(model_of("nested fusions"), {"hub": NAMES}, gateway="hub").nodes
-    assert node.runs == ("z0", "z1", "z2", "f", "y")
+    (node,) = make_plan(model_of("three groups"), {"hub": NAMES}, gateway="hub").nodes
+    assert node.runs == (*(f"rules on {name}" for name in NAMES), "z0", "z1", "z2", "y")
     assert (node.hears, node.sends) == ((), ())
 
 
 def test_a_part_may_be_placed_by_name():
-    placement = {"a": NAMES[:2], "b": NAMES[2:4], "c": [*NAMES[4:], "y"], "d": ["f"]}
-    plan = make_plan(model_of("nested fusions"), placement)
-    assert plan.home == {"z0": "a", "z1": "b", "z2": "c", "f": "d", "y": "c"}
-    assert plan.node("d").hears == (("z0", "a"), ("z1", "b"))
+    placement = {"a": NAMES[:2], "b": NAMES[2:4], "c": [*NAMES[4:], "y"], "d": ["z0"]}
+    plan = make_plan(model_of("three groups"), placement)
+    sums = {name: plan.home[name] for name in ("z0", "z1", "z2", "y")}
+    assert sums == {"z0": "d", "z1": "b", "z2": "c", "y": "c"}
+    assert plan.node("d").hears == (("rules on x0", "a"), ("rules on x1", "a"))
 
 
-def named(names):
-    """Make a fusion of trees that are called so, each of one attribute."""
+def test_any_name_of_an_attribute_leads_to_a_node_of_its_own():
     rng = np.random.default_rng(0)
-    model = model_of("flat fusion")
-    trees = [
-        random_tree(rng, name, [attribute], 3)
-        for name, attribute in zip(names, model.attributes, strict=False)
+    names = ["色", "味", "größe cm", "größe/cm", "z" * 200]
+    one = model_of("words and pairs").attributes[0]
+    attributes = tuple(replace(one, name=name) for name in names)
+    root = random_sum(rng, "y", [random_term(rng, [one], 3) for one in attributes], 3)
+    plan = make_plan(replace(model_of("groups"), attributes=attributes, nodes=(root,)))
+    assert [plan.home[f"rules on {name}"] for name in names] == [
+        "rules-on",
+        "rules-on-2",
+        "rules-on-gr-e-cm",
+        "rules-on-gr-e-cm-2",
+        f"rules-on-{'z' * 47}",
     ]
-    root = random_fusion(rng, "y", names, 3)
-    return replace(model, attributes=model.attributes[: len(names)], nodes=(*trees, root))
-
-
-def test_any_name_of_a_tree_leads_to_a_node_of_its_own():
-    trees = ["色", "味", "größe cm", "größe/cm", "gateway", "z" * 200]
-    plan = make_plan(named(trees))
-    assert plan.home == {
-        "色": "node",
-        "味": "node-2",
-        "größe cm": "gr-e-cm",
-        "größe/cm": "gr-e-cm-2",
-        "gateway": "gateway-2",
-        "z" * 200: "z" * 56,
-        "y": "gateway",
-    }
 
 
 # --- what cannot be done -------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def test_any_name_of_a_tree_leads_to_a_node_of_its_own():
 @pytest.mark.parametrize(
     ("placement", "words"),
     [
-        ({"a": ["x0"], "b": NAMES[1:]}, "'z0' asks 'x0' of 'a' and 'x1' of 'b', and readings do"),
+        ({"a": NAMES, "b": ["rules on x0"]}, "'rules on x0' is placed at 'b', and what it asks is"),
         (
             {"a": NAMES[:4]},
             "does not say where 'x4' is measured; each attribute of the model needs",
@@ -257,8 +257,7 @@ def test_any_name_of_a_tree_leads_to_a_node_of_its_own():
             "you mean 'X5'",
         ),
         ({"a": NAMES, "b": ["x0"]}, "'x0' is placed at 'a' and at 'b'; it can be at one node only"),
-        ({"a": NAMES, "b": ["z0"]}, "'z0' is placed at 'b', and what it asks is measured at 'a'"),
-        ({"a": NAMES, "b": ["f"], "c": ["f"]}, "'f' is placed at 'b' and at 'c'"),
+        ({"a": NAMES, "b": ["z0"], "c": ["z0"]}, "'z0' is placed at 'b' and at 'c'"),
         ({"a": NAMES, "b": []}, "the placement of 'b' is empty; leave the node out"),
         ({"a": "x0"}, "the placement of 'a' must be a list of names. Got a value of type str"),
         ({"a": [5]}, "the placement of 'a' must be a list of names"),
@@ -272,18 +271,38 @@ def test_any_name_of_a_tree_leads_to_a_node_of_its_own():
 )
 def test_an_error_names_what_to_do(placement, words):
     with pytest.raises(ParameterError, match=re.escape(words)):
-        make_plan(model_of("nested fusions"), placement)
+        make_plan(model_of("three groups"), placement)
+
+
+def test_a_tree_of_attributes_on_two_nodes_is_refused():
+    placement = {"a": ["x0"], "b": NAMES[1:]}
+    with pytest.raises(ParameterError, match="'z0' asks 'x0' of 'a' and 'x1' of 'b', and readings"):
+        make_plan(model_of("words"), placement)
+
+
+@pytest.mark.parametrize("about", ["feature", "class"])
+def test_a_name_that_messages_cannot_carry_is_refused(about):
+    model, text = model_of("three groups"), "n" * 501
+    if about == "class":
+        model = replace(model, goal=replace(model.goal, states=("a", "b", text)))
+    else:
+        attributes = {one.name: one for one in model.attributes}
+        attributes["x0"] = replace(attributes["x0"], name=text)
+        root = with_attributes(model.root, attributes)
+        model = replace(model, attributes=tuple(attributes.values()), nodes=(root,))
+    with pytest.raises(ParameterError, match="has 501 characters, and messages take 500"):
+        make_plan(model)
 
 
 @pytest.mark.parametrize("about", [{"gateway": "a b"}, {"site": "+"}, {"site": "x\n"}])
 def test_gateway_and_site_must_be_names(about):
     with pytest.raises(ParameterError, match="a node or site is named with"):
-        make_plan(model_of("flat fusion"), **about)
+        make_plan(model_of("three groups"), **about)
 
 
 def test_an_unknown_node_is_named_with_those_there_are():
     with pytest.raises(ParameterError, match="the plan has no node 'gatway'; did you mean 'gate"):
-        make_plan(model_of("flat fusion")).node("gatway")
+        make_plan(model_of("three groups")).node("gatway")
 
 
 # --- placements from files -----------------------------------------------------------------------

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Simulation, named
 from test_core import expected, network
 
 from random_models import random_model, random_rows
+from simulated import Simulation, named
 from solah.model import Goal
 from solah.network.bundle import Bundle
 from solah.network.messages import MAX_SEQUENCE
@@ -31,8 +31,8 @@ def single():
 
 BUNDLES = {
     "one source": single(),
-    "many": network("flat fusion"),
-    "levels": network("nested fusions"),
+    "many": network("three groups"),
+    "levels": network("three groups"),
     "its own readings": network("masses"),
 }
 

@@ -40,11 +40,11 @@ TOPICS = Topics("site")
 
 def other_model():
     """Return a plan like that of the network, whose model decides otherwise at times."""
-    return network("flat fusion", seed=1)
+    return network("three groups", seed=1)
 
 
 def test_a_shadow_is_compared_and_not_acted_on(broker):
-    bundle, other = network("flat fusion"), other_model()
+    bundle, other = network("three groups"), other_model()
     rows = random_rows(np.random.default_rng(0), bundle.model, 1_500)
     listener, observer = Listener(broker.url), Observer(TOPICS)
     observer.adopt(bundle)
@@ -71,7 +71,7 @@ def test_a_shadow_is_compared_and_not_acted_on(broker):
 
 
 def test_only_shadows_are_tried_out_and_only_plans_used():
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     core = _core(bundle)
     with pytest.raises(BundleError, match="to be used"):
         next_shadow(None, bundle.to_bytes(), core, None)
@@ -105,7 +105,7 @@ def test_a_shadow_that_fails_does_not_stop_its_node(monkeypatch):
 
 def test_the_role_is_part_of_what_is_signed(tmp_path):
     private, public = make_keys(tmp_path / "operator")
-    signed = network("flat fusion").as_shadow().signed(private)
+    signed = network("three groups").as_shadow().signed(private)
     assert read_bundle(signed.to_bytes(), load_trust([public])).is_shadow
     forged = replace(signed, is_shadow=False).to_bytes()
     with pytest.raises(BundleError, match="signature"):
@@ -113,7 +113,7 @@ def test_the_role_is_part_of_what_is_signed(tmp_path):
 
 
 def test_a_plan_that_sends_on_change_is_tried_out_row_by_row():
-    bundle = network("flat fusion")
+    bundle = network("three groups")
     sending = replace(bundle, plan=with_sending(bundle.plan, bundle.model, Sending()))
     shadow = next_shadow(None, sending.as_shadow().to_bytes(), NodeCore(sending, "gateway"), None)
     assert shadow is not None
@@ -153,7 +153,7 @@ def fails(capsys, *words):
 
 def test_a_plan_can_be_brought_back(broker, tmp_path, capsys):
     private, public = make_keys(tmp_path / "alice")
-    first, second = network("flat fusion"), other_model()
+    first, second = network("three groups"), other_model()
     for name, bundle in (("first", first), ("second", second)):
         save_bundle(bundle, tmp_path / f"{name}.json")
     where = ("--broker", broker.url, "--json")
@@ -193,13 +193,13 @@ def test_a_plan_can_be_brought_back(broker, tmp_path, capsys):
     ],
 )
 def test_wrong_words_are_named(tmp_path, capsys, words, message):
-    save_bundle(network("flat fusion"), tmp_path / "plan.json")
+    save_bundle(network("three groups"), tmp_path / "plan.json")
     words = [str(tmp_path / "plan.json") if one == "PLAN" else one for one in words]
     assert message in fails(capsys, "publish", *words)
 
 
 def test_a_time_is_a_row_by_the_window_or_by_the_pace(broker, tmp_path, capsys):
-    save_bundle(network("flat fusion"), tmp_path / "plan.json")
+    save_bundle(network("three groups"), tmp_path / "plan.json")
     words = ("publish", "--plan", tmp_path / "plan.json", "--broker", broker.url, "--json")
     told = run(capsys, *words, "--at-time", "2099-01-01T00:00:00+0000", "--window", 60)
     when = datetime.fromisoformat("2099-01-01T00:00:00+00:00").timestamp()
@@ -234,7 +234,7 @@ SITES = ("north", "south", "west", "east", "harbour")
 
 def write_sites(folder, url, seed=0):
     """Write a model and a file for each site that runs it."""
-    model = network("flat fusion", seed).model
+    model = network("three groups", seed).model
     save_document(model, folder / "model.json")
     for name in SITES:
         nodes = json.dumps({"hub": [one.name for one in model.attributes]})
@@ -262,14 +262,14 @@ def test_a_larger_share_adds_sites(broker, tmp_path, capsys):
 def test_another_model_begins_at_other_sites():
     firsts = set()
     for seed in range(8):
-        model = network("flat fusion", seed).model
+        model = network("three groups", seed).model
         sites = [Bundle(make_plan(model, site=name), model) for name in SITES]
         firsts.add(SITES[chosen_first(sites, 0.01).index(True)])
     assert len(firsts) > 1
 
 
 def test_sites_of_one_name_are_chosen_one_by_one():
-    model = network("flat fusion").model
+    model = network("three groups").model
     assert sum(chosen_first([Bundle(make_plan(model), model)] * 5, 0.2)) == 1
 
 

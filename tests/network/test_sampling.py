@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Simulation
 
 from random_models import MAKERS, random_cored
+from simulated import Simulation
 from solah.exceptions import DataError
 from solah.model import Goal, Model
 from solah.model.attributes import Kind
+from solah.model.predictor import Predictor
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore, Settings
 from solah.network.messages import (
@@ -29,11 +30,10 @@ from solah.network.messages import (
 )
 from solah.network.plan import make_plan
 from solah.network.sources import called, json_lines
-from solah.runtime import Evaluator
 from solah.signals import describe_signals
 
 CLASSES = ("a", "b", "c")
-SHAPES = ("flat fusion", "nested fusions", "words and pairs")
+SHAPES = ("three groups", "words and pairs")
 NODES = ("one", "two", "three")
 
 
@@ -49,7 +49,7 @@ def describe():
     )
 
 
-def bundle_of(rng, shape="flat fusion"):
+def bundle_of(rng, shape="three groups"):
     """Make a model of six features, and spread them over nodes."""
     signals = describe()
     names = [str(name) for name in rng.choice(signals.names, 6, replace=False)]
@@ -78,7 +78,7 @@ def part_of(bundle, node, samples, start, end):
 
 
 def decided_by_one(model, samples):
-    stream = Evaluator(model).stream()
+    stream = Predictor(model).stream()
     names = [one.name for one in stream.signals.measured]
     rows = zip(*(samples[name] for name in names), strict=True)
     return [found for found in map(stream.push, rows) if found is not None]
@@ -141,7 +141,7 @@ def test_lost_messages_are_missing_samples(seed):
     own = [names.index(name) for name in bundle.plan.node(node).reads]
     rows = np.array(whole)
     rows[:, own] = np.array(less)[:, own]
-    beliefs = Evaluator(bundle.model).beliefs(rows)
+    beliefs = Predictor(bundle.model).beliefs(rows)
     assert [tuple(found[row].beliefs.values()) for row in range(19)] == [*map(tuple, beliefs)]
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Simulation, readings_of
 from test_core import expected, network, replay
 
 from random_models import random_model, random_number_model, random_rows
+from simulated import Simulation, readings_of
 from solah.exceptions import ParameterError
 from solah.network.bundle import Bundle, BundleError, read_bundle
 from solah.network.core import NodeCore, Settings
@@ -19,7 +19,7 @@ from solah.network.plan import make_plan, with_sending
 from solah.network.reporting import MOST_SILENT, Reporter
 from solah.network.sending import Sending, TermsBook
 
-SHAPES = ("flat fusion", "words and pairs", "groups")
+SHAPES = ("three groups", "words and pairs", "groups")
 EXACT = Sending(slack=0.0, unit=0.0)
 
 
@@ -304,7 +304,7 @@ def test_settings_out_of_bounds_are_refused(about, words):
 
 
 def test_plans_in_which_nodes_pass_on_are_refused():
-    bundle = network("over a fusion")
+    bundle = network("over a sum")
     with pytest.raises(ParameterError, match="passes on what it gets from others"):
         with_sending(bundle.plan, bundle.model, EXACT)
 

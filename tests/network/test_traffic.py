@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from simulated import Simulation
 
 from random_models import ADDITIVE_SHAPES, SHAPES, random_model
+from simulated import Simulation
 from solah.network.bundle import Bundle
 from solah.network.messages import Measured, encode
 from solah.network.plan import make_plan
@@ -30,7 +30,7 @@ def test_a_packet_says_its_length_as_the_standard_has_it(rest, n_length_bytes):
 
 
 def test_what_is_said_is_counted_once_to_the_broker_and_once_to_each_who_hears():
-    bundle = bundle_of("flat fusion")
+    bundle = bundle_of("three groups")
     traffic = measure_traffic(bundle)
     by_node = {node.node: node for node in traffic.nodes}
     assert [node.node for node in traffic.nodes] == [node.name for node in bundle.plan.nodes]
@@ -41,7 +41,7 @@ def test_what_is_said_is_counted_once_to_the_broker_and_once_to_each_who_hears()
 
 
 def test_a_reading_is_counted_in_the_message_that_would_carry_it():
-    bundle = bundle_of("flat fusion", site="house")
+    bundle = bundle_of("three groups", site="house")
     model = bundle.model
     traffic = measure_traffic(bundle)
     (z0,) = (node for node in traffic.nodes if node.node == "z0")
@@ -82,10 +82,10 @@ def test_the_node_that_decides_needs_not_send_its_readings():
 
 def test_what_a_node_says_in_two_steps_is_two_messages():
     low, middle, high = NAMES[:2], NAMES[2:4], NAMES[4:]
-    apart = {"a": [*low, "f"], "b": middle, "c": high, "d": ["y"]}
-    assert n_messages("nested fusions", apart) == {"d": 0, "c": 2, "a": 2, "b": 2}
-    together = {"a": [*low, *high, "f"], "b": middle, "d": ["y"]}  # z2 at once, f after z1
-    assert n_messages("nested fusions", together) == {"d": 0, "a": 4, "b": 2}
+    own = {"a": [*low, *high], "b": middle, "d": ["y"]}
+    assert n_messages("three groups", own) == {"d": 0, "a": 2, "b": 2}
+    other = {"a": [*low, *high, "z1"], "b": middle, "d": ["y"]}  # z0 and z2 at once, z1 after b
+    assert n_messages("three groups", other) == {"d": 0, "a": 4, "b": 2}
 
 
 def n_messages(shape, placement):
@@ -95,20 +95,21 @@ def n_messages(shape, placement):
 
 def test_a_group_sends_its_own_sum_only():
     bundle = bundle_of("groups")
-    first, alone = bundle.plan.node("first"), bundle.plan.node("of-x5")
-    assert (first.sends, alone.sends) == (("first",), ("of x5",))
+    first, alone = bundle.plan.node("first"), bundle.plan.node("rules-on-x5")
+    assert (first.sends, alone.sends) == (("first",), ("rules on x5",))
     by_node = {node.node: node.beliefs for node in measure_traffic(bundle).nodes}
-    assert by_node["first"].messages == by_node["of-x5"].messages == 2
-    # The names of node and group are as long as those of the tree, and as often there.
-    assert abs(by_node["first"].cbor - by_node["of-x5"].cbor) <= 2
+    assert by_node["first"].messages == by_node["rules-on-x5"].messages == 2
+    # The names of the topic, the node and its part are in both packets.
+    longer = 2 * 3 * (len("rules-on-x5") - len("first"))
+    assert abs(by_node["rules-on-x5"].cbor - by_node["first"].cbor - longer) <= 2
 
 
 def test_readings_that_another_node_needs_go_with_the_evidence():
     bundle = bundle_of("words and pairs")
-    node = bundle.plan.node("of-x0")
-    assert node.sends == ("of x0", "x0")
-    (of_node,) = (one for one in measure_traffic(bundle).nodes if one.node == "of-x0")
-    (alone,) = (one for one in measure_traffic(bundle).nodes if one.node == "of-x5")
+    node = bundle.plan.node("rules-on-x0")
+    assert node.sends == ("rules on x0", "x0")
+    (of_node,) = (one for one in measure_traffic(bundle).nodes if one.node == "rules-on-x0")
+    (alone,) = (one for one in measure_traffic(bundle).nodes if one.node == "rules-on-x5")
     assert of_node.beliefs.messages == alone.beliefs.messages == 2
     assert 0 < of_node.beliefs.cbor - alone.beliefs.cbor < 60
 
@@ -119,7 +120,7 @@ def test_one_node_says_nothing():
 
 
 def test_longer_topics_cost_more():
-    bundle = bundle_of("flat fusion")
+    bundle = bundle_of("three groups")
     short, long = measure_traffic(bundle), measure_traffic(bundle, "a/much/longer/root")
     assert long.beliefs.json - short.beliefs.json == 6 * (len("a/much/longer/root") - len("solah"))
 

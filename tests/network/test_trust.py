@@ -79,8 +79,8 @@ def test_a_plan_that_another_signed_is_not_trusted(trust, tmp_path):
 
 def with_other_bias(model):
     root = model.root
-    bias = (root.bias[0] + 1e-9, *root.bias[1:])
-    return replace(model, nodes=(*model.nodes[:-1], replace(root, bias=bias)))
+    baseline = (root.baseline[0] + 1e-9, *root.baseline[1:])
+    return replace(model, nodes=(replace(root, baseline=baseline),))
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ class Site:
 
     def __init__(self, keys, trust, tmp_path):
         self._key, self._trust = keys[0], trust
-        self._bundle = network("flat fusion")
+        self._bundle = network("three groups")
         self.state = tmp_path / "gateway.state"
         self.told = []
 

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from simulated import readings_of
 
 from random_models import ADDITIVE_SHAPES, random_model, random_number_model, random_rows
+from simulated import readings_of
+from solah.model.predictor import Predictor
 from solah.network.bundle import Bundle, save_bundle
 from solah.network.plan import make_plan
-from solah.runtime import Evaluator
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +19,7 @@ def replayed(model, run_cli, url, folder):
     """Let a network decide 200 rows, some readings of which are unknown."""
     rows = random_rows(np.random.default_rng(1), model, 200, missing=0.2)
     frame = pd.DataFrame(readings_of(model, rows))
-    truth = frame.assign(**{model.goal.name: Evaluator(model).predict(frame)})
+    truth = frame.assign(**{model.goal.name: Predictor(model).predict(frame)})
     if not model.goal.states:
         truth[model.goal.name] += 0.5
     truth.to_csv(folder / "rows.csv", index=False)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import named
 from test_core import network
 from test_position import single
 
 from random_models import random_rows
+from simulated import named
 from solah.network.bundle import Bundle
 from solah.network.core import NodeCore
 from solah.network.messages import Measured
@@ -19,7 +19,7 @@ from solah.network.versions import NoRoomError, Versions
 
 def plans(n, starts):
     """Make plans that differ in how they decide."""
-    first = network("flat fusion")
+    first = network("three groups")
     for number, start in zip(range(n), starts, strict=True):
         threshold = 0.1 + 0.001 * number
         goal = replace(first.model.goal, thresholds=(threshold, 0.3, 0.7 - threshold))

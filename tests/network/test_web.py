@@ -44,16 +44,11 @@ def watch(bundle, silent=(), n_rows=10):
 
 def nasty_bundle():
     """Make a bundle of which classes, trees and the goal are named by somebody who means harm."""
-    model = random_model(np.random.default_rng(0), "flat fusion", 3)
+    model = random_model(np.random.default_rng(0), "three groups", 3)
     goal = replace(model.goal, name=NASTY[0], states=NASTY, thresholds=())
-    names = {"z0": NASTY[1], "y": NASTY[2]}
-    fusion = replace(
-        model.nodes[-1],
-        name=names["y"],
-        origins=tuple(names.get(one, one) for one in model.nodes[-1].origins),
-    )
-    nodes = (replace(model.nodes[0], name=names["z0"]), *model.nodes[1:-1], fusion)
-    model = replace(model, goal=goal, nodes=nodes)
+    first, *others = model.root.groups
+    groups = (replace(first, name=NASTY[1]), *others)
+    model = replace(model, goal=goal, nodes=(replace(model.root, name=NASTY[2], groups=groups),))
     attributes = [attribute.name for attribute in model.attributes]
     placement = {"attic": attributes[:2], "cellar": attributes[2:4], "kitchen": attributes[4:]}
     return Bundle(make_plan(model, placement, site="house"), model)
@@ -95,8 +90,8 @@ def test_the_page_draws_the_hierarchy_for_both_widths():
     observer = watch(make_bundle())
     text = ask(observer, "/").text
     assert text.count('class="hierarchy wide"') == text.count('class="hierarchy narrow"') == 1
-    assert text.count('data-letters="') == 2 * len(observer.bundle.model.nodes)
-    for place in range(len(observer.bundle.model.nodes)):
+    assert text.count('data-letters="') == 2 * len(observer.bundle.model.parts)
+    for place in range(len(observer.bundle.model.parts)):
         assert f'id="node-{place}"' in text
 
 
@@ -358,11 +353,12 @@ def test_a_decision_that_came_too_soon_is_announced_later(open_page):
 
 
 def test_a_new_model_is_drawn(open_page):
-    observer = watch(make_bundle("flat fusion"))
+    observer = watch(make_bundle("three groups"))
     page = open_page(observer)
-    assert page.locator(".hierarchy.wide .node").count() == 4
-    observer.adopt(make_bundle("nested fusions"))
-    page.locator(".hierarchy.wide .node").nth(4).wait_for()
+    assert page.locator(".hierarchy.wide .node").count() == 10
+    observer.adopt(make_bundle("words"))
+    page.locator(".hierarchy.wide .node").nth(3).wait_for(state="detached")
+    assert page.locator(".hierarchy.wide .node").count() == 3
 
 
 def test_a_paused_page_stands_still(open_page):

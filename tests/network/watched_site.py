@@ -12,7 +12,7 @@ from solah.network.topics import Topics
 START = 1_700_000_000.0
 
 
-def make_bundle(shape="nested fusions", seed=0, n_classes=3, site="house"):
+def make_bundle(shape="three groups", seed=0, n_classes=3, site="house"):
     model = random_model(np.random.default_rng(seed), shape, n_classes)
     names = [attribute.name for attribute in model.attributes]
     placement = {"attic": names[:2], "cellar": names[2:4], "kitchen": names[4:]}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from random_models import ADDITIVE_SHAPES, random_model, random_number_model, with_parted_pairs
+from random_models import ADDITIVE_SHAPES, random_model, random_number_model
 from solah.exceptions import DataError, ParameterError
 from solah.learn.objective import ClassStep, NumberStep
 from solah.model.attributes import cored_attribute
@@ -37,7 +37,7 @@ def models():
     rng = np.random.default_rng(2)
     made = {shape: random_model(rng, shape, 3) for shape in ADDITIVE_SHAPES}
     made["a number"] = random_number_model(rng)
-    return {name: with_parted_pairs(rng, model) for name, model in made.items()}
+    return made
 
 
 MODELS = models()
@@ -66,13 +66,13 @@ def test_one_word_applies_everywhere():
 @pytest.mark.parametrize("name", MODELS)
 def test_additive_models_are_drawn(name):
     model = MODELS[name]
-    display = HierarchyDisplay.from_model(model)
+    display = HierarchyDisplay.from_estimator(model)
     assert display.outline_[0].name == model.root.name
-    assert len(display.outline_) == len(model.nodes)
-    bars = ImportanceDisplay.from_model(model).bars_
+    assert len(display.outline_) == len(model.parts)
+    bars = ImportanceDisplay.from_estimator(model).bars_
     assert sum(bar.get_width() for bar in bars) == pytest.approx(1.0)
     for attribute in model.attributes:
-        WordsDisplay.from_model(model, attribute.name)
+        WordsDisplay.from_estimator(model, attribute.name)
 
 
 def test_the_path_shows_losses_and_marks_what_was_chosen():

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 
-from solah import Hierarchy, LinguisticLabeller, LinguisticTreeClassifier
+from solah import Hierarchy, LinguisticLabeller
 from solah.exceptions import MissingExtraError, ParameterError
-from solah.plot import HierarchyDisplay, ImportanceDisplay, RulesDisplay, WordsDisplay
+from solah.plot import HierarchyDisplay, ImportanceDisplay, WordsDisplay
 from solah.plot.canvas import CLASS_COLOURS, add_legend, class_looks, ramp, shown
 
 # How the colours of light are seen without the cones for red, green and blue: Machado,
@@ -41,12 +41,6 @@ def test_a_missing_matplotlib_is_answered_with_the_line_to_install_it(monkeypatc
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtraError, match=r"pip install 'solah\[plot\]'"):
         WordsDisplay.from_estimator(labeller, "x0")
-
-
-def test_a_missing_matplotlib_is_known_before_the_long_work(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingExtraError):
-        RulesDisplay.from_estimator(LinguisticTreeClassifier(), "no data", "at all")
 
 
 def test_a_figure_is_made_only_where_no_axes_are_given():

@@ -13,8 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
 from solah.exceptions import DataError, ParameterError
+from solah.model.predictor import Predictor
 from solah.plot import CalibrationDisplay, RocDisplay
-from solah.runtime import Evaluator
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_a_class_that_is_not_among_the_rows_has_no_curve():
 def test_estimators_models_and_other_classifiers_will_do(kind, tree, wine):
     X, y = wine
     expected = kind.from_estimator(tree, X, y).lines_[0].get_xydata().tolist()
-    for source in (tree.model_, Evaluator(tree.model_)):
+    for source in (tree.model_, Predictor(tree.model_)):
         assert kind.from_estimator(source, X, y).lines_[0].get_xydata().tolist() == expected
     other = GaussianNB().fit(X, y)
     assert kind.from_estimator(other, X, y).lines_
@@ -133,7 +133,7 @@ def test_errors_say_what_is_wrong(kind, tree, wine):
     with pytest.raises(NotFittedError):
         kind.from_estimator(LinguisticTreeClassifier(), X, y)
     numbers = LinguisticTreeRegressor(max_depth=1).fit(*load_diabetes(return_X_y=True))
-    for of_numbers in (numbers, Evaluator(numbers.model_), numbers.model_):
+    for of_numbers in (numbers, Predictor(numbers.model_), numbers.model_):
         with pytest.raises(ParameterError, match="beliefs in classes are drawn"):
             kind.from_estimator(of_numbers, X, y)
     with pytest.raises(DataError, match="y has the class 'east', which the classifier does not"):

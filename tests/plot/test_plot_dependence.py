@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from solah import (
     LinguisticTreeClassifier,
-    SelfOrganisedHierarchyClassifier,
+    RuleClassifier,
     distance_correlation_matrix,
 )
 from solah.exceptions import ColumnError, DataError, ParameterError
@@ -25,12 +25,12 @@ def wine():
 
 def test_attributes_of_a_cluster_stand_side_by_side(wine):
     settings = {"interactions": 0, "max_rules": None}
-    model = SelfOrganisedHierarchyClassifier(n_clusters=4, **settings).fit(*wine)
+    model = RuleClassifier(feature_groups=4, **settings).fit(*wine)
     display = DependenceDisplay.from_estimator(model)
-    assert display.order_ == tuple(name for cluster in model.clusters_ for name in cluster)
+    assert display.order_ == tuple(name for cluster in model.feature_groups_ for name in cluster)
     places = [list(wine[0].columns).index(name) for name in display.order_]
     assert np.array_equal(display.image_.get_array(), model.dependence_[np.ix_(places, places)])
-    several = [cluster for cluster in model.clusters_ if len(cluster) > 1]
+    several = [cluster for cluster in model.feature_groups_ if len(cluster) > 1]
     assert len(display.outlines_) == len(several)
     relevance = display.ax_.images[1].get_array()
     assert np.array_equal(relevance[:, 0], model.relevance_[places])
@@ -94,8 +94,8 @@ def test_names_that_nobody_could_read_are_left_out():
 
 def test_errors_say_what_is_wrong(wine):
     with pytest.raises(NotFittedError):
-        DependenceDisplay.from_estimator(SelfOrganisedHierarchyClassifier())
-    with pytest.raises(ParameterError, match="only a SelfOrganisedHierarchyClassifier"):
+        DependenceDisplay.from_estimator(RuleClassifier())
+    with pytest.raises(ParameterError, match="only a RuleClassifier"):
         DependenceDisplay.from_estimator(LinguisticTreeClassifier().fit(*wine))
     with pytest.raises(ColumnError, match="no column 'hu'; did you mean 'hue'"):
         DependenceDisplay.from_data(wine[0], [["hu", "ash"]])

@@ -13,13 +13,12 @@ from solah import (
     Hierarchy,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
-    SelfOrganisedHierarchyClassifier,
+    RuleClassifier,
 )
 from solah.exceptions import ParameterError
+from solah.model.predictor import Predictor
 from solah.plot import HierarchyDisplay
-from solah.plot.hierarchy import shares_of_nodes
-from solah.plot.outline import outline_of
-from solah.runtime import Evaluator
+from solah.plot.hierarchy import outline_of, shares_of_nodes
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +28,7 @@ def wine():
 
 @pytest.fixture(scope="module")
 def weighed(wine):
-    return SelfOrganisedHierarchyClassifier(n_clusters="each", interactions=0, max_rules=40).fit(
-        *wine
-    )
+    return RuleClassifier(feature_groups=None, interactions=0, max_rules=40).fit(*wine)
 
 
 def texts(display):
@@ -55,13 +52,13 @@ def test_every_node_has_its_rules_and_share(weighed):
     model = weighed.model_
     display = HierarchyDisplay.from_estimator(weighed)
     names = [node.name for node in display.outline_]
-    assert names == ["target", *model.fusions[0].origins]
+    assert names == ["target", *model.parts[-1].origins]
     rules = [bar.get_width() for bar in display.bars_["rules"]]
     shares = [bar.get_width() for bar in display.bars_["share"]]
-    assert np.allclose(rules / max(rules), _shares([tree.n_rules for tree in model.trees]))
+    assert np.allclose(rules / max(rules), _shares([term.n_rules for term in model.terms]))
     expected = [shares_of_nodes(model)[name] for name in names[1:]]
     assert np.allclose(shares / max(shares), _shares(expected))
-    assert f"adds up {len(names) - 1} trees" in texts(display)
+    assert f"adds up {len(names) - 1} parts" in texts(display)
 
 
 def _shares(values):
@@ -83,8 +80,8 @@ def test_a_single_tree_names_what_it_asks_and_counts_the_rest(wine):
 
 def test_estimators_models_and_documents_show_the_same(weighed):
     expected = texts(HierarchyDisplay.from_estimator(weighed))
-    for source in (weighed.model_, Evaluator(weighed.model_)):
-        assert texts(HierarchyDisplay.from_model(source)) == expected
+    for source in (weighed.model_, Predictor(weighed.model_)):
+        assert texts(HierarchyDisplay.from_estimator(source)) == expected
 
 
 def test_of_other_models_the_wiring_is_drawn(wine):
@@ -153,6 +150,6 @@ def test_an_outline_names_every_attribute_that_has_room(names):
 
 def test_errors_say_what_is_wrong():
     with pytest.raises(NotFittedError):
-        HierarchyDisplay.from_estimator(SelfOrganisedHierarchyClassifier())
+        HierarchyDisplay.from_estimator(RuleClassifier())
     with pytest.raises(ParameterError, match="a fitted estimator of solah"):
         HierarchyDisplay.from_estimator(LogisticRegression())

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -13,15 +13,11 @@ from sklearn.linear_model import LogisticRegression
 from solah import (
     GeneticHierarchyClassifier,
     GeneticSearch,
-    LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
-    LinguisticTreeRegressor,
-    SelfOrganisedHierarchyClassifier,
-    datasets,
 )
-from solah.evaluation import Plan, cross_validate
 from solah.exceptions import DataError, ParameterError
-from solah.plot import ImportanceDisplay, RulesDisplay, RulesPoint, SearchDisplay
+from solah.learn.objective import ClassStep
+from solah.plot import ImportanceDisplay, PathDisplay, SearchDisplay
 
 
 @pytest.fixture(scope="module")
@@ -36,59 +32,15 @@ def search():
     )
 
 
-@pytest.mark.parametrize(
-    "hierarchy",
-    [
-        LinguisticHierarchyClassifier(),
-        SelfOrganisedHierarchyClassifier(tree=LinguisticTreeClassifier(), n_clusters=2),
-    ],
-)
-def test_the_rules_of_hierarchies_are_limited_too(iris, hierarchy):
-    (few,) = RulesDisplay.from_estimator(hierarchy, *iris, max_rules=(6,), cv=2).points
-    assert few.n_rules <= 6
-
-
-def test_scores_are_cross_validated_for_every_limit(iris):
-    display = RulesDisplay.from_estimator(LinguisticTreeClassifier(), *iris, max_rules=(3, None))
-    few, free = display.points
-    assert (few.max_rules, few.n_rules) == (3, 3.0)
-    assert free.max_rules is None
-    data = datasets.load("iris")
-    tree = {"tree": LinguisticTreeClassifier(max_rules=3)}
-    spread = cross_validate(tree, data.table, data.goal, Plan(folds=5)).spreads("tree")["accuracy"]
-    assert few.score == pytest.approx(spread.mean)
-    assert few.error == pytest.approx(spread.deviation / np.sqrt(5))
-    line, _, (bars,) = display.errorbar_
-    assert line.get_xydata().tolist() == [[few.n_rules, few.score], [free.n_rules, free.score]]
-    ends = bars.get_segments()[0][:, 1]
-    assert ends.tolist() == pytest.approx([few.score - few.error, few.score + few.error])
-    assert display.text_.get_text() == "no limit"
-    assert display.ax_.get_ylabel() == "accuracy on unseen rows"
-
-
-def test_numbers_are_scored_by_r2():
-    X, y = load_diabetes(return_X_y=True)
-    tree = LinguisticTreeRegressor()
-    display = RulesDisplay.from_estimator(tree, X, y, max_rules=[4, 8, 4], cv=3)
-    assert [point.max_rules for point in display.points] == [4, 8]
-    assert display.ax_.get_ylabel() == "R² on unseen rows"
-    assert display.text_ is None
-
-
 def test_the_axis_has_round_numbers_of_rules():
     sizes = (4, 9, 21, 160)
-    display = RulesDisplay([RulesPoint(size, size, 0.9, 0.01) for size in sizes]).plot()
+    steps = [
+        ClassStep(max_rules=size, n_rules=size, n_attributes=2, log_loss=0.5, accuracy=0.9)
+        for size in sizes
+    ]
+    display = PathDisplay(steps).plot()
     labels = [label.get_text() for label in display.ax_.get_xticklabels()]
     assert labels == ["5", "10", "20", "50", "100", "200"]
-
-
-def test_an_estimator_without_rules_is_refused(iris):
-    with pytest.raises(ParameterError, match="no parameter 'max_rules'"):
-        RulesDisplay.from_estimator(LogisticRegression(), *iris)
-    with pytest.raises(ParameterError, match="one limit at least"):
-        RulesDisplay.from_estimator(LinguisticTreeClassifier(), *iris, max_rules=())
-    with pytest.raises(ParameterError, match="'cv' must be an int of at least 2"):
-        RulesDisplay.from_estimator(LinguisticTreeClassifier(), *iris, cv=1)
 
 
 def test_the_most_important_attribute_stands_first(iris):
@@ -99,13 +51,13 @@ def test_the_most_important_attribute_stands_first(iris):
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert names == ranked
     assert [bar.get_width() for bar in display.bars_] == [shares[name] for name in ranked]
-    of_model = ImportanceDisplay.from_model(tree.model_)
+    of_model = ImportanceDisplay.from_estimator(tree.model_)
     assert of_model.importances == pytest.approx(shares)
 
 
 def test_attributes_without_a_bar_of_their_own_are_put_together():
     importances = {f"x{i}": 1 / 60 for i in range(60)}
-    display = ImportanceDisplay(importances).plot(max_attributes=9)
+    display = ImportanceDisplay(importances).plot(max_features=9)
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert names == [*[f"x{i}" for i in range(9)], "51 others"]
     assert display.bars_[-1].get_width() == pytest.approx(51 / 60)
@@ -114,7 +66,7 @@ def test_attributes_without_a_bar_of_their_own_are_put_together():
 def test_labels_of_many_long_names_do_not_touch():
     importances = {f"sensor_{i}_$temp$ of the north-eastern inlet (°C)": 1 / 60 for i in range(60)}
     for ax in (None, plt.subplots(figsize=(6, 4), layout="constrained")[1]):
-        display = ImportanceDisplay(importances).plot(ax, max_attributes=60)
+        display = ImportanceDisplay(importances).plot(ax, max_features=60)
         display.figure_.canvas.draw()
         boxes = [label.get_window_extent() for label in display.ax_.get_yticklabels()]
         assert display.figure_.bbox.x0 <= min(box.x0 for box in boxes)
@@ -137,8 +89,8 @@ def test_what_has_no_importances_is_refused(iris):
         ImportanceDisplay.from_estimator(LinguisticTreeClassifier())
     with pytest.raises(ParameterError, match="has no importances"):
         ImportanceDisplay.from_estimator(LogisticRegression(max_iter=1000).fit(*iris))
-    with pytest.raises(ParameterError, match="'max_attributes' must be an int of at least 1"):
-        ImportanceDisplay({"a": 1.0}).plot(max_attributes=0)
+    with pytest.raises(ParameterError, match="'max_features' must be an int of at least 1"):
+        ImportanceDisplay({"a": 1.0}).plot(max_features=0)
 
 
 def test_a_search_is_drawn_generation_by_generation(search):

@@ -10,9 +10,9 @@ from sklearn.exceptions import NotFittedError
 
 from solah import LinguisticHierarchyClassifier, LinguisticLabeller, LinguisticTreeRegressor
 from solah.exceptions import ColumnError, ParameterError
+from solah.model.predictor import Predictor
 from solah.plot import WordsDisplay
 from solah.plot.words import lines_apart
-from solah.runtime import Evaluator
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_states_show_their_share_of_the_rows():
 def test_the_rarest_of_very_many_states_are_put_together():
     codes = [f"s{i:02d}" for i in range(50) for _ in range(1 + (i < 30))]
     things = pd.DataFrame({"code": codes})
-    labeller = LinguisticLabeller(kinds={"code": "categorical"}).fit(things)
+    labeller = LinguisticLabeller(feature_types={"code": "categorical"}).fit(things)
     bars = _bars(WordsDisplay.from_estimator(labeller, "code"))
     assert list(bars) == [f"s{i:02d}" for i in range(30)] + ["20 other states"]
     assert bars["20 other states"] == pytest.approx(20 / 80)
@@ -95,12 +95,12 @@ def test_estimators_models_and_documents_show_the_same():
     X = np.random.default_rng(0).normal(size=(60, 2))
     model = LinguisticHierarchyClassifier("y <- x0, x1").fit(X, X[:, 0] > 0)
     of_estimator = WordsDisplay.from_estimator(model, "x0", X)
-    for source in (model.model_, Evaluator(model.model_)):
-        display = WordsDisplay.from_model(source, "x0", X)
+    for source in (model.model_, Predictor(model.model_)):
+        display = WordsDisplay.from_estimator(source, "x0", X)
         for one, other in zip(display.lines_, of_estimator.lines_, strict=True):
             assert one.get_xydata().tolist() == other.get_xydata().tolist()
         assert len(display.bars_) == len(of_estimator.bars_)
-    by_name = WordsDisplay.from_model(model.model_, "x0", pd.DataFrame({"x0": X[:, 0]}))
+    by_name = WordsDisplay.from_estimator(model.model_, "x0", pd.DataFrame({"x0": X[:, 0]}))
     assert len(by_name.bars_) == 40
 
 

@@ -12,12 +12,12 @@ from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
-    SelfOrganisedHierarchyClassifier,
+    RuleClassifier,
     datasets,
 )
 from solah.data import Column, Table, from_array
+from solah.model.predictor import Predictor
 from solah.report import summarise_page
-from solah.runtime import Evaluator
 
 WINE_WIRING = (
     "z1 <- alcohol, hue; z2 <- ash, z1, proline; z3 <- flavanoids; class <- z2, z3, magnesium"
@@ -65,7 +65,7 @@ def _breast_cancer():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     table = from_array(X.to_numpy(), list(X.columns))
     goal = np.array(["malignant", "benign"])[y.to_numpy()]
-    fitted = SelfOrganisedHierarchyClassifier(n_clusters=4, max_rules=60)
+    fitted = RuleClassifier(feature_groups=4, max_rules=60)
     return fitted.fit(table, goal).model_, table, goal
 
 
@@ -74,14 +74,14 @@ def _cascade():
     table, goal = many_columns(n_columns=5)
     wiring = Hierarchy.cascade(table.names, name="goal")
     tree = LinguisticTreeClassifier(min_support=0.02)
-    fitted = LinguisticHierarchyClassifier(wiring, tree=tree, belief_labels=5)
+    fitted = LinguisticHierarchyClassifier(wiring, tree=tree, belief_words=5)
     return fitted.fit(table, goal).model_, table, goal
 
 
 def _mixed(estimator):
     table, goal = mixed_table()
     kinds = {"stars": "ordinal"}
-    return estimator.set_params(kinds=kinds).fit(table, goal).model_, table, goal
+    return estimator.set_params(feature_types=kinds).fit(table, goal).model_, table, goal
 
 
 def _iris():
@@ -91,7 +91,7 @@ def _iris():
 
 def _many():
     table, goal = many_columns()
-    fitted = SelfOrganisedHierarchyClassifier(n_clusters="each", interactions=0, max_rules=None)
+    fitted = RuleClassifier(feature_groups=None, interactions=0, max_rules=None)
     return fitted.fit(table, goal).model_, table, goal
 
 
@@ -102,26 +102,28 @@ def _additive(shape, n_classes=3, seed=7):
         model = random_models.random_model(rng, shape, n_classes)
     else:
         model = random_models.random_number_model(rng, shape)
-    model = random_models.with_parted_pairs(rng, model)
     table = random_models.as_table(model, random_models.random_rows(rng, model, 150))
-    decided = Evaluator(model).predict(table)
+    decided = Predictor(model).predict(table)
     goal = decided if n_classes else decided + rng.normal(size=150)
     return model, table, goal
 
 
 _MAKERS = {
-    "wine, weighed": lambda: _wine(SelfOrganisedHierarchyClassifier()),
-    "wine, few rules": lambda: _wine(SelfOrganisedHierarchyClassifier(max_rules=12)),
+    "wine, weighed": lambda: _wine(RuleClassifier()),
+    "wine, few rules": lambda: _wine(RuleClassifier(max_rules=12)),
     "wine, belief words": lambda: _wine(
         LinguisticHierarchyClassifier(
-            WINE_WIRING, tree=LinguisticTreeClassifier(max_depth=3), belief_labels=3
+            WINE_WIRING, tree=LinguisticTreeClassifier(max_depth=3), belief_words=3
         )
     ),
     "a cascade": _cascade,
     "wine, the paper's": lambda: _wine(LinguisticHierarchyClassifier(WINE_WIRING, **PAPER)),
     "wine, weighed by hand": lambda: _wine(
-        SelfOrganisedHierarchyClassifier(
-            groups={"colour": ["hue", "color_intensity"], "taste": ["alcohol", "flavanoids"]},
+        RuleClassifier(
+            feature_groups={
+                "colour": ["hue", "color_intensity"],
+                "taste": ["alcohol", "flavanoids"],
+            },
             thresholds={"class_2": 0.1},
         )
     ),
@@ -130,7 +132,7 @@ _MAKERS = {
     "a number": _diabetes,
     "mixed, one tree": lambda: _mixed(LinguisticTreeClassifier(max_depth=3)),
     "mixed, weighed": lambda: _mixed(
-        SelfOrganisedHierarchyClassifier(n_clusters="each", interactions=0, max_rules=60)
+        RuleClassifier(feature_groups=None, interactions=0, max_rules=60)
     ),
     "many": _many,
     "words and pairs": lambda: _additive("words and pairs"),

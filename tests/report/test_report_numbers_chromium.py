@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import machines
 from policy_cases import room
 from small_models import room_rows
-from solah import SelfOrganisedHierarchyRegressor
+from solah import RuleRegressor
 from solah.data import from_array
 from solah.data.spelling import spell_number
 from solah.report import render_page, summarise_page
-from solah.report.marking import Marker, written
+from solah.report.svg import Marker, written
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +37,7 @@ def houses():
     columns = np.column_stack([area, year, rate, 1000 * area])
     table = from_array(columns, ["area", "year", "rate 1.5", "lot"])
     price = 2500 * area + 900 * (year - 1900) + random.normal(0, 20_000, 400)
-    fitted = SelfOrganisedHierarchyRegressor(max_rules=16).fit(table, price)
+    fitted = RuleRegressor(max_rules=16).fit(table, price)
     return summarise_page(fitted.model_, table, price, source="houses 2.5", path=fitted.path_)
 
 

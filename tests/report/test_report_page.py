@@ -16,19 +16,20 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 import random_models
-from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier, datasets
+from solah import LinguisticTreeClassifier, RuleClassifier, datasets
 from solah.data import Column, Table, from_array
 from solah.evaluation import Plan, cross_validate
 from solah.exceptions import DataError, ParameterError
-from solah.model import Fusion
+from solah.model import AdditiveNode, Goal, Model
 from solah.model.encode import encode
 from solah.model.evaluate import predict
 from solah.model.format import from_json
-from solah.report import render_page, summarise_page
-from solah.report.editing import pack
-from solah.report.heat_map import heat_map
+from solah.report import render_markdown, render_page, summarise_page
+from solah.report.charts import heat_map
 from solah.report.hierarchy_drawing import draw_hierarchy
-from solah.report.measuring import measure_classes, spread_evenly
+from solah.report.live import pack
+from solah.report.measuring import measure_classes
+from solah.report.summary import spread_evenly
 from solah.report.svg import cut, tag
 
 
@@ -129,18 +130,18 @@ def test_rows_evenly_apart(n_rows, most):
     assert 0 <= chosen[0] <= chosen[-1] < n_rows
 
 
-def test_attributes_of_one_tree_stand_together():
+def test_attributes_of_one_group_stand_together():
     model, _, _ = page_models.make("breast cancer")
     dependence = summary_of("breast cancer")["dependence"]
     assert sorted(dependence["names"]) == sorted(one.name for one in model.attributes)
     matrix = np.array(dependence["matrix"])
     np.testing.assert_array_equal(matrix, matrix.T)
-    trees = {tree.name: tree for tree in model.trees}
+    parts = {part.name: part for part in model.parts}
     assert len(dependence["groups"]) > 1
     for group in dependence["groups"]:
         own = dependence["names"][group["start"] : group["stop"]]
-        below = model.hierarchy.node(group["tree"]).inputs
-        origins = [name for tree in below if tree in trees for name in trees[tree].origins]
+        below = parts[group["part"]].origins
+        origins = [name for part in below if part in parts for name in parts[part].origins]
         assert sorted(own) == sorted(set(origins or below))
 
 
@@ -250,7 +251,7 @@ def test_what_the_script_reads_cannot_end_its_element():
 
 def test_how_few_rules_suffice_is_told_where_it_is_known():
     table, goal = page_models.mixed_table()
-    fitted = SelfOrganisedHierarchyClassifier().fit(table, goal)
+    fitted = RuleClassifier().fit(table, goal)
     scores = cross_validate({"tr<ee": LinguisticTreeClassifier()}, table, goal, Plan(3))
     page = render_page(summarise_page(fitted.model_, scores=scores, path=fitted.path_))
     assert "How few rules suffice" in page
@@ -265,6 +266,19 @@ def test_a_model_of_one_rule():
     page = render_page(summarise_page(model, table, ["a", "b", "a", "b"]))
     assert "nothing to compare it with" in page
     assert "always" in page
+
+
+@pytest.mark.parametrize(
+    ("goal", "baseline"),
+    [(Goal("y", ("a", "b"), prior=(0.3, 0.7)), (-0.4, 0.4)), (Goal("y"), (3.0,))],
+)
+def test_a_constant_has_a_page_and_no_rules(goal, baseline):
+    iris, table, _ = page_models.make("iris, one tree")
+    model = Model(goal, iris.attributes, (AdditiveNode("y", baseline),))
+    summary = summarise_page(model, table, np.repeat([*goal.states, 3.0][:1], 150))
+    assert [node["about"] for node in summary["nodes"]] == ["adds up nothing"]
+    assert json.loads(payload_of(summary)["editing"]["node"]["baseline"]) == list(baseline)
+    assert render_markdown(summary)
 
 
 # --- pictures --------------------------------------------------------------------------------
@@ -345,7 +359,7 @@ def test_the_heat_map_is_the_matrix():
 @pytest.mark.parametrize("constant", [0.0, 7.5, 1e20, -1e35])
 def test_readings_that_are_all_the_same_or_infinite_have_a_picture(constant):
     X = np.column_stack([np.full(40, constant), np.arange(40.0)])
-    model = LinguisticTreeClassifier(kinds={"x0": "continuous"}).fit(X, X[:, 1] > 20).model_
+    model = LinguisticTreeClassifier(feature_types={"x0": "continuous"}).fit(X, X[:, 1] > 20).model_
     X[0], X[1] = np.inf, -np.inf
     summary = summarise_page(model, from_array(X, ["x0", "x1"]))
     picture = summary["attributes"][0]
@@ -379,28 +393,33 @@ def test_packed_numbers_are_exact(numbers):
 def test_only_rules_that_add_up_can_be_edited(name):
     model, _, _ = page_models.make(name)
     summary = summary_of(name)
-    can_be_edited = isinstance(model.root, Fusion)
+    can_be_edited = model.is_additive
     assert bool(summary["editing"]["why_not"]) is not can_be_edited
     assert (payload_of(summary)["editing"] is not None) is can_be_edited
     assert ("Start editing" in render_page(summary)) is can_be_edited
     assert ("cannot be edited here" in render_page(summary)) is not can_be_edited
 
 
-def test_a_tree_over_a_fusion_cannot_be_edited():
-    model = random_models.random_model(np.random.default_rng(2), "over a fusion")
+def test_a_tree_over_a_sum_cannot_be_edited():
+    model = random_models.random_model(np.random.default_rng(2), "over a sum")
     assert summarise_page(model)["editing"]["why_not"]
 
 
 @pytest.mark.parametrize("name", ["wine, few rules", "groups", "a number, added up"])
 def test_the_parts_of_the_document_are_the_document(name):
     model, _, _ = page_models.make(name)
-    document = payload_of(summary_of(name))["editing"]["document"]
+    editing = payload_of(summary_of(name))["editing"]
+    whole = joined(editing["document"] | {"nodes": [joined(editing["node"])]})
+    assert from_json(whole.encode()) == model
+
+
+def joined(texts):
+    """Put a record together of the texts of its values."""
     text = {
         key: f"[{','.join(value)}]" if isinstance(value, list) else value
-        for key, value in document.items()
+        for key, value in texts.items()
     }
-    whole = ",".join(f'"{key}": {value}' for key, value in text.items())
-    assert from_json(f"{{{whole}}}".encode()) == model
+    return f"{{{','.join(f'{json.dumps(key)}: {value}' for key, value in text.items())}}}"
 
 
 def test_rows_to_try_an_edit_on_are_spread_over_all(monkeypatch):

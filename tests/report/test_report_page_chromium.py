@@ -53,7 +53,7 @@ def test_the_page_computes_as_the_model_does(name, still_page):
     computed = ask(still_page(name), "solah.evaluate(row)", readings)
     rows = TracedRows(model.program, readings)
     beliefs = np.array([one["beliefs"] for one in computed])
-    for place, node in enumerate(model.nodes):
+    for place, node in enumerate(model.parts):
         expected = rows.outputs(node.name)
         np.testing.assert_allclose(beliefs[:, place], expected, rtol=0, atol=1e-12)
     root = rows.outputs(model.root.name)
@@ -366,8 +366,8 @@ def test_sixty_attributes_open_quickly(open_page):
 
 @pytest.mark.shared
 def test_sonar_opens_quickly(open_page, shared_data):
-    from solah import SelfOrganisedHierarchyClassifier, datasets
+    from solah import RuleClassifier, datasets
 
     sonar = datasets.load("sonar")
-    model = SelfOrganisedHierarchyClassifier().fit(sonar.table, sonar.goal).model_
+    model = RuleClassifier().fit(sonar.table, sonar.goal).model_
     check_size_and_speed(open_page, summarise_page(model, sonar.table, sonar.goal))

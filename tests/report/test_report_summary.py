@@ -66,11 +66,11 @@ def test_it_shows_how_a_hierarchy_is_wired(wine):
     assert hierarchy["structure"] == model.hierarchy.to_dict()
     assert hierarchy["levels"] == 3
     z1, z2, top = model.trees
-    assert hierarchy["trees"][0] == {
+    assert hierarchy["parts"][0] == {
         "name": "z1",
+        "kind": "tree",
         "inputs": ["hue", "ash"],
         "rules": z1.n_rules,
-        "branches": z1.n_branches,
     }
     assert hierarchy["drawing"].splitlines() == [
         f"top ({top.n_rules} rules) ← proline",
@@ -171,11 +171,11 @@ def test_the_rules_of_additive_models_are_listed_with_what_they_add():
     nodes = summarise_page(model)["nodes"]
     rules = rules_of(model)
     assert sum(node["n_rules"] for node in nodes) == len(rules)
-    by_tree = {node["name"]: node["rules"] for node in nodes if node["is_tree"]}
+    by_part = {node["name"]: node["rules"] for node in nodes if node["kind"] == "term"}
     for rule in rules:
         line = next(
             one
-            for one in by_tree[rule.tree]
+            for one in by_part[rule.tree]
             if one["conditions"] == [str(condition) for condition in rule.conditions]
         )
         assert line["about"] == rule.fact

@@ -20,11 +20,12 @@ from solah import (
     GeneticSearch,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
-    SelfOrganisedHierarchyClassifier,
+    RuleClassifier,
     scan,
 )
+from solah.data.frames import is_dask
 from solah.exceptions import DataError, MissingExtraError, ParameterError, SolahError
-from solah.scale.dask_engine import DaskEngine, connect, is_dask, open_collection
+from solah.scale.dask_engine import DaskEngine, connect, open_collection
 from solah.scale.engines import Portions
 from solah.scale.frames_source import FramesSource
 
@@ -37,9 +38,9 @@ TREE = LinguisticTreeClassifier(max_depth=2)
 ESTIMATORS = {
     "tree": TREE,
     "hearing": LinguisticHierarchyClassifier(
-        WIRING, tree=LinguisticTreeClassifier(max_depth=2, n_labels=2)
+        WIRING, tree=LinguisticTreeClassifier(max_depth=2, n_words=2)
     ),
-    "adding": SelfOrganisedHierarchyClassifier(max_rules=30, interactions=2),
+    "adding": RuleClassifier(max_rules=30, interactions=2),
 }
 
 
@@ -290,7 +291,7 @@ def test_only_collections_of_dask_are_such(rows):
 @pytest.mark.parametrize(
     "estimator",
     [
-        SelfOrganisedHierarchyClassifier(n_jobs=2),
+        RuleClassifier(n_jobs=2),
         GeneticHierarchyClassifier(
             GeneticSearch(population_size=3, n_generations=1, n_folds=2),
             tree=LinguisticTreeClassifier(max_depth=2),

@@ -183,8 +183,11 @@ def test_numbers_with_a_word_among_them_are_refused_with_the_true_row():
     ):
         fit(*pieces)
     with pytest.raises(DataError, match=r"first: 'unknown', row 10\)"):
-        fit(*pieces, kinds={"x": "continuous"})
-    assert fit(*pieces, kinds={"x": "categorical"}).model_.attributes[0].kind is Kind.CATEGORICAL
+        fit(*pieces, feature_types={"x": "continuous"})
+    assert (
+        fit(*pieces, feature_types={"x": "categorical"}).model_.attributes[0].kind
+        is Kind.CATEGORICAL
+    )
 
 
 def test_rows_are_true_after_rows_without_weight_too():
@@ -222,7 +225,7 @@ def test_a_target_of_too_many_values_is_no_class(monkeypatch):
 def test_a_declared_column_that_is_not_there_is_refused():
     frame = with_goal(np.arange(200.0))
     with pytest.raises(ColumnError, match="no column 'X'; did you mean 'x'"):
-        fit(frame, kinds={"X": "ordinal"})
+        fit(frame, feature_types={"X": "ordinal"})
 
 
 def test_no_rows_are_refused():

@@ -13,14 +13,14 @@ import pytest
 from scale_rows import cut, document, plant
 from sklearn.base import clone
 
-from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier, scan
+from solah import LinguisticTreeClassifier, RuleClassifier, scan
 from solah.exceptions import DataError, ParameterError
 from solah.scale import engines
 
 pytestmark = pytest.mark.usefixtures("few_are_many")
 
 TREE = LinguisticTreeClassifier(max_depth=3, shrinkage=2.0, class_weight="balanced")
-CHOIR = SelfOrganisedHierarchyClassifier(max_rules=30, interactions=2)
+CHOIR = RuleClassifier(max_rules=30, interactions=2)
 
 
 @pytest.fixture(scope="module")
@@ -163,13 +163,15 @@ def test_passes_of_another_task_are_not_believed(rows, tmp_path):
 
 def test_equal_settings_in_another_order_are_the_same_task(rows, passes, tmp_path):
     kinds, weights = {"s4": "ordinal", "place": "categorical"}, {"hot": 2, "cold": 1.5}
-    one = clone(TREE).set_params(kinds=kinds, class_weight=weights, n_labels={"s1": 4, "s0": 5})
+    one = clone(TREE).set_params(
+        feature_types=kinds, class_weight=weights, n_words={"s1": 4, "s0": 5}
+    )
     whole = fitted(one, rows, tmp_path)
     passes.clear()
     other = clone(TREE).set_params(
-        kinds=dict(reversed(kinds.items())),
+        feature_types=dict(reversed(kinds.items())),
         class_weight={"cold": np.float64(1.5), "hot": 2.0},
-        n_labels={"s0": 5, "s1": np.int64(4)},
+        n_words={"s0": 5, "s1": np.int64(4)},
         max_depth=np.int64(3),
     )
     assert fitted(other, rows, tmp_path) == whole
@@ -177,7 +179,7 @@ def test_equal_settings_in_another_order_are_the_same_task(rows, passes, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "change", [{"max_depth": 2}, {"class_weight": None}, {"kinds": {"s4": "categorical"}}]
+    "change", [{"max_depth": 2}, {"class_weight": None}, {"feature_types": {"s4": "categorical"}}]
 )
 def test_another_task_is_refused(rows, tmp_path, change):
     fitted(TREE, rows, tmp_path)

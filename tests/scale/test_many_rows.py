@@ -5,7 +5,7 @@ import pytest
 from scale_rows import cut, document, document_in_memory, plant
 from sklearn.base import clone
 
-from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier
+from solah import LinguisticTreeClassifier, RuleClassifier, SelfOrganisedHierarchyClassifier
 from solah.labels.limits import LIMITS
 from solah.scale.engines import LocalEngine, Portions
 
@@ -18,8 +18,8 @@ def rows():
 @pytest.mark.parametrize(
     "estimator",
     [
-        LinguisticTreeClassifier(max_depth=2, leaves="refitted", n_labels=5),
-        SelfOrganisedHierarchyClassifier(max_rules=30, interactions=2, n_jobs=2),
+        LinguisticTreeClassifier(max_depth=2, leaves="refitted", n_words=5),
+        RuleClassifier(max_rules=30, interactions=2, n_jobs=2),
     ],
     ids=["tree", "hierarchy"],
 )
@@ -39,7 +39,7 @@ def test_dependence_does_not_depend_on_the_room_for_it(rows, monkeypatch, room, 
         LocalEngine, "run", lambda self, one: passes.append(type(one).__name__) or run(self, one)
     )
     estimator = SelfOrganisedHierarchyClassifier.with_settings(
-        {}, fusion="tree", n_labels=3, min_support=0.05, class_weight=weight
+        {}, n_words=3, min_support=0.05, class_weight=weight
     )
     found = clone(estimator).fit(cut(rows, 3), "y")
     X, y = rows.drop(columns="y"), rows["y"]

@@ -16,6 +16,7 @@ from solah import (
     GeneticSearch,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
+    RuleClassifier,
     SelfOrganisedHierarchyClassifier,
     scan,
 )
@@ -26,7 +27,7 @@ from solah.kernels import native
 TREES = {
     "tree": LinguisticTreeClassifier(max_depth=3),
     "refitted": LinguisticTreeClassifier(
-        max_depth=2, leaves="refitted", class_weight="balanced", n_labels={"s0": 5, "s1": 2}
+        max_depth=2, leaves="refitted", class_weight="balanced", n_words={"s0": 5, "s1": 2}
     ),
     "few rules": LinguisticTreeClassifier(
         max_depth=3, max_rules=8, shrinkage=3.0, criterion="gain_ratio", null_branch="uniform"
@@ -35,7 +36,7 @@ TREES = {
         max_depth=2,
         placement="uniform",
         words={"s1": {"low": -1.0, "high": 1.5}},
-        kinds={"s4": "categorical", "place": ["roof", "hall", "Käfer"]},
+        feature_types={"s4": "categorical", "place": ["roof", "hall", "Käfer"]},
     ),
 }
 HIERARCHIES = {
@@ -43,29 +44,31 @@ HIERARCHIES = {
     "words of belief": LinguisticHierarchyClassifier(
         WIRING,
         tree=LinguisticTreeClassifier(max_depth=3, leaves="refitted", rule_cost=0.5),
-        belief_labels=3,
+        belief_words=3,
     ),
     "tables": LinguisticHierarchyClassifier("z1 <- s0, s4; y <- z1, s2", node="cmac"),
-    "adding": SelfOrganisedHierarchyClassifier(max_rules=30, interactions=3),
-    "fewer rules": SelfOrganisedHierarchyClassifier(
-        max_rules=12, max_attributes=3, class_weight={"hot": 3.0, "cold": 1.0}, n_clusters="each"
+    "adding": RuleClassifier(max_rules=30, interactions=3),
+    "fewer rules": RuleClassifier(
+        max_rules=12, max_features=3, class_weight={"hot": 3.0, "cold": 1.0}, feature_groups=None
     ),
-    "losing": SelfOrganisedHierarchyClassifier(
-        max_rules=30, interactions=0, groups=[["s0", "s1"], ["s2", "s4"]], may_lose="groups"
+    "losing": RuleClassifier(
+        max_rules=30,
+        interactions=0,
+        feature_groups=[["s0", "s1"], ["s2", "s4"]],
+        robust_to="groups",
     ),
     "clusters": SelfOrganisedHierarchyClassifier.with_settings(
         {},
         n_clusters=2,
-        fusion="tree",
-        n_labels=3,
+        n_words=3,
         min_support=0.05,
         level_gap=0.1,
         class_weight="balanced",
     ),
 }
 CHOOSING = {
-    "by itself": SelfOrganisedHierarchyClassifier(),
-    "own words and pairs": SelfOrganisedHierarchyClassifier(
+    "by itself": RuleClassifier(),
+    "own words and pairs": RuleClassifier(
         {"s1": {"low": -1.0, "high": 1.5}}, interactions=[("s1", "s2"), ("place", "s4")]
     ),
     "evolved": GeneticHierarchyClassifier(
@@ -143,12 +146,10 @@ def made(name, class_weight):
         leaves = {"leaves": "refitted", "rule_cost": 0.2, "n_jobs": 2}
         return LinguisticTreeClassifier(2, max_depth=2, class_weight=class_weight, **leaves)
     if name == "adding":
-        return SelfOrganisedHierarchyClassifier(
-            interactions=2, max_rules=40, class_weight=class_weight
-        )
-    fusion = {"n_clusters": 2, "fusion": "tree", "min_support": 0.05, "level_gap": 0.1}
+        return RuleClassifier(interactions=2, max_rules=40, class_weight=class_weight)
+    wiring = {"n_clusters": 2, "min_support": 0.05, "level_gap": 0.1}
     made_with = SelfOrganisedHierarchyClassifier.with_settings
-    return made_with({}, n_labels=3, class_weight=class_weight, **fusion)
+    return made_with({}, n_words=3, class_weight=class_weight, **wiring)
 
 
 @settings(max_examples=40)
@@ -185,7 +186,7 @@ def test_a_class_weight_may_name_classes_that_no_row_has(rows):
 
 def test_an_estimator_is_as_good_as_fitted_in_memory(rows):
     X, y = rows.drop(columns="y"), rows["y"]
-    estimator = SelfOrganisedHierarchyClassifier(max_rules=30)
+    estimator = RuleClassifier(max_rules=30)
     parameters = estimator.get_params()
     here, there = clone(estimator).fit(X, y), estimator.fit(cut(rows, 4), "y")
     assert there is estimator
@@ -259,7 +260,7 @@ def test_what_needs_its_rows_in_memory_says_so(rows):
     with pytest.raises(ParameterError, match="'cross_fit' is for rows in memory"):
         wired.fit([rows], "y")
     strange = LinguisticHierarchyClassifier(WIRING, node=GaussianNB())
-    with pytest.raises(ParameterError, match="a GaussianNB, which learns from rows in memory only"):
+    with pytest.raises(ParameterError, match="GaussianNB, which learns from rows in memory only"):
         strange.fit([rows], "y")
 
 

@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import confusion_matrix
 
 from solah import LinguisticTreeClassifier, scan
-from solah.estimators.scoring import score_rows
+from solah.estimators.out_of_core import score_rows
 from solah.evaluation.scores import score_beliefs
 from solah.exceptions import ColumnError, DataError, ParameterError
 

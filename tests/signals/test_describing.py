@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from machines import machine_model, recordings, window_features
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.exceptions import ParameterError
 from solah.signals import Channel, Feature, FeatureKind, Signals, describe_signals, with_signals
 
@@ -114,7 +114,7 @@ def test_channels_of_different_rates_have_no_correlation():
 def test_a_model_carries_only_what_its_rules_speak_of():
     features = window_features()
     model = machine_model(np.random.default_rng(0), features)
-    asked = {one.name for tree in model.trees for one in tree.inputs}
+    asked = {name for term in model.terms for name in term.features}
     assert asked < set(features.signals_.names)
     assert model.signals.names == tuple(one.name for one in model.attributes)
     assert set(model.signals.names) == asked
@@ -132,6 +132,6 @@ def test_a_feature_that_is_taken_for_states_is_refused():
     features = window_features(features=["peaks"], magnitudes=None)
     windows = features.windows(recordings(np.random.default_rng(0)))
     two = replace(windows, readings=(windows.readings > 5).astype(float))
-    model = SelfOrganisedHierarchyClassifier().fit(two.table, two.labels).model_
+    model = RuleClassifier().fit(two.table, two.labels).model_
     with pytest.raises(ParameterError, match="for binary, as few of its values occur"):
         with_signals(model, features.signals_)

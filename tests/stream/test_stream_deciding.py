@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from random_models import ADDITIVE_SHAPES, SHAPES, coded, random_model, random_rows
+from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_rows
 from solah import LinguisticTreeClassifier
 from solah.data import Table, as_column
-from solah.model.beliefs import signals_of
+from solah.model.evaluate import run
 from solah.model.format import model_hash
 from solah.stream import StreamLearner
 from solah.stream.deciding import Decider
@@ -43,7 +43,7 @@ def test_before_it_learns_it_decides_as_the_model(shape):
     model, rows, table, _ = drawn(shape)
     decider = Decider(model, pace=1.0, forgetting=0.0)
     verdicts = decider.serve(table, [None] * len(rows))
-    beliefs = signals_of(model, coded(model, rows))[model.root.name]
+    beliefs = run(model.program, rows)
     np.testing.assert_allclose(verdicts.beliefs, beliefs, atol=5e-3)
 
 
@@ -61,7 +61,7 @@ def test_what_was_learnt_is_brought_back(shape):
     again = Decider(model, pace=1.0, forgetting=0.0)
     again.restore(saved)
     assert model_hash(again.model()) == model_hash(learnt) != model_hash(model)
-    assert [tree.variance for tree in learnt.trees] == [tree.variance for tree in model.trees]
+    assert [term.variance for term in learnt.terms] == [term.variance for term in model.terms]
 
 
 class Given(LinguisticTreeClassifier):

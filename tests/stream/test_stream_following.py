@@ -11,8 +11,8 @@ from solah import (
     GeneticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
+    RuleClassifier,
     SelfOrganisedHierarchyClassifier,
-    TreeFusion,
     load_model,
 )
 from solah.exceptions import DataError, ForeignNodeError, ParameterError
@@ -257,7 +257,7 @@ def test_the_usual_learner_organises_itself():
     X, y = turning(120, 120)
     stream = StreamLearner(window=120, min_rows=100)
     stream.learn(X, y)
-    assert isinstance(stream.estimator, SelfOrganisedHierarchyClassifier)
+    assert isinstance(stream.estimator, RuleClassifier)
     assert stream.metrics.swapped == 1
 
 
@@ -265,9 +265,7 @@ def test_a_hierarchy_is_the_same_for_all_batches_and_keeps_to_its_budget():
     X, y = turning(900, 450)
     found = []
     for size in (900, 37, 1):
-        stream = StreamLearner(
-            SelfOrganisedHierarchyClassifier(max_rules=9, interactions=0), **QUICK
-        )
+        stream = StreamLearner(RuleClassifier(max_rules=9, interactions=0), **QUICK)
         events = []
         for start in range(0, len(y), size):
             events += stream.learn(X[start : start + size], y[start : start + size])
@@ -301,9 +299,7 @@ def test_an_estimator_that_is_wrong_ends_the_stream():
     from sklearn.tree import DecisionTreeClassifier
 
     X, y = turning(100, 100)
-    stream = StreamLearner(
-        SelfOrganisedHierarchyClassifier(fusion=TreeFusion(node=DecisionTreeClassifier())), **QUICK
-    )
+    stream = StreamLearner(SelfOrganisedHierarchyClassifier(node=DecisionTreeClassifier()), **QUICK)
     with pytest.raises(ForeignNodeError, match="leave 'node' out"):
         stream.learn(X, y)
 

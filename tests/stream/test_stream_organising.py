@@ -3,7 +3,7 @@
 import pytest
 from stream_rows import turning
 
-from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier
+from solah import LinguisticTreeClassifier, RuleClassifier
 from solah.stream import KeptRow, StreamLearner
 
 
@@ -23,10 +23,10 @@ def rows(n_rows, seed=0):
 def compared(monkeypatch):
     """Return how many rows each fit had that compared settings, or took them."""
     found = {"compared": [], "taken": []}
-    fit, settled = (getattr(SelfOrganisedHierarchyClassifier, n) for n in ("fit", "fit_settled"))
+    fit, settled = (getattr(RuleClassifier, n) for n in ("fit", "fit_selected"))
 
     def count_fit(self, X, y):
-        if self._settled is None:
+        if self._selected is None:
             found["compared"].append(X.n_rows)
         return fit(self, X, y)
 
@@ -34,13 +34,13 @@ def compared(monkeypatch):
         found["taken"].append(X.n_rows)
         return settled(self, X, y, choice)
 
-    monkeypatch.setattr(SelfOrganisedHierarchyClassifier, "fit", count_fit)
-    monkeypatch.setattr(SelfOrganisedHierarchyClassifier, "fit_settled", count_settled)
+    monkeypatch.setattr(RuleClassifier, "fit", count_fit)
+    monkeypatch.setattr(RuleClassifier, "fit_selected", count_settled)
     return found
 
 
 def test_settings_last_for_similar_numbers_of_rows_and_for_some_time(compared):
-    trainer = trainer_for(SelfOrganisedHierarchyClassifier(max_rules=9, interactions=0))
+    trainer = trainer_for(RuleClassifier(max_rules=9, interactions=0))
     settled = ()
     for n_rows, now in [(60, 100), (100, 200), (200, 400), (60, 500), (60, 700), (200, 800)]:
         settled = trainer.learn([rows(n_rows), rows(250, 1)], settled, now).settled
@@ -51,13 +51,13 @@ def test_settings_last_for_similar_numbers_of_rows_and_for_some_time(compared):
 
 
 def test_settings_that_were_just_compared_give_the_same_model():
-    hierarchy = SelfOrganisedHierarchyClassifier(max_rules=9)
+    hierarchy = RuleClassifier(max_rules=9)
     X, y = turning(200, 200)
     first = hierarchy.fit(X, y)
-    again = SelfOrganisedHierarchyClassifier(max_rules=9).fit_settled(X, y, first.choice_)
+    again = RuleClassifier(max_rules=9).fit_selected(X, y, first.selection_)
     assert again.model_ == first.model_
-    assert again.choice_ == first.choice_
-    assert again.fit(X, y).choice_ == first.choice_  # nothing stays settled
+    assert again.selection_ == first.selection_
+    assert again.fit(X, y).selection_ == first.selection_  # nothing stays settled
 
 
 def test_an_estimator_that_settles_nothing_is_fitted_each_time():

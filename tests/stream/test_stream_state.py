@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from stream_rows import turning
 
-from solah import LinguisticTreeClassifier, SelfOrganisedHierarchyClassifier
+from solah import LinguisticTreeClassifier, RuleClassifier
 from solah.exceptions import DataError, ModelFormatError
 from solah.model.format import model_hash
 from solah.stream import StreamLearner
@@ -40,7 +40,7 @@ def test_it_goes_on_where_it_was(tmp_path, stop, detector):
 @pytest.mark.parametrize("stop", [100, 330, 490])
 def test_what_was_settled_is_kept(tmp_path, stop):
     X, y = turning(700, 350)
-    hierarchy = SelfOrganisedHierarchyClassifier(max_rules=9, interactions=0)
+    hierarchy = RuleClassifier(max_rules=9, interactions=0)
     whole, part = (StreamLearner(hierarchy, **QUICK) for _ in range(2))
     expected, found = whole.learn(X, y), part.learn(X[:stop], y[:stop])
     part.save(tmp_path)

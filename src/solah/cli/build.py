@@ -29,9 +29,9 @@ def build(rules: RulesFile, screen: Screen, output: OutputFile = Path("model.jso
     Example: solah build model.rules -o model.json
     """
     from solah.cli.wording import plural
+    from solah.edit import load_rules
     from solah.explain.legend import count_rules
     from solah.model import save_document
-    from solah.rulefile import load_rules
 
     model = load_rules(rules)
     save_document(model, output)

@@ -14,7 +14,7 @@ from solah.data import to_text
 from solah.data.spreadsheets import guarded, table_writer
 from solah.explain.novelty import name_doubts
 from solah.model import Task
-from solah.runtime.judging import Judge
+from solah.model.decide import PolicyDecider
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.kernels.arrays import Float
-    from solah.runtime import Evaluator
+    from solah.model.predictor import Predictor
 
 PREDICTION = "prediction"
 EVIDENCE = "evidence"
@@ -64,7 +64,7 @@ class Decider:
 
     Parameters
     ----------
-    evaluator : what decides
+    predictor : what decides
     keep : the columns to copy; names may be joined by commas
     note : called with what the user should know
     with_evidence : whether to say how much evidence is behind a decision
@@ -73,20 +73,20 @@ class Decider:
 
     def __init__(
         self,
-        evaluator: Evaluator,
+        predictor: Predictor,
         keep: Iterable[str],
         note: Callable[[str], None],
         *,
         with_evidence: bool = False,
         recordings: str | None = None,
     ) -> None:
-        self._evaluator = evaluator
+        self._predictor = predictor
         self._with_evidence = with_evidence
-        self._goal = evaluator.model_.goal
+        self._goal = predictor.model_.goal
         self._recordings = recordings
-        model = evaluator.model_
+        model = predictor.model_
         is_judged = model.policy is not None or (model.domain is not None and model.goal.states)
-        self._judge = Judge(model, evaluator.n_threads) if is_judged else None
+        self._judge = PolicyDecider(model, predictor.n_threads) if is_judged else None
         self._keep = list(keep)
         self._note = note
         self._output_names: dict[str, str] | None = None
@@ -99,20 +99,20 @@ class Decider:
             output: to_text(table.column(name)).values.tolist()
             for name, output in self._output_names.items()
         }
-        evidence = self._evaluator.evidence(table).tolist() if self._with_evidence else None
+        evidence = self._predictor.evidence(table).tolist() if self._with_evidence else None
         if self._goal.task is Task.REGRESSION:
-            numbers = self._evaluator.predict(table)
+            numbers = self._predictor.predict(table)
             return Decisions(kept, numbers.tolist(), (), np.empty((len(numbers), 0)), evidence)
         if self._judge is not None:
             return self._judged(self._judge, table, kept, evidence)
-        beliefs = self._evaluator.beliefs(table)
+        beliefs = self._predictor.beliefs(table)
         states = self._goal.states
         chosen = [states[place] for place in self._goal.decide(beliefs).tolist()]
         return Decisions(kept, chosen, states, beliefs, evidence)
 
     def _judged(
         self,
-        judge: Judge,
+        judge: PolicyDecider,
         table: Table,
         kept: dict[str, list[str | None]],
         evidence: list[float] | None,
@@ -126,7 +126,7 @@ class Decider:
             judged.states,
             judged.beliefs,
             evidence,
-            judged.settled if self._evaluator.model_.policy is not None else None,
+            judged.settled if self._predictor.model_.policy is not None else None,
             [*map(name_doubts, judged.doubts.tolist())],
         )
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from solah.explain.weights import numbers_of
 from solah.export.agreement import require_agreement
 from solah.model import Task
 from solah.model.encode import MISSING, encode_goal
-from solah.model.evaluate import predict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,13 +20,12 @@ if TYPE_CHECKING:
 
 
 def check_device(
-    full: Model,
     model: Model,
     exported: Export | Blob | Program,
     table: Table | None,
     min_agreement: float,
 ) -> dict[str, Any]:
-    """Compare the device with the model, and the model with what it was before it was shrunk.
+    """Compare the device with the model.
 
     Without a table rows are drawn. An export that decides too few rows as the model is refused.
     """
@@ -36,18 +33,7 @@ def check_device(
     about: dict[str, Any] = {"rows": found.n_rows, "drawn": table is None}
     if found.n_clipped:
         about |= {"clipped_rows": found.n_clipped, "clipped": dict(found.clipped)}
-    given_up = {} if full is model or table is None else _given_up(full, model, table)
-    return {**about, **given_up, **_described(model, found, table)}
-
-
-def _given_up(full: Model, model: Model, table: Table) -> dict[str, Any]:
-    """Say how far a shrunk model decides as it did before."""
-    before, after = (predict(one, table) for one in (full, model))
-    if model.goal.task is Task.REGRESSION:
-        return {"mean_change": float(abs(numbers_of(model.goal, after - before)).mean())}
-    decided = model.goal.decide(before)
-    kept = float((decided == model.goal.decide(after)).mean())
-    return {"kept_decisions": kept, **_accuracies(model, table, accuracy_before=decided)}
+    return {**about, **_described(model, found, table)}
 
 
 def _described(model: Model, found: Agreement, table: Table | None) -> dict[str, Any]:
@@ -74,18 +60,14 @@ def _accuracies(model: Model, table: Table, **decided: Places) -> dict[str, floa
 
 def spell_findings(found: dict[str, Any], who: str = "device") -> dict[str, str]:
     """Write what was found for people; who decided is a device, or a part of a program."""
-    change = found.get("mean_change")
     on_device = "accuracy on the device" if who == "device" else f"accuracy of the {who}"
     return {
         "rows": f"{found['rows']:,}{', drawn' if found['drawn'] else ''}",
         "rows with clipped readings": _clipped(found),
-        "decided as before": _percent(found.get("kept_decisions")),
-        "mean change": "" if change is None else f"{change:.2g}",
         "the same decision": _percent(found.get("same_decisions")),
         "the same settled decision": _percent(found.get("same_settled")),
         "nearly the same number": _percent(found.get("near_estimates")),
         "largest difference": f"{found['largest_difference']:.2g}",
-        "accuracy before": _percent(found.get("accuracy_before")),
         "accuracy of the model": _percent(found.get("accuracy")),
         on_device: _percent(found.get("accuracy_on_device")),
     }

@@ -70,7 +70,7 @@ def _rows(
 
 def _show(screen: Screen, found: "ModelDiff", *, everything: bool) -> None:
     from solah.cli.views import heading
-    from solah.difference.as_text import MOST_FLIPS, MOST_LINES, sections
+    from solah.difference.values import MOST_FLIPS, MOST_LINES, sections
 
     limits = (None, None) if everything else (MOST_LINES, MOST_FLIPS)
     for number, section in enumerate(sections(found, *limits)):

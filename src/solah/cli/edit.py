@@ -49,7 +49,7 @@ def edit(
 
     Example: solah edit model.json --set "if smoke is high then alarm +3" --reason "fire drill"
     """
-    from solah.editing import Editor
+    from solah.edit import Editor
     from solah.exceptions import ParameterError
     from solah.model import load_document
     from solah.model.edits import edit_record

@@ -189,7 +189,7 @@ def _write(
 
 def _write_page(explanations: "Iterator[Explanation]", top: int | None, goal: str) -> int:
     from solah.exceptions import DataError
-    from solah.explain.explanation_html import as_page
+    from solah.explain.html import as_page
 
     shown = list(islice(explanations, _MOST_ON_A_PAGE + 1))
     if len(shown) > _MOST_ON_A_PAGE:

@@ -77,8 +77,8 @@ MaxFlash = Annotated[
     _export_option(
         "--max-flash",
         metavar="BYTES",
-        help="Join or leave out the rules that matter least until code and tables fit into so much "
-        "flash, such as 2048 or 4k, by an estimate for Cortex-M0+.",
+        help="Write nothing if code and tables take more flash than this, such as 2048 or 4k, by "
+        "an estimate for Cortex-M0+.",
     ),
 ]
 MinAgreement = Annotated[
@@ -97,8 +97,7 @@ Part = Annotated[
     _export_option(
         "--part",
         metavar="NAME",
-        help="Only this tree or fusion of the model, with what is below it; for a node of a "
-        "network.",
+        help="Only this part of the model, with what is below it; for a node of a network.",
     ),
 ]
 Learn = Annotated[
@@ -221,22 +220,22 @@ def export(
     _check_options(to, numbers, max_flash, learning, test_rows)
     _check_trust(to, sign, new_key, counter)
     _check_table(to, table, key)
-    full = load_document(model)
+    most_bytes = None if max_flash is None else _bytes(max_flash)
+    document = load_document(model)
     if part is not None:
-        full = part_of(full, part)
-    document, shrunk = _shrunk(full, max_flash, numbers or "float")
+        document = part_of(document, part)
     called = name or identifier(model.stem, "model")
     exported = (
         _program(document, to, called, table, key)
         if to in _PROGRAMS
-        else _exported(document, to, numbers, called, learning)
+        else _exported(document, to, numbers, called, learning, most_bytes)
     )
     rows = None if data is None else read_source(data, reading.read_options(), document).table
     found = None
     if exported.twin is None:
         screen.note("node is not installed, so the module was not compared with the model")
     else:
-        found = check_device(full, document, exported, rows, min_agreement)
+        found = check_device(document, exported, rows, min_agreement)
     for warning in exported.warnings:
         screen.note(warning)
     if document.signals is not None and to in _PROGRAMS:
@@ -253,8 +252,8 @@ def export(
     if screen.json:
         about = {"name": exported.name, "to": to, "numbers": exported.numbers}
         paths = [str(file) for file in (*written, *keys)]
-        screen.document({**about, "files": paths, "shrunk": shrunk, "check": found})
-    _show(screen, [*written, *keys], shrunk, found, _PROGRAMS.get(to, "device"))
+        screen.document({**about, "files": paths, "check": found})
+    _show(screen, [*written, *keys], found, _PROGRAMS.get(to, "device"))
 
 
 def _left_out(to: Form) -> str:
@@ -284,10 +283,6 @@ def _check_options(
         )
     if what is not None and learning is not None:
         raise ParameterError(f"{what} does not learn; --learn is for C and its libraries")
-    if learning is not None and max_flash is not None:
-        raise ParameterError(
-            "--max-flash does not know what learning costs; use 'solah fit --max-rules' instead"
-        )
     if learning is not None and numbers == "float":
         raise ParameterError("a device learns in integers; leave --numbers out")
 
@@ -377,7 +372,12 @@ def _program(
 
 
 def _exported(
-    model: "Model", to: Form, numbers: OptionalNumbers, name: str, learning: "Pace | None"
+    model: "Model",
+    to: Form,
+    numbers: OptionalNumbers,
+    name: str,
+    learning: "Pace | None",
+    max_flash: int | None,
 ) -> "Export | Blob":
     from solah.export import export_blob, export_c, export_micropython
 
@@ -386,26 +386,8 @@ def _exported(
     if to == "blob":
         return export_blob(model, name=name)
     usual: Numbers = "q15" if learning else "float"
-    return export_c(model, name=name, numbers=numbers or usual, learning=learning)
-
-
-def _shrunk(
-    model: "Model", max_flash: str | None, numbers: "Numbers"
-) -> "tuple[Model, dict[str, Any] | None]":
-    """Bring a model below a limit, if there is one; return what became of it, too."""
-    if max_flash is None:
-        return model, None
-    from solah.export.costs import model_costs
-    from solah.export.shrinking import shrink
-
-    limit = _bytes(max_flash)
-    small = shrink(model, limit, numbers)
-    sizes = [
-        (one.n_rules, len(one.attributes), model_costs(one, numbers).flash)
-        for one in (model, small)
-    ]
-    before, after = (dict(zip(("rules", "readings", "flash"), size, strict=True)) for size in sizes)
-    return small, {"max_flash": limit, "before": before, "after": after}
+    kind = numbers or usual
+    return export_c(model, name=name, numbers=kind, learning=learning, max_flash=max_flash)
 
 
 def _bytes(text: str) -> int:
@@ -425,7 +407,6 @@ def _bytes(text: str) -> int:
 def _show(
     screen: Screen,
     written: list[Path],
-    shrunk: dict[str, Any] | None,
     found: dict[str, Any] | None,
     who: str,
 ) -> None:
@@ -433,19 +414,7 @@ def _show(
     from solah.cli.views import facts, heading
 
     screen.say(heading("Written"), *(f"  {file}" for file in written))
-    if shrunk is not None:
-        limit = f"{shrunk['max_flash']:,} bytes of flash"
-        screen.say("", heading(f"What is left within {limit} (Cortex-M0+, estimated)"))
-        screen.result(facts(_left(shrunk)))
     if found is not None:
         screen.say("", heading(f"The {who}'s decisions beside the model's"))
         findings = spell_findings(found, who).items()
         screen.result(facts({name: value for name, value in findings if value}))
-
-
-def _left(shrunk: dict[str, Any]) -> dict[str, str]:
-    units = {"rules": "", "readings": "", "flash": " bytes"}
-    before, after = shrunk["before"], shrunk["after"]
-    if before == after:
-        return {name: f"{after[name]:,}{unit}, as before" for name, unit in units.items()}
-    return {name: f"{after[name]:,}{unit} of {before[name]:,}" for name, unit in units.items()}

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 8
-_ADD = "add"
 
 
 @dataclass(frozen=True)
@@ -58,31 +57,32 @@ class _Learnt:
 
     @property
     def depth(self) -> int:
-        return max(tree.shape.depth for tree in self.model.trees)
+        from solah.report import rule_depth
+
+        return rule_depth(self.model)
 
     @property
     def asked_for(self) -> list["Attribute"]:
         """The attributes that rules ask for."""
-        named = {one.name for tree in self.model.trees for one in tree.inputs}
+        named = {one.name for node in self.model.nodes for one in node.inputs}
         return [one for one in self.model.attributes if one.name in named]
 
     @property
     def interactions(self) -> list[list[str]]:
         """The attributes that have rules of several conditions, where rules add up."""
-        return [
-            [one.name for one in tree.inputs]
-            for tree in self.model.trees
-            if tree.scores is not None and len(tree.inputs) > 1
-        ]
+        return [list(term.features) for term in self.model.terms if len(term.features) > 1]
 
     @property
     def clusters(self) -> tuple[tuple[str, ...], ...] | None:
-        return getattr(self.estimator, "clusters_", None)
+        groups = getattr(self.estimator, "feature_groups_", None)
+        return getattr(self.estimator, "clusters_", groups)
 
     @property
     def given_clusters(self) -> int | str | None:
         """The paper's k."""
-        return getattr(self.estimator, "n_clusters", None)
+        groups = getattr(self.estimator, "feature_groups", None)
+        given = getattr(self.estimator, "n_clusters", groups)
+        return given if isinstance(given, int | str) else None
 
 
 @many_options(
@@ -244,7 +244,7 @@ def _learn(estimator: "Estimator", problem: "Problem", screen: Screen) -> None:
     """Learn, and show that something is done; some estimators have a bar of their own."""
     from solah.evaluation import groups_for
 
-    has_bar = hasattr(estimator, "verbose") and getattr(estimator, "fusion", _ADD) == _ADD
+    has_bar = hasattr(estimator, "verbose")
     if has_bar:
         estimator.set_params(verbose=screen.is_watched)
     with nullcontext() if has_bar else screen.working("learning"):
@@ -272,7 +272,7 @@ def _document(learnt: _Learnt) -> dict[str, Any]:
         "search": _search(learnt.estimator),
         "choice": _choice(learnt.estimator),
         "screening": _screening(learnt.estimator),
-        "left_out": getattr(learnt.estimator, "left_out_", None),
+        "left_out": getattr(learnt.estimator, "dropped_features_", None),
         "interactions": learnt.interactions,
         "rules": model.n_rules,
         "branches": model.n_branches,
@@ -345,9 +345,9 @@ def _spell_rules(learnt: _Learnt) -> dict[str, str | None]:
     from solah.cli.wording import plural
 
     model = learnt.model
-    n_paired = sum(tree.n_rules for tree in model.trees if len(tree.inputs) > 1)
+    n_paired = sum(term.n_rules for term in model.terms if len(term.features) > 1)
     conditions = f", {n_paired} of them with two conditions" if n_paired else ""
-    n_asked, n_groups = len(learnt.asked_for), len(model.fusions) - 1
+    n_asked, n_groups = len(learnt.asked_for), sum(len(one.groups) for one in model.sums)
     groups = f", in {plural(n_groups, 'group')}" if n_groups > 0 else ""
     return {
         "rules": f"{model.n_rules}{conditions}",
@@ -366,7 +366,7 @@ def _spell_words(learnt: _Learnt) -> str | None:
     least, most = min(sizes), max(sizes)
     each = f"{least}" if least == most else f"{least} to {most}"
     where = {
-        "learnt": f"learnt: they stand where {learnt.model.goal.name} changes",
+        "supervised": f"learnt: they stand where {learnt.model.goal.name} changes",
         "quantile": "from equal shares of the rows",
         "uniform": "from equal distances",
     }[learnt.estimator.word_kind_]
@@ -434,7 +434,7 @@ def _spell_search(estimator: "Estimator") -> str | None:
 
 def _spell_left_out(learnt: _Learnt) -> str | None:
     """Name the attributes that no rule speaks of, those first that tell most about the goal."""
-    left_out = getattr(learnt.estimator, "left_out_", None)
+    left_out = getattr(learnt.estimator, "dropped_features_", None)
     if left_out:
         names = sorted(left_out, key=lambda name: -left_out[name])
         shown = _some(f"{name} ({left_out[name]:.2f})" for name in names)

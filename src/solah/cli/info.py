@@ -87,7 +87,7 @@ def _kernel(*, whole_path: bool) -> dict[str, Any]:
     if chosen.name == native.name:
         reason = "compiled C"
     elif native.load() is not None:
-        reason = f"NumPy, as {choose.ENVIRONMENT_VARIABLE} asks for"
+        reason = f"NumPy, as {native.ENVIRONMENT_VARIABLE} asks for"
     elif library is None:
         reason = "NumPy, as solah was installed without a C compiler"
     else:

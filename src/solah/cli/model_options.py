@@ -227,7 +227,7 @@ class ModelOptions:
     """How a model is set; what is None stays as the estimator has it."""
 
     words: Annotated[
-        Literal["auto", "learnt", "quantile", "uniform"] | None,
+        Literal["auto", "supervised", "quantile", "uniform"] | None,
         _adding_option(
             help="Where words stand: where the goal changes, at equal shares of the rows, or at "
             "equal distances. Auto (default): quantiles, and learnt ones where clearly better.",
@@ -292,7 +292,7 @@ class ModelOptions:
         ),
     ] = None
     may_lose: Annotated[
-        Literal["groups", "attributes", "nothing"] | None,
+        Literal["groups", "features", "nothing"] | None,
         _adding_option(
             help="What may be lost when the model decides, all readings of a group or single "
             "attributes: rules are then fitted to such rows, too. A file of --placement means "
@@ -328,14 +328,6 @@ class ModelOptions:
         _adding_option(
             help="Add up what rules say (default), or stack trees, as the paper does. Options of "
             "trees and hierarchies stack trees as well.",
-        ),
-    ] = None
-    screen: Annotated[
-        float | None,
-        _adding_option(
-            metavar="NUMBER",
-            help="With very many attributes, keep so many that depend on the goal most; or, below "
-            "1, those with this dependence at least.",
         ),
     ] = None
     hierarchy: Annotated[
@@ -382,6 +374,14 @@ class ModelOptions:
             "--bias-corrected", help="Measure dependence without bias: fairer with few rows."
         ),
     ] = False
+    screen: Annotated[
+        float | None,
+        _stack_option(
+            metavar="NUMBER",
+            help="With very many attributes, keep so many that depend on the goal most; or, below "
+            "1, those with this dependence at least.",
+        ),
+    ] = None
     node: Annotated[
         Literal["tree", "cmac"] | None,
         _stack_option(help="Trees (default), or tables of all combinations of words."),

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from solah.cli.model_options import ALL, AUTO, MODELS
 from solah.estimators import (
+    PAPER,
     GeneticHierarchyClassifier,
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
+    RuleClassifier,
+    RuleRegressor,
     SelfOrganisedHierarchyClassifier,
-    SelfOrganisedHierarchyRegressor,
 )
-from solah.estimators.paper import PAPER
 from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
 from solah.kernels.choose import available_threads
 from solah.model import Task
@@ -28,8 +29,9 @@ Estimator = (
     LinguisticTreeClassifier
     | LinguisticTreeRegressor
     | LinguisticHierarchyClassifier
+    | RuleClassifier
+    | RuleRegressor
     | SelfOrganisedHierarchyClassifier
-    | SelfOrganisedHierarchyRegressor
     | GeneticHierarchyClassifier
 )
 
@@ -37,12 +39,12 @@ _TREE, _BY_HAND, _ORGANISED, _SEARCHED = MODELS
 _FOR_CLASSES: dict[str, type[Estimator]] = {
     _TREE: LinguisticTreeClassifier,
     _BY_HAND: LinguisticHierarchyClassifier,
-    _ORGANISED: SelfOrganisedHierarchyClassifier,
+    _ORGANISED: RuleClassifier,
     _SEARCHED: GeneticHierarchyClassifier,
 }
 _FOR_NUMBERS: dict[str, type[Estimator]] = {
     _TREE: LinguisticTreeRegressor,
-    _ORGANISED: SelfOrganisedHierarchyRegressor,
+    _ORGANISED: RuleRegressor,
 }
 
 _OF_ADDING = (
@@ -53,11 +55,12 @@ _OF_TREES = (
     *("labels", "placement", "criterion", "purity", "min_support", "max_depth", "leaves"),
     *("shrinkage", "rule_cost"),
 )
-_OF_STACKING = ("level_gap", "top", "bias_corrected")
+_OF_STACKING = ("level_gap", "top", "bias_corrected", "screen")
 _OF_HIERARCHIES = ("node", "belief_labels", "cross_fit")
+_OF_GROUPS = ("clusters", "group")
 _STACK_TREES = (*_OF_TREES, *_OF_STACKING, *_OF_HIERARCHIES)
 _MODELS_WITH = {
-    **dict.fromkeys((*_OF_ADDING, "clusters", "group", "fusion", "screen"), (_ORGANISED,)),
+    **dict.fromkeys((*_OF_ADDING, "clusters", "group", "fusion"), (_ORGANISED,)),
     **dict.fromkeys(_OF_STACKING, (_ORGANISED,)),
     **dict.fromkeys(_OF_HIERARCHIES, (_BY_HAND, _ORGANISED, _SEARCHED)),
     **dict.fromkeys((*_OF_TREES, "max_rules", "class_weight", "threshold"), MODELS),
@@ -65,18 +68,20 @@ _MODELS_WITH = {
     "hierarchy": (_BY_HAND,),
 }
 _FOR_CLASSES_ONLY = (
-    *("hierarchy", "fusion", "screen", "leaves", "shrinkage", "class_weight", "threshold"),
+    *("hierarchy", "fusion", "leaves", "shrinkage", "class_weight", "threshold"),
     "may_lose",
     *(*_OF_STACKING, *_OF_HIERARCHIES, "population", "generations", "time_budget", "cascade"),
 )
 _PARAMETERS = {
-    "attribute_cost": "attribute_costs",
+    "max_attributes": "max_features",
+    "attribute_cost": "feature_costs",
+    "required": "required_features",
+    "may_lose": "robust_to",
     "monotonic": "monotonic_cst",
     "interaction_set": "interaction_cst",
-    "clusters": "n_clusters",
-    "group": "groups",
+    "belief_labels": "belief_words",
     "threshold": "thresholds",
-    "labels": "n_labels",
+    "labels": "n_words",
     "population": "population_size",
     "generations": "n_generations",
 }
@@ -125,13 +130,15 @@ def make_models(
         _refuse_unplaced(names, problem.names, options)
     _refuse_strangers(names, given)
     stacks = _ORGANISED in names and _stacks_trees(names, options, is_number=is_number)
-    common = {"kinds": dict(problem.kinds), "n_jobs": jobs or available_threads()}
+    common = {"feature_types": dict(problem.kinds), "n_jobs": jobs or available_threads()}
     kinds_of_model = _FOR_NUMBERS if is_number else _FOR_CLASSES
     models: dict[str, Estimator] = {}
     for name in names:
         parameters = _parameters_of(name, given, stacks=stacks)
+        is_stacked = name == _ORGANISED and stacks
+        kind = SelfOrganisedHierarchyClassifier if is_stacked else kinds_of_model[name]
         settings = PAPER if options.paper and (stacks or name != _ORGANISED) else {}
-        models[name] = kinds_of_model[name].with_settings(settings, **common, **parameters)
+        models[name] = kind.with_settings(settings, **common, **parameters)
     return models
 
 
@@ -142,9 +149,7 @@ def spell_models(names: Iterable[str], estimators: Mapping[str, Estimator]) -> s
 
 def adds_up(estimator: Estimator) -> bool:
     """Whether an estimator learns rules whose evidence is added up."""
-    if isinstance(estimator, SelfOrganisedHierarchyClassifier):
-        return estimator.fusion in (AUTO, _ADD) and estimator.tree is None
-    return isinstance(estimator, SelfOrganisedHierarchyRegressor)
+    return isinstance(estimator, RuleClassifier | RuleRegressor)
 
 
 def _what(name: str, estimator: Estimator) -> str:
@@ -258,8 +263,10 @@ def _parameters_of(name: str, given: Mapping[str, Any], *, stacks: bool) -> dict
     found = {
         _PARAMETERS.get(option, option): value
         for option, value in given.items()
-        if name in _MODELS_WITH[option] and option not in without
+        if name in _MODELS_WITH[option] and option not in (*without, *_OF_GROUPS, "fusion")
     }
+    if name == _ORGANISED:
+        found |= _grouping(given, stacks=stacks)
     if found.get("max_rules") == ALL:
         found["max_rules"] = None
     if "hierarchy" in found:
@@ -267,6 +274,17 @@ def _parameters_of(name: str, given: Mapping[str, Any], *, stacks: bool) -> dict
     if name == _SEARCHED:
         found["random_state"] = _SEARCH_SEED
     return found
+
+
+def _grouping(given: Mapping[str, Any], *, stacks: bool) -> dict[str, Any]:
+    """Return which features belong together: as given by name, or how to find it."""
+    if "group" in given:
+        groups = given["group"]
+        return {"clusters": list(groups.values())} if stacks else {"feature_groups": groups}
+    if "clusters" not in given:
+        return {}
+    k = given["clusters"]
+    return {"n_clusters": k} if stacks else {"feature_groups": None if k == "each" else k}
 
 
 def _read_hierarchy(file_or_text: str) -> Hierarchy:

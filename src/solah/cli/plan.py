@@ -260,7 +260,7 @@ def _planned(
 
 def _unasked(model: "Model", placement: "Placement | None") -> list[str]:
     """Name what a placement has and the model does not ask."""
-    known = {one.name for one in (*model.attributes, *model.nodes)}
+    known = {one.name for one in model.attributes} | {part.name for part in model.parts}
     nodes = {} if placement is None else placement.nodes
     return [name for names in nodes.values() for name in names if name not in known]
 
@@ -311,7 +311,7 @@ def _duties(node: "NodePlan", home: "Mapping[str, str]") -> "RenderableType":
 
 
 def _spelt(part: str, home: "Mapping[str, str]") -> str:
-    """Name what travels: a tree or a fusion, or a reading."""
+    """Name what travels: a part of the model, or a reading."""
     return part if part in home else f"{part} (a reading)"
 
 

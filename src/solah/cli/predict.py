@@ -57,16 +57,16 @@ def predict(
     from solah.cli.sources import iter_source
     from solah.cli.wording import plural
     from solah.kernels.choose import available_threads
-    from solah.runtime import load_model
+    from solah.model.predictor import load_model
 
-    evaluator = load_model(model)
-    evaluator.n_threads = jobs or available_threads()
+    predictor = load_model(model)
+    predictor.n_threads = jobs or available_threads()
     options = reading.read_options()
-    windows = rows_of_recordings(evaluator.model_, data, options, samples)
+    windows = rows_of_recordings(predictor.model_, data, options, samples)
     tables = iter_source(data, options) if windows is None else iter([windows])
     keep = [*(WHERE if windows is not None else ()), *(keep or [])]
     recordings = None if windows is None else WHERE[0]
-    decider = Decider(evaluator, keep, screen.note, with_evidence=evidence, recordings=recordings)
+    decider = Decider(predictor, keep, screen.note, with_evidence=evidence, recordings=recordings)
     with opened(output) as file, row_progress(screen, output) as advance:
         writer = (json_writer if screen.json else csv_writer)(file)
         n_rows = _stream(tables, decider, writer, advance)

@@ -161,7 +161,7 @@ def spell_identifiers(names: tuple[str, ...]) -> str | None:
 
 def _without_identifiers(table: Table, known: Mapping[str, Any]) -> tuple[Table, tuple[str, ...]]:
     """Leave out columns that number the rows, before rows are split into folds."""
-    from solah.estimators.additive import without_identifiers
+    from solah.estimators.inputs import without_identifiers
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)

@@ -12,7 +12,7 @@ from solah.cli.verb import options_in
 
 if TYPE_CHECKING:
     from solah.explain.rule_list import Order, Rules
-    from solah.model import Fusion, Model, Tree
+    from solah.model import Model
 
 _choice_option = options_in("Which rules")
 _FORMAT_OF_SUFFIX = {
@@ -31,16 +31,21 @@ AttributeName = Annotated[
     str | None, _choice_option("--attribute", metavar="COL", help="Only those that look at it.")
 ]
 TreeName = Annotated[
-    str | None, _choice_option("--tree", metavar="NAME", help="Only those of this tree.")
+    str | None,
+    _choice_option(
+        "--tree", metavar="NAME", help="Only those of this tree or term ('rules on hue')."
+    ),
 ]
 Limit = Annotated[
     int | None,
-    _choice_option("-n", "--limit", min=1, metavar="N", help="Only the N first of each tree."),
+    _choice_option(
+        "-n", "--limit", min=1, metavar="N", help="Only the N first of each tree or term."
+    ),
 ]
 Sort = Annotated[
     Literal["effect", "support"],
     _choice_option(
-        help="What comes first in each tree: the rule with the largest effect, or with most rows."
+        help="What comes first in each tree or term: the largest effect, or the most rows."
     ),
 ]
 Format = Annotated[
@@ -64,7 +69,7 @@ def rules(
     form: Format = None,
     output: OutputFileOrStdout = STDOUT,
 ) -> None:
-    """Print the rules of a model as sentences, tree by tree, the strongest first.
+    """Print the rules of a model as sentences, feature by feature, the strongest first.
 
     Where rules add up, a rule states the share of a class among its rows, and what it adds; what
     there is to begin with comes first. Else a decision has the belief in it behind it. Support is
@@ -72,18 +77,19 @@ def rules(
 
     Example: solah rules model.json --class yes --sort support -o rules.md
     """
-    from solah.cli.wording import plural
-    from solah.explain.rule_list import Rules
     from solah.model import load_document
-    from solah.report import strongest
 
     written_as = choose_format(form, output, _FORMAT_OF_SUFFIX, as_json=screen.json)
     document = load_document(model)
     if written_as == "rules":
         _write_file(document, screen, output, chosen=(class_name, attribute, tree, limit))
         return
+    from solah.cli.wording import plural
+    from solah.explain.rule_list import Rules
+    from solah.report import strongest
+
     every = _choose(document, class_name, attribute, tree)
-    chosen = Rules(strongest(_sorted_in_trees(every, sort), limit), document)
+    chosen = Rules(strongest(_sorted_in_parts(every, sort), limit), document)
     with printed_to(output):
         _write(screen, chosen, written_as)
     if output != STDOUT:
@@ -94,8 +100,8 @@ def _write_file(
     model: "Model", screen: Screen, output: Path, chosen: tuple[str | int | None, ...]
 ) -> None:
     """Write the whole model as a rules file."""
+    from solah.edit import write_rules
     from solah.exceptions import ParameterError
-    from solah.rulefile import write_rules
 
     if any(one is not None for one in chosen):
         raise ParameterError("a rules file has the whole model, so no rules can be chosen")
@@ -113,9 +119,9 @@ def _choose(
     return rules_of(model).filter(class_name, attribute, tree)
 
 
-def _sorted_in_trees(rules: "Rules", order: "Order") -> "Rules":
-    """Sort the rules of each tree, and leave the trees in their order."""
-    places = {tree.name: place for place, tree in enumerate(rules.model.trees)}
+def _sorted_in_parts(rules: "Rules", order: "Order") -> "Rules":
+    """Sort the rules of each term and tree, and leave these in their order."""
+    places = {part.name: place for place, part in enumerate(rules.model.parts)}
     return rules.sort(order).sort(key=lambda rule: places[rule.tree])
 
 
@@ -132,15 +138,14 @@ def _write(screen: Screen, rules: "Rules", form: str) -> None:
 
 def _as_json(rules: "Rules") -> dict[str, object]:
     from solah.explain.legend import count_rules
-    from solah.report import describe_attribute, describe_fusion, describe_goal, describe_tree
+    from solah.report import describe_attribute, describe_goal, describe_parts
 
     model = rules.model
     return {
         "goal": describe_goal(model.goal),
         "n_rules": count_rules(model),
         "start": rules.start or None,
-        "trees": [describe_tree(tree) for tree in model.trees],
-        "fusions": [describe_fusion(fusion) for fusion in model.fusions],
+        "parts": describe_parts(model),
         "rules": rules.to_dicts(),
         "attributes": [describe_attribute(attribute) for attribute in rules.attributes],
     }
@@ -149,42 +154,21 @@ def _as_json(rules: "Rules") -> dict[str, object]:
 def _show(screen: Screen, rules: "Rules") -> None:
     from solah.cli.views import heading, rule_sentence, words_of
     from solah.cli.wording import plural
-    from solah.explain.legend import count_rules, explain_adding, explain_beliefs
-    from solah.explain.rules import told_rules
+    from solah.explain.legend import explain_adding, explain_beliefs, explain_number
+    from solah.report import describe_parts
 
     model = rules.model
-    trees = "" if rules.are_of_one_tree else f" in {plural(len(model.trees), 'tree')}"
-    screen.say(heading(f"{model.goal.name}: {_sizes(count_rules(model), len(rules), trees)}"))
-    if about := explain_beliefs(rules):
-        screen.say(about)
-    screen.say(*map(_explain_fusion, model.fusions))
-    if about := explain_adding(model):
+    screen.say(heading(f"{model.goal.name}: {explain_number(rules)}"))
+    for about in filter(None, (explain_beliefs(rules), explain_adding(model))):
         screen.say(about)
     if rules.start:
         screen.result(*rules.start.splitlines())
-    for tree in model.trees:
-        of_tree = [rule for rule in rules if rule.tree == tree.name]
-        if of_tree and not rules.are_of_one_tree:
-            n_rules = len(told_rules(tree, model.goal))
-            screen.say("", heading(_tree_heading(tree, n_rules, len(of_tree))))
-        screen.result(*map(rule_sentence, of_tree))
+    for part in describe_parts(model):
+        of_part = [rule for rule in rules if rule.tree == part["name"]]
+        if of_part and not rules.are_of_one_tree:
+            shown = "" if len(of_part) == part["rules"] else f", {len(of_part):,} shown"
+            sizes = f"{plural(part['rules'], 'rule')}{shown}"
+            screen.say("", heading(f"{part['name']} ({sizes}) ← {', '.join(part['inputs'])}"))
+        screen.result(*map(rule_sentence, of_part))
     if any(attribute.is_continuous for attribute in rules.attributes):
         screen.say("", heading("The words"), words_of(rules.attributes))
-
-
-def _sizes(n_rules: int, n_shown: int, where: str = "") -> str:
-    from solah.cli.wording import plural
-
-    shown = "" if n_shown == n_rules else f", {n_shown:,} shown"
-    return f"{plural(n_rules, 'rule')}{where}{shown}"
-
-
-def _tree_heading(tree: "Tree", n_rules: int, n_shown: int) -> str:
-    """Name a tree, its size and what it looks at, as where it is drawn."""
-    inputs = ", ".join(attribute.name for attribute in tree.inputs)
-    return f"{tree.name} ({_sizes(n_rules, n_shown)}) ← {inputs}"
-
-
-def _explain_fusion(fusion: "Fusion") -> str:
-    """Name the trees below a fusion."""
-    return f"{fusion.name} adds up the evidence of trees: {', '.join(fusion.origins)}"

@@ -258,14 +258,14 @@ def _compare(
     from solah.data import iter_tables, to_numbers, to_text
     from solah.data.spelling import spell
     from solah.model.document import Task
-    from solah.runtime import Evaluator
+    from solah.model.predictor import Predictor
 
     is_number = model.goal.task is Task.REGRESSION
     read, spelt = (to_numbers, repr) if is_number else (to_text, spell)
     alike, right, known, first = 0, 0, 0, 0
     errors: list[float] = []
     for table in iter_tables(file, options=options):
-        own = [spelt(one) for one in Evaluator(model).predict(table).tolist()]
+        own = [spelt(one) for one in Predictor(model).predict(table).tolist()]
         truth = (
             read(table.column(model.goal.name)).values.tolist()
             if model.goal.name in table.names

@@ -205,9 +205,8 @@ def not_numbers(column: Column, first_row: int = 1) -> DataError:
     if len(rows) > 1:
         many = f"{len(rows)} values that are not numbers"
     cause = f"column {name!r} has {many} (first: {word!r}, row {first_row + rows[0]})"
-    as_names = (
-        f"declare it categorical with kinds={{{name!r}: 'categorical'}} (--categorical {name})"
-    )
+    declared = f"feature_types={{{name!r}: 'categorical'}}"
+    as_names = f"declare it categorical with {declared} (--categorical {name})"
     words = [cell for cell, _ in Counter(column.values[rows].tolist()).most_common()]
     if all(read_number(one) is not None for one in words):
         return DataError(f"{cause}; write all of its numbers alike, or {as_names}")
@@ -304,7 +303,8 @@ def _number_key(value: State) -> Hashable:
     number = read_number(value) if isinstance(value, str) else float(value)
     if number is None or number != number:
         return str(value)
-    return float(f"{number:.7g}") if abs(number) < 1e7 else number
+    rounded = float(f"{number:.7g}")
+    return rounded if abs(rounded) < 1e7 else number
 
 
 def _truth_key(value: State) -> Hashable:

@@ -16,6 +16,7 @@ How a frame's types are taken:
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     from numpy.typing import NDArray
 
+_FEW_ROWS = 1_000
+
 
 def is_frame(obj: object) -> bool:
     """Tell whether an object is a data frame that :func:`from_frame` takes.
@@ -43,11 +46,16 @@ def is_frame(obj: object) -> bool:
     >>> is_frame([[1.0, 2.0]])
     False
     """
-    if isinstance(obj, (np.ndarray, list, tuple)):
-        return False  # the common case needs no import
+    if isinstance(obj, (np.ndarray, list, tuple, str, os.PathLike)):
+        return False  # the common cases need no import
     import narwhals.stable.v2 as nw
 
     return bool(nw.dependencies.is_into_dataframe(obj))
+
+
+def is_dask(data: object) -> bool:
+    """Tell whether data are a collection of Dask."""
+    return hasattr(data, "__dask_graph__") and type(data).__module__.startswith("dask")
 
 
 def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
@@ -80,23 +88,50 @@ def from_frame(frame: Any, only: Collection[str] | None = None) -> Table:
     """
     import narwhals.stable.v2 as nw
 
+    is_small = nw.dependencies.is_pandas_dataframe(frame) and len(frame) <= _FEW_ROWS
+    found = _columns_by_type(frame) if is_small else _each_series(frame)
+    columns = {}
+    for name in only or found:
+        part = None if name in found else date_part(name, found)
+        source = name if part is None else part.column
+        if source not in found:
+            raise ColumnError.unknown(name, list(found))
+        one = found[source]
+        columns[source] = one if isinstance(one, Column) else _column(source, one)
+    return Table(tuple(columns.values()), len(frame))
+
+
+def _each_series(frame: Any) -> dict[str, Column | nw.Series[Any]]:
+    """Return the series of a frame by name."""
+    import narwhals.stable.v2 as nw
+
     try:
-        native = nw.from_native(frame, eager_only=True)
-        series = list(native.iter_columns())
+        series = list(nw.from_native(frame, eager_only=True).iter_columns())
     except nw.exceptions.DuplicateError as error:
         found = " ".join(str(error).split())
         raise ColumnError(f"a column name of the frame is there twice: {found}") from None
-    names = _names([one.name for one in series])
-    series_of = dict(zip(names, series, strict=True))
-    columns = {}
-    for name in only or names:
-        if name in series_of:
-            columns[name] = _column(name, series_of[name])
-        elif part := date_part(name, series_of):
-            columns.setdefault(part.column, _column(part.column, series_of[part.column]))
+    return dict(zip(_names([one.name for one in series]), series, strict=True))
+
+
+def _columns_by_type(frame: Any) -> dict[str, Column | nw.Series[Any]]:
+    """Return the columns of a pandas frame by name: those of one NumPy type at once, else series.
+
+    For a few rows this takes a fraction of the time of one series after the other.
+    """
+    places: dict[np.dtype[Any] | None, list[int]] = {}
+    for j, dtype in enumerate(frame.dtypes.tolist()):
+        is_number = isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+        places.setdefault(dtype if is_number else None, []).append(j)
+    names = _names(frame.columns.tolist())
+    found: dict[str, Column | nw.Series[Any]] = {}
+    for dtype, of_type in places.items():
+        part = frame if len(places) == 1 else frame.iloc[:, of_type]
+        if dtype is None:
+            found |= _each_series(part)
         else:
-            raise ColumnError.unknown(name, names)
-    return Table(tuple(columns.values()), len(native))
+            values = part.to_numpy()
+            found |= {names[j]: Column(names[j], values[:, k]) for k, j in enumerate(of_type)}
+    return {name: found[name] for name in names}
 
 
 def frame_names(frame: Any) -> list[str]:
@@ -128,11 +163,15 @@ def _names(names: list[Any]) -> list[str]:
             f"some columns have names that are not text, such as {spell(shown)}; make all of "
             "them text: frame.columns = frame.columns.astype(str)"
         )
-    texts = ["" if name is None or name != name else spell(name) for name in names]
+    texts = [name if isinstance(name, str) else _as_text(name) for name in names]
     text, times = Counter(texts).most_common(1)[0] if texts else ("", 0)
     if times > 1:
         raise ColumnError(f"column {text!r} is there twice; rename one of them")
     return texts
+
+
+def _as_text(name: Any) -> str:
+    return "" if name is None or name != name else spell(name)
 
 
 def _column(name: str, series: nw.Series[Any]) -> Column:

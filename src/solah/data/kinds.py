@@ -272,7 +272,7 @@ def _check_states(column: Column, kind: Kind) -> None:
     if kind is Kind.BINARY and n_states > 2:
         raise DataError(
             f"column {column.name!r} is declared binary but has {n_states} distinct values; "
-            f"declare it categorical with kinds={{{column.name!r}: 'categorical'}} "
+            f"declare it categorical with feature_types={{{column.name!r}: 'categorical'}} "
             f"(--categorical {column.name})",
             remedy=f"--categorical {column.name}",
         )

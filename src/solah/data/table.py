@@ -60,7 +60,7 @@ class Column:
 
     def rows(self, start: int, stop: int) -> Column:
         """Return a slice of the column, without copying."""
-        return replace(self, values=self.values[start:stop])
+        return Column(self.name, self.values[start:stop], self.order, self.nominal, self.note)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from solah.data import Table, as_array, from_array, from_frame, is_frame
 from solah.data import settle as settle_kinds
 from solah.dependence.table import TableColumns, read_column
@@ -12,6 +14,7 @@ from solah.exceptions import DataError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
@@ -38,6 +41,15 @@ class Dependence:
     matrix: Float
     relevance: Float
     method: str
+
+    def matrix_of(self, names: Sequence[str]) -> Float:
+        """Return the matrix of other columns, in their order; NaN for those not measured."""
+        place_of = {name: place for place, name in enumerate(self.names)}
+        there = [place for place, name in enumerate(names) if name in place_of]
+        places = [place_of[names[place]] for place in there]
+        matrix = np.full((len(names), len(names)), np.nan)
+        matrix[np.ix_(there, there)] = self.matrix[np.ix_(places, places)]
+        return matrix
 
 
 def distance_correlation(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from solah.device.layout import leaf_rules
-from solah.model.monotone import leaf_table, signs_of
+from solah.model.monotone import signs_of
+from solah.model.program import Grid
 
 if TYPE_CHECKING:
     from solah.device.fixed_tables import FixedTables
@@ -45,18 +45,23 @@ def _of(line: Integers, state: int) -> int:
 
 def learnt_bounds(model: Model, tables: FixedTables) -> tuple[Bound, ...]:
     """List what the rules of a model keep while they learn."""
+    program = model.program
     walks = {walk.name: walk for walk in tables.walks}
+    terms = [term for stage in program.stages for term in stage.terms]
     found: dict[Bound, None] = {}
     for promise in model.monotonic:
-        for tree in model.trees:
-            if promise.attribute not in tree.origins:
+        feature = program.features.index(promise.attribute)
+        signs = signs_of([promise], model.goal.size)
+        classes = list(
+            zip(signs.argmax(axis=1).tolist(), signs.argmin(axis=1).tolist(), strict=True)
+        )
+        for term in terms:
+            axes = [program.axes[axis] for axis in term.axes]
+            sides = [j for j, axis in enumerate(axes) if axis.is_read and axis.source == feature]
+            if not sides or not isinstance(term.cells, Grid):
                 continue
-            first_rule, rules = walks[tree.name].first_rule, leaf_rules(tree)
-            place = [attribute.name for attribute in tree.inputs].index(promise.attribute)
-            lines = first_rule + rules[np.moveaxis(leaf_table(tree), place, 0)]
+            lines = walks[term.name].first_rule + np.moveaxis(term.cells.rules, sides[0], 0)
             steps = np.stack([lines[:-1].ravel(), lines[1:].ravel()], axis=1)
-            signs = signs_of([promise], model.goal.size)
-            classes = zip(signs.argmax(axis=1).tolist(), signs.argmin(axis=1).tolist(), strict=True)
             for more, less in classes:
                 for lower, higher in steps[steps[:, 0] != steps[:, 1]].tolist():
                     found[Bound(lower, higher, more, less)] = None

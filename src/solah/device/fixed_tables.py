@@ -154,7 +154,9 @@ class _Tables:
         self._curves: list[CurveRow] = []
         self._states: list[StateRow] = []
         self._walks: list[FixedWalk] = []
-        self._learnt: list[Integers] = []
+        # A constant has no rules, and learns nothing.
+        n_values = len(layout.stages[-1].start)
+        self._learnt: list[Integers] = [np.empty((0, n_values), dtype=np.int64)]
 
     def tables(self) -> FixedTables:
         stages = tuple(self._stage(stage) for stage in self._layout.stages)

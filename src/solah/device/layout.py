@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float, Int32
     from solah.model.attributes import Attribute
-    from solah.model.document import Model, Tree
+    from solah.model.document import Model
     from solah.model.program import Axis, Program, Stage, Term
 
 NO_RULE = 2**16 - 1
@@ -199,11 +199,6 @@ def lay_out(model: Model, *, only_walks: bool = False) -> Layout:
         Whether all terms become walks, as learning requires.
     """
     return _Builder(model, only_walks).layout()
-
-
-def leaf_rules(tree: Tree) -> Int32:
-    """Return the rule of each leaf of a tree: its index in the term of the program."""
-    return np.searchsorted(np.unique(tree.heads[tree.leaves]), tree.heads).astype(np.int32)
 
 
 class _Builder:

@@ -1,33 +1,13 @@
-"""Compares two model documents, and what they decide on rows.
+"""Compares two models, and their decisions on rows.
 
-diffing.py    two models, rows  -> a ModelDiff
-  structure.py   goal, attributes, words and groups that differ
-  evidence.py    what rules add, compared as functions of the readings
-  trees.py       trees, branch by branch where they have the same ones
-  decisions.py   rows            -> decisions that flip, and scores before and after
-values.py     what a ModelDiff holds
-spelling.py   numbers, as far as they must be written out to be told apart
-as_text.py    a ModelDiff       -> lines of text
+diffing.py     two models, rows -> a ModelDiff: targets, features, words, groups, policies
+  rules.py        terms and linguistic trees
+  decisions.py    decisions on rows, and metrics
+values.py      the parts of a ModelDiff, and its text
+spelling.py    two numbers, in as many digits as distinguish them
 """
 
 from solah.difference.diffing import diff
-from solah.difference.values import (
-    ClassChange,
-    ClassScoresOf,
-    Decisions,
-    Difference,
-    Estimates,
-    Flip,
-    ModelDiff,
-)
+from solah.difference.values import ClassChange, Decisions, Difference, Flip, ModelDiff
 
-__all__ = [
-    "ClassChange",
-    "ClassScoresOf",
-    "Decisions",
-    "Difference",
-    "Estimates",
-    "Flip",
-    "ModelDiff",
-    "diff",
-]
+__all__ = ["ClassChange", "Decisions", "Difference", "Flip", "ModelDiff", "diff"]

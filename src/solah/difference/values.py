@@ -1,32 +1,32 @@
-"""What differs between two models, and between their decisions."""
+"""The differences between two models and between their decisions, as objects and as text."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from solah.data.spelling import count, spell_number
+from solah.model.provenance import Provenance, provenance_record
 
-    from solah.model import Provenance
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 Part = Literal["goal", "attribute", "words", "group", "rule", "tree", "policy", "figures"]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that differs.
+    """One difference.
 
     Attributes
     ----------
-    part : what kind of thing
-    name : its name: an attribute's, a group's, a tree's
+    part : the kind of thing that differs
+    name : its name: of a feature, a group, a node
     text : the difference as a sentence
-    size : how large it is: of rules in log-odds or in the unit of the goal, of words as a share of
-        the attribute's range, of attributes as a share of what was learnt (1 for those that came
-        or went); 0 where there is no measure
+    size : of rules in log-odds or in the unit of the target, of words as a share of the feature's
+        range, of features as a share of importance (1 for those that came or went); else 0
     details : the figures behind the sentence, ready for JSON
     """
 
@@ -35,10 +35,6 @@ class Difference:
     text: str
     size: float = 0.0
     details: Mapping[str, Any] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
-        return {**vars(self), "details": dict(self.details)}
 
     def __str__(self) -> str:
         return self.text
@@ -51,9 +47,9 @@ class Flip:
     Attributes
     ----------
     row : its number, from 1
-    before, after : the decisions; classes, or estimates of a number
-    truth : what is true; None if it is not known
-    belief_before, belief_after : the belief in each decision; None for a number
+    before, after : the decisions: classes, or numbers
+    truth : the true class or number; None if it is not known
+    belief_before, belief_after : the probability of each decision; None for a number
     """
 
     row: int
@@ -63,165 +59,83 @@ class Flip:
     belief_before: float | None = None
     belief_after: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
-        return dict(vars(self))
 
-
-@dataclass(frozen=True)
-class ClassScoresOf:
-    """How well one of the models decides on the rows of which the truth is known.
-
-    Attributes
-    ----------
-    accuracy, log_loss, brier : as in :class:`solah.evaluation.ClassScores`
-    calibration_error : the expected calibration error of the belief in the decision
-    """
-
-    accuracy: float
-    log_loss: float
-    brier: float
-    calibration_error: float
+Pair = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
 class ClassChange:
-    """What changes for a class; each is a pair of before and after.
+    """The changes for a class; each is a pair of before and after.
 
     Attributes
     ----------
     name : the class
-    n_rows : how many rows are of it; it is no pair
-    decided : how many rows are decided for it
-    recall : the share of its rows that is decided for it; None if it has none
-    precision : the share of the rows decided for it that is of it; None if there are none
-    calibration_error : the expected calibration error of the belief in it
+    n_rows : the number of its rows
+    decided : the number of rows that are decided for it
+    recall : the share of its rows that are decided for it; None without such rows
+    precision : the share of the rows decided for it that are of it; None without such rows
+    calibration_error : the expected calibration error of its probability
     """
 
     name: str
     n_rows: int
     decided: tuple[int, int]
-    recall: tuple[float | None, float | None]
-    precision: tuple[float | None, float | None]
-    calibration_error: tuple[float | None, float | None]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
-        return {
-            "class": self.name,
-            "rows": self.n_rows,
-            "decided": list(self.decided),
-            "recall": list(self.recall),
-            "precision": list(self.precision),
-            "calibration_error": list(self.calibration_error),
-        }
+    recall: Pair
+    precision: Pair
+    calibration_error: Pair
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """What two models decide on the same rows.
+    """The decisions of two models on the same rows, or their predictions of a number.
 
     Attributes
     ----------
-    n_rows : how many rows there are
-    n_known : of how many both models know the true class
-    flips : the rows that are decided differently
-    before, after : the scores on the rows of which the truth is known; None if there are none
-    classes : what changes for each class that both models know
-    flattered : which of both models were learnt from these rows, as far as documents tell
+    n_rows : the number of rows
+    n_known : the number of rows with a true class that both models know, or with a true number
+    flips : the rows that are decided differently; of a number, the largest move first
+    metrics : before and after, on the rows whose truth is known: ``accuracy``, ``log_loss``,
+        ``brier``, ``calibration_error`` (of the probability of the decision), or ``r2`` and
+        ``mae``; empty without such rows
+    classes : the changes for each class of both models
+    mean_move : the mean absolute move of a number; None for classes
+    flattered : which of both models were trained on these rows, as far as their files report
     """
 
     n_rows: int
     n_known: int
     flips: tuple[Flip, ...]
-    before: ClassScoresOf | None
-    after: ClassScoresOf | None
-    classes: tuple[ClassChange, ...]
+    metrics: Mapping[str, Pair]
+    classes: tuple[ClassChange, ...] = ()
+    mean_move: float | None = None
     flattered: tuple[bool, bool] = (False, False)
 
     @property
     def n_flips(self) -> int:
-        """How many rows are decided differently."""
+        """The number of rows that are decided differently."""
         return len(self.flips)
 
-    @cached_property
-    def ways(self) -> dict[tuple[str, str], tuple[int, int, int]]:
-        """How many rows flip which way: all, those that are right now, those that were."""
-        pairs = Counter((str(one.before), str(one.after)) for one in self.flips)
-        right = Counter(
-            (str(one.before), str(one.after)) for one in self.flips if one.after == one.truth
-        )
-        wrong = Counter(
-            (str(one.before), str(one.after)) for one in self.flips if one.before == one.truth
-        )
-        return {way: (number, right[way], wrong[way]) for way, number in pairs.most_common()}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
-        return {
-            "rows": self.n_rows,
-            "with_truth": self.n_known,
-            "flips": [one.to_dict() for one in self.flips],
-            "before": self.before and dict(vars(self.before)),
-            "after": self.after and dict(vars(self.after)),
-            "classes": [one.to_dict() for one in self.classes],
-            "learnt_from_these_rows": list(self.flattered),
-        }
-
-
-@dataclass(frozen=True)
-class Estimates:
-    """What two models estimate of the same rows.
-
-    Attributes
-    ----------
-    n_rows, n_known : how many rows there are, and of how many the truth is known
-    flips : the rows whose estimate moves, those first that move most
-    mean_move : how far an estimate moves on average
-    r2, mae : before and after; None if no truth is known, or of R² a single one
-    flattered : which of both models were learnt from these rows, as far as documents tell
-    """
-
-    n_rows: int
-    n_known: int
-    flips: tuple[Flip, ...]
-    mean_move: float
-    r2: tuple[float | None, float | None]
-    mae: tuple[float | None, float | None]
-    flattered: tuple[bool, bool] = (False, False)
-
-    @property
-    def n_flips(self) -> int:
-        """Of how many rows the estimate moves."""
-        return len(self.flips)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
-        return {
-            "rows": self.n_rows,
-            "with_truth": self.n_known,
-            "mean_move": self.mean_move,
-            "moves": [one.to_dict() for one in self.flips],
-            "r2": list(self.r2),
-            "mae": list(self.mae),
-            "learnt_from_these_rows": list(self.flattered),
-        }
+    def ways(self) -> Iterator[tuple[str, int, int, int]]:
+        """Yield how rows flip, and how often: all, those now right, those right before."""
+        for way, number in Counter((one.before, one.after) for one in self.flips).most_common():
+            truths = [one.truth for one in self.flips if (one.before, one.after) == way]
+            yield f"{way[0]} to {way[1]}", number, truths.count(way[1]), truths.count(way[0])
 
 
 @dataclass(frozen=True)
 class ModelDiff:
-    """What differs between a model and another that takes its place.
+    """The differences between a model and another that takes its place.
 
     Attributes
     ----------
-    differences : what differs, part by part, the largest first
-    decisions : what changes on rows; None if there were none
-    edits : what people changed since, as sentences: those that only the second model has
-    learnt_from : what each of both was learnt from, where its document tells
+    differences : part by part, the largest first
+    decisions : the changes on rows; None without rows
+    edits : edits that only the second model has, as sentences
+    learnt_from : the training data of each model, where its file reports them
     """
 
     differences: tuple[Difference, ...]
-    decisions: Decisions | Estimates | None = None
+    decisions: Decisions | None = None
     edits: tuple[str, ...] = ()
     learnt_from: tuple[Provenance | None, Provenance | None] = (None, None)
 
@@ -236,20 +150,18 @@ class ModelDiff:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        from solah.model.provenance import provenance_record
-
         before, after = (one and provenance_record(one) for one in self.learnt_from)
-        return {
+        found = {
             "differ": not self.is_empty,
-            "differences": [one.to_dict() for one in self.differences],
-            "decisions": self.decisions and self.decisions.to_dict(),
-            "edits": list(self.edits),
+            "differences": self.differences,
+            "decisions": self.decisions,
+            "edits": self.edits,
             "learnt_from": {"before": before, "after": after},
         }
+        plain: dict[str, Any] = json.loads(json.dumps(found, default=asdict, allow_nan=False))
+        return plain
 
     def __str__(self) -> str:
-        from solah.difference.as_text import sections
-
         blocks = (
             "\n".join([section.title, *(f"  {line}" for line in section.lines)])
             for section in sections(self)
@@ -257,7 +169,126 @@ class ModelDiff:
         return "\n\n".join(blocks)
 
     def _repr_html_(self) -> str:
-        from solah.difference.as_text import sections
         from solah.explain.html import render
 
         return render("diff.html.j2", sections=sections(self))
+
+
+# --- as text ----------------------------------------------------------------------------------
+
+_TITLES: dict[Part, str] = {
+    "goal": "What is decided",
+    "attribute": "Attributes",
+    "words": "Words",
+    "group": "Groups",
+    "rule": "Rules, the largest change first",
+    "tree": "Trees",
+    "policy": "When it decides",
+    "figures": "Figures",
+}
+_METRICS = {
+    "accuracy": ("accuracy", ".4f"),
+    "log_loss": ("log-loss", ".4f"),
+    "brier": ("Brier score", ".4f"),
+    "calibration_error": ("calibration error", ".4f"),
+    "r2": ("R²", ".4f"),
+    "mae": ("mean absolute error", ".4g"),
+}
+MOST_LINES = 20
+MOST_FLIPS = 10
+
+
+@dataclass(frozen=True)
+class Section:
+    """Some lines under a heading."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+def sections(
+    diff: ModelDiff, most: int | None = MOST_LINES, most_flips: int | None = MOST_FLIPS
+) -> list[Section]:
+    """Write a comparison as sections, with at most so many lines of a kind; None is all."""
+    found = [] if diff.differences else [Section("The models are the same", ())]
+    if any(diff.learnt_from):
+        before, after = (spell_origin(one or Provenance()) for one in diff.learnt_from)
+        both = (f"both: {after}",) if before == after else (f"before: {before}", f"after: {after}")
+        found.append(Section("Learnt from", both))
+    if diff.edits:
+        found.append(Section("Edits", _some(diff.edits, most)))
+    for part, title in _TITLES.items():
+        if lines := [one.text for one in diff.of(part)]:
+            found.append(Section(title, _some(lines, most)))
+    return found if diff.decisions is None else [*found, *_on_rows(diff.decisions, most_flips)]
+
+
+def spell_origin(origin: Provenance) -> str:
+    """Write what a model was learnt from."""
+    parts = [
+        origin.source,
+        f"of {origin.modified}" if origin.modified else "",
+        "" if origin.rows is None else f"{origin.rows:,} row{'' if origin.rows == 1 else 's'}",
+        f"digest {origin.digest}" if origin.digest else "",
+    ]
+    return ", ".join(filter(None, parts)) or "not told"
+
+
+def _some(lines: Sequence[str], most: int | None) -> tuple[str, ...]:
+    left = 0 if most is None else len(lines) - most
+    return (*lines,) if left <= 0 else (*lines[:most], f"and {left} more")
+
+
+def _on_rows(found: Decisions, most: int | None) -> Iterator[Section]:
+    n_flips = f"{found.n_flips:,} of {count(found.n_rows, 'row')}"
+    flips, metrics = _some([*map(_flip, found.flips)], most), [*_metrics(found)]
+    if found.mean_move is not None:
+        move = f"on average by {spell_number(found.mean_move)}"
+        yield Section(f"Estimates that move: {n_flips}", (move, *metrics, *flips))
+        return
+    ways = [
+        f"{way}: {count(number, 'row')}"
+        + (f" ({right} now right, {wrong} now wrong)" if right or wrong else "")
+        for way, number, right, wrong in found.ways()
+    ]
+    share = f" ({100 * found.n_flips / found.n_rows:.1f} %)" if found.n_flips else ""
+    yield Section(f"Decisions that flip: {n_flips}{share}", (*ways, *flips))
+    if metrics:
+        title = f"Scores, on {count(found.n_known, 'row')} of which the truth is known"
+        yield Section(title, tuple(metrics))
+        yield Section("By class", tuple(_by_class(found)))
+
+
+def _metrics(found: Decisions) -> Iterator[str]:
+    for key, (before, after) in found.metrics.items():
+        name, form = _METRICS[key]
+        if before is not None and after is not None:
+            yield f"{name}: {after:{form}}, before {before:{form}} ({after - before:+{form}})"
+    who = {
+        (True, True): "both models were learnt from these rows: the figures flatter them",
+        (True, False): "the first model was learnt from these rows: the figures flatter it",
+        (False, True): "the second model was learnt from these rows: the figures flatter it",
+    }.get(found.flattered)
+    if found.metrics and who is not None:
+        yield who
+
+
+def _flip(flip: Flip) -> str:
+    def write(decision: str | float, probability: float | None) -> str:
+        text = decision if isinstance(decision, str) else spell_number(decision)
+        return text if probability is None else f"{text} ({probability:.2f})"
+
+    truth = "" if flip.truth is None else f", truly {write(flip.truth, None)}"
+    before, after = write(flip.before, flip.belief_before), write(flip.after, flip.belief_after)
+    return f"row {flip.row}: {before} becomes {after}{truth}"
+
+
+def _by_class(found: Decisions) -> Iterator[str]:
+    for one in found.classes:
+        parts = [f"decided for {one.decided[1]:,}, before {one.decided[0]:,}"]
+        for name in ("recall", "precision", "calibration_error"):
+            before, after = (
+                "unknown" if share is None else f"{share:.3f}" for share in getattr(one, name)
+            )
+            parts.append(f"{name.replace('_', ' ')} {after}, before {before}")
+        yield f"{one.name} ({count(one.n_rows, 'row')}): {'; '.join(parts)}"

@@ -1,25 +1,23 @@
 """The estimators: scikit-learn's interface to learning, explaining and running models."""
 
-from solah.estimators.genetic import GeneticHierarchyClassifier
-from solah.estimators.genetic_search import GeneticSearch
+from solah.estimators.genetic import GeneticHierarchyClassifier, GeneticSearch
 from solah.estimators.hierarchy import LinguisticHierarchyClassifier
 from solah.estimators.labeller import LinguisticLabeller
 from solah.estimators.policies import fit_policy
+from solah.estimators.rules import RuleClassifier, RuleRegressor
 from solah.estimators.self_organised import SelfOrganisedHierarchyClassifier
-from solah.estimators.self_organised_regressor import SelfOrganisedHierarchyRegressor
-from solah.estimators.tree_classifier import LinguisticTreeClassifier
-from solah.estimators.tree_fusion import TreeFusion
-from solah.estimators.tree_regressor import LinguisticTreeRegressor
+from solah.estimators.trees import PAPER, LinguisticTreeClassifier, LinguisticTreeRegressor
 
 __all__ = [
+    "PAPER",
     "GeneticHierarchyClassifier",
     "GeneticSearch",
     "LinguisticHierarchyClassifier",
     "LinguisticLabeller",
     "LinguisticTreeClassifier",
     "LinguisticTreeRegressor",
+    "RuleClassifier",
+    "RuleRegressor",
     "SelfOrganisedHierarchyClassifier",
-    "SelfOrganisedHierarchyRegressor",
-    "TreeFusion",
     "fit_policy",
 ]

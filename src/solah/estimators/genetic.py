@@ -6,41 +6,152 @@ import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from rich.console import Console
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from solah.estimators.genetic_search import GeneticSearch
-from solah.estimators.hierarchy import settle_hierarchy
-from solah.estimators.hierarchy_base import HIERARCHY_CONSTRAINTS, HierarchyClassifier
-from solah.estimators.tree_classifier import LinguisticTreeClassifier
+from solah.estimators.classifier import LinguisticClassifier
+from solah.estimators.hierarchy import (
+    HIERARCHY_CONSTRAINTS,
+    SCORINGS,
+    HierarchyEstimator,
+    settle_hierarchy,
+)
+from solah.estimators.trees import LinguisticTreeClassifier
 from solah.exceptions import ParameterError, shorten
 from solah.learn.genetic.genome import Genome
-from solah.learn.genetic.search import Search
+from solah.learn.genetic.search import Search, SearchSettings
 from solah.learn.genetic.variation import Variation
 from solah.learn.levels import NODE_KINDS
 from solah.learn.organising import organise
 from solah.model.structure import Hierarchy
 from solah.progress import show_progress
-from solah.sklearn_private import HasMethods, StrOptions
+from solah.sklearn_private import HasMethods, Interval, StrOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sklearn.base import BaseEstimator
-
+    from solah.estimators.hierarchy import Scoring
     from solah.learn.fitness import Fitness
     from solah.learn.genetic.search import Generation, Scores
     from solah.learn.rows import Rows
     from solah.progress import Advance
 
 
-class GeneticHierarchyClassifier(HierarchyClassifier):
+class GeneticSearch(BaseEstimator):  # type: ignore[misc]
+    """How long hierarchies evolve, and how.
+
+    Given as ``search`` to :class:`~solah.GeneticHierarchyClassifier`.
+
+    Parameters
+    ----------
+    population_size : int, default=20
+        How many hierarchies live at a time.
+    n_generations : int, default=20
+        How many generations follow the first.
+    n_iter_no_change : int, default=None
+        Stop after so many generations without a better one.
+    time_budget : float, default=None
+        Stop after so many seconds; the final training comes on top.
+    scoring : {"auc", "accuracy", "log_loss"}, default="auc"
+        The fitness.
+    n_folds : int, default=3
+        The folds of the cross-validation that measures it.
+    initial : "organised", "random" or list of hierarchies, default="organised"
+        What the first population is made of: the self-organised hierarchy and random ones, random
+        ones alone, or hierarchies of yours (see :class:`~solah.LinguisticHierarchyClassifier`)
+        and random ones.
+    cascade : bool, default=False
+        Search among cascades only: each tree is fed by the one before it.
+    max_inputs : int, default=8
+        The most inputs that a tree may have; trees with many take long to grow. What the search
+        starts from may have wider ones.
+    crossover_rate : float, default=0.8
+        The share of children that have two parents.
+    mutation_rate : float, default=0.3
+        The share of children that are mutated. One that would be nothing new always is.
+    n_elite : int, default=2
+        How many of the best go on to the next generation unchanged.
+    tournament_size : int, default=3
+        Of so many, drawn at random, the fittest becomes a parent.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "population_size": [Interval(Integral, 2, None, closed="left")],
+        "n_generations": [Interval(Integral, 0, None, closed="left")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
+        "time_budget": [Interval(Real, 0.0, None, closed="neither"), None],
+        "scoring": [StrOptions(set(SCORINGS))],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "initial": [StrOptions({"organised", "random"}), list, tuple],
+        "cascade": ["boolean"],
+        "max_inputs": [Interval(Integral, 2, None, closed="left")],
+        "crossover_rate": [Interval(Real, 0.0, 1.0, closed="both")],
+        "mutation_rate": [Interval(Real, 0.0, 1.0, closed="both")],
+        "n_elite": [Interval(Integral, 1, None, closed="left")],
+        "tournament_size": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        population_size: int = 20,
+        *,
+        n_generations: int = 20,
+        n_iter_no_change: int | None = None,
+        time_budget: float | None = None,
+        scoring: Scoring = "auc",
+        n_folds: int = 3,
+        initial: Literal["organised", "random"] | Sequence[Any] = "organised",
+        cascade: bool = False,
+        max_inputs: int = 8,
+        crossover_rate: float = 0.8,
+        mutation_rate: float = 0.3,
+        n_elite: int = 2,
+        tournament_size: int = 3,
+    ) -> None:
+        self.population_size = population_size
+        self.n_generations = n_generations
+        self.n_iter_no_change = n_iter_no_change
+        self.time_budget = time_budget
+        self.scoring = scoring
+        self.n_folds = n_folds
+        self.initial = initial
+        self.cascade = cascade
+        self.max_inputs = max_inputs
+        self.crossover_rate = crossover_rate
+        self.mutation_rate = mutation_rate
+        self.n_elite = n_elite
+        self.tournament_size = tournament_size
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.n_elite >= self.population_size:
+            raise ParameterError(
+                f"'n_elite' must be less than 'population_size'. Got {self.n_elite} of "
+                f"{self.population_size}, so no generation would bring anything new."
+            )
+
+    def settings(self) -> SearchSettings:
+        """Return how the search goes on from generation to generation."""
+        return SearchSettings(
+            population_size=self.population_size,
+            n_generations=self.n_generations,
+            crossover_rate=self.crossover_rate,
+            mutation_rate=self.mutation_rate,
+            n_elite=self.n_elite,
+            tournament_size=self.tournament_size,
+            n_iter_no_change=self.n_iter_no_change,
+            time_budget=self.time_budget,
+        )
+
+
+class GeneticHierarchyClassifier(HierarchyEstimator, LinguisticClassifier):
     """A hierarchy of linguistic trees found by a genetic algorithm (OptLAH).
 
     Which attributes share a tree, and which tree feeds which, evolves: the fitness of a hierarchy
@@ -55,7 +166,7 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         How trees are grown, as in :class:`~solah.LinguisticHierarchyClassifier`.
     node : {"tree", "cmac"} or classifier, default="tree"
         What stands at the nodes; one kind for all.
-    belief_labels, cross_fit, kinds, class_weight, thresholds
+    belief_words, cross_fit, feature_types, class_weight, thresholds
         As in :class:`~solah.LinguisticHierarchyClassifier`.
     verbose : bool, default=False
         Show how far the search is, and the best score so far: a bar in a terminal; lines on
@@ -113,9 +224,9 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         *,
         tree: LinguisticTreeClassifier | None = None,
         node: Any = "tree",
-        belief_labels: int | None = None,
+        belief_words: int | None = None,
         cross_fit: int | None = None,
-        kinds: Mapping[str, str | Sequence[str]] | None = None,
+        feature_types: Mapping[str, str | Sequence[str]] | None = None,
         class_weight: str | Mapping[Any, float] | None = None,
         thresholds: Mapping[Any, float] | None = None,
         verbose: bool = False,
@@ -125,16 +236,16 @@ class GeneticHierarchyClassifier(HierarchyClassifier):
         self.search = search
         self.tree = tree
         self.node = node
-        self.belief_labels = belief_labels
+        self.belief_words = belief_words
         self.cross_fit = cross_fit
-        self.kinds = kinds
+        self.feature_types = feature_types
         self.class_weight = class_weight
         self.thresholds = thresholds
         self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _learn_from(self, rows: Rows) -> None:
+    def _learn(self, rows: Rows) -> None:
         self.search_ = GeneticSearch() if self.search is None else clone(self.search)
         fitness = self._fitness(rows, self.search_.scoring, self.search_.n_folds)
         self._train(self._find(rows, fitness), rows)

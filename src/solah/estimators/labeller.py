@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from solah.estimators.inputs import read_features, read_weights
+from solah.estimators.inputs import read_features, read_weights, tolerant_tags
 from solah.exceptions import ColumnError, DataError
 from solah.kernels.reference import masses
 from solah.labels.describe import LabelSettings, describe_table
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from solah.model import WordRange
 
 LABEL_CONSTRAINTS: dict[str, list[Any]] = {
-    "n_labels": [Interval(Integral, 2, MAX_WORDS, closed="both"), Mapping],
+    "n_words": [Interval(Integral, 2, MAX_WORDS, closed="both"), Mapping],
     "placement": [StrOptions({"uniform", "quantile"})],
     "words": [Mapping, None],
-    "kinds": [Mapping, None],
+    "feature_types": [Mapping, None],
 }
 
 
@@ -46,7 +46,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_labels : int or mapping of column name to int, default=3
+    n_words : int or mapping of column name to int, default=3
         How many words describe a continuous attribute.
     placement : {"quantile", "uniform"}, default="quantile"
         Where the words peak: at equal shares of the rows, or at equal distances over the range.
@@ -54,7 +54,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Words by hand: their names (``["cold", "mild", "hot"]``), names with their peaks
         (``{"cold": 5, "mild": 15, "hot": 30}``), or names with the peaks of all focal sets
         (``(["cold", "mild", "hot"], [0, 8, 15, 22, 30])``).
-    kinds : mapping of column name to kind, default=None
+    feature_types : mapping of column name to kind, default=None
         Columns that are not what they seem: ``"continuous"``, ``"binary"``, ``"categorical"``,
         ``"ordinal"``, or a list of states in their order.
 
@@ -68,7 +68,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from solah import LinguisticLabeller
-    >>> labeller = LinguisticLabeller(n_labels=2, placement="uniform").fit([[0.5], [10.5], [20.5]])
+    >>> labeller = LinguisticLabeller(n_words=2, placement="uniform").fit([[0.5], [10.5], [20.5]])
     >>> print(*labeller.describe("x0"), sep="\n")
     low: fully up to 10.5, partly up to 20.5
     high: fully from 10.5, partly from 0.5
@@ -80,16 +80,16 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_labels: int | Mapping[str, int] = 3,
+        n_words: int | Mapping[str, int] = 3,
         *,
         placement: Placement = "quantile",
         words: Mapping[str, WordsByHand] | None = None,
-        kinds: Mapping[str, str | Sequence[str]] | None = None,
+        feature_types: Mapping[str, str | Sequence[str]] | None = None,
     ) -> None:
-        self.n_labels = n_labels
+        self.n_words = n_words
         self.placement = placement
         self.words = words
-        self.kinds = kinds
+        self.feature_types = feature_types
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
@@ -109,7 +109,7 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         table = read_features(self, X, reset=True)
         weights, _ = integer_weights(read_weights(sample_weight, table.n_rows))
-        settings = LabelSettings(self.n_labels, self.placement, self.words, self.kinds)
+        settings = LabelSettings(self.n_words, self.placement, self.words, self.feature_types)
         self.attributes_ = describe_table(table, settings, weights).attributes
         return self
 
@@ -164,11 +164,3 @@ class LinguisticLabeller(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         return tolerant_tags(super().__sklearn_tags__())
-
-
-def tolerant_tags(tags: Any) -> Any:
-    """Tell scikit-learn that missing values, strings and categories are welcome."""
-    tags.input_tags.allow_nan = True
-    tags.input_tags.string = True
-    tags.input_tags.categorical = True
-    return tags

@@ -83,13 +83,13 @@ def fit_policy(
     Examples
     --------
     >>> from solah import LinguisticTreeClassifier, datasets
-    >>> from solah.runtime import Evaluator
+    >>> from solah.model.predictor import Predictor
     >>> iris = datasets.load("iris")
     >>> tree = LinguisticTreeClassifier(max_depth=2).fit(iris.table, iris.goal)
     >>> chosen = fit_policy(tree, iris.table, iris.goal, max_error=0.01, confidence=None)
     >>> chosen.limit.risk <= 0.01
     True
-    >>> Evaluator(chosen.model).judge([[6.0, 3.0, 4.9, 1.7]]).decisions
+    >>> Predictor(chosen.model).decide([[6.0, 3.0, 4.9, 1.7]]).decisions
     [None]
     """
     model: Model = estimator.model_

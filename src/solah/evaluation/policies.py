@@ -13,10 +13,10 @@ from solah.evaluation.abstaining import BeliefLimit, RiskCoverage, least_limit, 
 from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
 from solah.explain.novelty import novelty_of
 from solah.model.domain import check_domain, check_policy
+from solah.model.inputs import read_named, read_truth
 from solah.model.limits import LEAST_THRESHOLD
 from solah.model.policy import Policy
-from solah.runtime.evaluator import Evaluator
-from solah.runtime.reading import read_named, read_truth
+from solah.model.predictor import Predictor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -206,7 +206,7 @@ def choose_policy(
     novelty = novelty_of(model, rows)
     apart = RowsApart(
         truth=truth[known].astype(np.intp),
-        beliefs=Evaluator(model).beliefs(rows),
+        beliefs=Predictor(model).beliefs(rows),
         n_unseen=novelty.n_unseen,
         out_of_range=novelty.is_out_of_range,
         method="rows held out",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         TreeStep,
         semantics_of,
     )
-    from solah.explain.importance import attribute_importances, importances
+    from solah.explain.importance import attribute_importances
     from solah.explain.robustness import AttributeStress, Stress, stress
     from solah.explain.rule_list import Rules
     from solah.explain.rules import Condition, Rule, rules_of
@@ -47,7 +47,6 @@ __all__ = [
     "TreeStep",
     "attribute_importances",
     "attribute_rows",
-    "importances",
     "rules_of",
     "semantics_of",
     "stress",
@@ -62,7 +61,7 @@ _MODULES = {
         *("ComposedRule", "FiredRule", "FusionStep", "Semantics", "TreeEvidence", "TreeStep"),
         "semantics_of",
     ),
-    "importance": ("attribute_importances", "importances"),
+    "importance": ("attribute_importances",),
     "robustness": ("AttributeStress", "Stress", "stress"),
     "rule_list": ("Rules",),
     "rules": ("Condition", "Rule", "rules_of"),

@@ -12,14 +12,13 @@ import numpy as np
 from solah.data.spelling import spell, spell_number
 from solah.explain.attribution import Attributor
 from solah.explain.counterfactuals import ChangeFinder
-from solah.explain.counterfactuals.values import spell_reading
 from solah.explain.counterfactuals.ways import Ways
 from solah.explain.fired_rules import FusionStep, RuleFinder, Semantics
 from solah.explain.importance import known_of
 from solah.explain.novelty import RowDoubts, name_doubts, novelty_of, row_doubts
 from solah.explain.rules import spell_set
 from solah.explain.traversal import TracedRows, rows_at_once
-from solah.explain.weights import numbers_of
+from solah.explain.weights import numbers_of, spell_reading
 from solah.kernels.reference import masses
 from solah.model.attributes import flatten
 from solah.model.document import Task
@@ -108,10 +107,10 @@ class Explainer:
 
     Examples
     --------
-    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah import RuleClassifier, datasets
     >>> from solah.explain import Explainer
     >>> wine = datasets.load("wine")
-    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal).model_
     >>> explanation = next(Explainer(model).of_table(wine.table))
     >>> explanation
     <Explanation: class class_0 (1.00)>
@@ -297,7 +296,7 @@ class Explanation:
         self.known = rows.known[place]
         self.damping = rows.dampings[place]
         self.damps = rows.model.program.has_variances
-        self.n_nodes = len(rows.model.nodes)
+        self.n_nodes = len(rows.model.parts)
         self.changes = changes
 
     @property
@@ -481,7 +480,7 @@ class Explanation:
         return f"<Explanation: {self.conclusion}>"
 
     def _repr_html_(self) -> str:
-        from solah.explain.explanation_html import as_html
+        from solah.explain.html import as_html
 
         return as_html(self)
 

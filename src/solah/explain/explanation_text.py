@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solah.data.spelling import count, spell, spell_number
-from solah.explain.counterfactuals.values import spell_reading
 from solah.explain.fired_rules import FusionStep
-from solah.explain.weights import numbers_of
+from solah.explain.weights import numbers_of, spell_reading
 from solah.model.document import Task
 
 if TYPE_CHECKING:
@@ -170,7 +169,7 @@ def _steps(explanation: Explanation, top: int | None) -> Iterator[Line]:
         yield from _step(step, explanation, evidence.get(step.tree))
     n_left = explanation.n_nodes - len(steps)
     if n_left:
-        yield Line(f"  … and {count(n_left, 'tree')} that add less", Role.ASIDE)
+        yield Line(f"  … and {count(n_left, 'other')} that add less", Role.ASIDE)
 
 
 def _step(step: Step, explanation: Explanation, evidence: TreeEvidence | None) -> Iterator[Line]:
@@ -196,7 +195,7 @@ def _unknown_of(step: Step, explanation: Explanation) -> tuple[str, ...]:
 def result_of(step: Step, evidence: TreeEvidence | None, explanation: Explanation) -> str:
     """Write the result of a node: its evidence, where a fusion adds it up, or its belief."""
     if isinstance(step, FusionStep):
-        parts = count(len(step.inputs), "tree")
+        parts = count(len(step.inputs), "part")
         if evidence is not None:
             return f"adds {evidence.added}, the sum of {parts}"
         return f"adds up the evidence of {parts}: {_believed(step, explanation)}"

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solah.data.spelling import spell, spell_number
-from solah.explain.rules import missing_rule, tree_rules
+from solah.explain.rules import MISSING, part_rules
 from solah.explain.traversal import traced_blocks
 from solah.explain.weights import Gain, gain_of
-from solah.model.document import Fusion
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from solah.explain.rules import Rule
     from solah.explain.traversal import TracedRows
     from solah.kernels.arrays import Float
-    from solah.model.document import Goal, Model, Node, Tree
+    from solah.model.document import Goal, Model, Part
     from solah.model.program import Term
 
 # Text leaves out rules that less of a row took, and evidence that moves beliefs less; the objects
@@ -201,50 +200,41 @@ class RuleFinder:
     """
 
     def __init__(self, model: Model) -> None:
-        goal = model.goal
-        self._goal, self._nodes = goal, _by_group(model)
+        self._goal, self._parts = model.goal, _by_group(model)
         self._terms = {term.name: term for stage in model.program.stages for term in stage.terms}
-        self._rules = {
-            tree.name: (tree_rules(tree, goal), missing_rule(tree, goal)) for tree in model.trees
-        }
+        self._baselines = {stage.name: stage.baseline for stage in model.program.stages}
+        self._rules = {part.name: part.rules for part in part_rules(model)}
 
     def steps(self, rows: TracedRows) -> dict[str, TreeSteps | FusionSteps]:
-        """Return what makes the step of each node, from bottom to top, by the nodes' names."""
+        """Return what makes the step of each part, from bottom to top, by the parts' names."""
         return {
-            node.name: FusionSteps(node, rows, self._goal)
-            if isinstance(node, Fusion)
-            else TreeSteps(node, rows, self._terms[node.name], *self._rules[node.name])
-            for node in self._nodes
+            part.name: TreeSteps(part, rows, self._terms[part.name], self._rules[part.name])
+            if part.kind in ("term", "tree")
+            else FusionSteps(part, rows, self._goal, self._baselines.get(part.name))
+            for part in self._parts
         }
 
 
-def _by_group(model: Model) -> list[Node]:
-    """List nodes from bottom to top, each part of a group right below it."""
+def _by_group(model: Model) -> list[Part]:
+    """List parts from bottom to top, each part of a group right below it."""
     if all(len(stage.groups) == 1 for stage in model.program.stages):
-        return list(model.nodes)
-    nodes = {node.name: node for node in model.nodes}
-    listed: list[Node] = []
-    waiting: list[Node] = [model.root]
+        return list(model.parts)
+    parts = {part.name: part for part in model.parts}
+    listed: list[Part] = []
+    waiting: list[Part] = [parts[model.root.name]]
     while waiting:
-        node = waiting.pop()
-        listed.append(node)
-        waiting += [nodes[name] for name in node.origins if name in nodes]
+        part = waiting.pop()
+        listed.append(part)
+        waiting += [parts[name] for name in part.origins if name in parts]
     return listed[::-1]
 
 
 class TreeSteps:
     """Makes the steps of a tree; arrays are computed when the first step is asked for."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        rows: TracedRows,
-        term: Term,
-        rules: dict[int, Rule],
-        missing: Rule | None,
-    ) -> None:
-        self._rows, self._term, self._rules, self._missing = rows, term, rules, missing
-        self.inputs = tuple(name for name in tree.origins if name in rows.added)
+    def __init__(self, part: Part, rows: TracedRows, term: Term, rules: dict[int, Rule]) -> None:
+        self._rows, self._term, self._rules = rows, term, rules
+        self.inputs = tuple(name for name in part.origins if name in rows.added)
 
     def at(self, row: int, only: Collection[str] | None = None) -> TreeStep:
         """Make the step for a row."""
@@ -252,20 +242,18 @@ class TreeSteps:
         return TreeStep(self._term.name, self.inputs, tuple(self._fired(row)), tuple(belief))
 
     def _fired(self, row: int) -> list[FiredRule]:
-        if self._missing is not None:
+        if MISSING in self._rules:
             source = self._rows.program.axes[self._term.axes[0]].source
             if math.isnan(self._rows.readings[row, source]):
-                return [FiredRule(self._missing, 1.0)]
-        weighed = zip(self._rules.values(), self._weights[row].tolist(), strict=True)
-        fired = [FiredRule(rule, weight) for rule, weight in weighed if weight > 0]
+                return [FiredRule(self._rules[MISSING], 1.0)]
+        weights = enumerate(self._weights[row].tolist())
+        fired = [FiredRule(self._rules[number], weight) for number, weight in weights if weight > 0]
         fired.sort(key=lambda one: -one.weight)
         return fired
 
     @cached_property
     def _weights(self) -> Float:
-        # The program numbers rules by their first leaves; they are listed depth first.
-        places = np.argsort(np.argsort(list(self._rules)))
-        return np.ascontiguousarray(self._rows.rule_weights(self._term)[:, places])
+        return self._rows.rule_weights(self._term)
 
     @cached_property
     def _beliefs(self) -> Float:
@@ -275,22 +263,25 @@ class TreeSteps:
 class FusionSteps:
     """Makes the steps of a fusion."""
 
-    def __init__(self, fusion: Fusion, rows: TracedRows, goal: Goal) -> None:
-        evidence = np.stack([rows.added[name] for name in fusion.origins], axis=1)
-        self._fusion, self._goal = fusion, goal
+    def __init__(self, part: Part, rows: TracedRows, goal: Goal, baseline: Float | None) -> None:
+        self.inputs = tuple(name for name in part.origins if name in rows.added)
+        evidence = np.zeros((len(rows), len(self.inputs), goal.size))
+        for j, name in enumerate(self.inputs):
+            evidence[:, j] = rows.added[name]
+        self._part, self._goal = part, goal
+        self._baseline = () if baseline is None else tuple(baseline.tolist())
         self._evidence: list[list[list[float]]] = evidence.tolist()
         size = np.abs(evidence) if goal.is_additive_number else evidence
         self._order = np.argsort(-size.max(axis=2), axis=1, kind="stable").tolist()
-        beliefs = rows.outputs(fusion.name)
+        beliefs = rows.outputs(part.name)
         self._beliefs, self._decided = beliefs.tolist(), goal.decide(beliefs).tolist()
-        self.inputs = fusion.origins
 
     def at(self, row: int, only: Collection[str] | None = None) -> FusionStep:
         """Make the step for a row, with the evidence of these nodes only, or of all."""
-        fusion, goal, belief = self._fusion, self._goal, self._beliefs[row]
+        part, goal, belief = self._part, self._goal, self._beliefs[row]
         trees = []
         for j in self._order[row]:
-            name, evidence = fusion.origins[j], self._evidence[row][j]
+            name, evidence = self.inputs[j], self._evidence[row][j]
             if only is None or name in only:
                 gain = gain_of(evidence, goal.states)
                 trees.append(TreeEvidence(name, tuple(evidence), gain.state, gain.size))
@@ -299,5 +290,5 @@ class FusionSteps:
             place = self._decided[row]
             conclusion = f"{goal.name} {spell(goal.states[place])} ({belief[place]:.2f})"
         return FusionStep(
-            fusion.name, fusion.origins, tuple(trees), fusion.bias, tuple(belief), conclusion
+            part.name, self.inputs, tuple(trees), self._baseline, tuple(belief), conclusion
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from solah.data.spelling import count, spell
+from solah.explain.rules import part_rules
 
 if TYPE_CHECKING:
     from solah.model.document import Model
@@ -58,10 +59,13 @@ def spell_edits(model: Model) -> list[str]:
     return [str(one) for one in model.edits]
 
 
-def pinned_trees(model: Model) -> list[str]:
-    """Name the trees with rules that learning again is to keep, with how many there are."""
-    marked = ((tree.name, len(tree.pinned)) for tree in model.trees)
-    return [f"{name} ({number})" for name, number in marked if number]
+def pinned_parts(model: Model) -> list[str]:
+    """Name the terms and trees with pinned rules, with how many there are."""
+    found = []
+    for part in part_rules(model):
+        if number := sum(rule.is_pinned for rule in part.rules.values()):
+            found.append(f"{part.name} ({number})")
+    return found
 
 
 def moved_attributes(model: Model) -> list[str]:

@@ -7,43 +7,55 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solah.model.document import TreeNode
 from solah.model.evaluate import completeness, missing_share
-from solah.model.program import Link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from solah.kernels.arrays import Float
-    from solah.model.document import Model, Tree
+    from solah.model.document import Model, Term
 
 
-def importances(tree: Tree) -> Float:
+def _information_gains(tree: TreeNode) -> Float:
     """Return the inputs' shares of the weighted information gain of all splits."""
-    belief = tree.belief
-    logs = np.log2(belief, out=np.zeros_like(belief), where=belief > 0)
-    impurity = -(belief * logs).sum(axis=1) * tree.support
+    walk = tree.walk
+    beliefs = np.array([branch.belief for branch in tree.branches])
+    supports = np.array([branch.support for branch in tree.branches])
+    leaves = walk.split < 0
+    # Joined branches have the same belief, so it does not matter how they share their rows.
+    n_leaves = np.bincount(walk.child[leaves], minlength=len(supports))
+    rule = np.where(leaves, walk.child, 0)
+    weight = np.where(leaves, supports[rule] / n_leaves[rule], 0.0)
+    counts = weight[:, None] * beliefs[rule]
     gained = np.zeros(len(tree.inputs))
-    for node in np.flatnonzero(tree.split >= 0):
-        below = tree.children(int(node))
-        gained[tree.split[node]] += impurity[node] - impurity[below.start : below.stop].sum()
+    # Children are behind their parents, so they are summed up before them.
+    for node in np.flatnonzero(~leaves)[::-1].tolist():
+        first, place = walk.child[node], walk.split[node]
+        below = slice(first, first + tree.inputs[place].n_focal_sets)
+        counts[node] = counts[below].sum(axis=0)
+        gained[place] += _impurity(counts[node][None])[0] - _impurity(counts[below]).sum()
     return _shares(np.maximum(gained, 0.0))
 
 
-def evidence_importances(tree: Tree) -> Float:
-    """Return the inputs' shares of the variance of the branches' evidence."""
-    weight = np.where(tree.split < 0, tree.support, 0.0)
-    total = weight[:, None] * tree.evidence
-    parted = np.zeros(len(tree.inputs))
-    # Children are behind their parents, so they are summed up before them.
-    for node in np.flatnonzero(tree.split >= 0)[::-1].tolist():
-        below = slice(tree.children(node).start, tree.children(node).stop)
-        weight[node], total[node] = weight[below].sum(), total[below].sum(axis=0)
-        known = weight[below] > 0
-        if known.any():
-            means = total[below][known] / weight[below][known, None]
-            apart = ((means - total[node] / weight[node]) ** 2).sum(axis=1)
-            parted[tree.split[node]] += weight[below][known] @ apart
-    return _shares(parted)
+def _impurity(counts: Float) -> Float:
+    """Return the entropy of the classes, times their weight, for each line."""
+    totals = counts.sum(axis=1, keepdims=True)
+    shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    return np.asarray(-(counts * logs).sum(axis=1))
+
+
+def _spreads_of_inputs(term: Term) -> Float:
+    """Return the inputs' shares of the variance of a term's weights."""
+    if len(term.inputs) == 1:
+        return np.ones(1)
+    counts = term.counts[..., None]
+    of_first = counts.sum(axis=1)
+    means = (counts * term.weights).sum(axis=1) / np.maximum(of_first, 1e-300)
+    whole = (of_first * means).sum(axis=0) / max(float(of_first.sum()), 1e-300)
+    within = (counts * (term.weights - means[:, None]) ** 2).sum()
+    return _shares(np.array([(of_first * (means - whole) ** 2).sum(), within]))
 
 
 def attribute_importances(model: Model) -> Float:
@@ -57,22 +69,25 @@ def attribute_importances(model: Model) -> Float:
 
 
 def node_shares(model: Model) -> Mapping[str, float]:
-    """Return the shares of nodes and attributes in what the model knows, by name."""
-    trees = {tree.name: tree for tree in model.trees}
+    """Return the shares of parts and features in what the model knows, by name."""
     share_of = defaultdict(float, {model.root.name: 1.0})
-    for stage in reversed(model.program.stages):
-        is_sum = stage.link is not Link.SHARES
-        spreads = [_spread(trees[term.name]) for term in stage.terms]
+    for node, stage in reversed([*zip(model.nodes, model.program.stages, strict=True)]):
+        if isinstance(node, TreeNode):
+            shares = _information_gains(node)
+            for one, share in zip(node.inputs, shares.tolist(), strict=True):
+                share_of[one.origin] += share_of[node.name] * share
+            continue
+        spreads = list(map(_spread, node.terms))
         for group in stage.groups:
             spreads.append(float(np.linalg.norm([spreads[part] for part in group.parts])))
-        for group in reversed(stage.groups if is_sum else ()):
+        for group in reversed(stage.groups):
             shares = _shares(np.array([spreads[part] for part in group.parts]))
             for part, share in zip(group.parts, shares.tolist(), strict=True):
                 share_of[stage.part_names[part]] += share_of[group.name] * share
-        for tree in (trees[term.name] for term in stage.terms):
-            shares = evidence_importances(tree) if is_sum else importances(tree)
-            for one, share in zip(tree.inputs, shares.tolist(), strict=True):
-                share_of[one.origin] += share_of[tree.name] * share
+        for term, name in zip(node.terms, stage.part_names, strict=False):
+            shares = _spreads_of_inputs(term)
+            for side, share in zip(term.inputs, shares.tolist(), strict=True):
+                share_of[side.attribute.origin] += share_of[name] * share
     return share_of
 
 
@@ -95,11 +110,10 @@ def known_of(model: Model, readings: Float) -> Float:
     return np.asarray(np.minimum((~np.isnan(readings) * shares).sum(axis=1), 1.0))
 
 
-def _spread(tree: Tree) -> float:
-    """Return how far a tree's weights are from 0, over the training rows (root mean square)."""
-    support = tree.support[tree.leaves]
-    squares = (tree.evidence[tree.leaves] ** 2).sum(axis=1)
-    return float(np.sqrt(support @ squares / max(support.sum(), 1e-300)))
+def _spread(term: Term) -> float:
+    """Return how far a term's weights are from 0, over the training rows (root mean square)."""
+    squares = (term.weights**2).sum(axis=-1)
+    return float(np.sqrt((term.counts * squares).sum() / max(float(term.counts.sum()), 1e-300)))
 
 
 def _shares(parts: Float) -> Float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, get_args, overloa
 from solah.data.spreadsheets import guarded, table_writer
 from solah.exceptions import ColumnError, DataError, ParameterError, did_you_mean, shorten
 from solah.explain.weights import spell_start
-from solah.model.document import Fusion
+from solah.model.document import AdditiveNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -141,20 +141,20 @@ class Rules(list["Rule"]):
     @property
     def are_of_one_tree(self) -> bool:
         """Whether the model is a single tree, so that its name is not needed."""
-        return len(self.model.nodes) == 1
+        return len(self.model.parts) == 1
 
     @property
     def attributes(self) -> list[Attribute]:
         """The attributes whose words the rules use: measured ones first, then beliefs."""
         used = self._names_used()
-        believed = [a for tree in self.model.trees for a in tree.inputs if a.tree is not None]
+        believed = [a for node in self.model.nodes for a in node.inputs if a.tree is not None]
         return [a for a in (*self.model.attributes, *believed) if a.name in used]
 
     @property
     def trees_used(self) -> list[str]:
         """The trees whose beliefs the conditions use, from bottom to top."""
         used = self._names_used()
-        inputs = (a for tree in self.model.trees for a in tree.inputs if a.name in used)
+        inputs = (a for node in self.model.nodes for a in node.inputs if a.name in used)
         origins = {attribute.origin for attribute in inputs}
         return [node.name for node in self.model.nodes if node.name in origins]
 
@@ -164,7 +164,7 @@ class Rules(list["Rule"]):
 
     def to_markdown(self) -> str:
         """Return a Markdown page: a table of the rules, then the words they use."""
-        from solah.explain.markdown import rules_page
+        from solah.explain.legend import rules_page
 
         return rules_page(self)
 
@@ -199,10 +199,10 @@ class Rules(list["Rule"]):
 
     def _bias(self) -> tuple[float, ...]:
         """Return what the model's fusion begins with; nothing if the root is a tree."""
-        return self.model.root.bias if isinstance(self.model.root, Fusion) else ()
+        return self.model.root.baseline if isinstance(self.model.root, AdditiveNode) else ()
 
     def _repr_html_(self) -> str:
-        from solah.explain.notebook import rules_table
+        from solah.explain.html import rules_table
 
         return rules_table(self)
 
@@ -214,14 +214,9 @@ class Rules(list["Rule"]):
         return self[:]
 
     def _check_tree(self, name: str) -> None:
-        self.model.hierarchy.node(name)  # raises an error that lists the nodes if it is not there
-        trees = [tree.name for tree in self.model.trees]
-        if name not in trees:
-            shown = ", ".join(trees[:8]) + (", …" if len(trees) > 8 else "")
-            raise ParameterError(
-                f"{name!r} adds up the evidence of trees and has no rules of its own; "
-                f"the trees are: {shown}"
-            )
+        known = [part.name for part in self.model.parts if part.kind in ("term", "tree")]
+        if name not in known:
+            raise ParameterError(f"the model has no rules {name!r}{did_you_mean(name, known)}")
 
     def _check_class(self, name: str) -> None:
         goal = self.model.goal
@@ -232,7 +227,7 @@ class Rules(list["Rule"]):
             raise DataError(f"{goal.name!r} has no class {name!r}{did_you_mean(name, known)}")
 
     def _check_attribute(self, name: str) -> None:
-        known = [attribute.name for tree in self.model.trees for attribute in tree.inputs]
+        known = [attribute.name for node in self.model.nodes for attribute in node.inputs]
         if name not in known:
             raise ColumnError.unknown(name, known, "the model")
 

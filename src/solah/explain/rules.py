@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell, spell_mean, spell_number
-from solah.explain.effects import effects_of
 from solah.explain.rule_list import Rules
 from solah.explain.weights import gain_of, numbers_of, spell_scores
-from solah.model.attributes import phrase
-from solah.model.document import Task
+from solah.model.document import Task, TreeNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from solah.data import State
     from solah.model import Attribute
-    from solah.model.document import Goal, Model, Tree
+    from solah.model.document import Goal, MissingRule, Model, Term, TermInput
 
 
 @dataclass(frozen=True)
@@ -211,38 +209,51 @@ class Rule:
         return render("rules_one.html.j2", rule=self)
 
 
-def rules_of(model: Model) -> Rules:
-    """List the rules of a model that tell something, tree by tree, the strongest first."""
-    by_tree = (told_rules(tree, model.goal).values() for tree in model.trees)
-    return Rules((rule for rules in by_tree for rule in rules), model)
-
-
 MISSING = -1
-"""The place of the rule for a missing reading, which is no leaf of its tree."""
+"""The number of the rule for a missing value."""
 
 
-def told_rules(tree: Tree, goal: Goal) -> dict[int, Rule]:
-    """Return the rules of a tree that carry weight or add something, the strongest first.
+@dataclass(frozen=True)
+class PartRules:
+    """The rules of a term or a tree.
 
-    Parameters
+    Attributes
     ----------
-    tree : Tree
-    goal : Goal
-
-    Returns
-    -------
-    rules : dict of the first leaf's number to Rule
-        What a missing reading tells stands at ``MISSING``.
+    name : the name of the part in the program
+    rules : the rules by their numbers in the program; the one for a missing value at ``MISSING``
     """
-    rules = tree_rules(tree, goal)
-    if (missing := missing_rule(tree, goal)) is not None:
-        rules[MISSING] = missing
-    strongest = sorted(rules.items(), key=lambda item: by_strength(item[1]))
-    return {
-        place: rule
-        for place, rule in strongest
-        if rule.support > 0 or any(score for _, score in rule.adds)
-    }
+
+    name: str
+    rules: dict[int, Rule]
+
+    def active(self) -> dict[int, Rule]:
+        """Return the rules that carry weight or add something, the strongest first."""
+        strongest = sorted(self.rules.items(), key=lambda item: by_strength(item[1]))
+        return {
+            number: rule
+            for number, rule in strongest
+            if rule.support > 0 or any(score for _, score in rule.adds)
+        }
+
+
+def rules_of(model: Model) -> Rules:
+    """List the active rules of a model, part by part, the strongest first."""
+    return Rules((rule for part in part_rules(model) for rule in part.active().values()), model)
+
+
+def part_rules(model: Model) -> list[PartRules]:
+    """Return the rules of each term and tree, from bottom to top."""
+    parts = []
+    for node, stage in zip(model.nodes, model.program.stages, strict=True):
+        if isinstance(node, TreeNode):
+            parts.append(PartRules(node.name, dict(enumerate(_tree_rules(node, model.goal)))))
+            continue
+        for term, compiled in zip(node.terms, stage.terms, strict=True):
+            rules = dict(enumerate(_term_rules(term, compiled.name, model.goal)))
+            if term.missing is not None:
+                rules[MISSING] = _missing_rule(term.missing, term, compiled.name, model.goal)
+            parts.append(PartRules(compiled.name, rules))
+    return parts
 
 
 def by_strength(rule: Rule) -> tuple[float, float]:
@@ -250,78 +261,81 @@ def by_strength(rule: Rule) -> tuple[float, float]:
     return -rule.effect, -rule.support
 
 
-def tree_rules(tree: Tree, goal: Goal) -> dict[int, Rule]:
-    """Read the branches of a tree as rules, by the first leaf of each, depth first.
-
-    Parameters
-    ----------
-    tree : Tree
-    goal : Goal
-
-    Returns
-    -------
-    rules : dict of the leaf's number to Rule
-    """
-    support = np.bincount(tree.heads, tree.support, len(tree.support)).tolist()
-    beliefs = tree.belief.tolist()
+def _tree_rules(tree: TreeNode, goal: Goal) -> Iterator[Rule]:
+    """Read the branches of a tree as rules."""
     moved = {attribute.name for attribute in tree.inputs if attribute.is_moved}
-    if tree.scores is not None:
-        scores = tree.scores.tolist()
-        always = () if tree.missing is None else (_known(tree.inputs[0]),)
-        return {
-            head: replace(
-                _adding_rule(
-                    tree, conditions or always, goal, beliefs[head], support[head], scores[head]
-                ),
-                is_outdated=bool(moved),
-                is_pinned=head in tree.pinned,
-            )
-            for head, conditions in _branches(tree)
-        }
-    effects = effects_of(tree, goal)
-    return {
-        head: Rule(
+    for branch in tree.branches:
+        conditions = tuple(
+            one
+            for place, sets in branch.conditions
+            for one in _conditions(tree.inputs[place], sets)
+        )
+        size, gains = _change_of_belief(branch.belief, tree.start, goal)
+        yield Rule(
             tree=tree.name,
             conditions=conditions,
             goal=goal.name,
-            belief=tuple(beliefs[head]),
-            support=support[head],
-            decision=decide(beliefs[head], goal),
+            belief=branch.belief,
+            support=branch.support,
+            decision=decide(list(branch.belief), goal),
             task=goal.task,
-            effect=effects[head].size,
-            effect_class=effects[head].state,
+            effect=size,
+            effect_class=gains,
             is_outdated=any(condition.attribute in moved for condition in conditions),
-            is_pinned=head in tree.pinned,
+            is_pinned=branch.is_pinned,
         )
-        for head, conditions in _branches(tree)
-    }
 
 
-def missing_rule(tree: Tree, goal: Goal) -> Rule | None:
-    """Read what a missing reading tells as a rule; None if it tells nothing."""
-    if tree.missing is None:
-        return None
-    told = tree.missing
-    condition = Condition(tree.inputs[0].name, (), "missing")
+def _change_of_belief(
+    belief: Sequence[float], start: Sequence[float], goal: Goal
+) -> tuple[float, State | None]:
+    """Return how far a branch moves what its tree predicts, and the class that gains most."""
+    moved = np.array(belief) - np.array(start)
+    if goal.task is Task.REGRESSION:
+        return abs(float(numbers_of(goal, moved))), None
+    size, winner = float(moved.max()), int(moved.argmax())
+    # Gains and losses cancel out, so that a largest gain below 0 is a matter of rounding.
+    return (size, goal.states[winner]) if size > 0 else (0.0, None)
+
+
+def _term_rules(term: Term, name: str, goal: Goal) -> Iterator[Rule]:
+    """Read the cells of a term as rules."""
+    is_outdated = any(one.attribute.is_moved for one in term.inputs)
+    for cell in term.cells():
+        conditions = [
+            one
+            for line, side in zip(cell, term.inputs, strict=True)
+            for one in _line_conditions(side, line)
+        ]
+        if not conditions and term.missing is not None:
+            conditions = [_known(term.inputs[0].attribute)]
+        shares, weights = term.shares[cell].tolist(), term.weights[cell].tolist()
+        rule = _adding_rule(name, conditions, goal, shares, float(term.counts[cell]), weights)
+        yield replace(rule, is_outdated=is_outdated, is_pinned=cell in term.pinned)
+
+
+def _missing_rule(told: MissingRule, term: Term, name: str, goal: Goal) -> Rule:
+    """Return the rule for a missing value."""
+    condition = Condition(term.features[0], (), "missing")
     belief, scores = list(told.belief), list(told.scores)
-    rule = _adding_rule(tree, (condition,), goal, belief, told.support, scores)
+    rule = _adding_rule(name, [condition], goal, belief, told.support, scores)
     return replace(rule, is_pinned=told.is_pinned)
 
 
 def _adding_rule(
-    tree: Tree,
-    conditions: tuple[Condition, ...],
+    name: str,
+    conditions: Sequence[Condition],
     goal: Goal,
     belief: list[float],
     support: float,
     scores: list[float],
 ) -> Rule:
-    """Make a rule of a tree below a fusion."""
+    """Make a rule of a term."""
     gain = gain_of(scores, goal.states)
     adds_to = gain.state if len(goal.states) == 2 else None
     return Rule(
-        tree=tree.name,
-        conditions=conditions,
+        tree=name,
+        conditions=tuple(conditions),
         goal=goal.name,
         belief=tuple(belief),
         support=support,
@@ -333,30 +347,21 @@ def _adding_rule(
     )
 
 
-def _branches(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
-    """Yield the first leaf of each branch, depth first, with the conditions that lead there."""
-    stack: list[tuple[int, tuple[Condition, ...]]] = [(0, ())]
-    while stack:
-        node, conditions = stack.pop()
-        if tree.split[node] < 0:
-            yield node, conditions
-            continue
-        attribute, children = tree.inputs[tree.split[node]], tree.children(node)
-        places: dict[int, list[int]] = {}
-        for place, child in enumerate(children):
-            places.setdefault(int(tree.heads[child]), []).append(place)
-        below = [
-            (head, conditions + _conditions(attribute, joined)) for head, joined in places.items()
-        ]
-        stack.extend(reversed(below))
+def _line_conditions(side: TermInput, line: int) -> tuple[Condition, ...]:
+    """Require one of the words of a line; nothing if the line has all words."""
+    attribute, part = side.attribute, side.parts[line]
+    if len(part) == len(attribute.words) > 1:
+        return ()
+    words = tuple(attribute.words[word] for word in part)
+    if len(words) == 1:
+        return (Condition(attribute.name, words),)
+    return (Condition(attribute.name, words, side.phrase(line), tuple((one,) for one in words)),)
 
 
-def _conditions(attribute: Attribute, places: list[int]) -> tuple[Condition, ...]:
+def _conditions(attribute: Attribute, places: Sequence[int]) -> tuple[Condition, ...]:
     """Require that one of these focal sets describes an attribute; nothing if any may."""
     if len(places) == attribute.n_focal_sets > 1:
         return ()
-    if attribute.cores:
-        return (_word_condition(attribute, places),)
     sets = [attribute.focal_sets[place] for place in places]
     if len(sets) == 1:
         return (Condition(attribute.name, sets[0]),)
@@ -369,17 +374,7 @@ def _known(attribute: Attribute) -> Condition:
     return Condition(attribute.name, attribute.words, "known", attribute.focal_sets)
 
 
-def _word_condition(attribute: Attribute, places: list[int]) -> Condition:
-    """Require that one of these words with cores describes an attribute."""
-    numbers = sorted({attribute.set_words[place] for place in places})
-    words = tuple(attribute.words[number] for number in numbers)
-    if len(words) == 1:
-        return Condition(attribute.name, words)
-    sets = tuple((word,) for word in words)
-    return Condition(attribute.name, words, phrase(attribute.words, numbers), sets)
-
-
-def _called_together(attribute: Attribute, places: list[int]) -> str:
+def _called_together(attribute: Attribute, places: Sequence[int]) -> str:
     names = [spell_set(attribute.focal_sets[place]) for place in places]
     if not attribute.is_ordered:
         return " or ".join(names)

@@ -86,7 +86,8 @@ def traced_blocks(model: Model, table: Table) -> Iterator[TracedRows]:
 def rows_at_once(program: Program) -> int:
     """Return how many rows to follow together, so that the steps of the largest term fit."""
     cells = (term.cells for stage in program.stages for term in stage.terms)
-    largest = max(len(one.split) if isinstance(one, Walk) else one.rules.size for one in cells)
+    sizes = (len(one.split) if isinstance(one, Walk) else one.rules.size for one in cells)
+    largest = max(sizes, default=1)
     return max(16, _BLOCK_NUMBERS // (largest * program.n_outputs))
 
 

@@ -1,4 +1,4 @@
-"""Writes what rules, terms and groups add: to the scores of classes, or to a number."""
+"""Writes readings, and what rules, terms and groups add to scores of classes, or to a number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solah.data.spelling import spell, spell_number
-from solah.model.beliefs import deciding_fusions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,20 +84,23 @@ def signed(number: float, decimals: int | None = None) -> str:
     return f"{round(number, decimals) + 0.0:+.{decimals}f}"
 
 
+def spell_reading(reading: State | None) -> str:
+    """Write a reading with six digits at most, a state as it is, and nothing as unknown."""
+    if reading is None:
+        return "unknown"
+    return spell_number(reading, 6) if isinstance(reading, float) else spell(reading)
+
+
 def spell_start(model: Model) -> str:
     """Write what evidence begins with, before any rule adds to it; nothing if none is added."""
-    goal, fusions = model.goal, {}
-    for name, fusion in deciding_fusions(model.nodes).items():
-        if name == fusion.name:
-            fusions[name] = fusion
-    lines = []
-    for name, fusion in fusions.items():
-        whose = "" if name == model.root.name else f"{name}, "
-        bias = list(fusion.bias)
+    goal, lines = model.goal, []
+    for node in model.sums:
+        whose = "" if node is model.root else f"{node.name}, "
+        baseline = list(node.baseline)
         amount = (
-            spell_scores(bias, goal.states)
+            spell_scores(baseline, goal.states)
             if goal.states
-            else f"{goal.name} {spell_number(bias[0])}"
+            else f"{goal.name} {spell_number(baseline[0])}"
         )
         lines.append(f"{whose}to begin with: {amount}")
     return "\n".join(lines)

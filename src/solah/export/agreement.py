@@ -12,10 +12,10 @@ from solah.device.fixed_twin import FixedTwin
 from solah.exceptions import AgreementError, DataError, ParameterError
 from solah.export.footprint import sample_rows
 from solah.export.programs import Program, Run, reading_of
-from solah.model.beliefs import signals_of
+from solah.model.decide import PolicyDecider
 from solah.model.document import Task
-from solah.model.encode import Coded, encode
-from solah.runtime.judging import Judge
+from solah.model.encode import encode
+from solah.model.evaluate import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,10 +89,10 @@ def agreement(model: Model, twin: Twin | Run, table: Table) -> Agreement:
 
     Examples
     --------
-    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah import RuleClassifier, datasets
     >>> from solah.export import agreement, export_c
     >>> wine = datasets.load("wine")
-    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal).model_
     >>> agreement(model, export_c(model, numbers="q15").twin, wine.table).share
     1.0
     """
@@ -103,7 +103,7 @@ def agreement_on(model: Model, twin: Twin | Run, rows: Float) -> Agreement:
     """Compare them on rows as numbers, a column for each attribute of the model."""
     if not len(rows):
         raise DataError("there are no rows to compare the export with the model on")
-    beliefs, clipped = _root_signals(model, rows), _clipped(model, twin, rows)
+    beliefs, clipped = run(model.program, rows), _clipped(model, twin, rows)
     if model.goal.task is Task.REGRESSION:
         numbers, estimates = _numbers(model, beliefs), twin.estimate(rows) * twin.unit
         away = np.abs(estimates - numbers)
@@ -183,17 +183,11 @@ def drawn_rows(model: Model) -> Float:
     return np.where(unknown, np.nan, rows)
 
 
-def _root_signals(model: Model, rows: Float) -> Float:
-    names = (attribute.name for attribute in model.attributes)
-    coded = Coded(dict(zip(names, rows.T, strict=True)), len(rows))
-    return signals_of(model, coded)[model.root.name]
-
-
 def _settled_share(model: Model, twin: Twin | Run, rows: Float) -> float | None:
     """Judge rows in their order, and return of how many the settled decision is the same."""
     if isinstance(twin, Run) or twin.policy is None or model.policy is None:
         return None
-    expected = Judge(model).take(_table(model, rows)).settled_places
+    expected = PolicyDecider(model).take(_table(model, rows)).settled_places
     return float((twin.judge(rows).settled == expected).mean())
 
 
@@ -227,7 +221,7 @@ def _numbers(model: Model, beliefs: Float) -> Float:
 def _range(model: Model) -> float:
     """Return the range of a goal that is a number; of one that is added up, that of estimates."""
     if model.goal.is_additive_number:
-        return float(np.ptp(_numbers(model, _root_signals(model, drawn_rows(model)))))
+        return float(np.ptp(_numbers(model, run(model.program, drawn_rows(model)))))
     return float(np.ptp(model.goal.centres))
 
 

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from solah.device.fixed_tables import LEARNT_BITS, FixedStage, FixedTables
 from solah.exceptions import ParameterError
-from solah.explain.rules import tree_rules
+from solah.explain.rules import part_rules
 from solah.export.c_types import table_types
 from solah.export.costs import estimate_costs
 from solah.export.judging import state_bytes
@@ -193,14 +193,8 @@ def _learning(tables: FloatTables | FixedTables, name: str, pace: Pace | None) -
 
 def rules_of(model: Model, layout: Layout) -> tuple[Rule, ...]:
     """Return the rules of the last stage, by their numbers."""
-    trees = {tree.name: tree for tree in model.trees}
-    found: dict[tuple[str, int], Rule] = {}
-    for name in {name for name, _ in layout.rules}:
-        tree = trees[name]
-        of_heads = tree_rules(tree, model.goal)
-        heads = np.unique(tree.heads[tree.leaves]).tolist()
-        found |= {(name, rule): of_heads[head] for rule, head in enumerate(heads)}
-    return tuple(found[rule] for rule in layout.rules)
+    parts = {part.name: part.rules for part in part_rules(model)}
+    return tuple(parts[name][number] for name, number in layout.rules)
 
 
 def rule_numbers(tables: FloatTables | FixedTables) -> dict[str, list[int]]:

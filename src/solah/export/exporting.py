@@ -14,6 +14,7 @@ from solah.device.float_twin import FloatTwin
 from solah.device.layout import lay_out
 from solah.exceptions import ParameterError
 from solah.export.c_writer import rules_of, write_c, write_python
+from solah.export.costs import model_costs
 from solah.export.judging import lower_policy
 from solah.export.names import check_identifier, check_module
 from solah.learn.online import Learner, LearningTwin, Pace
@@ -93,7 +94,12 @@ def _judging(judge: Judge) -> Callable[[NDArray[np.float64]], Judged]:
 
 
 def export_c(
-    model: Model, *, name: str = "model", numbers: Numbers = "float", learning: Pace | None = None
+    model: Model,
+    *,
+    name: str = "model",
+    numbers: Numbers = "float",
+    learning: Pace | None = None,
+    max_flash: int | None = None,
 ) -> Export:
     """Write a model as C99 for devices.
 
@@ -107,24 +113,52 @@ def export_c(
         What the device computes with: float32, or integers alone.
     learning : Pace, default=None
         How fast the device learns; None where it does not. Learning is done in integers.
+    max_flash : int, default=None
+        How many bytes code and tables may take on a Cortex-M0+, as
+        :func:`~solah.export.costs.model_costs` estimates them; None for any number.
 
     Returns
     -------
     export : Export
 
+    Raises
+    ------
+    ParameterError
+        The model takes more than ``max_flash``.
+
     Examples
     --------
-    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah import RuleClassifier, datasets
     >>> from solah.export import export_c
     >>> wine = datasets.load("wine")
-    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal).model_
     >>> export = export_c(model, name="wine", numbers="q15")
     >>> sorted(file for file in export.files if not file.startswith("solah"))
     ['wine.c', 'wine.h']
     """
     check_identifier(name)
+    if max_flash is not None:
+        _check_flash(model, numbers, learning, max_flash)
     export = _exported(model, name, numbers, learning)
     return replace(export, signals=_asked_signals(model))
+
+
+def _check_flash(model: Model, numbers: Numbers, learning: Pace | None, max_flash: int) -> None:
+    """Refuse a model that is too large: rules that go after a fit take accuracy with them."""
+    if learning is not None:
+        raise ParameterError(
+            "'max_flash' does not know what learning costs; fit with fewer rules instead "
+            "(--max-rules N)"
+        )
+    if max_flash < 1:
+        raise ParameterError(f"'max_flash' must be at least 1 byte. Got {max_flash!r} instead.")
+    flash = model_costs(model, numbers).flash
+    if flash > max_flash:
+        integers = ", or compute in integers (--numbers q15)" if numbers == "float" else ""
+        raise ParameterError(
+            f"the model takes about {flash:,} bytes of flash, and 'max_flash' allows "
+            f"{max_flash:,}: fit with fewer rules (--max-rules N){integers}"
+        )
 
 
 def _asked_signals(model: Model) -> Signals | None:

@@ -1,4 +1,4 @@
-"""Export a model as a plain JavaScript module: its program, and the evaluator of the page."""
+"""Export a model as a plain JavaScript module: its program, and the predictor of the page."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def export_javascript(model: Model, *, name: str = "model") -> Program:
         "example": comment(_example(model)),
         "is_number": model.goal.task is Task.REGRESSION,
         "has_policy": model.policy is not None or model.domain is not None,
-        "evaluator": evaluator_text().rstrip(),
+        "predictor": evaluator_text().rstrip(),
         "features": script_json(model.program.features),
         "tables": script_json(describe_program(model)),
         "states": script_json([_states(attribute) for attribute in model.attributes]),

@@ -1,6 +1,6 @@
 """Writes the program of a model as plain values, which ``js_runtime/evaluate.js`` runs.
 
-The report page and the JavaScript module both carry that evaluator, and these values.
+The report page and the JavaScript module both carry that predictor, and these values.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def describe_program(model: Model) -> dict[str, Any]:
 
 
 def evaluator_text() -> str:
-    """Return the evaluator's source."""
+    """Return the predictor's source."""
     place = files("solah.export").joinpath("js_runtime", "evaluate.js")
     return place.read_text(encoding="utf-8")
 

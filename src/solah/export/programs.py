@@ -109,9 +109,9 @@ def state_bounds(states: Sequence[float]) -> list[tuple[float, float]]:
 
 
 def _seven_digits(state: float) -> tuple[float, float]:
-    if not state or abs(state) >= _LARGE:
-        return float(state), float(state)
     spelled = f"{state:.7g}"
+    if not state or abs(float(spelled)) >= _LARGE:
+        return float(state), float(state)
     rounded = Decimal(spelled)
     neighbours = rounded.next_minus(_SEVEN_DIGITS), rounded.next_plus(_SEVEN_DIGITS)
     low, high = (float((rounded + one) / 2) for one in neighbours)

@@ -134,10 +134,10 @@ def self_test(
 
     Examples
     --------
-    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah import RuleClassifier, datasets
     >>> from solah.export import export_c, self_test
     >>> wine = datasets.load("wine")
-    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal).model_
     >>> export = export_c(model, name="wine", numbers="q15")
     >>> sorted(self_test(model, export, wine.table))
     ['wine_test.c', 'wine_test.h']

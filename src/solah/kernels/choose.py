@@ -7,15 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from solah.exceptions import ParameterError, SolahError
+from solah.exceptions import ParameterError
 from solah.kernels import native, reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from solah.kernels.arrays import Kernel
-
-ENVIRONMENT_VARIABLE = "SOLAH_KERNEL"
 
 _T = TypeVar("_T")
 
@@ -25,17 +23,7 @@ def kernel() -> Kernel:
 
     The environment variable ``SOLAH_KERNEL`` (``native`` or ``reference``) decides otherwise.
     """
-    wanted = os.environ.get(ENVIRONMENT_VARIABLE, "")
-    if wanted not in ("", "native", "reference"):
-        raise SolahError(f"{ENVIRONMENT_VARIABLE} must be 'native' or 'reference'. Got {wanted!r}.")
-    compiled = native.load() is not None
-    if wanted == "native" and not compiled:
-        raise SolahError(
-            f"{ENVIRONMENT_VARIABLE}=native, but solah was installed without a C compiler: "
-            "install one (gcc or clang), then pip install --force-reinstall --no-deps solah"
-        )
-    use_native = compiled and wanted != "reference"
-    return cast("Kernel", native if use_native else reference)
+    return cast("Kernel", native if native.is_used() else reference)
 
 
 def available_threads() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.exceptions import SolahError
 from solah.kernels.arrays import Routes
 
 if TYPE_CHECKING:
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 
 name = "native"
 
-ABI_VERSION = 9
+ENVIRONMENT_VARIABLE = "SOLAH_KERNEL"
+
+ABI_VERSION = 10
 _FILE_NAMES = ("_native.so", "_native.dylib", "_native.dll")
 
 _P = ctypes.c_void_p
@@ -53,7 +57,7 @@ _SIGNATURES = {
     "solah_run": [_P, _P, _P, _I64, _I64, _I64, _I32, _P],
     "solah_run_term": [_P, _P, _I32, _P, _I64, _I64, _I64, _P, _P],
     "solah_grow": [_P, _I64, _I32, *[_P] * 5, _I32, _F64, _I64, _P, _P],
-    "solah_learn_rows": [_P, _I64, _I32, _P, *[_P, _I32] * 2, _I32, _P, _I32, _I32, *[_P] * 3],
+    "solah_learn": [_P, _P, _P, _I64, _I64, _I64, *[_P] * 4],
 }
 
 
@@ -83,8 +87,21 @@ def load() -> ctypes.CDLL | None:
     library.solah_share_weights.restype = None
     library.solah_find.restype = None
     library.solah_fine_count.restype = None
-    library.solah_learn_rows.restype = None
     return library
+
+
+def is_used() -> bool:
+    """Whether these kernels run, and not those in NumPy."""
+    wanted = os.environ.get(ENVIRONMENT_VARIABLE, "")
+    if wanted not in ("", "native", "reference"):
+        raise SolahError(f"{ENVIRONMENT_VARIABLE} must be 'native' or 'reference'. Got {wanted!r}.")
+    is_compiled = load() is not None
+    if wanted == "native" and not is_compiled:
+        raise SolahError(
+            f"{ENVIRONMENT_VARIABLE}=native, but solah was installed without a C compiler: "
+            "install one (gcc or clang), then pip install --force-reinstall --no-deps solah"
+        )
+    return is_compiled and wanted != "reference"
 
 
 def label(values: Float, sets: FocalSets, out: Labels) -> None:
@@ -296,59 +313,22 @@ def grow(
     return grown
 
 
-def learn_rows(
-    weights: Int64,
-    rules: Int64,
-    starts: Int64,
-    begin: Int64,
-    value_bits: int,
-    observed: Int64,
-    bits: tuple[int, int],
-    start: Int64,
-    learnt: Int64,
-) -> Int64:
-    """Let rules that weigh evidence decide on rows, and learn from each.
-
-    This is how :class:`solah.learn.online.LearningTwin` learns from rows whose readings are all
-    known, where rules need not keep to any order.
+def learn(
+    learner: FlatProgram, readings: Float, observed: Int64, start: Int64, learnt: Int64, out: Int64
+) -> None:
+    """Predict rows as a device does, and learn from each; ``native/learning.c`` has the records.
 
     Parameters
     ----------
-    weights : (n_rows, n_branches) how far rows take branches
-    rules : (n_branches,) the rules that these move
-    starts : (n_trees,) the first branch of each tree
-    begin : (n_values,) what a row has before any tree
-    value_bits : the unit of scores
-    observed : (n_rows,) the places of classes; one out of range teaches nothing
-    bits : of a step, and of what is forgotten
+    learner : its records, and what readings are multiplied with
+    readings : (n_rows, n_features)
+    observed : (n_rows,) the indices of classes; one out of range teaches nothing
     start : (n_rules, n_values) what rules go back to
     learnt : (n_rules, n_values) what is learnt; it changes
-
-    Returns
-    -------
-    beliefs : (n_rows, n_values + 1) what was believed of each row before it was learnt from
+    out : (n_rows, n_classes) gets what was predicted before a row was learnt from
     """
-    n_rows, n_branches = weights.shape
-    beliefs = np.empty((n_rows, len(begin) + 1), dtype=np.int64)
-    arrays = weights, rules, starts, begin, observed, start, learnt
-    assert all(one.dtype == np.int64 and one.flags.c_contiguous for one in arrays)
-    _library().solah_learn_rows(
-        _at(weights),
-        n_rows,
-        n_branches,
-        _at(rules),
-        _at(starts),
-        len(starts),
-        _at(begin),
-        len(begin),
-        value_bits,
-        _at(observed),
-        *bits,
-        _at(start),
-        _at(learnt),
-        _at(beliefs),
-    )
-    return beliefs
+    arrays = _at(observed), _at(start), _at(learnt), _at(out)
+    _check(_library().solah_learn(*learner.addresses, *_matrix(readings), *arrays))
 
 
 def _column(values: Float) -> tuple[int, int, int]:

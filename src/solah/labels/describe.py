@@ -36,18 +36,18 @@ _BLOCK_ROWS = 16_384
 
 @dataclass(frozen=True)
 class LabelSettings:
-    """How to describe a table with words."""
+    """How to describe a table with words; with ``n_words`` None, only with those of users."""
 
-    n_labels: int | Mapping[str, int]
+    n_words: int | Mapping[str, int] | None
     placement: Placement
     words: Mapping[str, WordsByHand] | None
     kinds: Mapping[str, str | Sequence[str]] | None
 
     def only(self, names: Collection[str]) -> LabelSettings:
         """Return the settings of some columns."""
-        counts = self.n_labels
+        counts = self.n_words
         return LabelSettings(
-            counts if not isinstance(counts, Mapping) else _some(counts, names),
+            _some(counts, names) if isinstance(counts, Mapping) else counts,
             self.placement,
             _some(self.words, names),
             _some(self.kinds, names),
@@ -62,12 +62,12 @@ class Description:
     ----------
     table : the columns with the values that their kinds ask for
     attributes : each column described
-    labels : (n_rows, n_columns) each row described
+    labels : (n_rows, n_columns) each row described; None where the words are not chosen yet
     """
 
     table: Table
     attributes: tuple[Attribute, ...]
-    labels: Labels
+    labels: Labels | None
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -76,7 +76,15 @@ class Description:
 
     def take(self, rows: NDArray[np.intp]) -> Description:
         """Return some of the rows."""
-        return replace(self, table=self.table.take(rows), labels=self.labels[rows])
+        labels = None if self.labels is None else self.labels[rows]
+        return replace(self, table=self.table.take(rows), labels=labels)
+
+    def only(self, names: Sequence[str]) -> Description:
+        """Return some of the columns."""
+        places = [self.places[name] for name in names]
+        labels = None if self.labels is None else np.ascontiguousarray(self.labels[:, places])
+        attributes = tuple(self.attributes[place] for place in places)
+        return Description(self.table.select(names), attributes, labels)
 
 
 def describe_table(
@@ -84,7 +92,7 @@ def describe_table(
 ) -> Description:
     """Describe each column and each row with words."""
     table, kinds = settle(table, settings.kinds)
-    plans = plan_words(table.names, settings.n_labels, settings.words)
+    plans = plan_words(table.names, settings.n_words, settings.words)
     used = None if len(weights) and weights.min() == weights.max() > 0 else weights
     attributes = tuple(
         describe_numbers(
@@ -94,6 +102,8 @@ def describe_table(
         else describe_states(column.name, kind, states_of(column, kind), plans[column.name])
         for column, kind in zip(table.columns, kinds, strict=True)
     )
+    if settings.n_words is None:
+        return Description(table, attributes, None)
     return describe_by(table, attributes, weights, n_threads)
 
 
@@ -139,7 +149,7 @@ def describe_states(name: str, kind: Kind, states: tuple[State, ...], plan: Word
     if plan.names is not None:
         raise DataError(
             f"column {name!r} is {kind.value}, so its words are its states; declare it "
-            f"continuous with kinds={{{name!r}: 'continuous'}} to give it words of your own"
+            f"continuous with feature_types={{{name!r}: 'continuous'}} to give it words of your own"
         )
     needed = what_states_must_be(states)
     if needed is not None:
@@ -152,7 +162,7 @@ def describe_numbers(
 ) -> Attribute:
     """Describe a column of numbers with words."""
     low, high = check_span(f"column {name!r}", numbers)
-    peaks = plan.peaks
+    peaks = plan.peaks if plan.n_words > 1 else (low,)
     if peaks is None:
         peaks = place_peaks(numbers, plan.n_words, placement)
         if plan.names is not None and len(peaks) < 2 * plan.n_words - 1:

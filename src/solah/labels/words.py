@@ -69,35 +69,35 @@ def plain_names(n_words: int) -> tuple[str, ...]:
 
 def plan_words(
     columns: Iterable[str],
-    n_labels: int | Mapping[str, int],
+    n_words: int | Mapping[str, int] | None,
     by_hand: Mapping[str, WordsByHand] | None,
     default: int = 3,
 ) -> dict[str, WordPlan]:
-    """Settle for each column how many words it gets, and which."""
+    """Return how many words each column gets, and which; with None, one unless users gave some."""
     columns = list(columns)
     by_hand = by_hand or {}
-    counts = n_labels if isinstance(n_labels, Mapping) else {}
-    for parameter, names in (("n_labels", counts), ("words", by_hand)):
+    counts = n_words if isinstance(n_words, Mapping) else {}
+    for parameter, names in (("n_words", counts), ("words", by_hand)):
         for name in names:
             if name not in columns:
                 raise DataError(
                     f"'{parameter}' names the column {name!r}, which is not there"
                     f"{did_you_mean(name, columns)}"
                 )
-    usual = default if isinstance(n_labels, Mapping) else n_labels
-    return {
-        name: _given_plan(name, by_hand[name])
-        if name in by_hand
-        else _counted_plan(name, counts.get(name, usual))
-        for name in columns
-    }
+    usual = default if isinstance(n_words, Mapping) else n_words
+    plans = {name: _given_plan(name, given) for name, given in by_hand.items()}
+    for name in columns:
+        if name not in plans:
+            number = counts.get(name, usual)
+            plans[name] = WordPlan(1) if number is None else _counted_plan(name, number)
+    return plans
 
 
 def _counted_plan(column: str, n_words: object) -> WordPlan:
     proper = isinstance(n_words, Integral) and not isinstance(n_words, bool)
     if not proper or not 1 < int(cast("int", n_words)) <= MAX_WORDS:
         raise DataError(
-            f"'n_labels' must be from 2 to {MAX_WORDS}. Got {n_words!r} for column {column!r}."
+            f"'n_words' must be from 2 to {MAX_WORDS}. Got {n_words!r} for column {column!r}."
         )
     return WordPlan(int(cast("int", n_words)))
 

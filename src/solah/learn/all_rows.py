@@ -19,10 +19,17 @@ import numpy as np
 
 from solah.kernels.arrays import MASS_BITS, SLOPE_SCALE, WEIGHT_ONE, Described, Forest, TreeShape
 from solah.kernels.choose import kernel
-from solah.learn.assembly import Draft, PairRules, SingleRules, Tally, describe, with_weight
+from solah.learn.assembly import (
+    Draft,
+    PairRules,
+    SingleRules,
+    Tally,
+    constant_model,
+    describe,
+    with_weight,
+)
 from solah.learn.passes import BlockPass
 from solah.learn.pins import Pins
-from solah.model import Model, Tree
 from solah.model.attributes import flatten
 
 if TYPE_CHECKING:
@@ -35,7 +42,7 @@ if TYPE_CHECKING:
     from solah.learn.blocks import RowBlock
     from solah.learn.objective import Scores
     from solah.learn.rows import Rows
-    from solah.model import Attribute
+    from solah.model import Attribute, Model
     from solah.scale.passes import Statistics
 
 MAX_ROUNDS = 5
@@ -57,7 +64,7 @@ def assemble(structure: Structure, rows: Rows, groups: Mapping[str, Sequence[str
     prior = np.array(facts.prior)
     goal = replace(facts.goal, prior=facts.prior)
     if not structure.live_singles:
-        return _constant(rows, prior)
+        return constant_model(goal, rows.attributes[0], goal.log_prior)
     described = rows.described_by([describe(term) for term in structure.live_singles])
     draft = Draft(structure, {one.name: one for one in described.attributes})
     scores = structure.reduced
@@ -67,20 +74,6 @@ def assemble(structure: Structure, rows: Rows, groups: Mapping[str, Sequence[str
     draft.centre()
     model = draft.model(goal, prior, _tally(draft, described), groups)
     return with_weight(model, facts.weight_unit * WEIGHT_ONE)
-
-
-def _constant(rows: Rows, prior: Float) -> Model:
-    """Make a model that decides alike whatever it reads."""
-    facts, attribute = rows.facts, rows.attributes[0]
-    tree = Tree(
-        name=facts.goal.name if facts.goal.name != attribute.name else f"{facts.goal.name}_",
-        inputs=(attribute,),
-        split=np.full(1, -1, np.int32),
-        first_child=np.zeros(1, np.int32),
-        support=np.array([float(facts.sums.sum()) * facts.weight_unit]),
-        belief=prior[None],
-    )
-    return Model(facts.goal, (attribute,), (tree,))
 
 
 # --- fitting -------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Makes a model of terms that were settled: words, rules with evidence, groups.
+"""Makes a model of terms that were settled: words, rules with weights, groups.
 
 Evidence is centred: what an attribute adds is 0 on average over the rows, and what a pair adds is 0
 on average for either reading, so that an unknown reading says nothing.
@@ -13,9 +13,8 @@ import numpy as np
 
 from solah.labels.words import plain_names
 from solah.learn.terms import PairTerm, SingleTerm, part_of_words, part_steps
-from solah.model import Fusion, Model, Tree
-from solah.model.attributes import cored_attribute, parted_attribute, shares_of_peaks
-from solah.model.document import MissingRule
+from solah.model import AdditiveNode, FeatureGroup, MissingRule, Model, Term, TermInput
+from solah.model.attributes import cored_attribute, shares_of_peaks
 from solah.model.structure import fresh_name
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
     from solah.learn.additive import Structure
-    from solah.model import Attribute, Goal, Node
+    from solah.model import Attribute, Goal
 
 
 @dataclass(eq=False)
@@ -112,7 +111,7 @@ class PairRules:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What the rows of a tree's leaves are.
+    """What the rows of a term's cells are.
 
     Attributes
     ----------
@@ -280,133 +279,85 @@ class Draft:
         tallies : what the rows are, for singles, then for pairs
         groups : the names of the attributes of each group
         """
-        taken = {rules.name for rules in self.singles} | {goal.name}
         variances = self.structure.variances()
-        trees: dict[str, Tree] = {}
         every: list[SingleRules | PairRules] = [*self.singles, *self.pairs]
+        terms = []
         for rules, tally in zip(every, tallies, strict=True):
-            variance = variances[id(rules.term)]
-            if isinstance(rules, SingleRules):
-                name = fresh_name(f"evidence of {rules.name}", taken)
-                trees[name] = _single_tree(name, rules, tally, start, variance)
-            else:
-                both = " & ".join(side.name for side in rules.sides)
-                name = fresh_name(f"evidence of {both}", taken)
-                trees[name] = _pair_tree(name, rules, tally, start, variance)
-            taken.add(name)
-        nodes = _wired(trees, groups, goal.name, {rules.name for rules in self.singles})
-        root = Fusion(nodes[-1].name, nodes[-1].origins, tuple(self.bias.tolist()))
+            made = (
+                _single_term(rules, tally, start)
+                if isinstance(rules, SingleRules)
+                else _pair_term(rules, tally, start)
+            )
+            terms.append(replace(made, variance=variances[id(rules.term)]))
         attributes = tuple(rules.attribute for rules in self.singles)
-        return Model(goal, attributes, (*nodes[:-1], root))
+        names = {attribute.name for attribute in attributes}
+        root = fresh_name(goal.name, names)
+        node = AdditiveNode(
+            root, tuple(self.bias.tolist()), tuple(terms), _grouped(terms, groups, {*names, root})
+        )
+        return Model(goal, attributes, (node,))
 
 
 def with_weight(model: Model, weight: float) -> Model:
     """Multiply what rows weigh, after all ratios were taken, so that these do not round."""
-    nodes = []
-    for node in model.nodes:
-        if isinstance(node, Tree):
-            missing = node.missing
-            if missing is not None:
-                missing = replace(missing, support=missing.support * weight)
-            node = replace(node, support=node.support * weight, missing=missing)
-        nodes.append(node)
-    return replace(model, nodes=tuple(nodes))
+    terms = []
+    for term in model.terms:
+        missing = term.missing
+        if missing is not None:
+            missing = replace(missing, support=missing.support * weight)
+        terms.append(replace(term, counts=term.counts * weight, missing=missing))
+    return model.with_terms(terms)
 
 
-def _single_tree(
-    name: str, rules: SingleRules, tally: Tally, start: Float, variance: float
-) -> Tree:
-    words, n_sets = np.array(rules.words), len(rules.words)
-    told = np.zeros((len(rules.scores), tally.told.shape[-1]))
+def _single_term(rules: SingleRules, tally: Tally, start: Float) -> Term:
+    words, n_words = np.array(rules.words), len(rules.scores)
+    told = np.zeros((n_words, tally.told.shape[-1]))
     np.add.at(told, words, tally.told)
-    weights = np.bincount(words, tally.weights, len(told)).astype(float)
-    beliefs = _shares(told, weights, start)
+    counts = np.bincount(words, tally.weights, n_words).astype(float)
     missing = None
     if rules.missing_place is not None and tally.missing_told is not None:
-        belief = _shares(tally.missing_told[None], np.array([tally.missing_weight]), start)[0]
+        shares = _shares(tally.missing_told[None], np.array([tally.missing_weight]), start)[0]
         missing = MissingRule(
-            tally.missing_weight, tuple(belief.tolist()), tuple(rules.missing.tolist())
+            tally.missing_weight, tuple(shares.tolist()), tuple(rules.missing.tolist())
         )
-    split, first_child = np.full(n_sets + 1, -1, np.int32), np.zeros(n_sets + 1, np.int32)
-    split[0], first_child[0] = 0, 1
-    everything = _shares(tally.told.sum(axis=0)[None], np.array([tally.weights.sum()]), start)
-    return Tree(
-        name=name,
-        inputs=(rules.attribute,),
-        split=split,
-        first_child=first_child,
-        support=np.concatenate([[tally.weights.sum()], tally.weights]),
-        belief=np.vstack([everything, beliefs[words]]),
-        scores=np.vstack([np.zeros((1, rules.scores.shape[1])), rules.scores[words]]),
-        variance=variance,
-        missing=missing,
-        pinned=_pinned(rules),
-    )
-
-
-def _pinned(rules: SingleRules) -> frozenset[int]:
-    """Return the leaves of the words that rules by hand name."""
     given = rules.term.given
-    pinned = frozenset() if given is None else given.pinned
-    return frozenset(1 + place for place, word in enumerate(rules.words) if word in pinned)
-
-
-def _pair_tree(name: str, pair: PairRules, tally: Tally, start: Float, variance: float) -> Tree:
-    """Make a tree of two splits; an attribute with states comes last, where its leaves join."""
-    order = (1, 0) if pair.sides[0].attribute.is_coded else (0, 1)
-    weights, told = tally.weights.transpose(order), tally.told.transpose(*order, 2)
-    scores = pair.scores.transpose(*order, 2)
-    asked, joined, part_of = zip(*(_asked(pair, side) for side in order), strict=True)
-    of_parts = [
-        one @ np.equal.outer(parts, np.arange(n_parts))
-        for one, parts, n_parts in zip(joined, part_of, scores.shape[:2], strict=True)
-    ]
-    cell_told = np.einsum("abc,ai,bj->ijc", told, *of_parts)
-    beliefs = _shares(cell_told, np.einsum("ab,ai,bj->ij", weights, *of_parts), start)
-    support = np.einsum("ab,ai,bj->ij", weights, *joined)
-    n_first, n_second = support.shape
-    n_nodes = 1 + n_first + n_first * n_second
-    split, first_child = np.full(n_nodes, -1, np.int32), np.zeros(n_nodes, np.int32)
-    split[0], first_child[0] = 0, 1
-    split[1 : 1 + n_first] = 1
-    first_child[1 : 1 + n_first] = 1 + n_first + n_second * np.arange(n_first)
-    of_first = np.einsum("abc,ai->ic", told, joined[0])
-    leaf = (part_of[0][:, None], part_of[1][None, :])
-    n_scores = scores.shape[2]
-    whole = np.array([support.sum()])
-    return Tree(
-        name=name,
-        inputs=tuple(asked),
-        split=split,
-        first_child=first_child,
-        support=np.concatenate([whole, support.sum(axis=1), support.ravel()]),
-        belief=np.vstack(
-            [
-                _shares(told.sum(axis=(0, 1))[None], whole, start),
-                _shares(of_first, support.sum(axis=1), start),
-                beliefs[leaf].reshape(-1, told.shape[2]),
-            ]
-        ),
-        scores=np.vstack([np.zeros((1 + n_first, n_scores)), scores[leaf].reshape(-1, n_scores)]),
-        variance=variance,
+    return Term(
+        (_input(rules.attribute, words),),
+        rules.scores,
+        _shares(told, counts, start),
+        counts,
+        missing=missing,
+        pinned=frozenset((word,) for word in (given.pinned if given is not None else ())),
     )
 
 
-def _asked(pair: PairRules, side: int) -> tuple[Attribute, Float, NDArray[np.intp]]:
-    """Return what a pair asks of an attribute.
+def _input(attribute: Attribute, part_of_set: NDArray[np.intp]) -> TermInput:
+    """Use the words of a feature by the parts that their focal sets are in."""
+    if not attribute.is_coded:
+        part_of_word = dict(zip(attribute.set_words, part_of_set.tolist(), strict=True))
+        part_of_set = np.array([part_of_word[word] for word in range(len(attribute.words))])
+    numbers = dict.fromkeys(part_of_set.tolist())
+    parts = (np.flatnonzero(part_of_set == number).tolist() for number in numbers)
+    return TermInput(attribute, tuple(map(tuple, parts)))
 
-    Returns
-    -------
-    asked : the attribute as the tree asks for it
-    shares : the masses of its focal sets for each focal set of the attribute
-    parts : the part that each of its focal sets is in
-    """
-    attribute = pair.sides[side].attribute
-    if attribute.is_coded:
-        return attribute, np.eye(attribute.n_focal_sets), pair.parts_of_sets(side)
-    starts = np.searchsorted(pair.parts[side], np.arange(1, pair.scores.shape[side]))
-    asked = parted_attribute(attribute, starts.tolist())
-    return asked, shares_of_peaks(attribute.peaks, asked.peaks), np.array(asked.set_words)
+
+def _pair_term(pair: PairRules, tally: Tally, start: Float) -> Term:
+    """Make a term of two features; one with categories comes last."""
+    order = (1, 0) if pair.sides[0].attribute.is_coded else (0, 1)
+    inputs, lines, of_lines = [], [], []
+    for side in order:
+        attribute, part_of_set = pair.sides[side].attribute, pair.parts_of_sets(side)
+        one = _input(attribute, part_of_set)
+        inputs.append(one)
+        # Parts by their first words, without those that no word is in.
+        lines.append(list(dict.fromkeys(part_of_set.tolist())))
+        masses = np.equal.outer(one.part_of_set, np.arange(len(one.parts))).astype(float)
+        of_lines.append(shares_of_peaks(attribute.peaks, one.asked.peaks) @ masses)
+    weights, told = tally.weights.transpose(order), tally.told.transpose(*order, 2)
+    counts = np.einsum("ab,ai,bj->ij", weights, *of_lines)
+    shares = _shares(np.einsum("abc,ai,bj->ijc", told, *of_lines), counts, start)
+    scores = pair.scores.transpose(*order, 2)[np.ix_(*lines)]
+    return Term(tuple(inputs), scores, shares, counts)
 
 
 def _shares(told: Float, weights: Float, start: Float) -> Float:
@@ -416,32 +367,28 @@ def _shares(told: Float, weights: Float, start: Float) -> Float:
     return found
 
 
-def _wired(
-    trees: Mapping[str, Tree],
-    groups: Mapping[str, Sequence[str]],
-    goal: str,
-    attributes: set[str],
-) -> list[Node]:
-    """Put trees below their groups, and all below the goal."""
+def _grouped(
+    terms: Sequence[Term], groups: Mapping[str, Sequence[str]], taken: set[str]
+) -> tuple[FeatureGroup, ...]:
+    """Put the terms whose features are all of one group into it."""
     group_of = {name: group for group, names in groups.items() for name in names}
-    below: dict[str | None, list[str]] = {}
-    for name, tree in trees.items():
-        homes = {group_of.get(attribute.name) for attribute in tree.inputs}
-        below.setdefault(homes.pop() if len(homes) == 1 else None, []).append(name)
-    taken = attributes | set(trees)
-    root = fresh_name(goal, taken)
-    taken.add(root)
-    nodes: list[Node] = list(trees.values())
-    tops = []
-    for group, members in below.items():
-        if group is None or len(members) == 1 or len(below) == 1:
-            tops += members
-            continue
-        name = fresh_name(group, taken)
-        taken.add(name)
-        nodes.append(Fusion(name, tuple(members)))
-        tops.append(name)
-    return [*nodes, Fusion(root, tuple(tops))]
+    members: dict[str | None, list[int]] = {}
+    for number, term in enumerate(terms):
+        homes = {group_of.get(name) for name in term.features}
+        members.setdefault(homes.pop() if len(homes) == 1 else None, []).append(number)
+    made = []
+    for group, numbers in members.items():
+        if group is not None and len(numbers) > 1 and len(members) > 1:
+            name = fresh_name(group, taken)
+            taken.add(name)
+            made.append(FeatureGroup(name, tuple(numbers)))
+    return tuple(made)
+
+
+def constant_model(goal: Goal, attribute: Attribute, baseline: Float) -> Model:
+    """Make a model without rules, which predicts alike whatever it reads."""
+    node = AdditiveNode(fresh_name(goal.name, {attribute.name}), tuple(baseline.tolist()))
+    return Model(goal, (attribute,), (node,))
 
 
 def name_groups(clusters: Sequence[Sequence[str]]) -> Iterator[tuple[str, tuple[str, ...]]]:

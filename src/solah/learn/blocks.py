@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from solah.kernels.arrays import Float, Int64, Labels, Routes
-    from solah.model import Attribute, Tree
+    from solah.learn.tree import Tree
+    from solah.model import Attribute
 
 _T = TypeVar("_T")
 

@@ -76,9 +76,9 @@ class Path:
         while self.n_rules > max_rules and self._step():
             pass
 
-    def drop_attributes(self, max_attributes: int) -> None:
+    def drop_attributes(self, max_features: int) -> None:
         """Drop the attributes that are worth least, with all their terms."""
-        while len(self.attributes) > max_attributes:
+        while len(self.attributes) > max_features:
             free = sorted(self.attributes - self._required)
             worth = {place: self._worth(place) for place in free}
             cheapest = min(worth, key=lambda place: worth[place] / self.prices.get(place, 1.0))

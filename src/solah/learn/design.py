@@ -64,10 +64,10 @@ class Design:
         """Place the first words of all attributes; the gains of splits may be known already."""
         settings = recipe.words
         n_attributes = len(sample.attributes)
-        is_asked = settings.is_learnt or n_attributes > settings.max_attributes
+        is_asked = settings.is_learnt or n_attributes > settings.max_features
         if gains is None and is_asked:
             gains = split_gains(sample, settings.boosting)
-        kept = _kept(gains, sample, settings.max_attributes, recipe.budget.required)
+        kept = _kept(gains, sample, settings.max_features, recipe.budget.required)
         found = place_words(sample, settings, gains if settings.is_learnt else None, kept)
         memberships = [one.memberships(sample.readings[:, one.place]) for one in found]
         design = cls._of(sample, [_begin(one, sample, recipe) for one in found], memberships)

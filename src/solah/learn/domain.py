@@ -45,7 +45,7 @@ def learn_domain(model: Model, table: Table) -> Domain:
         mutual information (Chow and Liu's), so each attribute is compared with those it depends
         on most. What no rule asks for is never out of range, and in no pair.
     """
-    asked = {one.name for tree in model.trees for one in tree.inputs if one.tree is None}
+    asked = {one.name for node in model.nodes for one in node.inputs if one.tree is None}
     readings = code(table, model.attributes).columns
     cells = tuple(_cells(one, readings[one.name], asked) for one in model.attributes)
     places = {

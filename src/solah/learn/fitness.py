@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.data import Table
-    from solah.data.digests import UInt64
     from solah.kernels.arrays import Float
     from solah.labels.describe import Description
     from solah.labels.goals import ClassGoal
@@ -59,8 +58,7 @@ class Fitness:
     @classmethod
     def prepare(
         cls,
-        described: Description,
-        goal: ClassGoal,
+        rows: MemoryRows,
         describe: Describe,
         growth: Growth,
         *,
@@ -68,7 +66,6 @@ class Fitness:
         score_beliefs: Score,
         n_folds: int,
         cross_fit: int | None,
-        groups: UInt64 | None = None,
     ) -> Fitness | None:
         """Split the rows that have weight into stratified folds, and describe each fold's rows.
 
@@ -76,10 +73,11 @@ class Fitness:
         twice or weighs two matters; the rows of a group are in one. None where the rows are too
         few to be split at all.
         """
+        goal, groups = rows.goal, rows.groups
         used = np.flatnonzero(goal.weights)
         codes = goal.codes[used]
         if groups is None:
-            of_rows = stratified_folds(described.labels[used], codes, n_folds)
+            of_rows = stratified_folds(rows.labels[used], codes, n_folds)
         else:
             of_rows = group_folds(groups[used], codes, goal.weights[used], n_folds)
         if of_rows is None or not of_rows.any():
@@ -90,7 +88,7 @@ class Fitness:
             weights = goal.weights.copy()
             weights[tested] = 0
             known = replace(goal, weights=weights)
-            data = MemoryRows(describe(described.table, weights), known, groups=groups)
+            data = MemoryRows(describe(rows.table, weights), known, groups=groups)
             if cross_fit is not None:
                 data = data.with_folds(cross_fit)
             memory = Memory(_MEMORY_BYTES // n_folds)

@@ -83,7 +83,7 @@ class TreeSettings:
     """What is split, on what, when to stop, and what leaves believe.
 
     ``min_support`` is in the counts' own unit; ``min_gain`` None splits even where nothing is
-    gained, as the paper does. ``belief_labels`` is how many words describe what a tree below
+    gained, as the paper does. ``n_belief_words`` is how many words describe what a tree below
     believes; None takes its distribution as masses, as the paper does. Branches are joined until
     there are at most ``max_rules``, and while one is worth less than ``rule_cost`` nats.
     """
@@ -95,7 +95,7 @@ class TreeSettings:
     max_depth: int | None = None
     null_branch: NullBranch = "parent"
     leaves: LeafSettings = COUNTED
-    belief_labels: int | None = None
+    n_belief_words: int | None = None
     max_rules: int | None = None
     rule_cost: float = 0.0
 

@@ -15,7 +15,7 @@ from solah.learn.lost import fitted_to_losses, parts_of, with_raised_variances
 from solah.learn.sample import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from solah.dependence import Dependence
     from solah.learn.additive import Structure
@@ -36,13 +36,18 @@ class Learnt:
     model : the model document
     choice : what was settled out of fold, and why
     clusters : the attributes that are used, in groups
-    dependence : that of the columns; with a choice that was given, of those that are used
+    used : the attributes that rules use
+    dependence : that of the columns; of those that are used where columns are many, or where the
+        choice was given
+    relevance : how far columns depend on the goal, by name; with a choice, of those that are used
     """
 
     model: Model
     choice: Choice
     clusters: Clusters
+    used: frozenset[str]
     dependence: Dependence
+    relevance: Mapping[str, float]
 
 
 def learn(
@@ -66,22 +71,28 @@ def learn(
     sample = Sample.draw(rows, recipe.most_rows(len(rows.names)))
     structure = settle(sample, recipe, tell, choice)
     drawn = rows.draw(recipe.groups.max_rows)
-    if choice is not None and structure.used:  # all pairs would take longer than the rest
-        drawn = drawn.only([name for name in rows.names if name in structure.used])
-    dependence = drawn.dependence()
+    asked = drawn
+    is_wide = len(rows.names) > recipe.groups.max_columns
+    if structure.used and (choice is not None or is_wide):  # all pairs would take longest
+        asked = drawn.only([name for name in rows.names if name in structure.used])
+    dependence = asked.dependence()
+    relevance = dict(zip(dependence.names, dependence.relevance.tolist(), strict=True))
+    if choice is None and asked is not drawn:
+        relevance = dict(zip(rows.names, drawn.relevance().tolist(), strict=True))
     groups, clusters = find_groups(structure, rows, recipe.groups, dependence)
-    if recipe.may_lose is not None:
+    if recipe.robust_to is not None:
         tell("fitting rows of which something is lost")
-        together = clusters if recipe.may_lose == "groups" else ()
+        together = clusters if recipe.robust_to == "groups" else ()
         structure = fitted_to_losses(structure, parts_of(structure.used, together))
     model = with_raised_variances(assemble(structure, rows, groups), sample, clusters)
     model = with_promises(model, recipe.monotonic)
-    return Learnt(model, structure.choice, clusters, dependence)
+    used = frozenset(structure.used)
+    return Learnt(model, structure.choice, clusters, used, dependence, relevance)
 
 
 def with_promises(model: Model, promises: Sequence[Monotonic]) -> Model:
     """Let a model state the directions that it keeps: those of the attributes that it uses."""
-    used = {attribute.name for attribute in model.attributes} if model.fusions else set()
+    used = {attribute.name for attribute in model.attributes} if model.terms else set()
     return replace(model, monotonic=tuple(one for one in promises if one.attribute in used))
 
 

@@ -20,20 +20,24 @@ from solah.kernels.arrays import TreeShape
 from solah.labels.describe import with_mean_masses
 from solah.learn.growth import LeafSettings, Question, TreeSettings
 from solah.learn.memory import MemoryRows
-from solah.learn.nodes import EstimatorNode, TreeNode, estimator_features, reading_means
+from solah.learn.nodes import EstimatorNode, estimator_features, reading_means
+from solah.learn.rule_nodes import RuleNode, train_rule_node
 from solah.learn.trees import TreeTask, learn_trees
+from solah.model import AdditiveNode, Model
 from solah.model.attributes import belief_attribute, belief_words
 from solah.model.structure import fresh_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from solah.learn.nodes import NodeModel
+    from solah.labels.goals import GoalFacts
+    from solah.learn.nodes import DocumentNode, NodeModel
     from solah.learn.rows import Rows
-    from solah.model import Attribute
+    from solah.learn.selection import Choice
+    from solah.model import Attribute, Node
     from solah.model.structure import Hierarchy, HierarchyNode
 
-NODE_KINDS = ("tree", "cmac")
+NODE_KINDS = ("tree", "cmac", "rules")
 MAX_CMAC_CELLS = 400_000
 
 
@@ -64,16 +68,47 @@ def train_nodes(
         models = train(rows)
         trained |= {model.name: model for model in models}
         if hierarchy.root not in trained:
-            rows = rows.above(models, train)
+            # What is chosen for a node on all rows holds for its folds: they fit weights only.
+            choices = {one.name: one.choice for one in models if isinstance(one, RuleNode)}
+            rows = rows.above(models, partial(train, choices=choices))
     return tuple(trained[node.name] for node in hierarchy.nodes)
 
 
+def hierarchy_model(
+    facts: GoalFacts, attributes: Sequence[Attribute], trained: Sequence[DocumentNode]
+) -> Model:
+    """Make a model of trained nodes, without those that no node above uses."""
+    nodes: list[Node] = []
+    wanted = {trained[-1].name}
+    for one in reversed(trained):
+        if one.name in wanted:
+            nodes.append(one.node())
+            wanted.update(nodes[-1].origins)
+    described = {attribute.name: attribute for attribute in attributes if attribute.name in wanted}
+    for node in nodes:  # rule models have words of their own
+        if isinstance(node, AdditiveNode):
+            described |= {one.name: one for one in node.inputs if one.tree is None}
+    used = tuple(described.values()) or tuple(attributes[:1])
+    goal = facts.goal
+    if any(isinstance(node, AdditiveNode) for node in nodes):
+        goal = replace(goal, prior=facts.prior)
+    return Model(goal, used, tuple(reversed(nodes)))
+
+
 def train_level(
-    nodes: Sequence[HierarchyNode], rows: Rows, *, kinds: Mapping[str, Any], growth: TreeSettings
+    nodes: Sequence[HierarchyNode],
+    rows: Rows,
+    *,
+    kinds: Mapping[str, Any],
+    growth: TreeSettings,
+    choices: Mapping[str, Choice] | None = None,
 ) -> list[NodeModel]:
-    """Train nodes side by side, on rows that know what the nodes below believe."""
+    """Train nodes side by side, on rows that know what the nodes below believe.
+
+    Rule models with a choice do not compare anything again.
+    """
     linguistic = [node for node in nodes if is_linguistic(kinds[node.name])]
-    words = growth.belief_labels
+    words = growth.n_belief_words
     described = {attribute.name: attribute for attribute in rows.attributes}
     inputs = [node_inputs(node, described, rows, words) for node in linguistic]
     if words is not None:
@@ -82,23 +117,22 @@ def train_level(
         TreeTask(node.name, of_node, _settings(node.name, kinds[node.name], of_node, growth))
         for node, of_node in zip(linguistic, inputs, strict=True)
     ]
-    trees = {tree.name: TreeNode(tree) for tree in learn_trees(tasks, rows)}
-    others = [node for node in nodes if node.name not in trees]
-    estimators = {one.name: one for one in _train_estimators(others, rows, kinds)}
-    trained: dict[str, NodeModel] = {**trees, **estimators}
+    trained: dict[str, NodeModel] = {tree.name: tree for tree in learn_trees(tasks, rows)}
+    others = [node for node in nodes if node.name not in trained]
+    trained |= {one.name: one for one in _train_others(others, rows, kinds, choices or {})}
     return [trained[node.name] for node in nodes]
 
 
 def is_linguistic(kind: Any) -> bool:
     """Whether a node of this kind is a tree of words."""
-    return isinstance(kind, str) and kind in NODE_KINDS
+    return isinstance(kind, str) and kind in ("tree", "cmac")
 
 
 def node_inputs(
     node: HierarchyNode,
     described: Mapping[str, Attribute],
     rows: Rows,
-    belief_labels: int | None,
+    n_belief_words: int | None,
 ) -> tuple[Attribute, ...]:
     """Describe what feeds a node: attributes, and the beliefs of nodes below.
 
@@ -107,17 +141,17 @@ def node_inputs(
     node : HierarchyNode
     described : the columns, described, by name
     rows : Rows
-    belief_labels : how many words describe a belief; None takes it as masses
+    n_belief_words : how many words describe a belief; None takes it as masses
     """
     goal, prior = rows.facts.goal, rows.facts.prior
     inputs: list[Attribute] = []
     for name in node.inputs:
         if name not in rows.below:
             inputs.append(described[name])
-        elif belief_labels is None:
+        elif n_belief_words is None:
             inputs.append(belief_attribute(name, goal.states, prior))
         else:
-            for words in belief_words(name, goal.states, belief_labels):
+            for words in belief_words(name, goal.states, n_belief_words):
                 inputs.append(replace(words, name=fresh_name(words.name, described)))
     return tuple(inputs)
 
@@ -167,18 +201,26 @@ def _cell_settings(name: str, inputs: Sequence[Attribute]) -> TreeSettings:
     )
 
 
-def _train_estimators(
-    nodes: Sequence[HierarchyNode], rows: Rows, kinds: Mapping[str, Any]
-) -> list[EstimatorNode]:
-    """Train the nodes that are other classifiers."""
+def _train_others(
+    nodes: Sequence[HierarchyNode],
+    rows: Rows,
+    kinds: Mapping[str, Any],
+    choices: Mapping[str, Choice],
+) -> list[NodeModel]:
+    """Train the nodes that are rule models or other classifiers."""
     if not nodes:
         return []
     if not isinstance(rows, MemoryRows):
         raise ParameterError(
-            f"node {nodes[0].name!r} is a {kinds[nodes[0].name]}, which learns "
+            f"node {nodes[0].name!r} has the model {kinds[nodes[0].name]}, which learns "
             "from rows in memory only; use node='tree', or read the rows into memory"
         )
-    train = partial(_train_estimator, rows=rows, kinds=kinds)
+
+    def train(node: HierarchyNode) -> NodeModel:
+        if kinds[node.name] == "rules":
+            return train_rule_node(node, rows, choices.get(node.name))
+        return _train_estimator(node, rows, kinds)
+
     with ThreadPoolExecutor(min(len(nodes), rows.n_threads)) as pool:
         return list(pool.map(train, nodes))
 

@@ -23,10 +23,7 @@ from scipy.optimize import minimize
 from solah.learn.objective import ClassObjective, softmax
 from solah.learn.pins import Pins
 from solah.learn.terms import SingleTerm
-from solah.model import Fusion, Tree
-from solah.model.beliefs import leaf_average
-from solah.model.encode import Coded
-from solah.model.evaluate import damping
+from solah.model.evaluate import damping, trace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -148,7 +145,7 @@ def with_raised_variances(
         Rows that were learnt from.
     groups : the names of attributes that may be lost together; each may be lost alone, too
     """
-    if not model.fusions or len(model.attributes) < 2:
+    if len(model.terms) < 2:
         return model
     names = [attribute.name for attribute in model.attributes]
     masks = _masks(parts_of(names, ()), names)
@@ -159,12 +156,11 @@ def with_raised_variances(
     if rows.n_rows < 2:
         return model
     masked = _MaskedRows(model, rows, masks)
-    raised = iter(masked.raised().tolist())
-    nodes = (
-        replace(node, variance=node.variance * next(raised)) if isinstance(node, Tree) else node
-        for node in model.nodes
+    raised = masked.raised().tolist()
+    return model.with_terms(
+        replace(term, variance=term.variance * by)
+        for term, by in zip(model.terms, raised, strict=True)
     )
-    return replace(model, nodes=tuple(nodes))
 
 
 def _masks(parts: Sequence[frozenset[str]], names: Sequence[str]) -> Flags:
@@ -195,22 +191,21 @@ class _MaskedRows:
     def __init__(self, model: Model, rows: Sample, masks: Flags) -> None:
         names = [attribute.name for attribute in model.attributes]
         place = {attribute.name: j for j, attribute in enumerate(rows.attributes)}
-        coded = Coded({name: rows.readings[:, place[name]] for name in names}, rows.n_rows)
-        trees = model.trees
-        evidence = np.stack([leaf_average(tree, tree.evidence, coded, {}) for tree in trees])
-        asked = [{attribute.name for attribute in tree.inputs} for tree in trees]
-        is_gone = masks @ np.array([[name in of_tree for name in names] for of_tree in asked]).T
-        ruled = np.array([tree.missing is not None for tree in trees])
+        readings = rows.readings[:, [place[name] for name in names]]
+        terms, parts = model.terms, trace(model.program, readings)[-1].parts
+        evidence = np.stack([part.weights for part in parts[: len(terms)]])
+        asked = [set(term.features) for term in terms]
+        is_gone = masks @ np.array([[name in of_term for name in names] for of_term in asked]).T
+        ruled = np.array([term.missing is not None for term in terms])
         nothing = (0.0,) * model.goal.size
-        instead = np.array([tree.missing.scores if tree.missing else nothing for tree in trees])
-        self.spreads = np.sqrt([tree.variance for tree in trees])
+        instead = np.array([term.missing.scores if term.missing else nothing for term in terms])
+        self.spreads = np.sqrt([term.variance for term in terms])
         self._is_free = (self.spreads > 0) & ~ruled
         self._is_lost = (is_gone & ~ruled).astype(np.float64)
         evidence_left = np.tensordot(1.0 - is_gone, evidence, 1)
         self._evidence = evidence_left + (is_gone @ instead)[:, None, :]
         self._start = model.goal.log_prior
-        assert isinstance(model.root, Fusion)
-        self._lean = np.array(model.root.bias) - self._start
+        self._lean = model.program.stages[-1].baseline - self._start
         assert isinstance(rows.objective, ClassObjective)
         self._codes = rows.objective.codes
         self._weights = rows.weights / (rows.weights.sum() * len(masks))

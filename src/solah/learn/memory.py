@@ -11,7 +11,7 @@ import numpy as np
 
 from solah.dependence import TableColumns, dependence_of, relevance_of
 from solah.kernels.choose import map_slices
-from solah.labels.describe import Description, describe_by, describe_table
+from solah.labels.describe import describe_by
 from solah.labels.drawing import (
     digest_rows,
     digest_within,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from solah.data.digests import UInt64
     from solah.dependence import Dependence
     from solah.kernels.arrays import Float, Int64, Labels
-    from solah.labels.describe import LabelSettings
+    from solah.labels.describe import Description
     from solah.labels.goals import ClassGoal, GoalFacts
     from solah.labels.limits import Limits
     from solah.learn.nodes import NodeModel
@@ -79,6 +79,7 @@ class MemoryRows(Rows):
     @property
     def labels(self) -> Labels:
         """Each reading described."""
+        assert self.described.labels is not None, "words are chosen before rows are described"
         return self.described.labels
 
     @property
@@ -169,18 +170,8 @@ class MemoryRows(Rows):
 
     def only(self, names: Sequence[str]) -> MemoryRows:
         """Return the same rows with some of their columns."""
-        places = [self.described.places[name] for name in names]
-        described = Description(
-            self.table.select(names),
-            tuple(self.attributes[j] for j in places),
-            np.ascontiguousarray(self.labels[:, places]),
-        )
+        described = self.described.only(names)
         return replace(self, described=described, digests=self._digests() if self.is_many else None)
-
-    def described_as(self, settings: LabelSettings) -> MemoryRows:
-        """Describe the same rows with other words."""
-        described = describe_table(self.table, settings, self.goal.weights, self.n_threads)
-        return replace(self, described=described)
 
     def described_by(self, attributes: Sequence[Attribute]) -> MemoryRows:
         """Return the same rows with these columns only, described as these attributes are."""

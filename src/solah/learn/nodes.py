@@ -1,15 +1,14 @@
-"""The models that stand at the nodes of a hierarchy: rows and beliefs below in, beliefs out."""
+"""The models at the nodes of a hierarchy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from solah.kernels.reference import masses
 from solah.model.attributes import flatten
-from solah.model.beliefs import tree_beliefs
 from solah.model.encode import encode_column
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from solah.data import Table
     from solah.kernels.arrays import Float, Int64
-    from solah.model import Attribute, Tree
+    from solah.model import Attribute, Node
 
 
 class NodeLearner(Protocol):
@@ -30,7 +29,7 @@ class NodeLearner(Protocol):
 
 
 class NodeModel(Protocol):
-    """What stands at a node."""
+    """A model at a node."""
 
     @property
     def name(self) -> str:
@@ -44,25 +43,12 @@ class NodeModel(Protocol):
         """Return the belief in each class, given the beliefs of the nodes below."""
 
 
-@dataclass(frozen=True)
-class TreeNode:
-    """A linguistic tree at a node."""
+@runtime_checkable
+class DocumentNode(NodeModel, Protocol):
+    """What a model file can hold: a tree, or a rule model."""
 
-    tree: Tree
-
-    @property
-    def name(self) -> str:
-        """The node's name."""
-        return self.tree.name
-
-    @property
-    def inputs(self) -> tuple[Attribute, ...]:
-        """The attributes and the beliefs that feed the node."""
-        return self.tree.inputs
-
-    def beliefs(self, table: Table, outputs: Mapping[str, Float], n_threads: int) -> Float:
-        """Return the belief in each class, by Jeffrey's rule."""
-        return tree_beliefs(self.tree, table, outputs, n_threads)
+    def node(self) -> Node:
+        """Return the node as a model has it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.kernels.reference import masses
-from solah.learn.assembly import Draft, Tally, describe
-from solah.model import Fusion, Model, Tree
-from solah.model.attributes import cored_attribute, flatten
-from solah.model.structure import fresh_name
+from solah.learn.assembly import Draft, Tally, constant_model, describe
+from solah.model.attributes import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from solah.learn.additive import Structure
     from solah.learn.sample import Sample
     from solah.learn.terms import SingleTerm
-    from solah.model import Attribute, Goal
+    from solah.model import Attribute, Goal, Model
 
 
 def assemble_numbers(
@@ -46,7 +44,7 @@ def assemble_numbers(
     weights = sample.weights
     mean = np.array([weights @ numbers / weights.sum()])
     if not structure.live_singles:
-        return _constant(sample, goal, mean)
+        return constant_model(goal, sample.attributes[0], mean)
     described = {}
     memberships = {}
     for term in structure.live_singles:
@@ -63,11 +61,7 @@ def assemble_numbers(
         for pair in draft.pairs
     ]
     model = draft.model(goal, mean, tallies, groups)
-    nodes = tuple(
-        replace(node, variance=node.variance * unit**2) if isinstance(node, Tree) else node
-        for node in model.nodes
-    )
-    return replace(model, nodes=nodes)
+    return model.with_terms(replace(term, variance=term.variance * unit**2) for term in model.terms)
 
 
 def _described(term: SingleTerm, sample: Sample) -> tuple[Attribute, Float]:
@@ -92,24 +86,3 @@ def _tally(memberships: Sequence[Float], weights: Float, numbers: Float) -> Tall
         return Tally(shares.sum(axis=0), summed[:, None], float(missing.sum()), lost)
     other = memberships[1][known]
     return Tally(shares.T @ other, ((shares * told[:, None]).T @ other)[:, :, None])
-
-
-def _constant(sample: Sample, goal: Goal, mean: Float) -> Model:
-    """Make a model that estimates the mean whatever it reads: one word that adds nothing."""
-    first = sample.attributes[0]
-    everywhere = cored_attribute(first.name, ("any",), [(-np.inf, np.inf)], (1.0,), 0.0, 0.0)
-    attribute = first if first.is_coded else everywhere
-    n_sets = attribute.n_focal_sets
-    support = float(sample.weights.sum())
-    tree = Tree(
-        name=f"evidence of {attribute.name}",
-        inputs=(attribute,),
-        split=np.array([0] + [-1] * n_sets, dtype=np.int32),
-        first_child=np.array([1] + [0] * n_sets, dtype=np.int32),
-        support=np.array([support] + [support / n_sets] * n_sets),
-        belief=np.tile(mean, (n_sets + 1, 1)),
-        scores=np.zeros((n_sets + 1, 1)),
-    )
-    root_name = fresh_name(goal.name, {attribute.name, tree.name})
-    root = Fusion(root_name, (tree.name,), (float(mean[0]),))
-    return Model(goal, (attribute,), (tree, root))

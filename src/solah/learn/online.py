@@ -9,10 +9,11 @@ step that would break what a monotonic model promises is not taken.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 from math import log2
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
@@ -27,15 +28,15 @@ from solah.device.fixed_tables import (
     values_of,
 )
 from solah.device.fixed_twin import FixedTwin, shift
-from solah.device.layout import lay_out, leaf_rules
+from solah.device.layout import lay_out
 from solah.exceptions import DataError, ParameterError
 from solah.kernels import native
-from solah.kernels.choose import kernel
-from solah.model.document import Fusion, Task, Tree
+from solah.kernels.arrays import FlatProgram
+from solah.model.document import Task, TreeNode
 from solah.model.format import model_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from solah.device.fixed_tables import FixedStage, FixedWalk
     from solah.device.units import Integers
     from solah.kernels.arrays import Float
-    from solah.model.document import Model
+    from solah.model.document import Model, Node
 
 # How far a row that is wholly wrong moves the evidence for its class, in nats.
 _EVIDENCE_A_ROW = 4.0
@@ -54,7 +55,6 @@ _PRODUCT_BITS = 14 + 15 - LEARNT_BITS
 _SLOWEST = 20
 # How far rounding may take shares that are learnt beyond nothing and all.
 _ROUNDING = 512
-_BLOCK_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -91,25 +91,6 @@ class Pace:
         return min(max(_PRODUCT_BITS + round(log2(slowness / self.pace)), 0), _SLOWEST)
 
 
-class _Taken(NamedTuple):
-    """The branches of a stage that rows take.
-
-    Attributes
-    ----------
-    rules : (n_branches,) their rules, some of which have several branches
-    weights : (n_rows, n_branches)
-    turns : the places of the branches that move their rules first, second, …
-    lost : (n_rows,) the shares of the trees that are unknown, and their squares, added up
-    starts : the place of each tree's first branch
-    """
-
-    rules: Integers
-    weights: Integers
-    turns: list[NDArray[np.intp]]
-    lost: tuple[Integers, Integers]
-    starts: NDArray[np.intp]
-
-
 class LearningTwin(FixedTwin):
     """Decides and learns as a device does that learns.
 
@@ -117,23 +98,32 @@ class LearningTwin(FixedTwin):
     ----------
     tables : what the device has in its flash
     pace : how fast it learns
+
+    Attributes
+    ----------
+    learnt : (n_rules, n_values) what the rules of all terms add, in the unit 2^-LEARNT_BITS
     """
 
     def __init__(self, tables: FixedTables, pace: Pace) -> None:
         super().__init__(tables)
         assert tables.learnt is not None
+        self._integers = tables
         self._stages = tables.stages
         self._walks = tables.walks
         self._start = tables.learnt
         self._pace = pace
-        self._bounds_of: dict[int, list[Bound]] = {}
-        for bound in tables.bounds:
-            self._bounds_of.setdefault(bound.lower, []).append(bound)
-            self._bounds_of.setdefault(bound.higher, []).append(bound)
+        self._bounds_of = _bounds_of(tables)
         self.learnt = tables.learnt.copy()
+
+    @cached_property
+    def flat(self) -> FlatProgram:
+        """The learner as two arrays, for the C kernel."""
+        return _Packing(self._integers, self._pace).flat()
 
     def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> Integers:
         """Learn from rows of readings and the classes that were observed, one after the other.
+
+        The C kernel (``native/learning.c``) and NumPy learn the same integers.
 
         Parameters
         ----------
@@ -146,87 +136,58 @@ class LearningTwin(FixedTwin):
         beliefs : ndarray of shape (n_rows, n_classes)
             What was believed of each row before it was learnt from, in the device's unit.
         """
-        x, observed = self._read(rows), np.asarray(places, dtype=np.int64)
-        beliefs = [np.empty((0, self._n_values + 1), dtype=np.int64)]
-        for start in range(0, len(x), _BLOCK_ROWS):
-            block = slice(start, start + _BLOCK_ROWS)
-            beliefs.append(self._learn_block(x[block], observed[block]))
-        return np.vstack(beliefs)
+        observed = np.ascontiguousarray(places, dtype=np.int64)
+        beliefs = np.empty((len(rows), self._n_values + 1), dtype=np.int64)
+        if native.is_used():
+            readings = np.require(rows, np.float64, "A")
+            native.learn(self.flat, readings, observed, self._start, self.learnt, beliefs)
+            return beliefs
+        x = self._read(rows)
+        for i, place in enumerate(observed.tolist()):
+            beliefs[i] = self._learn_row(x[i : i + 1], place)
+        return beliefs
 
-    def _learn_block(self, x: Integers, observed: Integers) -> Integers:
-        # A stage reads what those below believed before they learnt, and changes none of them, so
-        # that all rows can go through one stage before the next.
+    def _learn_row(self, x: Integers, observed: int) -> Integers:
+        """Return what is believed of one row, and let all stages learn from it."""
         beliefs: list[Integers] = []
         for stage in self._stages:
-            beliefs.append(self._learn_stage(stage, self._taken(stage, x, beliefs), observed))
-        return beliefs[-1]
+            belief = self._to_belief(stage, self._add_up(stage, x, beliefs))
+            if 0 <= observed <= self._n_values:
+                step_bits = np.int64(self._pace.step_bits(stage))
+                error = _error(belief[0], observed)
+                for rule, weight in self._taken(stage, x, beliefs):
+                    if stage.is_weighed:
+                        self._move_evidence(rule, weight, error, step_bits)
+                    else:
+                        self._move_belief(rule, weight, observed, step_bits)
+            beliefs.append(belief)
+        return np.asarray(beliefs[-1][0])
 
-    def _learn_stage(self, stage: FixedStage, taken: _Taken, observed: Integers) -> Integers:
-        """Return what a stage believes of each row before it learns from it."""
-        is_plain = stage.is_weighed and not self._bounds_of and not taken.lost[0].any()
-        if is_plain and kernel().name == native.name:
-            bits = self._pace.step_bits(stage), self._pace.forget_bits
-            branches = taken.weights, taken.rules, taken.starts, stage.start, stage.value_bits
-            return native.learn_rows(*branches, observed, bits, self._start, self.learnt)
-        rows = (self._learn_row(stage, taken, i, int(place)) for i, place in enumerate(observed))
-        return np.vstack(list(rows))
-
-    def _taken(self, stage: FixedStage, x: Integers, beliefs: list[Integers]) -> _Taken:
-        rules: list[int] = []
-        weights, starts = [], []
+    def _taken(
+        self, stage: FixedStage, x: Integers, beliefs: list[Integers]
+    ) -> Iterator[tuple[int, Integers]]:
+        """Yield the rules of the branches that one row takes, with its weights."""
         for walk in self._walks[stage.parts.walks]:
-            starts.append(len(rules))
             for node, weight, _ in self._branches(walk, x, beliefs):
-                rules.append(walk.first_rule + int(walk.first_child[node]))
-                weights.append(weight)
-        lost = self._lost(stage, x)
-        return _Taken(
-            np.array(rules), np.column_stack(weights), _turns(rules), lost, np.array(starts)
-        )
-
-    def _learn_row(self, stage: FixedStage, taken: _Taken, row: int, observed: int) -> Integers:
-        """Return what a stage believes of one row, and let it learn then."""
-        weights = taken.weights[row]
-        values = values_of(self.learnt[taken.rules], stage.value_bits)
-        of_trees = np.add.reduceat(weights[:, None] * values, taken.starts, axis=0)
-        total = stage.start + self._rounded(of_trees).sum(axis=0)
-        shares, squares = taken.lost
-        total = self._without(stage, total[None], (shares[[row]], squares[[row]]))
-        belief: Integers = self._to_belief(stage, total)[0]
-        if 0 <= observed < len(belief):
-            step_bits = np.int64(self._pace.step_bits(stage))
-            for turn in self._in_turns(taken):
-                active = turn[weights[turn] > 0]
-                rules, fired = taken.rules[active], weights[active][:, None]
-                if stage.is_weighed:
-                    self._move_evidence(rules, fired, _error(belief, observed), step_bits)
-                else:
-                    self._move_beliefs(rules, fired, observed, step_bits)
-        return belief
-
-    def _in_turns(self, taken: _Taken) -> list[NDArray[np.intp]]:
-        """Return which branches move at a time: one by one, where rules are compared."""
-        if not self._bounds_of:
-            return taken.turns
-        return list(np.arange(len(taken.rules))[:, None])
+                yield walk.first_rule + int(walk.first_child[node]), weight
 
     def _move_evidence(
-        self, rules: Integers, weights: Integers, error: Integers, step_bits: np.int64
+        self, rule: int, weight: Integers, error: Integers, step_bits: np.int64
     ) -> None:
-        values, forget_bits = self.learnt[rules], self._pace.forget_bits
+        before, forget_bits = self.learnt[rule].copy(), self._pace.forget_bits
+        values = before
         if forget_bits:
-            gone = shift(values - self._start[rules], np.int64(15))
-            values = values - shift(gone * weights, np.int64(forget_bits))
-        moved = values + shift((weights >> 1) * error, step_bits)
-        before = self.learnt[rules]
-        self.learnt[rules] = np.minimum(np.maximum(moved, -MOST_LEARNT), MOST_LEARNT)
-        if self._bounds_of and any(self._breaks(rule, before) for rule in rules.tolist()):
-            self.learnt[rules] = before
+            gone = shift(before - self._start[rule], np.int64(15))
+            values = before - shift(gone * weight, np.int64(forget_bits))
+        moved = values + shift((weight >> 1) * error, step_bits)
+        self.learnt[rule] = np.clip(moved, -MOST_LEARNT, MOST_LEARNT)
+        if self._breaks(rule, before):
+            self.learnt[rule] = before
 
     def _breaks(self, rule: int, before: Integers) -> bool:
-        """Tell whether a rule that moved alone breaks what rules keep, more than before."""
+        """Tell whether a rule that moved breaks what rules keep, more than before."""
         after = self.learnt[rule].copy()
-        for bound in self._bounds_of.get(rule, ()):
+        for bound in self._bounds_of[rule]:
             lower, higher = bound.gaps(self.learnt)
             if higher >= lower:
                 continue
@@ -237,38 +198,96 @@ class LearningTwin(FixedTwin):
                 return True
         return False
 
-    def _move_beliefs(
-        self, rules: Integers, weights: Integers, observed: int, step_bits: np.int64
-    ) -> None:
+    def _move_belief(self, rule: int, weight: Integers, observed: int, step_bits: np.int64) -> None:
         everything = 1 << LEARNT_BITS
         target = ONE * (np.arange(1, self._n_values + 1) == observed)
-        beliefs = np.clip(self.learnt[rules], 0, everything)
-        moved = beliefs + shift((weights >> 1) * (target - (beliefs >> 9)), step_bits)
+        belief = np.clip(self.learnt[rule], 0, everything)
+        moved = belief + shift((weight >> 1) * (target - (belief >> 9)), step_bits)
         moved = np.clip(moved, 0, everything)
         if observed > 0:  # rounding may leave more than everything
-            moved[:, observed - 1] -= np.maximum(moved.sum(axis=1) - everything, 0)
-        self.learnt[rules] = np.maximum(moved, 0)
+            moved[observed - 1] -= np.maximum(moved.sum() - everything, 0)
+        self.learnt[rule] = np.maximum(moved, 0)
 
     def _leaf(self, walk: FixedWalk, number: int) -> Integers:  # type: ignore[override]
         return values_of(self.learnt[walk.first_rule + number], walk.value_bits)
 
 
-def _centred(learnt: Float) -> Float:
-    """Return the evidence for all classes, 0 on average, of that against the first."""
-    evidence = np.insert(learnt, 0, 0.0, axis=1)
-    return np.asarray(evidence - evidence.mean(axis=1, keepdims=True))
+def _bounds_of(tables: FixedTables) -> list[list[Bound]]:
+    """Return the bounds that each rule has to keep."""
+    assert tables.learnt is not None
+    found: list[list[Bound]] = [[] for _ in tables.learnt]
+    for bound in tables.bounds:
+        found[bound.lower].append(bound)
+        found[bound.higher].append(bound)
+    return found
 
 
-def _turns(rules: list[int]) -> list[NDArray[np.intp]]:
-    """Find the places of each rule's first branch, then of each one's second, and so on."""
-    n_before: Counter[int] = Counter()
-    turns: list[list[int]] = []
-    for place, rule in enumerate(rules):
-        if n_before[rule] == len(turns):
-            turns.append([])
-        turns[n_before[rule]].append(place)
-        n_before[rule] += 1
-    return [np.array(turn, dtype=np.intp) for turn in turns]
+class _Packing:
+    """Lays a learner out as records with offsets (see ``native/learning.c``)."""
+
+    _N_HEADER = 12
+
+    def __init__(self, tables: FixedTables, pace: Pace) -> None:
+        self._tables, self._pace = tables, pace
+        self._code = [0] * self._N_HEADER
+
+    def flat(self) -> FlatProgram:
+        tables, layout = self._tables, self._tables.layout
+        stages = [self._stage(stage) for stage in tables.stages]
+        walks = [self._walk(walk) for walk in tables.walks]
+        bounds = _bounds_of(tables)
+        n_leaves = [int((walk.split < 0).sum()) for walk in tables.walks]
+        self._code[: self._N_HEADER] = [
+            layout.n_classes,
+            len(stages),
+            len(tables.units),
+            max((len(walk.inputs) for walk in tables.walks), default=0),
+            max((walk.depth for walk in tables.walks), default=0),
+            max(sum(n_leaves[stage.parts.walks]) for stage in tables.stages),
+            self._pace.forget_bits,
+            self._put(number for unit in tables.units for number in (unit.zero, int(unit.is_code))),
+            self._put(number for stage in stages for number in stage),
+            self._put(number for walk in walks for number in walk),
+            self._put(number for of_rule in bounds for bound in of_rule for number in bound),
+            self._put(accumulate(map(len, bounds), initial=0)),
+        ]
+        scales = np.array([1.0 if unit.is_code else 2.0**unit.bits for unit in tables.units])
+        return FlatProgram(np.array(self._code, dtype=np.int32), scales)
+
+    def _stage(self, stage: FixedStage) -> tuple[int, ...]:
+        walks, lost = stage.parts.walks, stage.lost
+        record = (
+            int(stage.is_weighed),
+            stage.value_bits,
+            self._pace.step_bits(stage),
+            self._put(stage.start),
+            walks.start,
+            walks.stop - walks.start,
+        )
+        if lost is None:
+            return *record, -1, -1, 0, 0
+        return *record, self._put(lost.shares), self._put(lost.prior), lost.factor, lost.shift
+
+    def _walk(self, walk: FixedWalk) -> tuple[int, ...]:
+        per_word = walk.peaks, walk.inverses, walk.shifts, walk.ignorance
+        places = [self._put(numbers) for numbers in per_word]
+        axes = [
+            (axis.kind, axis.source, axis.output, axis.size, *(place + first for place in places))
+            for axis, first in zip(walk.inputs, walk.offsets.tolist(), strict=False)
+        ]
+        return (
+            len(axes),
+            self._put(number for axis in axes for number in axis),
+            self._put(walk.split),
+            self._put(walk.first_child),
+            walk.first_rule,
+            LEARNT_BITS - walk.value_bits,
+        )
+
+    def _put(self, numbers: Iterable[int] | Integers) -> int:
+        start = len(self._code)
+        self._code.extend(int(number) for number in numbers)
+        return start
 
 
 def _may_be_learnt(lines: Integers, is_weighed: bool) -> bool:
@@ -287,6 +306,33 @@ def _error(belief: Integers, observed: int) -> Integers:
     return np.asarray(error[1:] - error[0])
 
 
+def _with_weights(model: Model, weights: Mapping[str, Float]) -> Model:
+    """Return a model whose rules have other weights or, in trees, other beliefs.
+
+    Parameters
+    ----------
+    model : Model
+    weights : mapping of term name to ndarray of shape (n_rules, n_outputs)
+        For each term of the program. If a missing value has a rule, that comes last.
+    """
+    nodes: list[Node] = []
+    for node, stage in zip(model.nodes, model.program.stages, strict=True):
+        if isinstance(node, TreeNode):
+            pairs = zip(node.branches, weights[node.name].tolist(), strict=True)
+            branches = tuple(replace(one, belief=tuple(belief)) for one, belief in pairs)
+            nodes.append(replace(node, branches=branches))
+            continue
+        terms = []
+        for term, compiled in zip(node.terms, stage.terms, strict=True):
+            found, missing = weights[compiled.name], term.missing
+            if missing is not None:
+                missing = replace(missing, scores=tuple(found[-1].tolist()))
+            cells = found[: term.counts.size].reshape(term.weights.shape)
+            terms.append(replace(term, weights=cells, missing=missing))
+        nodes.append(replace(node, terms=tuple(terms)))
+    return replace(model, nodes=tuple(nodes))
+
+
 class Learner:
     """A model that learns from labelled rows, as a device does.
 
@@ -299,11 +345,11 @@ class Learner:
 
     Examples
     --------
-    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah import RuleClassifier, datasets
     >>> from solah.learn.online import Learner
     >>> from solah.model.encode import encode
     >>> iris = datasets.load("iris")
-    >>> model = SelfOrganisedHierarchyClassifier().fit(iris.table, iris.goal).model_
+    >>> model = RuleClassifier().fit(iris.table, iris.goal).model_
     >>> learner = Learner(model)
     >>> _ = learner.learn(encode(iris.table, model.attributes)[:10], [0] * 10)
     >>> learner.model().n_rules == model.n_rules
@@ -317,9 +363,10 @@ class Learner:
                 "single rows; train the model again"
             )
         self._model = model
+        self.pace = Pace(pace, forgetting)
         tables = fixed_tables(lay_out(model, only_walks=True), learns=True)
         self.tables = replace(tables, bounds=learnt_bounds(model, tables))
-        self.twin = LearningTwin(self.tables, Pace(pace, forgetting))
+        self.twin = LearningTwin(self.tables, self.pace)
 
     def learn(self, rows: NDArray[np.floating], places: Sequence[int] | Integers) -> Integers:
         """Learn from rows of readings and the places of the classes that were observed.
@@ -330,12 +377,17 @@ class Learner:
 
     def model(self) -> Model:
         """Return the model with what was learnt."""
-        walks = {walk.name: walk for walk in self.tables.walks}
-        nodes = (
-            node if isinstance(node, Fusion) else self._with_learnt(node, walks[node.name])
-            for node in self._model.nodes
-        )
-        return replace(self._model, nodes=tuple(nodes))
+        weights: dict[str, Float] = {}
+        for stage in self.tables.stages:
+            walks = self.tables.walks[stage.parts.walks]
+            if not walks:  # a constant
+                continue
+            first = walks[0].first_rule
+            of_stage = self._weights(stage, first, walks[-1].first_rule + len(walks[-1].values))
+            for walk in walks:
+                start = walk.first_rule - first
+                weights[walk.name] = of_stage[start : start + len(walk.values)]
+        return _with_weights(self._model, weights)
 
     def save(self) -> bytes:
         """Return what was learnt, as a device saves it."""
@@ -366,16 +418,11 @@ class Learner:
                     )
         self.twin.learnt = learnt
 
-    def _with_learnt(self, tree: Tree, walk: FixedWalk) -> Tree:
-        lines = self.twin.learnt[walk.first_rule : walk.first_rule + len(walk.values)]
-        numbers = lines / (1 << LEARNT_BITS)
-        learnt = numbers[leaf_rules(tree)[tree.leaves]]
-        if tree.scores is not None:
-            scores, missing = tree.scores.copy(), tree.missing
-            scores[tree.leaves] = _centred(learnt)
-            if missing is not None:  # the last line of the walk
-                missing = replace(missing, scores=tuple(_centred(numbers[-1:])[0].tolist()))
-            return replace(tree, scores=scores, missing=missing)
-        belief, shares = tree.belief.copy(), np.maximum(learnt, 0.0)
-        belief[tree.leaves] = np.column_stack([np.maximum(1 - shares.sum(axis=1), 0.0), shares])
-        return replace(tree, belief=belief)
+    def _weights(self, stage: FixedStage, first: int, end: int) -> Float:
+        """Return what rules of a stage add, or their shares."""
+        numbers = self.twin.learnt[first:end] / (1 << LEARNT_BITS)
+        if stage.is_weighed:  # 0 on average, of what is against the first class
+            weights = np.insert(numbers, 0, 0.0, axis=1)
+            return np.asarray(weights - weights.mean(axis=1, keepdims=True))
+        shares = np.maximum(numbers, 0.0)
+        return np.column_stack([np.maximum(1 - shares.sum(axis=1), 0.0), shares])

@@ -22,9 +22,9 @@ from solah.labels.goals import ClassGoal, GoalFacts
 from solah.labels.weights import integer_weights
 from solah.learn.growth import Question
 from solah.learn.memory import MemoryRows
-from solah.learn.nodes import TreeNode
 from solah.learn.passes import CountLeaves, TablePass
 from solah.learn.rows import Rows
+from solah.learn.tree import Tree
 from solah.model.attributes import flatten
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from solah.labels.limits import Limits
     from solah.learn.nodes import NodeModel
     from solah.learn.passes import BlockPass
-    from solah.model import Attribute, Tree
+    from solah.model import Attribute
     from solah.scale.passes import Statistics
     from solah.scale.profile import Profile
 
@@ -49,14 +49,15 @@ class PassedRows(Rows):
     ----------
     profile : what is known of the columns
     described : the columns, described
-    root : (n_bins, n_classes) the counts of all rows by word and class
+    root : (n_bins, n_classes) the counts of all rows by word and class; None where the words are
+        not chosen yet
     n_threads : how many threads work on what passes find
     trees : the trees below, each after those it is fed by
     """
 
     profile: Profile
     described: tuple[Attribute, ...]
-    root: Int64
+    root: Int64 | None
     n_threads: int = 1
     trees: tuple[Tree, ...] = ()
 
@@ -65,6 +66,8 @@ class PassedRows(Rows):
     @classmethod
     def describe(cls, profile: Profile, settings: LabelSettings, n_threads: int = 1) -> PassedRows:
         """Describe each column with words, in a pass or two."""
+        if settings.n_words is None:
+            return cls(profile, profile.attributes(settings), None, n_threads)
         return cls._counted(profile, profile.attributes(settings), n_threads)
 
     @classmethod
@@ -121,8 +124,9 @@ class PassedRows(Rows):
         """Return the sample, or so many rows of it."""
         sample, goal, table = self.profile.sample.rows, self.facts, self.profile.sample_table()
         integers, unit = integer_weights(sample.weights.astype(np.float64) * goal.weight_unit)
+        labels = None if self.root is None else label_table(table, self.attributes)
         drawn = MemoryRows(
-            Description(table, self.attributes, label_table(table, self.attributes)),
+            Description(table, self.attributes, labels),
             ClassGoal(goal.goal, goal.classes, sample.codes, integers, unit),
             self.n_threads,
             digests=self.profile.sample.digests,
@@ -140,12 +144,8 @@ class PassedRows(Rows):
             self,
             profile=self.profile.only(names),
             described=attributes,
-            root=self._counts(attributes),
+            root=None if self.root is None else self._counts(attributes),
         )
-
-    def described_as(self, settings: LabelSettings) -> PassedRows:
-        """Describe the same rows with other words."""
-        return PassedRows.describe(self.profile, settings, self.n_threads)
 
     def described_by(self, attributes: Sequence[Attribute]) -> PassedRows:
         """Return the same rows with these columns only, described as these attributes are."""
@@ -172,11 +172,12 @@ class PassedRows(Rows):
         self, models: Sequence[NodeModel], train: Callable[[PassedRows], Sequence[NodeModel]]
     ) -> PassedRows:
         """Return the same rows; passes walk them through the trees of these models."""
-        trees = tuple(model.tree for model in models if isinstance(model, TreeNode))
+        trees = tuple(model for model in models if isinstance(model, Tree))
         return replace(self, trees=(*self.trees, *trees))
 
     def _counts(self, inputs: Sequence[Attribute]) -> Int64:
         """Return the counts of all rows by the words of some attributes and by class."""
+        assert self.root is not None, "words are chosen before rows are counted"
         return np.concatenate([self.root[self._bins[attribute.name]] for attribute in inputs])
 
     @cached_property

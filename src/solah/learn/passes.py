@@ -16,7 +16,6 @@ from solah.kernels.arrays import MASS_BITS
 from solah.kernels.choose import kernel
 from solah.learn.blocks import RowBlock, joined_routes, label_readings
 from solah.model.attributes import flatten
-from solah.model.beliefs import tree_beliefs
 from solah.scale.passes import Statistics, SummingPass
 
 if TYPE_CHECKING:
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
     from solah.data import Table
     from solah.kernels.arrays import Float
     from solah.learn.growth import Question
-    from solah.model import Attribute, Tree
+    from solah.learn.tree import Tree
+    from solah.model import Attribute
     from solah.scale.reading import Reader
 
 
@@ -164,5 +164,5 @@ class TablePass(SummingPass):
             used = self.reader.used(table)
             table = table if used.all() else table.take(np.flatnonzero(used))
         for tree in self.trees:
-            beliefs[tree.name] = tree_beliefs(tree, table, beliefs)
+            beliefs[tree.name] = tree.beliefs(table, beliefs)
         return beliefs

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from solah.learn.pins import FixedRule
     from solah.model import Attribute, Monotonic
 
-WordKind = Literal["auto", "both", "learnt", "quantile", "uniform"]
-WORD_KINDS: tuple[WordKind, ...] = ("auto", "learnt", "quantile", "uniform")
+WordKind = Literal["auto", "both", "supervised", "quantile", "uniform"]
+WORD_KINDS: tuple[WordKind, ...] = ("auto", "supervised", "quantile", "uniform")
 """Those that users may ask for."""
 
-Part = Literal["groups", "attributes"]
+Part = Literal["groups", "features"]
 """What may be lost at once."""
 
 
@@ -47,7 +47,7 @@ class WordSettings:
 
     Attributes
     ----------
-    kind : ``"quantile"`` and ``"uniform"`` place them blindly, ``"learnt"`` where the goal
+    kind : ``"quantile"`` and ``"uniform"`` place them blindly, ``"supervised"`` where the goal
         changes, ``"both"`` at quantiles too; ``"auto"`` compares ``"both"`` with ``"quantile"``
     errors : how many standard errors learnt words must gain to be taken
     n_knots : how many are placed blindly
@@ -58,7 +58,7 @@ class WordSettings:
     ramp, ramp_of_few : the share of rows on either side of a cut to whom both words apply; the
         second where rows are fewer than ``few_rows``
     apart : blind knots that are nearer to a cut, in ranks, are left out
-    max_attributes : with more attributes, those whose splits gain least are left out
+    max_features : with more attributes, those whose splits gain least are left out
     by_hand : the attributes whose words were given, and stay
     kept : the attributes, by name, whose words with cores are kept from another model
     boosting : how cuts are found
@@ -75,7 +75,7 @@ class WordSettings:
     ramp_of_few: float = 0.05
     few_rows: int = 1_500
     apart: float = 0.04
-    max_attributes: int = 64
+    max_features: int = 64
     by_hand: frozenset[str] = frozenset()
     kept: Mapping[str, Attribute] = field(default_factory=dict)
     boosting: BoostingSettings = BoostingSettings()
@@ -83,7 +83,7 @@ class WordSettings:
     @property
     def is_learnt(self) -> bool:
         """Whether words stand where the goal changes."""
-        return self.kind in ("auto", "both", "learnt")
+        return self.kind in ("auto", "both", "supervised")
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class BudgetSettings:
     Attributes
     ----------
     max_rules : the most rules; None takes the fewest that rows cannot tell from the best
-    max_attributes : the most attributes; None for any number
+    max_features : the most attributes; None for any number
     costs : what attributes cost, by name; 1 where nothing is said
     required : the attributes that stay, with two rules at least
     errors : how many standard errors fewer rules may lose
@@ -216,7 +216,7 @@ class BudgetSettings:
     """
 
     max_rules: int | None = None
-    max_attributes: int | None = None
+    max_features: int | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
     required: frozenset[str] = frozenset()
     errors: float = 0.5
@@ -235,11 +235,13 @@ class GroupSettings:
     n_clusters : the paper's k: the larger, the smaller the groups; None for none
     by_hand : groups that were given: their names, None for one without, and their members
     max_rows : so many rows tell how attributes depend on each other
+    max_columns : with more columns, the dependence of those that rules use is measured alone
     """
 
     n_clusters: int | None = 2
     by_hand: tuple[tuple[str | None, tuple[str, ...]], ...] | None = None
     max_rows: int = 2_000
+    max_columns: int = 256
 
 
 @dataclass(frozen=True)
@@ -259,7 +261,7 @@ class AdditiveRecipe:
     least_tested : so many rows that no choice has seen are enough to measure it on
     max_numbers : the sample is smaller where its memberships would be more numbers
     missing_statistic : how far a missing reading must move the goal to get a rule of its own
-    may_lose : what may be lost when a model decides, so that scores are fitted to that, too
+    robust_to : what may be lost when a model decides, so that scores are fitted to that, too
     """
 
     words: WordSettings = WordSettings()
@@ -277,7 +279,7 @@ class AdditiveRecipe:
     least_tested: int = 1_000
     max_numbers: int = 8_000_000
     missing_statistic: float = 12.0
-    may_lose: Part | None = None
+    robust_to: Part | None = None
 
     def with_words(self, kind: WordKind) -> AdditiveRecipe:
         """Return the recipe with another kind of words."""
@@ -285,11 +287,11 @@ class AdditiveRecipe:
 
     def losing(self, part: Part) -> AdditiveRecipe:
         """Return the recipe of a model that may lose readings: missing ones then tell nothing."""
-        return replace(self, may_lose=part, missing_statistic=math.inf)
+        return replace(self, robust_to=part, missing_statistic=math.inf)
 
     def most_rows(self, n_attributes: int) -> int:
         """Return how many different rows the sample may have."""
-        width = min(n_attributes, self.words.max_attributes) * (
+        width = min(n_attributes, self.words.max_features) * (
             self.words.n_knots + 2 * self.words.max_cuts
         )
         return min(self.max_rows, max(self.max_numbers // max(width, 1), 2_000))

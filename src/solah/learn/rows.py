@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from solah.dependence import Dependence
     from solah.kernels.arrays import Float, Int64
-    from solah.labels.describe import LabelSettings
     from solah.labels.goals import GoalFacts
     from solah.labels.limits import Limits
     from solah.learn.growth import Question
     from solah.learn.memory import MemoryRows
     from solah.learn.nodes import NodeModel
     from solah.learn.passes import BlockPass
-    from solah.model import Attribute, Tree
+    from solah.learn.tree import Tree
+    from solah.model import Attribute
     from solah.scale.passes import Statistics
 
 
@@ -66,10 +66,6 @@ class Rows(ABC):
     @abstractmethod
     def only(self, names: Sequence[str]) -> Self:
         """Return the same rows with some of their columns."""
-
-    @abstractmethod
-    def described_as(self, settings: LabelSettings) -> Self:
-        """Describe the same rows with other words."""
 
     @abstractmethod
     def described_by(self, attributes: Sequence[Attribute]) -> Self:

@@ -84,7 +84,7 @@ class Sample:
             counts = np.ones(len(digests), dtype=np.int64)
         pieces = np.where(counts >= OFTEN, counts, 1)
         weights = drawn.goal.weights.astype(np.float64)
-        row_weight = float((weights / pieces) @ weights) / float(weights.sum())
+        row_weight = float(np.average(weights / pieces, weights=weights))
         return cls(
             drawn.attributes,
             encode(drawn.table, drawn.attributes),

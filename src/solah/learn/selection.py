@@ -90,7 +90,7 @@ class Choice:
     @property
     def word_kind(self) -> str:
         """Where words stand, as users call it."""
-        return self.words if self.words in ("quantile", "uniform") else "learnt"
+        return self.words if self.words in ("quantile", "uniform") else "supervised"
 
 
 def choose(sample: Sample, recipe: AdditiveRecipe, tell: Tell) -> Choice:
@@ -246,8 +246,8 @@ class _Trial:
         for max_rules in self.recipe.budget.steps:
             before = path.n_rules
             path.walk(max_rules)
-            if self.recipe.budget.max_attributes is not None:
-                path.drop_attributes(self.recipe.budget.max_attributes)
+            if self.recipe.budget.max_features is not None:
+                path.drop_attributes(self.recipe.budget.max_features)
             if found and path.n_rules == before:
                 found.append(found[-1])
                 continue
@@ -426,12 +426,16 @@ def _choose_rules(
         return _Tolerance.of(losses, rows, budget).select()
 
     chosen = held_out.choose(select, [*results, Result(nothing, np.zeros_like(nothing))])
-    too_low, too_high = held_out.optimism
+    too_low, too_high = np.zeros((2, len(steps)))
+    # A model without rules has nothing that was chosen, so that only rules look too good.
+    too_low[np.array(steps) > 0], too_high[np.array(steps) > 0] = held_out.optimism
+    if steps[-1] == 0 and (found.means + too_low)[chosen] >= found.means[-1]:
+        chosen = len(steps) - 1
     objective = trials[0].fold.tested.objective
     path = [
         objective.step(
-            float(found.means[k]) + too_low,
-            held_out.mean(results[k].hits)[0] - too_high,
+            float(found.means[k] + too_low[k]),
+            held_out.mean(results[k].hits)[0] - float(too_high[k]),
             float(found.errors[k]),
             max_rules=max_rules,
             n_rules=float(np.mean([one[k].n_rules for one in walked])),
@@ -448,7 +452,10 @@ def _choose_rules(
         tuple(path),
         "cross-validated" if held_out.groups is None else "group cross-validated",
         found.criterion(chosen),
-        expected=(float(found.means[chosen]) + too_low, held_out.mean(results[chosen].losses)[1]),
+        expected=(
+            float(found.means[chosen] + too_low[chosen]),
+            held_out.mean(results[chosen].losses)[1],
+        ),
         allowance=float(max(found.limits[chosen] - found.means[chosen], 0.0)),
     )
 
@@ -490,8 +497,8 @@ def reduce_terms(
     path = design.path(choice.strength, prices_of(design.sample, recipe))
     if max_rules is not None:
         path.walk(max_rules)
-    if recipe.budget.max_attributes is not None:
-        path.drop_attributes(recipe.budget.max_attributes)
+    if recipe.budget.max_features is not None:
+        path.drop_attributes(recipe.budget.max_features)
     path.drop_idle(choice.allowance * float(design.sample.weights.sum()))
     return design.refit(path, choice.strength), path
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.learn.growth import growing
-from solah.model import Tree
+from solah.learn.joining import simplify_tree
+from solah.learn.tree import Tree
 from solah.model.attributes import flatten
-from solah.model.joining import simplify_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

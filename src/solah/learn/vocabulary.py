@@ -123,7 +123,7 @@ def _place(
         ramp = settings.ramp if sample.n_rows >= settings.few_rows else settings.ramp_of_few
         cuts = gains.cuts(place, numbers, settings, ramp)
     knots = [end for cut in cuts for end in (cut.low, cut.high)]
-    if settings.kind != "learnt" or not cuts:
+    if settings.kind != "supervised" or not cuts:
         blind = _blind(numbers, weights, settings)
         knots += _far_from(knots, cuts, blind, numbers, settings.apart)
     placed = _apart(np.unique(knots))

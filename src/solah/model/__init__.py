@@ -1,29 +1,48 @@
 """The model document: what training writes and all that comes after reads."""
 
 from solah.model.attributes import Attribute
-from solah.model.document import Fusion, Goal, MissingRule, Model, Monotonic, Node, Task, Tree
+from solah.model.document import (
+    AdditiveNode,
+    Branch,
+    FeatureGroup,
+    Goal,
+    MissingRule,
+    Model,
+    Monotonic,
+    Node,
+    Part,
+    Task,
+    Term,
+    TermInput,
+    TreeNode,
+)
 from solah.model.files import load_document, save_document
 from solah.model.policy import Cells, Domain, Doubt, Policy, SeenTogether
 from solah.model.provenance import OutOfFold, Provenance
 from solah.model.word_ranges import WordRange
 
 __all__ = [
+    "AdditiveNode",
     "Attribute",
+    "Branch",
     "Cells",
     "Domain",
     "Doubt",
-    "Fusion",
+    "FeatureGroup",
     "Goal",
     "MissingRule",
     "Model",
     "Monotonic",
     "Node",
     "OutOfFold",
+    "Part",
     "Policy",
     "Provenance",
     "SeenTogether",
     "Task",
-    "Tree",
+    "Term",
+    "TermInput",
+    "TreeNode",
     "WordRange",
     "load_document",
     "save_document",

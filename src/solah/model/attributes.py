@@ -76,7 +76,7 @@ class Attribute:
         """Whether the focal sets have an order, from low to high."""
         return self.kind in (Kind.CONTINUOUS, Kind.ORDINAL)
 
-    @property
+    @cached_property
     def is_coded(self) -> bool:
         """Whether a value is looked up among the states rather than measured."""
         return not (self.is_continuous or _measured(self.kind, self.states))

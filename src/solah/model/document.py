@@ -1,32 +1,42 @@
-"""The model document in memory: all that a decision needs, and nothing of how it was learnt."""
+"""The model document in memory: what people read and edit, and all that a prediction needs.
+
+A model is a target, features described with words, and nodes from bottom to top. A node is either
+*additive* (a baseline and terms, each a grid of weights over the words of one or two features) or a
+*linguistic tree* (branches over focal sets, with a belief each). :func:`solah.model.compile_model`
+says what a model computes.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from solah.kernels.arrays import TreeShape
-from solah.model.attributes import flatten
+from solah.model.attributes import parted_attribute, phrase
+from solah.model.program import Walk
 from solah.model.structure import Hierarchy, HierarchyNode
 
-# Beliefs below count as this when evidence is made of them: what was never seen is not impossible.
-LEAST_BELIEF = 1e-30
-
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
     from solah.data import State
-    from solah.kernels.arrays import Float, FocalSets
+    from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
     from solah.model.edits import Comment, Edit
     from solah.model.policy import Domain, Policy
     from solah.model.program import Program
     from solah.model.provenance import Provenance
     from solah.model.signals import Signals
+
+# Shares below count as this where logarithms are taken: a class without rows is not impossible.
+LEAST_BELIEF = 1e-30
 
 
 class Task(StrEnum):
@@ -38,19 +48,19 @@ class Task(StrEnum):
 
 @dataclass(frozen=True)
 class Goal:
-    """What is decided.
+    """The target.
 
     Attributes
     ----------
-    name : the goal's name
+    name : the target's name
     states : the classes, for classification
-    words, peaks : the goal's words and where its focal sets peak, for regression
-    centres : the mean goal value of each focal set, for regression
-    thresholds : the belief at which each class is as good a decision as any other; they sum to 1,
-        and none stands for equal ones
-    prior : the shares of the classes among the training rows, where evidence is added up
+    words, peaks : the target's words and the peaks of its focal sets, for a regression tree
+    centres : the mean target value of each focal set, for a regression tree
+    thresholds : the probability at which each class is as good a decision as any other; they sum
+        to 1, and none means equal ones
+    prior : the overall shares of the classes, for additive nodes
 
-    A goal with neither classes nor centres is a number that trees add up to.
+    A target with neither classes nor centres is a number that terms add up to.
     """
 
     name: str
@@ -62,7 +72,7 @@ class Goal:
     prior: tuple[float, ...] = ()
 
     def decide(self, beliefs: Float) -> NDArray[np.intp]:
-        """Return the place of the class to decide for, of beliefs ``(n_rows, n_classes)``."""
+        """Return the index of the class to predict, of probabilities ``(n_rows, n_classes)``."""
         by_threshold = beliefs / np.array(self.thresholds) if self.thresholds else beliefs
         return np.asarray(np.argmax(by_threshold, axis=1))
 
@@ -73,31 +83,81 @@ class Goal:
 
     @property
     def size(self) -> int:
-        """How many numbers a belief about the goal has."""
+        """The number of outputs of a node: one per class, per focal set of a number, or one."""
         return len(self.states) or len(self.centres) or 1
 
     @property
     def is_additive_number(self) -> bool:
-        """Whether the goal is a number that trees add up to, rather than one of its words."""
+        """Whether the target is a number that terms add up to."""
         return not self.states and not self.centres
 
     @property
     def log_prior(self) -> Float:
-        """The logarithms of the classes' shares, 0 on average: none for a number."""
+        """The logarithms of the overall shares, 0 on average; none for a number."""
         logs = np.log(np.maximum(np.array(self.prior), LEAST_BELIEF))
         return np.asarray(logs - logs.mean()) if len(logs) else logs
 
 
+# --- additive nodes ------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class MissingRule:
-    """What it tells by itself that a reading is missing.
+class TermInput:
+    """A feature as a term uses it.
 
     Attributes
     ----------
-    support : the training weight of the rows whose reading is missing
-    belief : their distribution over the goal; for a number that is added up, its mean
-    scores : the evidence for each class
-    is_pinned : whether learning again is to keep it
+    attribute : the feature; its words have cores, or are categories
+    parts : the words of each line of the term's grid, by their indices. Words with an order are in
+        runs, from low to high; others are in any groups, by the first of each
+    """
+
+    attribute: Attribute
+    parts: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def whole(cls, attribute: Attribute) -> TermInput:
+        """Use a feature with a line for each word."""
+        return cls(attribute, tuple((word,) for word in range(len(attribute.words))))
+
+    @property
+    def name(self) -> str:
+        """The name of the feature."""
+        return self.attribute.name
+
+    @cached_property
+    def asked(self) -> Attribute:
+        """The feature with its words in parts; categories stay as they are."""
+        if not self.attribute.is_continuous or len(self.parts) == len(self.attribute.words):
+            return self.attribute
+        return parted_attribute(self.attribute, [part[0] for part in self.parts[1:]])
+
+    @cached_property
+    def part_of_set(self) -> tuple[int, ...]:
+        """The line of the grid for each focal set of ``asked``."""
+        if self.attribute.is_continuous:
+            return self.asked.set_words
+        part_of = {word: number for number, part in enumerate(self.parts) for word in part}
+        return tuple(part_of[word] for word in range(len(self.attribute.words)))
+
+    def phrase(self, part: int) -> str:
+        """Name the words of a line together: ``at least medium``, ``a or b``."""
+        words = [self.attribute.words[word] for word in self.parts[part]]
+        if self.attribute.is_ordered:
+            return phrase(self.attribute.words, self.parts[part])
+        return " or ".join(words)
+
+
+@dataclass(frozen=True)
+class MissingRule:
+    """The rule for a missing value of a feature.
+
+    Attributes
+    ----------
+    support : the weight of the training rows without a value
+    belief : their shares of the classes; for a number, its mean
+    scores : the weights that the rule adds
+    is_pinned : whether a refit keeps the rule
     """
 
     support: float
@@ -107,129 +167,63 @@ class MissingRule:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
-    """A linguistic decision tree over some of the attributes.
+class Term:
+    """Rules on one feature or two: a grid of weights over their words. A rule is a cell.
 
     Attributes
     ----------
-    name : the name of what the tree decides
-    inputs : the attributes, in the order of ``split``'s numbers
-    split : (n_nodes,) the input that a node splits on; -1 for a leaf
-    first_child : (n_nodes,) the child of the input's first focal set; the others follow it
-    support : (n_nodes,) the training weight that reached the node
-    belief : (n_nodes, goal.size) the distribution over the goal; for a number that trees add up
-        to, its mean among the node's rows
-    scores : (n_nodes, goal.size) of a tree below a fusion, the evidence of each leaf for each
-        class (log-odds), 0 on average over the classes; for a number, what the leaf adds to it
-    variance : of a tree below a fusion, the variance of its evidence over the training rows, the
-        mean over the classes, or more: what is lost when it is unknown
-    missing : what a missing reading tells, of a tree with one input; None if nothing
-    pinned : the leaves, by number, that learning again is to keep
+    inputs : one feature or two
+    weights : (n_1[, n_2], n_outputs) what each rule adds to the score of each class (log-odds),
+        0 on average over the classes; for a number, what it adds to that
+    shares : (n_1[, n_2], n_outputs) the shares of the classes among the rule's training rows; for
+        a number, its mean
+    counts : (n_1[, n_2]) the weight of the rule's training rows
+    variance : the variance of what the term adds over the training rows, the mean over the
+        classes, or more: what is lost if a value is missing
+    missing : the rule for a missing value, of a term on one feature; None if it adds nothing
+    pinned : the rules, by their cells, that a refit keeps
     """
 
-    name: str
-    inputs: tuple[Attribute, ...]
-    split: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    support: Float
-    belief: Float
-    scores: Float | None = None
+    inputs: tuple[TermInput, ...]
+    weights: Float
+    shares: Float
+    counts: Float
     variance: float = 0.0
     missing: MissingRule | None = None
-    pinned: frozenset[int] = frozenset()
+    pinned: frozenset[tuple[int, ...]] = frozenset()
 
-    @cached_property
-    def sets(self) -> FocalSets:
-        """The inputs' focal sets, for the kernels."""
-        return flatten(self.inputs)
-
-    @cached_property
-    def shape(self) -> TreeShape:
-        """The node table, for the kernels."""
-        return TreeShape.of(self.split, self.first_child, self.sets)
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of its features."""
+        return tuple(one.name for one in self.inputs)
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """The attributes and nodes that feed the tree, each once."""
-        return tuple(dict.fromkeys(attribute.origin for attribute in self.inputs))
-
-    @cached_property
-    def evidence(self) -> Float:
-        """The evidence of branches, ``(n_nodes, goal.size)``: the tree's ``scores``.
-
-        Where it has none, the logarithms of belief over the root's belief; 0 on average over the
-        goal's states.
-        """
-        if self.scores is not None:
-            return self.scores
-        logs = np.log(np.maximum(self.belief, LEAST_BELIEF))
-        moved = logs - logs[0]
-        return np.asarray(moved - moved.mean(axis=1, keepdims=True))
+        """The names of the features and nodes that feed the term, each once."""
+        return tuple(dict.fromkeys(one.attribute.origin for one in self.inputs))
 
     @property
-    def leaves(self) -> NDArray[np.intp]:
-        """The nodes that end a branch."""
-        return np.flatnonzero(self.split < 0)
+    def shape(self) -> tuple[int, ...]:
+        """The number of lines of each input."""
+        return self.counts.shape
 
-    @property
-    def n_branches(self) -> int:
-        """The paper's branch number (beta): all edges counted, empty ones included."""
-        splits: list[int] = self.split[self.split >= 0].tolist()
-        unseen = (self.inputs[a].n_paper_edges - self.inputs[a].n_focal_sets for a in splits)
-        return len(self.leaves) + sum(unseen)
+    def cells(self) -> Iterator[tuple[int, ...]]:
+        """Yield the cells of the grid, the last input changing fastest."""
+        return product(*map(range, self.shape))
 
     @property
     def n_rules(self) -> int:
-        """The branches that carry weight, joined ones once, and the rule of a missing reading."""
-        branches = set(self.heads[self.leaves][self.support[self.leaves] > 0].tolist())
-        return len(branches) + (self.missing is not None and self.missing.support > 0)
-
-    @cached_property
-    def heads(self) -> NDArray[np.intp]:
-        """(n_nodes,) the first leaf of the branch that a leaf is joined to; else the node itself.
-
-        Leaves below one node are joined where their beliefs and scores are the same, and all or
-        none are pinned: neighbours, if the focal sets have an order, and any others, if they have
-        none. In a tree with scores, so are inner nodes with the same branches below them.
-        """
-        told = self.belief if self.scores is None else np.hstack([self.belief, self.scores])
-        content: list[object] = [None] * len(self.split)
-        for node in range(len(self.split) - 1, -1, -1):  # children stand behind their parents
-            if self.split[node] < 0:
-                content[node] = told[node].tobytes(), node in self.pinned
-            elif self.scores is not None:
-                below = (content[child] for child in self.children(node))
-                content[node] = (int(self.split[node]), *below)
-        heads = np.arange(len(self.split))
-        for node in np.flatnonzero(self.split >= 0).tolist():
-            if heads[node] != node:
-                heads[self.children(node)] = heads[self.children(heads[node])]
-                continue
-            is_ordered = self.inputs[self.split[node]].is_ordered
-            first_with: dict[object, int] = {}
-            for child in self.children(node):
-                if is_ordered and content[child] not in first_with:
-                    first_with.clear()
-                if content[child] is not None:
-                    heads[child] = first_with.setdefault(content[child], child)
-        return heads
-
-    def children(self, node: int) -> range:
-        """Return the children of an inner node, in the order of their focal sets."""
-        first = int(self.first_child[node])
-        return range(first, first + self.inputs[self.split[node]].n_focal_sets)
+        """The number of rules, the one for a missing value included."""
+        return self.counts.size + (self.missing is not None)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tree):
+        if not isinstance(other, Term):
             return NotImplemented
         return (
-            self.name == other.name
-            and self.inputs == other.inputs
-            and np.array_equal(self.split, other.split)
-            and np.array_equal(self.first_child, other.first_child)
-            and np.array_equal(self.support, other.support)
-            and np.array_equal(self.belief, other.belief)
-            and _are_equal(self.scores, other.scores)
+            self.inputs == other.inputs
+            and np.array_equal(self.weights, other.weights)
+            and np.array_equal(self.shares, other.shares)
+            and np.array_equal(self.counts, other.counts)
             and self.variance == other.variance
             and self.missing == other.missing
             and self.pinned == other.pinned
@@ -238,41 +232,165 @@ class Tree:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _are_equal(first: Float | None, second: Float | None) -> bool:
-    if first is None or second is None:
-        return first is second
-    return np.array_equal(first, second)
-
-
 @dataclass(frozen=True)
-class Fusion:
-    """A node that adds up the evidence of the nodes below it.
+class FeatureGroup:
+    """Terms that are added up first.
 
     Attributes
     ----------
-    name : the name of what the node decides
-    origins : the trees and fusions below, by name
-    bias : the evidence to begin with, one number per goal state; none for a group, which is a
-        fusion below another
+    name : the group's name
+    terms : the indices of its terms in the node, ascending
     """
 
     name: str
+    terms: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class AdditiveNode:
+    """A sum: a baseline and the terms, group by group, then those in no group.
+
+    Attributes
+    ----------
+    name : the node's name
+    baseline : the scores before any term
+    terms : in the order in which they are added up
+    groups : no term is in two
+    """
+
+    name: str
+    baseline: tuple[float, ...]
+    terms: tuple[Term, ...] = ()
+    groups: tuple[FeatureGroup, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[Attribute, ...]:
+        """The features, each once."""
+        found = {one.name: one.attribute for term in self.terms for one in term.inputs}
+        return tuple(found.values())
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The names of the features and nodes that feed the node, each once."""
+        return tuple(dict.fromkeys(one for term in self.terms for one in term.origins))
+
+    @property
+    def ungrouped(self) -> tuple[int, ...]:
+        """The indices of the terms that are in no group."""
+        grouped = {number for group in self.groups for number in group.terms}
+        return tuple(number for number in range(len(self.terms)) if number not in grouped)
+
+    @property
+    def n_rules(self) -> int:
+        """The number of rules."""
+        return sum(term.n_rules for term in self.terms)
+
+    @property
+    def n_branches(self) -> int:
+        """The paper's branch number (beta), which counts the rules here."""
+        return self.n_rules
+
+
+# --- linguistic trees ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A branch of a linguistic tree, or neighbouring ones with the same belief.
+
+    Attributes
+    ----------
+    conditions : from the root on: the index of the input, and the focal sets one of which describes
+        it, by their indices, ascending. Only the last condition may have several
+    belief : the belief in each class, or in each focal set of a number
+    support : the weight of the training rows
+    is_pinned : whether a refit keeps the branch
+    """
+
+    conditions: tuple[tuple[int, tuple[int, ...]], ...]
+    belief: tuple[float, ...]
+    support: float
+    is_pinned: bool = False
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A linguistic decision tree as its branches, which ask their inputs in the tree's order.
+
+    Attributes
+    ----------
+    name : the node's name
+    inputs : features, and what nodes below believe
+    branches : depth first, in the order of the focal sets
+    start : the belief before anything is known
+    """
+
+    name: str
+    inputs: tuple[Attribute, ...]
+    branches: tuple[Branch, ...]
+    start: tuple[float, ...]
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The names of the features and nodes that feed the tree, each once."""
+        return tuple(dict.fromkeys(attribute.origin for attribute in self.inputs))
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The branches put together to the tree that asks in their order."""
+        sizes = [attribute.n_focal_sets for attribute in self.inputs]
+        return Walk.of([branch.conditions for branch in self.branches], sizes)
+
+    @property
+    def n_branches(self) -> int:
+        """The paper's branch number (beta): all edges counted, empty ones included."""
+        walk = self.walk
+        splits = Counter(walk.split[walk.split >= 0].tolist())
+        unseen = sum(
+            count * (self.inputs[place].n_paper_edges - self.inputs[place].n_focal_sets)
+            for place, count in splits.items()
+        )
+        return int((walk.split < 0).sum()) + unseen
+
+    @property
+    def n_rules(self) -> int:
+        """The branches that carry weight."""
+        return sum(branch.support > 0 for branch in self.branches)
+
+
+Node = AdditiveNode | TreeNode
+
+
+# --- the model -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a model with an output of its own, which a network node may run.
+
+    Attributes
+    ----------
+    name : the part's name, as in the program
+    kind : a term, a group of terms, a sum of both (an additive node), or a tree
+    origins : the names of its features, and of the parts that feed it
+    node : the name of the node that it is of
+    """
+
+    name: str
+    kind: Literal["term", "group", "sum", "tree"]
     origins: tuple[str, ...]
-    bias: tuple[float, ...] = ()
-
-
-Node = Tree | Fusion
+    node: str
 
 
 @dataclass(frozen=True)
 class Monotonic:
-    """A promise: at equal other readings, a rising reading moves the goal one way only.
+    """A constraint: at equal other values, a rising value moves the target one way only.
 
     Attributes
     ----------
-    attribute : the attribute's name
-    direction : 1 if the belief in the class, or the number, never falls; -1 if it never rises
-    state : the place of the class; 0 for a number
+    attribute : the feature's name
+    direction : 1 if the score of the class, or the number, never falls; -1 if it never rises
+    state : the index of the class; 0 for a number
     """
 
     attribute: str
@@ -282,17 +400,17 @@ class Monotonic:
 
 @dataclass(frozen=True)
 class Model:
-    """A goal, the attributes it is decided on, and the nodes that decide, from bottom to top.
+    """A target, the features it is predicted from, and the nodes, from bottom to top.
 
-    Models are compared by what they decide, and not by how they were made: what wrote the document,
-    what it was learnt from, the edits of people since, and the comments of its rules file.
+    Models are compared by what they predict, and not by how they were made: what wrote the file,
+    the training data, later edits, and the comments of the rules file.
 
-    What it promises of single attributes (``monotonic``) is kept by each of its trees.
+    Each term keeps the constraints of ``monotonic`` by itself.
 
-    Where the readings of the attributes are made of samples, ``signals`` says how.
+    Where the features are computed from samples, ``signals`` has the computation.
 
-    ``domain`` is what the training rows held, and ``policy`` when a decision is held back, and when
-    one that was taken changes; without it, each row is decided by itself.
+    ``domain`` has the ranges of the training rows, and ``policy`` says when a decision is withheld
+    and when it changes; without it, each row is decided by itself.
     """
 
     goal: Goal
@@ -309,18 +427,39 @@ class Model:
 
     @property
     def root(self) -> Node:
-        """The node that decides."""
+        """The node whose output is the prediction."""
         return self.nodes[-1]
 
-    @cached_property
-    def trees(self) -> tuple[Tree, ...]:
-        """The nodes that are trees."""
-        return tuple(node for node in self.nodes if isinstance(node, Tree))
+    @property
+    def is_additive(self) -> bool:
+        """Whether the prediction is a sum of rules."""
+        return isinstance(self.root, AdditiveNode)
 
     @cached_property
-    def fusions(self) -> tuple[Fusion, ...]:
-        """The nodes that add up the evidence of others."""
-        return tuple(node for node in self.nodes if isinstance(node, Fusion))
+    def trees(self) -> tuple[TreeNode, ...]:
+        """The linguistic trees."""
+        return tuple(node for node in self.nodes if isinstance(node, TreeNode))
+
+    @cached_property
+    def sums(self) -> tuple[AdditiveNode, ...]:
+        """The additive nodes."""
+        return tuple(node for node in self.nodes if isinstance(node, AdditiveNode))
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """The terms of all additive nodes."""
+        return tuple(term for node in self.sums for term in node.terms)
+
+    def with_terms(self, terms: Iterable[Term]) -> Model:
+        """Return the model with other terms, in the order of ``terms``."""
+        left = iter(terms)
+        nodes = tuple(
+            replace(node, terms=tuple(next(left) for _ in node.terms))
+            if isinstance(node, AdditiveNode)
+            else node
+            for node in self.nodes
+        )
+        return replace(self, nodes=nodes)
 
     @cached_property
     def program(self) -> Program:
@@ -330,16 +469,35 @@ class Model:
         return compile_model(self)
 
     @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts that a prediction passes, from bottom to top."""
+        parts: list[Part] = []
+        for node, stage in zip(self.nodes, self.program.stages, strict=True):
+            if isinstance(node, TreeNode):
+                parts.append(Part(node.name, "tree", node.origins, node.name))
+                continue
+            names = stage.part_names
+            for name, term in zip(names, node.terms, strict=False):
+                parts.append(Part(name, "term", term.origins, node.name))
+            for group in stage.groups:
+                kind: Literal["group", "sum"] = "sum" if group is stage.groups[-1] else "group"
+                origins = tuple(names[part] for part in group.parts)
+                if not origins:  # a constant, of which a row at least has to be there
+                    origins = tuple(one.name for one in self.attributes[:1])
+                parts.append(Part(group.name, kind, origins, node.name))
+        return tuple(parts)
+
+    @cached_property
     def hierarchy(self) -> Hierarchy:
-        """How the trees are wired."""
-        return Hierarchy(tuple(HierarchyNode(node.name, node.origins) for node in self.nodes))
+        """The wiring of the parts."""
+        return Hierarchy(tuple(HierarchyNode(part.name, part.origins) for part in self.parts))
 
     @property
     def n_branches(self) -> int:
-        """The paper's branch number (beta), summed over the trees."""
-        return sum(tree.n_branches for tree in self.trees)
+        """The paper's branch number (beta), summed over the nodes."""
+        return sum(node.n_branches for node in self.nodes)
 
     @property
     def n_rules(self) -> int:
-        """The branches that carry weight, summed over the trees."""
-        return sum(tree.n_rules for tree in self.trees)
+        """The number of rules: the branches of trees that carry weight, and the cells of terms."""
+        return sum(node.n_rules for node in self.nodes)

@@ -41,8 +41,7 @@ def code(table: Table, attributes: Iterable[Attribute]) -> Coded:
 def encode(table: Table, attributes: Sequence[Attribute]) -> NDArray[np.float64]:
     """Turn the attributes' columns into a matrix ``(n_rows, n_attributes)`` for the kernels."""
     matrix = np.empty((table.n_rows, len(attributes)))
-    for j, attribute in enumerate(attributes):
-        matrix[:, j] = encode_column(table, attribute)
+    Encoder(table, dict(enumerate(attributes))).encode(slice(0, table.n_rows), matrix)
     return matrix
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.kernels import native
-from solah.kernels.choose import kernel, map_slices
+from solah.kernels.choose import map_slices
 from solah.kernels.reference import softmax
 from solah.model.encode import Encoder
 from solah.model.program import AxisKind, Grid, Link, Walk
@@ -80,17 +80,19 @@ def run(program: Program, readings: Float, n_threads: int = 1, *, scores: bool =
     -------
     outputs : ndarray of shape (n_rows, n_outputs)
     """
-    readings = np.require(readings, np.float64, "A")
+    readings = np.asarray(readings, np.float64)
+    if not readings.flags.aligned:
+        readings = readings.copy()
     outputs = np.empty((len(readings), program.n_outputs))
-    is_native = kernel().name == native.name
-
-    def run_rows(rows: slice) -> None:
-        if is_native:
-            native.run(program.flat, readings[rows], outputs[rows], scores=scores)
-        else:
-            _run_numpy(program, readings[rows], outputs[rows], scores=scores)
-
-    map_slices(run_rows, len(readings), n_threads)
+    run_rows = _run_native if native.is_used() else _run_numpy
+    if n_threads == 1:  # a single row is worth less than the slices
+        run_rows(program, readings, outputs, scores)
+    else:
+        map_slices(
+            lambda rows: run_rows(program, readings[rows], outputs[rows], scores),
+            len(readings),
+            n_threads,
+        )
     return outputs
 
 
@@ -121,7 +123,10 @@ def predict(model: Model, table: Table, n_threads: int = 1, *, scores: bool = Fa
             encoder.encode(block, readings)
             outputs[block] = run(program, readings, scores=scores)
 
-    map_slices(run_rows, table.n_rows, n_threads)
+    if n_threads == 1:
+        run_rows(slice(0, table.n_rows))
+    else:
+        map_slices(run_rows, table.n_rows, n_threads)
     return outputs
 
 
@@ -181,7 +186,7 @@ class Rows:
     def __init__(self, program: Program, readings: Float) -> None:
         self._program = program
         self._readings = np.require(readings, np.float64, "A")
-        self._is_native = kernel().name == native.name
+        self._is_native = native.is_used()
         self._places: dict[int, tuple[NDArray[np.intp], Float]] = {}
         self.outputs = np.zeros((len(readings), len(program.stages), program.n_outputs))
 
@@ -205,6 +210,9 @@ class Rows:
         terms, groups = self._program.stages[stage].terms, self._program.stages[stage].groups
         if part >= len(terms):
             parts = groups[part - len(terms)].parts
+            if not parts:  # a constant
+                nothing = np.zeros(len(self))
+                return Sum(np.zeros((len(self), self._program.n_outputs)), nothing, nothing)
             return add_up(self.part(stage, one, given) for one in parts)
         weights = np.empty((len(self), self._program.n_outputs))
         if self._is_native:
@@ -376,7 +384,11 @@ def completeness(share: Float) -> Float:
     return np.asarray(np.where(known < _MIN_COMPLETENESS, 0.0, known))
 
 
-def _run_numpy(program: Program, readings: Float, outputs: Float, *, scores: bool) -> None:
+def _run_native(program: Program, readings: Float, outputs: Float, scores: bool) -> None:
+    native.run(program.flat, readings, outputs, scores=scores)
+
+
+def _run_numpy(program: Program, readings: Float, outputs: Float, scores: bool) -> None:
     for start in range(0, len(readings), _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
         last = trace(program, readings[block])[-1]

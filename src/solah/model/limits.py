@@ -1,9 +1,9 @@
-"""The bounds of the numbers in a model document, and of its depth.
+"""The bounds of the numbers in a model file.
 
-Within them nothing that is computed from a document overflows, neither in float64 nor in the
-float32 of an exported model: differences and sums of readings, slopes between peaks, evidence,
-sums of scores, squares of supports. Training refuses data that would lead beyond them, and
-reading a document refuses the document (``docs/model-format.md`` lists them).
+Within them no computation overflows, neither in float64 nor in the float32 of an exported model:
+differences and sums of values, slopes between peaks, sums of weights, squares of row weights.
+Training refuses data that would lead beyond them, and reading refuses the file
+(``docs/model-format.md`` lists them).
 """
 
 from __future__ import annotations
@@ -18,20 +18,18 @@ if TYPE_CHECKING:
 
     from solah.data import State
 
-# Readings, peaks, ranges, states that are numbers, and values of a numeric goal, up or down.
+# Values, peaks, ranges, categories that are numbers, and numeric targets, up or down.
 MOST_NUMBER = 1e36
 # Between neighbouring peaks.
 LEAST_GAP = 1e-30
-# Scores of leaves and biases of fusions, up or down, and what the scores of trees come to together;
-# for a number that trees add up to it is MOST_NUMBER.
+# Weights and baselines, up or down, and what the largest weights of all terms come to together;
+# for a number that terms add up to it is MOST_NUMBER.
 MOST_SCORE = 1e6
-# Of a tree's evidence; for a number it is MOST_NUMBER squared.
+# Of a term's weights; for a number it is MOST_NUMBER squared.
 MOST_VARIANCE = 1e12
-# Supports that are not 0.
+# Weights of rows that are not 0.
 LEAST_SUPPORT, MOST_SUPPORT = 1e-120, 1e120
 LEAST_THRESHOLD = 1e-12
-# Fusions that add up one another; training makes groups of trees, and one fusion of them.
-MOST_NESTED_FUSIONS = 32
 # Shares sum to 1; those that are off by more than the first are scaled, by more than the second
 # refused.
 EXACT_SUM, ROUGH_SUM = 1e-12, 1e-6

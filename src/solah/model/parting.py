@@ -1,4 +1,4 @@
-"""Takes a tree or a fusion of a model, with all below it, as a model of its own."""
+"""Takes a part of a model, with all below it, as a model of its own."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.model.beliefs import fusion_inputs
-from solah.model.document import Fusion, Model, Tree
+from solah.model.document import AdditiveNode, Model
 from solah.model.structure import fresh_name
 
 if TYPE_CHECKING:
@@ -15,43 +14,54 @@ if TYPE_CHECKING:
 
 
 def part_of(model: Model, name: str) -> Model:
-    """Take a tree or a fusion with all that is below it as a model.
+    """Take a node, a group or a term with all that is below it as a model.
 
     Parameters
     ----------
     model : Model
     name : str
-        The tree's or the fusion's name.
+        The part's name, as in ``model.parts``.
 
     Returns
     -------
     part : Model
-        It believes what the part believes. If the part feeds a fusion, its beliefs are the softmax
-        of its evidence, so that their logarithms, less their mean, are the evidence that the
-        fusion adds up, whatever is unknown: its trees have no variance. Of a number, the part
-        estimates what it adds. It has no policy, whose limits are for the beliefs of the whole.
+        Its output is that of the part. Of a term or a group, its probabilities are the softmax of
+        the weights that the part adds, so that their logarithms, less their mean, are these
+        weights, whatever is missing: its terms have no variance. Of a number, the part estimates
+        what it adds. It has no policy, whose limits are for the probabilities of the whole.
     """
+    parts = {part.name: part for part in model.parts}
+    if name not in parts:
+        raise ParameterError(f"the model has no part {shorten(name)}{did_you_mean(name, parts)}")
     nodes = {node.name: node for node in model.nodes}
-    if name not in nodes:
-        raise ParameterError(f"the model has no part {shorten(name)}{did_you_mean(name, nodes)}")
-    wanted = {name}
-    for node in reversed(model.nodes):
+    last: Node = nodes[parts[name].node]
+    if name != last.name:
+        assert isinstance(last, AdditiveNode)
+        names = model.program.stages[model.nodes.index(last)].part_names
+        number = names.index(name)
+        of_part = [number]
+        if number >= len(last.terms):
+            of_part = list(last.groups[number - len(last.terms)].terms)
+        terms = tuple(replace(last.terms[one], variance=0.0) for one in of_part)
+        taken = {one.name for one in model.attributes} | nodes.keys()
+        root = fresh_name(model.goal.name, taken - {last.name})
+        last = AdditiveNode(root, (0.0,) * model.goal.size, terms)
+    wanted = {last.name, *last.origins}
+    below = []
+    for node in reversed(model.nodes[: model.nodes.index(nodes[parts[name].node])]):
         if node.name in wanted:
             wanted.update(node.origins)
-    below: list[Node] = [node for node in model.nodes if node.name in wanted]
-    if name in fusion_inputs(model.nodes):
-        root = fresh_name(model.goal.name, wanted)
-        below = [replace(one, variance=0.0) if isinstance(one, Tree) else one for one in below]
-        below.append(Fusion(root, (name,), (0.0,) * model.goal.size))
+            below.append(node)
     attributes = tuple(one for one in model.attributes if one.name in wanted)
+    attributes = attributes or model.attributes  # a constant keeps the feature that it was given
     promises = tuple(one for one in model.monotonic if one.attribute in wanted)
-    names = [one.name for one in attributes]
+    names_left = [one.name for one in attributes]
     return Model(
         model.goal,
         attributes,
-        tuple(below),
+        (*reversed(below), last),
         model.generator,
         monotonic=promises,
-        signals=model.signals and model.signals.only(names),
-        domain=model.domain and model.domain.only(names),
+        signals=model.signals and model.signals.only(names_left),
+        domain=model.domain and model.domain.only(names_left),
     )

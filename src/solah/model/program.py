@@ -31,7 +31,7 @@ import numpy as np
 from solah.kernels.arrays import FlatProgram
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from solah.kernels.arrays import Float, Int32
 
@@ -123,6 +123,49 @@ class Walk:
     split: Int32
     child: Int32
     depth: int
+
+    @classmethod
+    def of(cls, rules: Sequence[Sequence[tuple[int, Sequence[int]]]], sizes: Sequence[int]) -> Walk:
+        """Put rules together to the tree that asks in the order of their conditions.
+
+        Parameters
+        ----------
+        rules : the conditions of each: an axis by its index, and some of its memberships
+        sizes : the number of memberships of each axis
+
+        Raises
+        ------
+        ValueError
+            If the rules are not the branches of one tree. Its arguments are the index of a rule,
+            and the reason.
+        """
+        split: list[int] = []
+        child: list[int] = []
+        below = [list(range(len(rules)))]
+        depths = [0]
+        for members, depth in zip(below, depths, strict=True):  # which grow on the way
+            first = members[0]
+            if len(rules[first]) == depth:
+                if len(members) > 1:
+                    raise ValueError(members[1], "another rule has the same conditions")
+                split.append(-1)
+                child.append(first)
+                continue
+            axis = rules[first][depth][0]
+            split.append(axis)
+            child.append(len(below))
+            children: list[list[int]] = [[] for _ in range(sizes[axis])]
+            for member in members:
+                if len(rules[member]) == depth or rules[member][depth][0] != axis:
+                    raise ValueError(member, "rules with the same first conditions ask differently")
+                for index in rules[member][depth][1]:
+                    children[index].append(member)
+            if not all(children):
+                raise ValueError(first, f"no rule covers set {children.index([])} of its condition")
+            below += children
+            depths += [depth + 1] * len(children)
+        codes = np.array([split, child], dtype=np.int32)
+        return cls(codes[0], codes[1], max(depths))
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +262,7 @@ class Program:
     thresholds: Float | None = None
     centres: Float | None = None
 
-    @property
+    @cached_property
     def n_outputs(self) -> int:
         """How many numbers each stage puts out: one per class, or one."""
         return len(self.stages[-1].baseline)

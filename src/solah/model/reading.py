@@ -1,27 +1,34 @@
-"""Read the trees of a parsed model document, and all of it, with every value checked."""
+"""Read a model from a parsed model file, with every value checked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah.data.table import Kind
 from solah.exceptions import ModelFormatError, did_you_mean, shorten
 from solah.kernels.arrays import MAX_DEPTH
-from solah.model.attributes import (
-    Attribute,
-    belief_attribute,
-    parted_attribute,
+from solah.model.attributes import belief_attribute
+from solah.model.document import (
+    AdditiveNode,
+    Branch,
+    FeatureGroup,
+    Goal,
+    MissingRule,
+    Model,
+    Monotonic,
+    Node,
+    Task,
+    Term,
+    TermInput,
+    TreeNode,
 )
-from solah.model.beliefs import deciding_fusions, fusion_inputs, to_begin_with
-from solah.model.document import Fusion, Goal, MissingRule, Model, Monotonic, Node, Task, Tree
 from solah.model.edits import read_comments, read_edits, read_mark
 from solah.model.limits import (
     LEAST_SUPPORT,
-    MOST_NESTED_FUSIONS,
     MOST_NUMBER,
     MOST_SCORE,
     MOST_SUPPORT,
@@ -31,239 +38,366 @@ from solah.model.monotone import broken_promises
 from solah.model.policy_format import read_domain, read_policy
 from solah.model.provenance import read_provenance
 from solah.model.reading_attributes import (
-    MAX_WORDS,
     read_attributes,
     read_choice,
     read_goal,
-    read_peaks,
     read_shares,
+    read_state,
+    read_words,
 )
 from solah.model.signals_format import read_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from solah.data import State
     from solah.data.json_reader import Reader
+    from solah.model.attributes import Attribute
 
-MAX_TREES = 100_000
+MAX_NODES = 100_000
+MAX_TERMS = 100_000
 MAX_PROMISES = 1_000_000
-_MAX_NODES = 50_000_000
-FIELDS = ("format", "version", "generator", "task", "goal", "attributes", "trees")
-_BELIEF = ("name", "tree", "state", "words", "peaks", "ignorance")
+_MAX_RULES = 50_000_000
+FIELDS = ("format", "version", "generator", "task", "target", "features", "nodes")
+_OPTIONAL = ("provenance", "monotonic", "edits", "comments", "signals", "domain", "policy")
 
 
-@dataclass(frozen=True)
-class Version:
-    """What a version of the format has of its own.
-
-    Attributes
-    ----------
-    fusion_key : the key that tells a fusion from a tree
-    read_fusion : reads a fusion, given the names of the nodes below it, and the goal
-    has_scores : whether evidence stands in scores, with all that came with them: the shares of
-        the classes, words with cores, rules for missing readings, numbers that are added up
-    """
-
-    fusion_key: str
-    read_fusion: Callable[[Reader, Collection[str], Goal], Fusion]
-    has_scores: bool
-
-
-def read_current(document: Reader) -> Model:
-    """Read a model of the version that is written now."""
-    optional = ["provenance", "monotonic", "edits", "comments", "signals", "domain", "policy"]
-    fields = document.record(FIELDS, optional)
-    model = read_fields(fields, Version("adds", _read_fusion, has_scores=True))
-    if "provenance" in fields:
-        found = read_provenance(fields["provenance"], len(model.goal.states))
-        model = replace(model, provenance=found)
-    if "edits" in fields:
-        model = replace(model, edits=read_edits(fields["edits"]))
-    if "comments" in fields:
-        model = replace(model, comments=read_comments(fields["comments"]))
-    if "signals" in fields:
-        model = replace(model, signals=read_signals(fields["signals"], model.attributes))
-    if "domain" in fields:
-        model = replace(model, domain=read_domain(fields["domain"], model.attributes))
+def read_fields(document: Reader) -> Model:
+    """Read all of a model."""
+    fields = document.record(FIELDS, _OPTIONAL)
+    task = Task(read_choice(fields["task"], [task.value for task in Task]))
+    goal = read_goal(fields["target"], task)
+    features = read_attributes(fields["features"])
+    attributes = tuple(features.values())
+    nodes = _NodesReader(goal, features).read(fields["nodes"])
+    if goal.states and not goal.prior and any(isinstance(one, AdditiveNode) for one in nodes):
+        raise ModelFormatError(f"{fields['target'].place} needs shares, for there are terms")
+    model = Model(goal, attributes, nodes, generator=fields["generator"].text())
+    readers: dict[str, Callable[[Reader], Any]] = {
+        "provenance": partial(read_provenance, n_classes=len(goal.states)),
+        "edits": read_edits,
+        "comments": read_comments,
+        "signals": partial(read_signals, attributes=attributes),
+        "domain": partial(read_domain, attributes=attributes),
+    }
+    found = {key: read(fields[key]) for key, read in readers.items() if key in fields}
+    model = replace(model, **found)
     if "policy" in fields:
-        policy = read_policy(fields["policy"], model.domain, model.goal)
-        model = replace(model, policy=policy)
-    if model.fusions and model.goal.states and not model.goal.prior:
-        raise ModelFormatError(f"{fields['goal'].place} needs a prior, for evidence is added up")
-    check_evidence(model, fields["trees"])
+        model = replace(model, policy=read_policy(fields["policy"], model.domain, goal))
     if "monotonic" in fields:
         items = fields["monotonic"].items(1, MAX_PROMISES)
-        model = replace(model, monotonic=tuple(_read_promise(one, model.goal) for one in items))
+        model = replace(model, monotonic=tuple(_read_promise(one, goal) for one in items))
         for broken in broken_promises(model):
             raise ModelFormatError(f"{fields['monotonic'].place} is not kept: {broken}")
     return model
 
 
 def _read_promise(reader: Reader, goal: Goal) -> Monotonic:
-    fields = reader.record(["attribute", "direction", *(["state"] if goal.states else [])])
+    fields = reader.record(["feature", "direction", *(["class"] if goal.states else [])])
     direction = fields["direction"].integer(-1, 1)
     if not direction:
         raise fields["direction"].fail("1 or -1")
-    state = fields["state"].integer(0, goal.size - 1) if goal.states else 0
-    return Monotonic(fields["attribute"].text(), direction, state)
+    state = fields["class"].integer(0, goal.size - 1) if goal.states else 0
+    return Monotonic(fields["feature"].text(), direction, state)
 
 
-def read_fields(fields: Mapping[str, Reader], version: Version) -> Model:
-    """Read the parts of a model; what its evidence adds up to is not checked yet."""
-    task = Task(read_choice(fields["task"], [task.value for task in Task]))
-    goal = read_goal(fields["goal"], task, has_scores=version.has_scores)
-    attributes = read_attributes(fields["attributes"], has_scores=version.has_scores)
-    nodes = _read_trees(fields["trees"], attributes, goal, version)
-    return Model(goal, tuple(attributes.values()), nodes, generator=fields["generator"].text())
+def start_of(node: Node, goal: Goal) -> tuple[float, ...]:
+    """Return the output of a node for a row of which nothing is known."""
+    return node.start if isinstance(node, TreeNode) else goal.prior
 
 
-def check_evidence(model: Model, trees: Reader) -> None:
-    """Check that what a fusion adds up are scores, and that no sum of them is too large."""
-    added, fusions = fusion_inputs(model.nodes), deciding_fusions(model.nodes)
-    if model.goal.is_additive_number and not isinstance(model.root, Fusion):
-        raise ModelFormatError(f"{trees.place} must end with a fusion, as the goal is a number")
-    most = MOST_NUMBER if model.goal.is_additive_number else MOST_SCORE
-    reach = dict.fromkeys((fusion.name for fusion in fusions.values()), 0.0)
-    for place, node in enumerate(model.nodes):
-        where, is_added = f"{trees.place}[{place}]", node.name in added
-        if isinstance(node, Fusion):
-            if is_added == bool(node.bias):
-                needed = "no bias, since a fusion adds it up" if is_added else "a bias"
-                raise ModelFormatError(f"{where} must have {needed}")
-        elif is_added != (node.scores is not None):
-            needed = "scores, since a fusion adds it up" if is_added else "no scores"
-            raise ModelFormatError(f"{where} must have {needed}")
-        elif node.scores is not None:
-            missing = () if node.missing is None else node.missing.scores
-            top = fusions[node.name].name
-            reach[top] += max(np.abs(node.scores).max(), *map(abs, missing), 0.0)
-            if reach[top] > most:
+class _NodesReader:
+    """Reads nodes from bottom to top; each but the last is an input of one that follows."""
+
+    def __init__(self, goal: Goal, features: Mapping[str, Attribute]) -> None:
+        self._goal = goal
+        self._known = dict(features)  # features, and what nodes believe
+        self._names: set[str] = set()  # of nodes
+        self._taken = set(features)  # names of features, nodes and groups
+
+    def read(self, reader: Reader) -> tuple[Node, ...]:
+        nodes: list[Node] = []
+        free = set[str]()  # nodes that feed no other yet
+        for item in reader.items(1, MAX_NODES if self._goal.states else 1):
+            is_sum = isinstance(item.value, dict) and "terms" in item.value
+            if is_sum and self._goal.centres:
+                raise ModelFormatError(f"{item.place} must be a tree: the target has words")
+            node: Node = self._read_sum(item) if is_sum else self._read_tree(item)
+            below = set(node.origins) & self._names
+            if twice := below - free:
                 raise ModelFormatError(
-                    f"{where}: the largest scores up to here come to {reach[top]:.3g}, and may "
-                    f"come to {most:g}"
+                    f"{item.place} uses {shorten(min(twice))}, as another node does"
                 )
-
-
-def _read_trees(
-    reader: Reader, attributes: Mapping[str, Attribute], goal: Goal, version: Version
-) -> tuple[Node, ...]:
-    """Read nodes from bottom to top; each but the last is an input of one that follows."""
-    most = 1 if goal.centres else MAX_TREES
-    nodes: list[Node] = []
-    known, names = dict(attributes), set[str]()
-    free = set[str]()  # nodes that feed no other yet
-    nested: dict[str, int] = {}  # how many fusions are on the way down from each
-    for item in reader.items(1, most):
-        node = _read_node(item, known, names, goal, version)
-        if node.name in known:
-            raise ModelFormatError(f"{item.place}.name {shorten(node.name)} is taken already")
-        below = set(node.origins) & names
-        if twice := below - free:
+            free = free - below | {node.name}
+            self._names.add(node.name)
+            believed = belief_attribute(node.name, self._goal.states, start_of(node, self._goal))
+            is_moved = any(one.is_moved for one in node.inputs)
+            self._known[node.name] = replace(believed, is_moved=is_moved)
+            nodes.append(node)
+        if self._goal.is_additive_number and not isinstance(nodes[-1], AdditiveNode):
+            raise ModelFormatError(f"{reader.place} must end with terms: the target is a number")
+        if strays := free - {nodes[-1].name}:
             raise ModelFormatError(
-                f"{item.place} takes {shorten(min(twice))}, as another tree does"
+                f"{reader.place} has {shorten(min(strays))}, which feeds no node"
             )
-        if below and isinstance(node, Tree) and not goal.states:
-            raise ModelFormatError(f"{item.place} takes {shorten(min(below))}, which is no word")
-        if isinstance(node, Fusion):
-            nested[node.name] = 1 + max(nested.get(name, 0) for name in node.origins)
-            if nested[node.name] > MOST_NESTED_FUSIONS:
-                raise ModelFormatError(
-                    f"{item.place} is nested too deeply: more than {MOST_NESTED_FUSIONS} fusions "
-                    "that add up one another"
-                )
-        free -= below
-        free.add(node.name)
-        names.add(node.name)
-        believed = belief_attribute(node.name, goal.states, to_begin_with(node))
-        known[node.name] = replace(believed, is_moved=_is_moved(node, known))
-        nodes.append(node)
-    if strays := free - {nodes[-1].name}:
-        raise ModelFormatError(f"{reader.place} has {shorten(min(strays))}, which feeds no tree")
-    return tuple(nodes)
+        return tuple(nodes)
 
+    def _new_name(self, reader: Reader) -> str:
+        name = reader.text()
+        if name in self._taken:
+            raise ModelFormatError(f"{reader.place} {shorten(name)} is taken already")
+        self._taken.add(name)
+        return name
 
-def _is_moved(node: Node, below: Mapping[str, Attribute]) -> bool:
-    """Tell whether words were moved that a node decides by, itself or through those below it."""
-    if isinstance(node, Tree):
-        return any(one.is_moved for one in node.inputs)
-    return any(below[name].is_moved for name in node.origins)
+    def _read_beliefs(self, fields: Mapping[str, Reader]) -> dict[str, Attribute]:
+        """Read words over the outputs of nodes below."""
+        found: dict[str, Attribute] = {}
+        for item in fields["beliefs"].items(1, MAX_TERMS) if "beliefs" in fields else []:
+            where = "ranges" if isinstance(item.value, dict) and "ranges" in item.value else "peaks"
+            parts = item.record(["name", "node", "class", "words", where, "missing"])
+            node = parts["node"].text()
+            if node not in self._names:
+                raise parts["node"].fail("the name of a node before this one")
+            words = replace(
+                read_words(parts, 0.0, 1.0),
+                tree=node,
+                place=parts["class"].integer(0, self._goal.size - 1),
+                is_moved=self._known[node].is_moved,
+            )
+            if words.name in found:
+                raise ModelFormatError(f"{parts['name'].place} {shorten(words.name)} is taken")
+            found[words.name] = words
+        return found
 
+    def _read_input(self, reader: Reader, beliefs: Mapping[str, Attribute]) -> Attribute:
+        name = reader.text()
+        known = {**self._known, **beliefs}
+        if name not in known:
+            raise ModelFormatError(
+                f"{reader.place} names {shorten(name)}, which is neither a feature nor a node "
+                f"before this one{did_you_mean(name, known)}"
+            )
+        return known[name]
 
-def _read_node(
-    reader: Reader,
-    attributes: Mapping[str, Attribute],
-    below: Collection[str],
-    goal: Goal,
-    version: Version,
-) -> Node:
-    if isinstance(reader.value, dict) and version.fusion_key in reader.value:
-        return version.read_fusion(reader, below, goal)
-    return _read_tree(reader, attributes, below, goal, has_scores=version.has_scores)
+    # --- additive nodes ------------------------------------------------------------------------
 
-
-def _read_fusion(reader: Reader, below: Collection[str], goal: Goal) -> Fusion:
-    fields = reader.record(["name", "adds"], ["bias"])
-    names = read_origins(fields["adds"], fields["adds"].items(1, MAX_TREES), below)
-    bias = read_scores(fields["bias"], goal) if "bias" in fields else ()
-    return Fusion(fields["name"].text(), names, bias)
-
-
-def read_origins(reader: Reader, items: list[Reader], below: Collection[str]) -> tuple[str, ...]:
-    """Read the names of what a fusion adds up."""
-    for one in items:
-        if one.text() not in below:
-            raise one.fail("the name of a tree before this one")
-    names = tuple(one.text() for one in items)
-    if len(set(names)) != len(names):
-        raise reader.fail("a list without repetition")
-    return names
-
-
-def read_scores(reader: Reader, goal: Goal) -> tuple[float, ...]:
-    """Read the evidence for each class, or what is added to a number."""
-    most = MOST_NUMBER if goal.is_additive_number else MOST_SCORE
-    return reader.numbers(goal.size, goal.size, -most, most)
-
-
-def _read_tree(
-    reader: Reader,
-    attributes: Mapping[str, Attribute],
-    trees: Collection[str],
-    goal: Goal,
-    *,
-    has_scores: bool,
-) -> Tree:
-    """Read a tree; one that may have no scores has neither a variance nor a missing rule."""
-    fields = reader.record(
-        ["name", "inputs", "nodes"], ["variance", "missing"] if has_scores else []
-    )
-    most = len(attributes) * goal.size
-    inputs = tuple(
-        _read_input(item, attributes, trees, goal) for item in fields["inputs"].items(1, most)
-    )
-    if len({attribute.name for attribute in inputs}) != len(inputs):
-        raise fields["inputs"].fail("a list without repetition")
-    tree = _read_nodes(fields["nodes"], fields["name"].text(), inputs, goal, has_scores)
-    if tree.scores is None:
-        for key in ("variance", "missing"):
-            if key in fields:
-                raise ModelFormatError(f"{fields[key].place} stands at a tree without scores")
-        return tree
-    missing = None
-    if "missing" in fields:
-        if len(inputs) > 1 or inputs[0].origin in trees:
-            raise ModelFormatError(f"{fields['missing'].place} needs a tree with one attribute")
-        told = "mean" if goal.is_additive_number else "belief"
-        rule = fields["missing"].record(["support", told, "scores"], ["pinned"])
-        missing = MissingRule(
-            _read_support(rule["support"]),
-            _read_belief(rule[told], goal),
-            read_scores(rule["scores"], goal),
-            "pinned" in rule and read_mark(rule["pinned"]),
+    def _read_sum(self, reader: Reader) -> AdditiveNode:
+        fields = reader.record(["name", "baseline", "terms"], ["groups", "beliefs"])
+        name = self._new_name(fields["name"])
+        beliefs = self._read_beliefs(fields)
+        items = fields["terms"].items(0, MAX_TERMS)
+        terms = tuple(self._read_term(item, beliefs) for item in items)
+        known: set[frozenset[str]] = set()
+        for item, term in zip(items, terms, strict=True):
+            if frozenset(term.features) in known:
+                raise ModelFormatError(f"{item.place} has the features of another term")
+            known.add(frozenset(term.features))
+        self._check_reach(fields["terms"], terms)
+        groups = fields["groups"].items(1, MAX_TERMS) if "groups" in fields else []
+        free = set(range(len(terms)))
+        return AdditiveNode(
+            name,
+            self._read_weights(fields["baseline"]),
+            terms,
+            tuple(self._read_group(item, len(terms), free) for item in groups),
         )
-    most_variance = MOST_NUMBER**2 if goal.is_additive_number else MOST_VARIANCE
-    variance = fields["variance"].number(0.0, most_variance) if "variance" in fields else 0.0
-    return replace(tree, variance=variance, missing=missing)
+
+    def _read_group(self, reader: Reader, n_terms: int, free: set[int]) -> FeatureGroup:
+        fields = reader.record(["name", "terms"])
+        numbers = tuple(one.integer(0, n_terms - 1) for one in fields["terms"].items(1, n_terms))
+        if list(numbers) != sorted(set(numbers)) or not free.issuperset(numbers):
+            raise fields["terms"].fail("ascending numbers of terms that no other group has")
+        free.difference_update(numbers)
+        return FeatureGroup(self._new_name(fields["name"]), numbers)
+
+    def _read_term(self, reader: Reader, beliefs: Mapping[str, Attribute]) -> Term:
+        fields = reader.record(["rules"], ["variance"])
+        rules = fields["rules"].items(1, _MAX_RULES)
+        told = "mean" if self._goal.is_additive_number else "shares"
+        records = [one.record(["if", "weights", "rows", told], ["pinned"]) for one in rules]
+        lines = [record["if"].items(1, 2) for record in records]
+        asked = [one.items(2, 2)[0] for one in lines[0]]
+        inputs = [self._read_term_input(one, beliefs) for one in asked]
+        if len({one.name for one in inputs}) < len(inputs):
+            raise lines[0][1].fail("another feature")
+        words = [self._condition(line, inputs) for line in lines]
+        is_missing = len(inputs) == 1 and words[-1] == (None,) and inputs[0].tree is None
+        n_cells = len(rules) - is_missing
+        parts = [
+            _read_parts(one, [cell[side] for cell in words[:n_cells]], reader)
+            for side, one in enumerate(inputs)
+        ]
+        shape = tuple(map(len, parts))
+        numbers: list[dict[tuple[int, ...] | None, int]] = [
+            {part: number for number, part in enumerate(of_side)} for of_side in parts
+        ]
+        cells = [
+            tuple(of[part] for of, part in zip(numbers, cell, strict=True))
+            for cell in words[:n_cells]
+        ]
+        if cells != list(product(*map(range, shape))):
+            raise fields["rules"].fail("one rule for each combination of words, in their order")
+        size = self._goal.size
+        facts = [self._read_facts(record, told) for record in records]
+        most = MOST_NUMBER**2 if self._goal.is_additive_number else MOST_VARIANCE
+        return Term(
+            tuple(TermInput(one, of_side) for one, of_side in zip(inputs, parts, strict=True)),
+            weights=np.array([one.scores for one in facts[:n_cells]]).reshape(*shape, size),
+            shares=np.array([one.belief for one in facts[:n_cells]]).reshape(*shape, size),
+            counts=np.array([one.support for one in facts[:n_cells]]).reshape(shape),
+            variance=fields["variance"].number(0.0, most) if "variance" in fields else 0.0,
+            missing=facts[-1] if is_missing else None,
+            pinned=frozenset(
+                cell for cell, one in zip(cells, facts, strict=False) if one.is_pinned
+            ),
+        )
+
+    def _read_term_input(self, reader: Reader, beliefs: Mapping[str, Attribute]) -> Attribute:
+        attribute = self._read_input(reader, beliefs)
+        if attribute.name in self._names or (attribute.is_continuous and not attribute.cores):
+            raise reader.fail("a feature whose words have ranges, or one with categories")
+        return attribute
+
+    def _condition(
+        self, line: Sequence[Reader], inputs: Sequence[Attribute]
+    ) -> tuple[tuple[int, ...] | None, ...]:
+        """Read the words that a rule asks of each input; None where a value must be missing."""
+        if len(line) != len(inputs):
+            raise line[0].fail("the conditions of a rule on the features of the first one")
+        found: list[tuple[int, ...] | None] = []
+        for reader, one in zip(line, inputs, strict=True):
+            name, words = reader.items(2, 2)
+            if name.value != one.name:
+                raise name.fail(f"{one.name!r}, as in the first rule")
+            found.append(None if words.value is None else _read_places(words, one))
+        return tuple(found)
+
+    def _read_facts(self, record: Mapping[str, Reader], told: str) -> MissingRule:
+        """Read what any rule of a term has: weights, and counts."""
+        shares: tuple[float, ...]
+        if told == "mean":
+            shares = (record[told].number(-MOST_NUMBER, MOST_NUMBER),)
+        else:
+            shares = read_shares(record[told], self._goal.size)
+        return MissingRule(
+            _read_support(record["rows"]),
+            shares,
+            self._read_weights(record["weights"]),
+            "pinned" in record and read_mark(record["pinned"]),
+        )
+
+    def _read_weights(self, reader: Reader) -> tuple[float, ...]:
+        most = MOST_NUMBER if self._goal.is_additive_number else MOST_SCORE
+        return reader.numbers(self._goal.size, self._goal.size, -most, most)
+
+    def _check_reach(self, reader: Reader, terms: Sequence[Term]) -> None:
+        """Refuse weights whose largest ones together are too large."""
+        most = MOST_NUMBER if self._goal.is_additive_number else MOST_SCORE
+        reach = 0.0
+        for number, term in enumerate(terms):
+            missing = () if term.missing is None else term.missing.scores
+            reach += max(np.abs(term.weights).max(), *map(abs, missing), 0.0)
+            if reach > most:
+                raise ModelFormatError(
+                    f"{reader.place}[{number}]: the largest weights up to here come to "
+                    f"{reach:.3g}, and may come to {most:g}"
+                )
+
+    # --- trees ---------------------------------------------------------------------------------
+
+    def _read_tree(self, reader: Reader) -> TreeNode:
+        fields = reader.record(["name", "inputs", "start", "rules"], ["beliefs"])
+        name = self._new_name(fields["name"])
+        beliefs = self._read_beliefs(fields)
+        items = fields["inputs"].items(1, len(self._known) * self._goal.size + len(beliefs))
+        inputs = tuple(self._read_input(one, beliefs) for one in items)
+        if len({attribute.name for attribute in inputs}) != len(inputs):
+            raise fields["inputs"].fail("a list without repetition")
+        if ranged := [one.name for one in inputs if one.cores]:
+            raise ModelFormatError(
+                f"{fields['inputs'].place} names {shorten(ranged[0])}, whose words have ranges, "
+                "and trees need words that overlap"
+            )
+        places = {attribute.name: place for place, attribute in enumerate(inputs)}
+        sets = [{words: k for k, words in enumerate(set_words(one))} for one in inputs]
+        rules = fields["rules"].items(1, _MAX_RULES)
+        branches = tuple(self._read_branch(one, places, sets) for one in rules)
+        node = TreeNode(name, inputs, branches, read_shares(fields["start"], self._goal.size))
+        try:
+            _ = node.walk
+        except ValueError as error:
+            number, reason = error.args
+            raise ModelFormatError(f"{rules[number].place} does not fit: {reason}") from None
+        return node
+
+    def _read_branch(
+        self,
+        reader: Reader,
+        places: Mapping[str, int],
+        sets: Sequence[Mapping[tuple[State, ...], int]],
+    ) -> Branch:
+        fields = reader.record(["if", "belief", "rows"], ["pinned"])
+        conditions: list[tuple[int, tuple[int, ...]]] = []
+        items = fields["if"].items(0, min(MAX_DEPTH, len(places)))
+        for item in items:
+            name, asked = item.items(2, 2)
+            place = places.get(name.text())
+            if place is None or any(place == before for before, _ in conditions):
+                raise name.fail("one of the node's inputs that no condition before names")
+            found = []
+            for one in asked.items(1, len(sets[place])):
+                words = tuple(read_state(word) for word in one.items(1, len(sets[place])))
+                if words not in sets[place]:
+                    raise one.fail(f"the words of a focal set of {name.text()!r}")
+                found.append(sets[place][words])
+            if found != sorted(set(found)):
+                raise asked.fail("focal sets in their order, each once")
+            if len(found) > 1 and item is not items[-1]:
+                raise asked.fail("one focal set: only the last condition may have several")
+            conditions.append((place, tuple(found)))
+        return Branch(
+            tuple(conditions),
+            read_shares(fields["belief"], self._goal.size),
+            _read_support(fields["rows"]),
+            "pinned" in fields and read_mark(fields["pinned"]),
+        )
+
+
+def set_words(attribute: Attribute) -> Sequence[tuple[State, ...]]:
+    """Return the words of each focal set, as model files have them."""
+    return [(state,) for state in attribute.states] or attribute.focal_sets
+
+
+def _read_places(reader: Reader, attribute: Attribute) -> tuple[int, ...]:
+    """Read one word or several of a feature, as their indices."""
+    names: list[State] = list(attribute.states or attribute.words)
+    several = isinstance(reader.value, list)
+    items = reader.items(2, len(names)) if several else [reader]
+    found = []
+    for item in items:
+        word = read_state(item)
+        if word not in names:
+            what = "category" if attribute.states else "word"
+            raise item.fail(f"a {what} of {attribute.name!r}{did_you_mean(word, map(str, names))}")
+        found.append(names.index(word))
+    if found != sorted(set(found)):
+        raise reader.fail("words in their order, each once")
+    return tuple(found)
+
+
+def _read_parts(
+    attribute: Attribute, asked: Sequence[tuple[int, ...] | None], reader: Reader
+) -> tuple[tuple[int, ...], ...]:
+    """Return the words of each line of a grid, and check that all words are in one line each."""
+    parts = [part for part in dict.fromkeys(asked) if part is not None]
+    words = [word for part in parts for word in part]
+    if None in asked or sorted(words) != list(range(len(attribute.words))):
+        raise ModelFormatError(f"{reader.place} must use each word of {attribute.name!r} once")
+    if words != sorted(words) and attribute.is_ordered:
+        raise ModelFormatError(f"{reader.place} must use the words of {attribute.name!r} in order")
+    if [part[0] for part in parts] != sorted(part[0] for part in parts):
+        raise ModelFormatError(f"{reader.place} must list {attribute.name!r} by its first words")
+    return tuple(parts)
 
 
 def _read_support(reader: Reader) -> float:
@@ -271,110 +405,3 @@ def _read_support(reader: Reader) -> float:
     if 0 < support < LEAST_SUPPORT:
         raise reader.fail(f"0 or a number from {LEAST_SUPPORT:g} on")
     return support
-
-
-def _read_belief(reader: Reader, goal: Goal) -> tuple[float, ...]:
-    if goal.is_additive_number:
-        return (reader.number(-MOST_NUMBER, MOST_NUMBER),)
-    return read_shares(reader, goal.size)
-
-
-def _read_input(
-    reader: Reader, attributes: Mapping[str, Attribute], trees: Collection[str], goal: Goal
-) -> Attribute:
-    if not isinstance(reader.value, dict):
-        name = reader.text()
-        if name not in attributes:
-            raise ModelFormatError(
-                f"{reader.place} names {shorten(name)}, which is neither an attribute "
-                f"nor a tree before it{did_you_mean(name, attributes)}"
-            )
-        return attributes[name]
-    if "parted_at" in reader.value:
-        return _read_parted(reader, attributes)
-    fields = reader.record(_BELIEF)
-    tree = fields["tree"].text()
-    if tree not in trees:
-        raise fields["tree"].fail("the name of a tree before this one")
-    words = fields["words"].texts(1, MAX_WORDS)
-    peaks = read_peaks(fields["peaks"], 2 * len(words) - 1)
-    return Attribute(
-        name=fields["name"].text(),
-        kind=Kind.CONTINUOUS,
-        words=words,
-        peaks=peaks,
-        ignorance=read_shares(fields["ignorance"], len(peaks)),
-        low=0.0,
-        high=1.0,
-        tree=tree,
-        place=fields["state"].integer(0, goal.size - 1),
-        is_moved=attributes[tree].is_moved,
-    )
-
-
-def _read_parted(reader: Reader, attributes: Mapping[str, Attribute]) -> Attribute:
-    """Read an input that is only asked in which part it is."""
-    fields = reader.record(["name", "parted_at"])
-    attribute = attributes.get(fields["name"].text())
-    if attribute is None or len(attribute.cores) < 2:
-        raise fields["name"].fail("the name of an attribute whose words have cores")
-    last = len(attribute.words) - 1
-    starts = [start.integer(1, last) for start in fields["parted_at"].items(1, last)]
-    if any(start >= after for start, after in pairwise(starts)):
-        raise fields["parted_at"].fail("numbers of words that ascend")
-    return parted_attribute(attribute, starts)
-
-
-def _read_nodes(
-    reader: Reader,
-    tree_name: str,
-    inputs: tuple[Attribute, ...],
-    goal: Goal,
-    has_scores: bool,
-) -> Tree:
-    nodes = reader.items(1, _MAX_NODES)
-    told = "mean" if goal.is_additive_number else "belief"
-    is_scored = has_scores and any(
-        isinstance(node.value, dict) and "scores" in node.value for node in nodes
-    )
-    leaf_keys = ("support", told, *(("scores",) if is_scored else ()))
-    inner_keys = ("split", "first_child", "support", told)
-    scores = np.zeros((len(nodes), goal.size))
-    places = {attribute.name: i for i, attribute in enumerate(inputs)}
-    most_conditions = min(MAX_DEPTH, len(inputs))
-    split = np.full(len(nodes), -1, dtype=np.int32)
-    first_child = np.zeros(len(nodes), dtype=np.int32)
-    support = np.empty(len(nodes))
-    belief = np.empty((len(nodes), goal.size))
-    depth = np.full(len(nodes), -1, dtype=np.int32)
-    depth[0] = 0
-    pinned: list[int] = []
-    pin_key = ("pinned",) if has_scores else ()
-    for i, node in enumerate(nodes):
-        is_inner = isinstance(node.value, dict) and "split" in node.value
-        fields = node.record(inner_keys) if is_inner else node.record(leaf_keys, pin_key)
-        support[i] = _read_support(fields["support"])
-        belief[i] = _read_belief(fields[told], goal)
-        if not is_inner:
-            if is_scored:
-                scores[i] = read_scores(fields["scores"], goal)
-            if "pinned" in fields and read_mark(fields["pinned"]):
-                pinned.append(i)
-            continue
-        split[i] = places.get(fields["split"].text(), -1)
-        if split[i] < 0:
-            raise fields["split"].fail("one of the tree's inputs")
-        if depth[i] >= most_conditions:
-            raise node.fail(f"a leaf, for a branch has at most {most_conditions} splits")
-        n_children = inputs[split[i]].n_focal_sets
-        # Children after their parent, and each child once: so there is no cycle.
-        first = fields["first_child"].integer(i + 1, len(nodes) - n_children)
-        if (depth[first : first + n_children] >= 0).any():
-            raise fields["first_child"].fail("the first of children that no other node has")
-        depth[first : first + n_children] = depth[i] + 1
-        first_child[i] = first
-    if (depth < 0).any():
-        raise ModelFormatError(f"{reader.place}[{int(np.argmin(depth))}] has no parent")
-    of_leaves = scores if is_scored else None
-    kept = frozenset(pinned)
-    return Tree(tree_name, inputs, split, first_child, support, belief, of_leaves, pinned=kept)

@@ -1,4 +1,4 @@
-"""Read the goal and the attributes of a parsed model document, with every value checked."""
+"""Read the target and the features of a parsed model file, with every value checked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from solah.model.limits import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from solah.data import State
     from solah.data.json_reader import Reader
@@ -40,19 +40,17 @@ MAX_WORDS = (MAX_FOCAL_SETS + 1) // 2
 _MAX_ATTRIBUTES = 1_000_000
 
 
-def read_goal(reader: Reader, task: Task, *, has_scores: bool = True) -> Goal:
-    """Read what is decided; only models with scores have shares of classes, or add up numbers."""
+def read_goal(reader: Reader, task: Task) -> Goal:
+    """Read the target."""
     if task is Task.CLASSIFICATION:
-        fields = reader.record(
-            ["name", "states"], ["thresholds", *(["prior"] if has_scores else [])]
-        )
-        states = _read_states(fields["states"], 1, what_classes_must_be)
+        fields = reader.record(["name", "classes"], ["thresholds", "shares"])
+        states = _read_states(fields["classes"], 1, what_classes_must_be)
         thresholds: tuple[float, ...] = ()
         if "thresholds" in fields:
             thresholds = read_shares(fields["thresholds"], len(states), least=LEAST_THRESHOLD)
-        prior = read_shares(fields["prior"], len(states)) if "prior" in fields else ()
+        prior = read_shares(fields["shares"], len(states)) if "shares" in fields else ()
         return Goal(fields["name"].text(), states=states, thresholds=thresholds, prior=prior)
-    if has_scores and isinstance(reader.value, dict) and len(reader.value) == 1:
+    if isinstance(reader.value, dict) and len(reader.value) == 1:
         return Goal(reader.record(["name"])["name"].text())
     fields = reader.record(["name", "words", "peaks", "centres"])
     words = fields["words"].texts(1, MAX_WORDS)
@@ -61,72 +59,52 @@ def read_goal(reader: Reader, task: Task, *, has_scores: bool = True) -> Goal:
     return Goal(fields["name"].text(), words=words, peaks=peaks, centres=centres)
 
 
-def read_attributes(reader: Reader, *, has_scores: bool) -> dict[str, Attribute]:
-    """Read what is measured; only models with scores have words with cores."""
-    items = reader.items(1, _MAX_ATTRIBUTES)
-    read = [read_attribute(item, has_scores=has_scores) for item in items]
-    attributes = {one.name: one for one in read}
+def read_attributes(reader: Reader) -> dict[str, Attribute]:
+    """Read the features."""
+    attributes = {one.name: one for one in map(read_attribute, reader.items(1, _MAX_ATTRIBUTES))}
     if len(attributes) != len(reader.value):
         raise ModelFormatError(f"{reader.place} has one name twice")
     return attributes
 
 
-def read_attribute(reader: Reader, *, has_scores: bool = True) -> Attribute:
-    """Read one that is measured."""
-    newer = ["cores", "moved"] if has_scores else []
+def read_attribute(reader: Reader) -> Attribute:
+    """Read a feature."""
     fields = reader.record(
-        ["name", "kind", "ignorance"], ["words", "peaks", *newer, "low", "high", "states"]
+        ["name", "type", "missing"],
+        ["words", "ranges", "peaks", "low", "high", "moved", "categories"],
     )
-    kind = Kind(read_choice(fields["kind"], [kind.value for kind in Kind]))
-    if kind is Kind.CONTINUOUS:
-        return _read_cored(reader) if "cores" in fields else _read_continuous(reader)
-    fields = reader.record(["name", "kind", "states", "ignorance"])
-    states = _read_states(fields["states"], 0, what_states_must_be)
-    if kind is Kind.BINARY and len(states) > 2:
-        raise fields["states"].fail("at most two states")
-    return discrete_attribute(
-        fields["name"].text(), kind, states, read_shares(fields["ignorance"], max(1, len(states)))
-    )
-
-
-def _read_continuous(reader: Reader) -> Attribute:
-    fields = reader.record(
-        ["name", "kind", "words", "peaks", "low", "high", "ignorance"], ["moved"]
-    )
-    words = fields["words"].texts(1, MAX_WORDS)
-    n_sets = 2 * len(words) - 1
+    kind = Kind(read_choice(fields["type"], [kind.value for kind in Kind]))
+    if kind is not Kind.CONTINUOUS:
+        fields = reader.record(["name", "type", "categories", "missing"])
+        states = _read_states(fields["categories"], 0, what_states_must_be)
+        if kind is Kind.BINARY and len(states) > 2:
+            raise fields["categories"].fail("at most two categories")
+        ignorance = read_shares(fields["missing"], max(1, len(states)))
+        return discrete_attribute(fields["name"].text(), kind, states, ignorance)
+    where = "ranges" if "ranges" in fields else "peaks"
+    fields = reader.record(["name", "type", "words", where, "low", "high", "missing"], ["moved"])
     low = fields["low"].number(-MOST_NUMBER, MOST_NUMBER)
-    return Attribute(
-        name=fields["name"].text(),
-        kind=Kind.CONTINUOUS,
-        words=words,
-        peaks=read_peaks(fields["peaks"], n_sets),
-        ignorance=read_shares(fields["ignorance"], n_sets),
-        low=low,
-        high=fields["high"].number(low, MOST_NUMBER),
-        is_moved="moved" in fields and read_mark(fields["moved"]),
-    )
+    high = fields["high"].number(low, MOST_NUMBER)
+    is_moved = "moved" in fields and read_mark(fields["moved"])
+    return replace(read_words(fields, low, high), is_moved=is_moved)
 
 
-def _read_cored(reader: Reader) -> Attribute:
-    fields = reader.record(
-        ["name", "kind", "words", "cores", "low", "high", "ignorance"], ["moved"]
-    )
-    words = fields["words"].texts(1, MAX_WORDS)
-    cores = [_read_core(item) for item in fields["cores"].items(len(words), len(words))]
+def read_words(fields: Mapping[str, Reader], low: float, high: float) -> Attribute:
+    """Read the words of a continuous feature: those with ranges, or those that overlap."""
+    name, words = fields["name"].text(), fields["words"].texts(1, MAX_WORDS)
+    if "ranges" not in fields:
+        peaks = read_peaks(fields["peaks"], 2 * len(words) - 1)
+        ignorance = read_shares(fields["missing"], len(peaks))
+        return Attribute(name, Kind.CONTINUOUS, words, peaks, ignorance, low=low, high=high)
+    cores = [_read_core(item) for item in fields["ranges"].items(len(words), len(words))]
     if not are_cores(cores):
-        raise fields["cores"].fail(
+        raise fields["ranges"].fail(
             "a list of increasing intervals, the first from null and the last to null, with "
             f"ends at least {LEAST_GAP:g} apart"
         )
-    low = fields["low"].number(-MOST_NUMBER, MOST_NUMBER)
-    high = fields["high"].number(low, MOST_NUMBER)
-    attribute = cored_attribute(fields["name"].text(), words, cores, (), low, high)
-    return replace(
-        attribute,
-        ignorance=read_shares(fields["ignorance"], attribute.n_focal_sets),
-        is_moved="moved" in fields and read_mark(fields["moved"]),
-    )
+    attribute = cored_attribute(name, words, cores, (), low, high)
+    ignorance = read_shares(fields["missing"], attribute.n_focal_sets)
+    return replace(attribute, ignorance=ignorance)
 
 
 def _read_core(reader: Reader) -> tuple[float, float]:
@@ -140,7 +118,7 @@ def _read_core(reader: Reader) -> tuple[float, float]:
 def _read_states(
     reader: Reader, least: int, what_they_must_be: Callable[[tuple[State, ...]], str | None]
 ) -> tuple[State, ...]:
-    states = tuple(_read_state(item) for item in reader.items(least, MAX_FOCAL_SETS))
+    states = tuple(read_state(item) for item in reader.items(least, MAX_FOCAL_SETS))
     requirement = what_they_must_be(states)
     if requirement is not None:
         raise ModelFormatError(
@@ -149,7 +127,7 @@ def _read_states(
     return states
 
 
-def _read_state(reader: Reader) -> State:
+def read_state(reader: Reader) -> State:
     """Read a state: a text, a finite number, or true or false."""
     if isinstance(reader.value, bool):
         return reader.value

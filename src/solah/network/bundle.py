@@ -239,7 +239,7 @@ def _is_shadow(role: Reader) -> bool:
 
 def _read_plan(nodes: Reader, model: Model, site: str) -> Plan:
     """Read which node runs and measures what; the rest follows from that and the model."""
-    known = {node.name for node in model.nodes}
+    known = {part.name for part in model.parts}
     home: dict[str, str] = {}
     measured: dict[str, str] = {}
     for node in nodes.items(1, len(known) + len(model.attributes)):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
-    from solah.model.document import Node
+    from solah.model.document import Part
     from solah.network.bundle import Bundle
     from solah.network.messages import Reading
     from solah.network.plan import NodePlan
@@ -65,7 +65,7 @@ class Case:
     asked: float = 0.0
     has_input: bool = False  # whether anything came in
     is_filled: bool = False  # whether ignorance stands for what did not come
-    unread: list[str] = field(default_factory=list)  # trees whose readings did not come
+    unread: list[str] = field(default_factory=list)  # parts whose readings did not come
     n_tried: int = 0  # how often it could not be decided for what silence may hide
     is_over: bool = False
 
@@ -92,19 +92,19 @@ class Version:
         self.goal = model.goal
         self._program = model.program
         self._expectation = Expectation(model)
-        nodes = {node.name: node for node in model.nodes}
-        self.parts = [nodes[part] for part in self.plan.runs]
+        parts = {part.name: part for part in model.parts}
+        self.parts = [parts[name] for name in self.plan.runs]
         self.attributes: list[Attribute] = [
             one for one in model.attributes if one.name in self.plan.reads
         ]
         self.sources = dict(self.plan.hears)  # of each input from elsewhere the node that sends it
         own = {one.name: one for one in self.attributes}
         self.inputs = {
-            node.name: Inputs(
-                [name for name in node.origins if name not in own],
-                [own[name] for name in node.origins if name in own],
+            part.name: Inputs(
+                [name for name in part.origins if name not in own],
+                [own[name] for name in part.origins if name in own],
             )
-            for node in self.parts
+            for part in self.parts
         }
         self._own = own
         self.ignorance = self._ignorance()
@@ -314,21 +314,21 @@ class Version:
         """Evaluate all parts, from bottom to top, on the rows that have their inputs."""
         self._check(cases, is_windowed)
         self._code_sent(cases, is_windowed)
-        for node in self.parts:
-            inputs = self.inputs[node.name]
+        for part in self.parts:
+            inputs = self.inputs[part.name]
             ready = [
                 case
                 for case in cases
-                if node.name not in case.signals
+                if part.name not in case.signals
                 and (not inputs.measured or self._has_readings(case, is_windowed))
                 and all(name in case.signals for name in inputs.received)
             ]
             if not ready:
                 continue
-            self._evaluate(node, ready)
-            if node.name in self.plan.sends:
+            self._evaluate(part, ready)
+            if part.name in self.plan.sends:
                 for case in ready:
-                    case.unsent.append(node.name)
+                    case.unsent.append(part.name)
 
     def _check(self, cases: Sequence[Case], is_windowed: bool) -> None:
         """Compare readings with what the training rows held."""
@@ -343,7 +343,7 @@ class Version:
                 case.doubts[self.plan.name] = count
 
     def _code_sent(self, cases: Sequence[Case], is_windowed: bool) -> None:
-        """Code the readings that trees on other nodes ask."""
+        """Code the readings that parts on other nodes ask."""
         for name in self.plan.sends:
             ready = [
                 case
@@ -365,18 +365,18 @@ class Version:
             return case.readings is not None
         return all(one.name in case.readings for one in self.attributes)
 
-    def _evaluate(self, node: Node, cases: Sequence[Case]) -> None:
-        """Evaluate a tree or a fusion on rows whose inputs are all there."""
-        total = self._sum(node.name, cases)
+    def _evaluate(self, part: Part, cases: Sequence[Case]) -> None:
+        """Evaluate a part on rows whose inputs are all there."""
+        total = self._sum(part.name, cases)
         signals = total.weights
-        if node.name in self._program.stage_numbers:
-            stage = self._program.stages[self._program.stage_numbers[node.name]]
+        if part.name in self._program.stage_numbers:
+            stage = self._program.stages[self._program.stage_numbers[part.name]]
             signals = stage_outputs(stage, stage_scores(stage, total))
         for case, signal in zip(cases, signals.tolist(), strict=True):
-            case.signals[node.name] = tuple(signal)
+            case.signals[part.name] = tuple(signal)
         for place in np.flatnonzero(total.share).tolist():
             lost = float(total.share[place]), float(total.variance[place])
-            cases[place].unknown[node.name] = lost
+            cases[place].unknown[part.name] = lost
 
     def _sum(self, part: str, cases: Sequence[Case]) -> Sum:
         """Add up a part of the program, given its readings and what is known of other parts."""
@@ -402,7 +402,7 @@ class Version:
 
 
 class Inputs(NamedTuple):
-    """What a tree or a fusion asks: other parts and readings, and attributes measured here."""
+    """What a part asks: other parts and readings, and attributes measured here."""
 
     received: list[str]
     measured: list[Attribute]
@@ -442,11 +442,11 @@ def _column(values: list[Reading]) -> np.ndarray[tuple[int], np.dtype[np.generic
 
 
 def _attributes_below(bundle: Bundle) -> dict[str, frozenset[str]]:
-    """Name the attributes that each tree and fusion depends on, itself or through others."""
+    """Name the attributes that each part depends on, itself or through others."""
     below: dict[str, frozenset[str]] = {}
-    for node in bundle.model.nodes:
-        below[node.name] = frozenset(
-            name for origin in node.origins for name in below.get(origin, {origin})
+    for part in bundle.model.parts:
+        below[part.name] = frozenset(
+            name for origin in part.origins for name in below.get(origin, {origin})
         )
     return below
 
@@ -456,7 +456,8 @@ def _rows_a_message(bundle: Bundle, plan: NodePlan) -> int:
     goal = bundle.model.goal
     names = sum(len(spell(state).encode()) for state in goal.states)
     model = bundle.model
-    everything = sum(len(one.name.encode()) + 8 for one in (*model.nodes, *model.attributes))
+    every = [*(one.name for one in model.attributes), *(part.name for part in model.parts)]
+    everything = sum(len(name.encode()) + 8 for name in every)
     # A signal, and the share and the variance of what is unknown in it.
     sent = sum(2 * len(part.encode()) + 30 * goal.size + 80 for part in plan.sends)
     row = 200 + everything + max(6 * names + 35 * goal.size, sent)

@@ -25,14 +25,14 @@ class Expectation:
 
     Attributes
     ----------
-    most_unknown : of each node below a fusion the share and the variance of the evidence that is
-        unknown if no reading is known
+    most_unknown : of each term and group the share and the variance of the evidence that is unknown
+        if no reading is known
     without_readings : what each part sends if no reading is known
     """
 
     def __init__(self, model: Model) -> None:
         self._size = model.goal.size
-        self._parts = {node.name for node in model.nodes}
+        self._parts = {part.name for part in model.parts}
         self._attributes = {one.name: one for one in model.attributes}
         program = model.program
         self._added = program.part_numbers.keys() - program.stage_numbers.keys()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell, spell_number
-from solah.model.document import Fusion, Task
+from solah.model.document import Task
 from solah.model.evaluate import part_outputs
 from solah.network.expecting import Expectation
 from solah.network.watched import DOUBTS, Output, shown
@@ -36,9 +36,9 @@ class Fitting:
         self.decider = bundle.plan.home[self.root]
         self.labels = [spell(state) for state in model.goal.states]
         self._goal = model.goal
-        self._parts = {node.name: node for node in model.nodes}
+        self._parts = {part.name: part for part in model.parts}
         self._names = {*self._parts, *(one.name for one in model.attributes)}
-        self._places = {node.name: place for place, node in enumerate(model.nodes)}
+        self._places = {name: place for place, name in enumerate(self._parts)}
         self._expectation = Expectation(model)
         self._sent = {self.root}.union(*(node.sends for node in bundle.plan.nodes))
 
@@ -70,7 +70,7 @@ class Fitting:
         return self.labels.index(decision) if self.labels else None
 
     def output(self, part: str, signal: tuple[float, ...]) -> Output:
-        """Return what a part believes, given what goes up from it: to a fusion, evidence."""
+        """Return what a part believes, given what goes up from it: of a term, evidence."""
         belief = part_outputs(self.bundle.model.program, part, np.array([signal]))[0]
         return self._spelt(tuple(belief.tolist()))
 
@@ -104,7 +104,7 @@ class Fitting:
     def describe_parts(
         self, received: Mapping[str, WatchedPart], missing: tuple[str, ...]
     ) -> list[dict[str, Any]]:
-        """Describe trees and fusions from bottom to top, given their last outputs."""
+        """Describe the parts from bottom to top, given their last outputs."""
         return [self._describe_part(name, received.get(name), missing) for name in self._parts]
 
     def _describe_part(
@@ -115,7 +115,7 @@ class Fitting:
             "place": self._places[name],
             "name": shown(name),
             "node": self.bundle.plan.home[name],
-            "is_fusion": isinstance(part, Fusion),
+            "kind": part.kind,
             "hears": [self._places[one] for one in part.origins if one in self._parts],
             "asks": [shown(one) for one in part.origins if one not in self._parts],
             "state": self._state(name, last, missing),

@@ -30,7 +30,7 @@ MAX_SEQUENCE = 2**53 - 1
 MAX_READINGS = 10_000
 MAX_SAMPLES = 4_096  # of each channel
 MAX_CONTAINERS = MAX_BYTES // 8
-_MAX_CHARACTERS = 500
+MAX_CHARACTERS = 500
 _MAX_SIGNAL_SIZE = 1_000
 _MOST = 1e9
 _MOST_VARIANCE = 1e18
@@ -62,8 +62,8 @@ class Said:
     ----------
     sequence : the row's number
     time : when its newest reading was taken, in seconds
-    signals : what each tree or fusion passes up, by its name
-    missing : the trees, fusions and readings that did not come in time, and count as unknown
+    signals : what each part of the model passes up, by its name
+    missing : the parts and readings that did not come in time, and count as unknown
     unknown : the share and the variance of the evidence that is unknown in those signals; nothing,
         of a part that is not in it
     readings : those that a tree elsewhere asks, by attribute: a number, the place of a state, or
@@ -113,7 +113,7 @@ class Decided:
     sequence, time : the row's
     decision : the class
     beliefs : the belief in each class, by its name
-    missing : the trees, fusions and readings that did not come in time
+    missing : the parts and readings that did not come in time
     known : the share of the model's knowledge that was reached
     oldest : when the oldest of its readings was taken; None where nobody knows
     settled : of a model with a policy, the class that stands; None for "don't know", and empty
@@ -531,7 +531,7 @@ def _read_samples(message: Reader) -> Samples:
     return Samples(
         {
             name: tuple(map(_sample, values.items(0, MAX_SAMPLES)))
-            for name, values in fields["samples"].named(MAX_CHANNELS, _MAX_CHARACTERS).items()
+            for name, values in fields["samples"].named(MAX_CHANNELS, MAX_CHARACTERS).items()
         },
         _optional(_count, message.part("tick")),
     )
@@ -551,7 +551,7 @@ def _optional(read: Callable[[Reader], Value], reader: Reader) -> Value | None:
 
 
 def _mapping(reader: Reader, read: Callable[[Reader], Value]) -> dict[str, Value]:
-    named = reader.named(MAX_READINGS, _MAX_CHARACTERS)
+    named = reader.named(MAX_READINGS, MAX_CHARACTERS)
     return {name: read(one) for name, one in named.items()}
 
 
@@ -560,7 +560,7 @@ def _names(reader: Reader) -> tuple[str, ...]:
 
 
 def _text(reader: Reader) -> str:
-    return reader.text(0, _MAX_CHARACTERS)
+    return reader.text(0, MAX_CHARACTERS)
 
 
 def _count(reader: Reader) -> int:

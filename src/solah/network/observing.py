@@ -191,7 +191,7 @@ class Observer:
         -------
         picture : dict
             ``site``, ``now``, ``condition`` (see :mod:`solah.network.condition`), ``link`` (to the
-            broker), ``model``, ``nodes``, ``parts`` (the trees and fusions, from bottom to top),
+            broker), ``model``, ``nodes``, ``parts`` (the parts of the model, from bottom to top),
             ``decisions``, ``shadow``, ``alerts``, ``progress`` and ``messages``. Every text in it
             can be shown on a terminal as it is.
         """

@@ -1,7 +1,7 @@
 """Plan which node of a network runs which part of a model.
 
 What goes from node to node are beliefs and evidence. Readings stay where they are measured, except
-those of a tree whose attributes are measured on several nodes and have trees of their own there.
+those of a part whose attributes are measured on several nodes and have parts of their own there.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from solah.data.json_reader import shown
+from solah.data.spelling import spell
 from solah.exceptions import ParameterError, did_you_mean, shorten
-from solah.model.document import Fusion, Tree
 from solah.model.soundness import type_of
+from solah.network.messages import MAX_CHARACTERS
 from solah.network.sending import check_sending
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from solah.model.document import Model, Node
+    from solah.model.document import Model, Part
     from solah.network.sending import Sending
 
 GATEWAY = "gateway"
@@ -42,12 +43,11 @@ class NodePlan:
     Attributes
     ----------
     name : the node's name
-    runs : the trees and fusions that it evaluates, from bottom to top
+    runs : the parts of the model that it evaluates, from bottom to top
     reads : the attributes that are measured there
-    hears : its inputs from other nodes: each tree or fusion with the node that runs it, and each
-        attribute with the node that measures it
-    sends : the trees and fusions whose signals other nodes need, and the attributes whose readings
-        they need
+    hears : its inputs from other nodes: each part with the node that runs it, and each attribute
+        with the node that measures it
+    sends : the parts whose signals other nodes need, and the attributes whose readings they need
     """
 
     name: str
@@ -83,7 +83,7 @@ class Plan:
 
     @cached_property
     def home(self) -> dict[str, str]:
-        """The node that runs each tree and fusion."""
+        """The node that runs each part."""
         return {part: node.name for node in self.nodes for part in node.runs}
 
 
@@ -101,10 +101,10 @@ def make_plan(
     ----------
     model : Model
     placement : mapping of node name to names, default=None
-        The attributes that are measured at each node; trees and fusions may be placed by name too.
-        By default each group of attributes has a node of its own: a fusion below the root with
-        the trees that it adds up, or a tree outside of groups. A tree of several attributes that
-        have trees of their own counts for none of them.
+        The attributes that are measured at each node; parts of the model may be placed by name too.
+        By default each group of attributes has a node of its own: a group of terms, or a term or a
+        tree in no group. A part that asks several attributes, all of which have other parts,
+        counts for none of them.
     gateway : str, default="gateway"
         The node of all that is placed nowhere else, the decision first of all.
     site : str, default="site"
@@ -129,6 +129,7 @@ def make_plan(
     names = [gateway, site, *(placement or ())]
     for name in names:
         check_name(name)
+    _check_lengths(model)
     return with_sending(_Placing(model, placement, gateway, site).plan(), model, sending)
 
 
@@ -145,6 +146,17 @@ def with_sending(plan: Plan, model: Model, sending: Sending | None) -> Plan:
     return replace(plan, sending=sending)
 
 
+def _check_lengths(model: Model) -> None:
+    """Refuse names that messages could not carry."""
+    names = [*(one.name for one in model.attributes), *(part.name for part in model.parts)]
+    for text in (*names, *map(spell, model.goal.states)):
+        if len(text) > MAX_CHARACTERS:
+            raise ParameterError(
+                f"{shorten(text)} has {len(text):,} characters, and messages take "
+                f"{MAX_CHARACTERS}; give the attributes and classes of the model shorter names"
+            )
+
+
 def check_name(name: str) -> str:
     """Refuse names that could not be part of a topic."""
     if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > MAX_NAME:
@@ -158,34 +170,34 @@ def check_name(name: str) -> str:
 class _Placing:
     def __init__(self, model: Model, placement: Placement | None, gateway: str, site: str) -> None:
         self._model, self._gateway, self._site = model, gateway, site
-        self._parts = {node.name: node for node in model.nodes}
-        self._parent = {name: node.name for node in model.nodes for name in node.origins}
-        self._n_trees = Counter(name for tree in model.trees for name in self._own_attributes(tree))
+        self._parts = {part.name: part for part in model.parts}
+        self._parent = {name: part.name for part in model.parts for name in part.origins}
+        self._n_asking = Counter(name for one in model.parts for name in self._own_attributes(one))
         given = self._by_cluster() if placement is None else placement
         self._measured, self._placed = self._read(given)
         self._home: dict[str, str] = {}
 
     def plan(self) -> Plan:
         scattered = []
-        for node in self._model.nodes:
-            if (home := self._home_of(node)) is None:
-                scattered.append(node.name)
+        for part in self._model.parts:
+            if (home := self._home_of(part)) is None:
+                scattered.append(part.name)
             else:
-                self._home[node.name] = home
+                self._home[part.name] = home
         for name in scattered:
             # Readings go there with what is sent anyway, and its own evidence to nobody.
             self._home[name] = self._home.get(self._parent.get(name, ""), self._gateway)
         return plan_of_homes(self._model, self._home, self._site, self._measured)
 
     def _by_cluster(self) -> dict[str, list[str]]:
-        """Give each group a node of its own, named after it, and so each tree in no group."""
+        """Give each group a node of its own, named after it, and so each part in no group."""
         group: dict[str, str] = {}
-        for tree in sorted(self._model.trees, key=lambda tree: len(tree.origins)):
-            for name in self._own_attributes(tree):
-                group.setdefault(name, self._group_of(tree))
+        for part in sorted(self._model.parts, key=lambda part: len(part.origins)):
+            for name in self._own_attributes(part):
+                group.setdefault(name, self._group_of(part))
         groups: dict[str, list[str]] = {}
-        for tree in self._model.trees:
-            for name in self._own_attributes(tree):
+        for part in self._model.parts:
+            for name in self._own_attributes(part):
                 members = groups.setdefault(group[name], [])
                 members.extend([name] if name not in members else [])
         placement: dict[str, list[str]] = {}
@@ -193,17 +205,17 @@ class _Placing:
             placement[_as_name(name, {*placement, self._gateway})] = attributes
         return placement
 
-    def _group_of(self, tree: Tree) -> str:
-        parent = self._parent.get(tree.name)
+    def _group_of(self, part: Part) -> str:
+        parent = self._parent.get(part.name)
         if parent is None or parent == self._model.root.name:
-            return tree.name
-        return parent if isinstance(self._parts[parent], Fusion) else tree.name
+            return part.name
+        return parent if self._parts[parent].kind in ("group", "sum") else part.name
 
-    def _own_attributes(self, tree: Tree) -> list[str]:
-        return [name for name in tree.origins if name not in self._parts]
+    def _own_attributes(self, part: Part) -> list[str]:
+        return [name for name in part.origins if name not in self._parts]
 
     def _read(self, placement: Placement) -> tuple[dict[str, str], dict[str, str]]:
-        """Find where attributes are measured, and trees and fusions are placed.
+        """Find where attributes are measured, and parts are placed.
 
         What is measured and not asked by the model is left alone.
         """
@@ -219,7 +231,7 @@ class _Placing:
                         "at one node only"
                     )
                 known[name] = node
-        if nowhere := sorted(self._n_trees.keys() - measured.keys()):
+        if nowhere := sorted(self._n_asking.keys() - measured.keys()):
             hint = did_you_mean(nowhere[0], measured.keys() - attributes)
             raise ParameterError(
                 f"the placement does not say where {shorten(nowhere[0])} is measured; each "
@@ -227,36 +239,37 @@ class _Placing:
             )
         return {name: node for name, node in measured.items() if name in attributes}, placed
 
-    def _home_of(self, node: Node) -> str | None:
+    def _home_of(self, part: Part) -> str | None:
         """Return the node of a part; None for that of what it feeds."""
-        own = {} if isinstance(node, Fusion) else self._where_measured(node)
+        own = self._where_measured(part)
         if len(own) > 1:
-            return self._placed.get(node.name)
+            return self._placed.get(part.name)
         if own:
             (home,) = own
-            if self._placed.get(node.name, home) != home:
+            if self._placed.get(part.name, home) != home:
                 raise ParameterError(
-                    f"{node.name!r} is placed at {self._placed[node.name]!r}, and what it asks is "
+                    f"{part.name!r} is placed at {self._placed[part.name]!r}, and what it asks is "
                     f"measured at {home!r}; readings do not travel"
                 )
             return home
-        if node.name in self._placed:
-            return self._placed[node.name]
-        below = {self._home[name] for name in node.origins if name in self._home}
-        return below.pop() if len(below) == 1 and node is not self._model.root else self._gateway
+        if part.name in self._placed:
+            return self._placed[part.name]
+        below = {self._home[name] for name in part.origins if name in self._home}
+        is_root = part.name == self._model.root.name
+        return below.pop() if len(below) == 1 and not is_root else self._gateway
 
-    def _where_measured(self, tree: Tree) -> dict[str, str]:
-        """Map the nodes where a tree's attributes are measured to one of them.
+    def _where_measured(self, part: Part) -> dict[str, str]:
+        """Map the nodes where the attributes of a part are measured to one of them.
 
-        There are several only if all attributes have other trees, too: who wires a hierarchy by
+        There are several only if all attributes have other parts, too: who wires a hierarchy by
         hand can keep them apart.
         """
-        homes = {self._measured[name]: name for name in self._own_attributes(tree)}
-        is_shared = all(self._n_trees[name] > 1 for name in self._own_attributes(tree))
+        homes = {self._measured[name]: name for name in self._own_attributes(part)}
+        is_shared = all(self._n_asking[name] > 1 for name in self._own_attributes(part))
         if len(homes) > 1 and not is_shared:
             (first, one), (second, other), *_ = homes.items()
             raise ParameterError(
-                f"{tree.name!r} asks {one!r} of {first!r} and {other!r} of {second!r}, and "
+                f"{part.name!r} asks {one!r} of {first!r} and {other!r} of {second!r}, and "
                 "readings do not travel; measure both at one node, or fit a hierarchy that keeps "
                 "them apart"
             )
@@ -271,28 +284,28 @@ def plan_of_homes(
     Parameters
     ----------
     model : Model
-    home : mapping of the name of a tree or fusion to the node that runs it
+    home : mapping of the name of a part to the node that runs it
     site : str
     measured : mapping of the name of an attribute to the node that measures it, default=None
-        By default the node of the first tree that asks it.
+        By default the node of the first part that asks it.
     """
     sources: dict[str, str] = {}  # of each part and attribute
     asking: dict[str, list[str]] = {}  # the nodes that need it
-    for part in model.nodes:
+    for part in model.parts:
         for origin in part.origins:
             asking.setdefault(origin, []).append(home[part.name])
             if origin not in home:
                 sources.setdefault(origin, (measured or {}).get(origin, home[part.name]))
     attributes = [*sources]
-    sources |= {part.name: home[part.name] for part in model.nodes}
+    sources |= {part.name: home[part.name] for part in model.parts}
     names = dict.fromkeys([*home.values(), *sources.values()])
-    runs: dict[str, list[Node]] = {name: [] for name in names}
-    for part in model.nodes:
+    runs: dict[str, list[Part]] = {name: [] for name in names}
+    for part in model.parts:
         runs[home[part.name]].append(part)
     reads: dict[str, list[str]] = {name: [] for name in names}
     for name in attributes:
         reads[sources[name]].append(name)
-    height = {part.name: place for place, part in enumerate(model.nodes)}
+    height = {part.name: place for place, part in enumerate(model.parts)}
     plans = [_node_plan(name, runs[name], reads[name], sources, asking) for name in names]
     plans.sort(key=lambda node: -max((height[part] for part in node.runs), default=-1))
     return Plan(site, tuple(_hearing_first(plans)))
@@ -300,7 +313,7 @@ def plan_of_homes(
 
 def _node_plan(
     name: str,
-    runs: Sequence[Node],
+    runs: Sequence[Part],
     reads: Sequence[str],
     sources: Mapping[str, str],
     asking: Mapping[str, Sequence[str]],
@@ -351,7 +364,7 @@ def _checked_names(node: str, names: object) -> Sequence[str]:
 
 
 def _as_name(cluster: str, taken: Collection[str]) -> str:
-    """Make a node's name of what a tree is called, and number it if another is called so."""
+    """Make a node's name of what a part is called, and number it if another is called so."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", cluster).strip("-._")[: MAX_NAME - _NUMBER_ROOM]
     name = plain or "node"
     numbered = (f"{name}-{number}" for number in count(2))

@@ -72,7 +72,7 @@ def _of_decisions(snapshot: Picture) -> Iterator[Metric]:
     yield _counter("solah_decisions", "Decisions that were received.", decisions["total"])
     yield _counter(
         "solah_decisions_incomplete",
-        "Decisions without the evidence of some tree or fusion.",
+        "Decisions without the evidence of some part of the model.",
         decisions["incomplete_total"],
     )
     yield _counter(
@@ -201,7 +201,7 @@ def _of_beliefs(snapshot: Picture) -> Iterator[Metric]:
         if len(part["belief"]) == len(labels)
         for label, share in zip(labels, part["belief"], strict=True)
     ]
-    yield Metric("solah_belief", "gauge", "What a tree or a fusion believed last.", beliefs)
+    yield Metric("solah_belief", "gauge", "What a part of the model believed last.", beliefs)
     named = [Sample(1, {"hash": model["hash"], "goal": model["goal"]})] if model else []
     yield Metric("solah_model_info", "gauge", "The newest model.", named)
 

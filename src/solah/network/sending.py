@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.exceptions import ParameterError
-from solah.model.document import Fusion, Task
+from solah.model.document import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from solah.kernels.arrays import Float
-    from solah.model.document import Model, Node
+    from solah.model.document import Model
     from solah.network.messages import Terms
     from solah.network.plan import NodePlan
 
@@ -94,7 +94,10 @@ def check_sending(sending: Sending, model: Model, nodes: Sequence[NodePlan]) -> 
         )
     if sending.is_exact:
         return
-    if not all(isinstance(node, Fusion) for node in (model.root, *_fed(model))):
+    names = {part.name for part in model.parts}
+    if not model.is_additive or any(
+        part.kind in ("term", "tree") and names & set(part.origins) for part in model.parts
+    ):
         raise ParameterError(
             "'slack' and 'unit' are for models that add up evidence; with trees of trees, use 0 "
             "for both"
@@ -103,12 +106,6 @@ def check_sending(sending: Sending, model: Model, nodes: Sequence[NodePlan]) -> 
         raise ParameterError(
             "'slack' is a share of a lead, and an estimated number has none; use 0"
         )
-
-
-def _fed(model: Model) -> list[Node]:
-    """List the nodes that others feed."""
-    parts = {node.name for node in model.nodes}
-    return [node for node in model.nodes if parts & set(node.origins)]
 
 
 class TermsBook:

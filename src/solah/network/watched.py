@@ -108,7 +108,7 @@ class WatchedNode:
 
 @dataclass(frozen=True)
 class Output:
-    """What a tree or a fusion believes of a row.
+    """What a part of the model believes of a row.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Output:
 
 @dataclass(frozen=True)
 class WatchedPart:
-    """The last output of a tree or a fusion, of which row, and when it came."""
+    """The last output of a part, of which row, and when it came."""
 
     output: Output
     row: int
@@ -141,7 +141,7 @@ class WatchedDecision:
     decision : the class or the number
     place : the class's place in the model; None for a number, or where no model is known
     certainty : the belief in the class; None for a number
-    missing : the trees and fusions that sent nothing in time
+    missing : the parts that sent nothing in time
     known : the share of the model's knowledge that was reached
     latency : seconds from the reading to the message; None where clocks cannot tell
     age : how old its oldest reading was, in seconds; None where nobody knows

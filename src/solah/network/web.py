@@ -267,12 +267,13 @@ def _of_model(bundle: Bundle) -> dict[str, Any]:
     labels = [spell(state) for state in model.goal.states]
     goal = {"name": model.goal.name, "classes": labels}
     nothing = [0.0] * model.goal.size
+    origins = {part.name: part.origins for part in model.parts}
     nodes = [
         {
             **node,
             "home": bundle.plan.home[node["name"]],
             "hint": f"at {bundle.plan.home[node['name']]}",
-            "input_names": _inputs(model.nodes[node["place"]].origins),
+            "input_names": _inputs(origins[node["name"]]),
             "belief": nothing,
             "result": "",
         }
@@ -288,7 +289,7 @@ def _of_model(bundle: Bundle) -> dict[str, Any]:
 
 
 def _inputs(origins: Sequence[str]) -> str:
-    """Name the first of the inputs of a tree or a fusion."""
+    """Name the first of the inputs of a part."""
     more = len(origins) - 6
     return ", ".join(origins[:6]) + (f" and {count(more, 'other')}" if more > 0 else "")
 

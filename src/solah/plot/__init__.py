@@ -1,14 +1,11 @@
 """Draws models, rows and searches with matplotlib: ``pip install 'solah[plot]'``.
 
 words.py        an attribute            -> its words over its values
-hierarchy.py    a model or a wiring     -> which tree feeds which (outline.py: the layout)
+hierarchy.py    a model or a wiring     -> which part feeds which
 dependence.py   dependences             -> their matrix, with clusters outlined
 importance.py   a model                 -> what each attribute tells
-roc.py          beliefs and the truth   -> how classes are told apart (square.py: the frame)
-calibration.py  beliefs and the truth   -> whether beliefs come true
-rules.py        an estimator and rows   -> what more rules are worth
-path.py         a fitted estimator      -> how few rules suffice
-search.py       a genetic search        -> how it went
+curves.py       beliefs and the truth   -> how classes are told apart, whether beliefs come true
+path.py         a fitted estimator      -> how few rules suffice; how a genetic search went
 subjects.py     what users hand over    -> what the pictures show of it
 canvas.py       nothing, or axes        -> axes to draw on, and how all pictures look
 
@@ -17,14 +14,11 @@ draw at once, ``plot`` draws again. matplotlib is imported when the first one is
 """
 
 from solah.evaluation.curves import RocCurve
-from solah.plot.calibration import CalibrationCurve, CalibrationDisplay
+from solah.plot.curves import CalibrationCurve, CalibrationDisplay, RocDisplay
 from solah.plot.dependence import DependenceDisplay
 from solah.plot.hierarchy import HierarchyDisplay
 from solah.plot.importance import ImportanceDisplay
-from solah.plot.path import PathDisplay
-from solah.plot.roc import RocDisplay
-from solah.plot.rules import RulesDisplay, RulesPoint
-from solah.plot.search import SearchDisplay
+from solah.plot.path import PathDisplay, SearchDisplay
 from solah.plot.words import WordsDisplay
 
 __all__ = [
@@ -36,8 +30,6 @@ __all__ = [
     "PathDisplay",
     "RocCurve",
     "RocDisplay",
-    "RulesDisplay",
-    "RulesPoint",
     "SearchDisplay",
     "WordsDisplay",
 ]

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from solah.data import Table, from_frame, is_frame
 from solah.dependence import distance_correlation_matrix
-from solah.estimators import SelfOrganisedHierarchyClassifier
+from solah.estimators import RuleClassifier, SelfOrganisedHierarchyClassifier
 from solah.estimators.inputs import known_names
 from solah.exceptions import ColumnError, DataError, ParameterError, shorten
 from solah.learn.grouping import group_attributes
@@ -92,13 +92,16 @@ class DependenceDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: SelfOrganisedHierarchyClassifier, *, ax: Axes | None = None
+        cls,
+        estimator: RuleClassifier | SelfOrganisedHierarchyClassifier,
+        *,
+        ax: Axes | None = None,
     ) -> Self:
-        """Draw the dependences that a self-organised hierarchy was made of.
+        """Draw the dependences from which an estimator made its groups or clusters.
 
         Parameters
         ----------
-        estimator : SelfOrganisedHierarchyClassifier
+        estimator : RuleClassifier or SelfOrganisedHierarchyClassifier
             Fitted.
         ax : matplotlib Axes, default=None
             None makes a figure.
@@ -107,15 +110,18 @@ class DependenceDisplay(Display):
         -------
         display : DependenceDisplay
         """
-        if not isinstance(estimator, SelfOrganisedHierarchyClassifier):
+        if not isinstance(estimator, RuleClassifier | SelfOrganisedHierarchyClassifier):
             raise ParameterError(
-                "only a SelfOrganisedHierarchyClassifier measures dependences; for data alone "
-                f"there is DependenceDisplay.from_data(X). Got {shorten(estimator)} instead."
+                "only a RuleClassifier or a SelfOrganisedHierarchyClassifier measures dependences; "
+                "for data alone there is DependenceDisplay.from_data(X). "
+                f"Got {shorten(estimator)} instead."
             )
         check_is_fitted(estimator)
-        names, goal = known_names(estimator), estimator.goal_.name
+        names, goal = known_names(estimator), estimator._goal.name
         matrix, relevance = estimator.dependence_, estimator.relevance_
-        return cls(matrix, names, estimator.clusters_, relevance, goal).plot(ax)
+        is_rules = isinstance(estimator, RuleClassifier)
+        groups = estimator.feature_groups_ if is_rules else estimator.clusters_
+        return cls(matrix, names, groups, relevance, goal).plot(ax)
 
     @classmethod
     def from_data(

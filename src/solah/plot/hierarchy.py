@@ -1,14 +1,17 @@
-"""Draws a hierarchy: which tree feeds which, and how much each tells."""
+"""Draws a hierarchy: which part feeds which, and how much each tells."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
 from solah.data.spelling import count
-from solah.estimators.hierarchy_base import HierarchyClassifier
+from solah.estimators.hierarchy import HierarchyEstimator
 from solah.explain.importance import node_shares
+from solah.explain.rules import part_rules
+from solah.model.program import Walk
 from solah.plot.canvas import (
     BLUE,
     GREY,
@@ -20,12 +23,12 @@ from solah.plot.canvas import (
     percent,
     points,
     shown,
+    text_width,
 )
-from solah.plot.outline import BAR_ROOM, LINE_HEIGHT, NAME_LENGTH, outline_of, sheet_of
 from solah.plot.subjects import model_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
@@ -33,7 +36,126 @@ if TYPE_CHECKING:
 
     from solah.model import Model
     from solah.model.structure import Hierarchy
-    from solah.plot.outline import OutlineNode, Sheet
+
+
+NAME_LENGTH = 28
+LINE_HEIGHT = 1.75  # font sizes
+BAR_ROOM = 0.8  # inches that the longest bar takes
+_ATTRIBUTES_ROOM = 3.8  # inches; what is wider goes on the next line
+_INDENT_ROOM = 3.0  # inches that all indents together may take
+_NUMBER_ROOM = 0.65  # inches for a number
+_MOST_LINES = 6
+
+
+@dataclass(frozen=True)
+class OutlineNode:
+    """A node's place in the outline.
+
+    Attributes
+    ----------
+    name : the node's name
+    depth : how far below the root it stands, 0 for the root
+    parent : the place of the node that it feeds; -1 for the root
+    line : the line that it begins on, from 0
+    attributes : the attributes that it asks, as lines of text
+    """
+
+    name: str
+    depth: int
+    parent: int
+    line: int
+    attributes: tuple[str, ...]
+
+    @property
+    def n_lines(self) -> int:
+        """How many lines it takes."""
+        return max(len(self.attributes), 1)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Where the columns of an outline begin, and the size of the whole, in inches.
+
+    Attributes
+    ----------
+    indent : how far a node stands to the right of the one that it feeds
+    attributes, rules, shares : where the columns begin
+    width, height : the size
+    """
+
+    indent: float
+    attributes: float
+    rules: float
+    shares: float
+    width: float
+    height: float
+
+    def dot(self, node: OutlineNode) -> float:
+        """Return where a node's dot stands."""
+        return 0.1 + self.indent * node.depth
+
+    def name(self, node: OutlineNode) -> float:
+        """Return where a node's name begins."""
+        return self.dot(node) + 0.13
+
+
+def outline_of(hierarchy: Hierarchy, idle: Collection[str] = ()) -> tuple[OutlineNode, ...]:
+    """Lay the nodes out from the root down, their attributes wrapped."""
+    outline: list[OutlineNode] = []
+    waiting = [(hierarchy.root, 0, -1)]
+    line = 0
+    while waiting:
+        name, depth, parent = waiting.pop()
+        asked = _asked(hierarchy.attributes_of(name), idle)
+        node = OutlineNode(name, depth, parent, line, tuple(_wrapped(asked)))
+        line += node.n_lines
+        below = [(child, depth + 1, len(outline)) for child in hierarchy.children(name)]
+        waiting.extend(reversed(below))
+        outline.append(node)
+    return tuple(outline)
+
+
+def sheet_of(outline: Sequence[OutlineNode], has_rules: bool, has_shares: bool) -> Sheet:
+    """Measure the columns of an outline."""
+    deepest = max(node.depth for node in outline)
+    indent = min(0.25, _INDENT_ROOM / max(deepest, 1))
+    bare = Sheet(indent, 0, 0, 0, 0, 0)
+    names = [
+        bare.name(node) + text_width(shown(node.name, NAME_LENGTH), "medium", "bold")
+        for node in outline
+    ]
+    lines = [text_width(line, "medium") for node in outline for line in node.attributes]
+    attributes = max(names) + 0.25
+    rules = attributes + max(*lines, 0.8) + 0.25
+    shares = rules + has_rules * (BAR_ROOM + _NUMBER_ROOM)
+    width = shares + has_shares * (BAR_ROOM + _NUMBER_ROOM)
+    n_lines = sum(node.n_lines for node in outline)
+    height = (n_lines + 1.5) * LINE_HEIGHT * points("medium") / 72
+    return Sheet(indent, attributes, rules, shares, width, height)
+
+
+def _asked(attributes: Sequence[str], idle: Collection[str]) -> list[str]:
+    """List the attributes, those that are never asked as a number."""
+    asked = [shown(name) for name in attributes if name not in idle]
+    n_idle = len(attributes) - len(asked)
+    return asked + [f"{n_idle} never asked"] * bool(n_idle)
+
+
+def _wrapped(names: Sequence[str]) -> Iterator[str]:
+    """Fill lines with names, broken between two of them only; count those left over."""
+    line, n_lines = "", 1
+    for place, name in enumerate(names):
+        longer = f"{line}, {name}" if line else name
+        if line and text_width(f"{longer},", "medium") > _ATTRIBUTES_ROOM:
+            yield f"{line},"
+            if n_lines == _MOST_LINES:
+                yield f"… and {len(names) - place} more"
+                return
+            line, n_lines = name, n_lines + 1
+        else:
+            line = longer
+    if line:
+        yield line
 
 
 class HierarchyDisplay(Display):
@@ -100,7 +222,7 @@ class HierarchyDisplay(Display):
 
         Parameters
         ----------
-        estimator : any estimator of solah that decides
+        estimator : any estimator of solah that decides, Predictor or Model
         ax : matplotlib Axes, default=None
             None makes a figure.
 
@@ -108,28 +230,12 @@ class HierarchyDisplay(Display):
         -------
         display : HierarchyDisplay
         """
-        if isinstance(estimator, HierarchyClassifier):
+        if isinstance(estimator, HierarchyEstimator):
             check_is_fitted(estimator)
             if not hasattr(estimator, "model_"):
                 return cls.from_hierarchy(estimator.hierarchy_, ax=ax)
-        return cls.from_model(estimator, ax=ax)
-
-    @classmethod
-    def from_model(cls, model: Any, *, ax: Axes | None = None) -> Self:
-        """Draw the hierarchy of a loaded model or a model document.
-
-        Parameters
-        ----------
-        model : Evaluator or Model
-        ax : matplotlib Axes, default=None
-            None makes a figure.
-
-        Returns
-        -------
-        display : HierarchyDisplay
-        """
-        document = model_of(model)
-        rules = {tree.name: tree.n_rules for tree in document.trees}
+        document = model_of(estimator)
+        rules = {part.name: len(part.active()) for part in part_rules(document)}
         shares, idle = shares_of_nodes(document), idle_attributes(document)
         return cls(document.hierarchy, rules, shares, idle).plot(ax)
 
@@ -193,7 +299,7 @@ class HierarchyDisplay(Display):
         for node in self.outline_:
             below = self.hierarchy.children(node.name)
             if below and not node.attributes and node.name not in self.rules:
-                text = f"adds up {count(len(below), 'tree')}"
+                text = f"adds up {count(len(below), 'part')}"
                 ax.text(sheet.attributes, node.line, text, va="center", size=size, color=GREY)
         self._title(ax, sheet.attributes, "attributes", size)
 
@@ -233,12 +339,16 @@ class HierarchyDisplay(Display):
 def shares_of_nodes(model: Model) -> dict[str, float]:
     """Return the shares of what a model knows that stand below each node but the root."""
     shares = node_shares(model)
-    return {node.name: shares[node.name] for node in model.nodes[:-1]}
+    return {part.name: shares[part.name] for part in model.parts[:-1]}
 
 
 def idle_attributes(model: Model) -> set[str]:
     """Name the attributes that no rule asks."""
-    asked = {
-        tree.inputs[place].name for tree in model.trees for place in set(tree.split.tolist()) - {-1}
-    }
-    return {attribute.name for attribute in model.attributes} - asked
+    program, asked = model.program, set()
+    for term in (term for stage in program.stages for term in stage.terms):
+        places = set(range(len(term.axes)))
+        if isinstance(term.cells, Walk):
+            places &= set(term.cells.split.tolist())
+        axes = [program.axes[term.axes[place]] for place in places]
+        asked |= {program.features[axis.source] for axis in axes if axis.is_read}
+    return set(program.features) - asked

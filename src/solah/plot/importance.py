@@ -11,6 +11,8 @@ from solah.data.spelling import count
 from solah.estimators.inputs import known_names
 from solah.exceptions import ParameterError, shorten
 from solah.explain import attribute_importances
+from solah.model import Model
+from solah.model.predictor import Predictor
 from solah.plot.canvas import BLUE, GREY, PALE, PLAIN, Display, inches, percent, points, shown, tidy
 from solah.plot.subjects import model_of
 
@@ -51,15 +53,15 @@ class ImportanceDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, max_attributes: int = 20, ax: Axes | None = None
+        cls, estimator: Any, *, max_features: int = 20, ax: Axes | None = None
     ) -> Self:
         """Draw the importances of a fitted estimator's attributes.
 
         Parameters
         ----------
-        estimator : estimator with ``feature_importances_``
+        estimator : estimator with ``feature_importances_``, Predictor or Model
             Of solah, or any other.
-        max_attributes : int, default=20
+        max_features : int, default=20
             The most attributes with a bar of their own.
         ax : matplotlib Axes, default=None
             None makes a figure.
@@ -68,51 +70,37 @@ class ImportanceDisplay(Display):
         -------
         display : ImportanceDisplay
         """
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "feature_importances_"):
-            raise ParameterError(f"{shorten(estimator)} has no importances of attributes")
-        names = known_names(estimator)
-        shares = np.asarray(estimator.feature_importances_, dtype=np.float64).tolist()
-        return cls(dict(zip(names, shares, strict=True))).plot(ax, max_attributes=max_attributes)
+        if isinstance(estimator, Predictor | Model):
+            model = model_of(estimator)
+            names = [attribute.name for attribute in model.attributes]
+            shares = attribute_importances(model).tolist()
+        else:
+            check_is_fitted(estimator)
+            if not hasattr(estimator, "feature_importances_"):
+                raise ParameterError(f"{shorten(estimator)} has no importances of attributes")
+            names = known_names(estimator)
+            shares = np.asarray(estimator.feature_importances_, dtype=np.float64).tolist()
+        return cls(dict(zip(names, shares, strict=True))).plot(ax, max_features=max_features)
 
-    @classmethod
-    def from_model(cls, model: Any, *, max_attributes: int = 20, ax: Axes | None = None) -> Self:
-        """Draw the importances of the attributes of a loaded model or a model document.
-
-        Parameters
-        ----------
-        model : Evaluator or Model
-        max_attributes, ax
-            As in ``from_estimator``.
-
-        Returns
-        -------
-        display : ImportanceDisplay
-        """
-        document = model_of(model)
-        names = [attribute.name for attribute in document.attributes]
-        shares = attribute_importances(document).tolist()
-        return cls(dict(zip(names, shares, strict=True))).plot(ax, max_attributes=max_attributes)
-
-    def plot(self, ax: Axes | None = None, *, max_attributes: int = 20) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_features: int = 20) -> Self:
         """Draw the picture.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             None makes a figure.
-        max_attributes : int, default=20
+        max_features : int, default=20
             The most attributes with a bar of their own.
 
         Returns
         -------
         self
         """
-        if not isinstance(max_attributes, int) or max_attributes < 1:
+        if not isinstance(max_features, int) or max_features < 1:
             raise ParameterError(
-                f"'max_attributes' must be an int of at least 1. Got {shorten(max_attributes)}."
+                f"'max_features' must be an int of at least 1. Got {shorten(max_features)}."
             )
-        names, shares, n_own = self._largest(max_attributes)
+        names, shares, n_own = self._largest(max_features)
         ax = self._open(ax, 6.4, 0.75 + 0.27 * len(names))
         size = min(points("medium"), 55 * inches(ax)[1] / len(names))
         places = range(len(names))

@@ -1,12 +1,14 @@
-"""Draws how few rules suffice: what each number of rules is worth on unseen rows."""
+"""Draws how few rules suffice, and how a genetic search went."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from solah.data.spelling import spell_mean
+from solah.estimators import GeneticHierarchyClassifier
 from solah.exceptions import DataError, ParameterError, shorten
 from solah.plot.canvas import (
     BLUE,
@@ -19,10 +21,9 @@ from solah.plot.canvas import (
     text_width,
     tidy,
 )
-from solah.plot.rules import scale_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.container import ErrorbarContainer
@@ -129,7 +130,7 @@ class PathDisplay(Display):
         quality, loss = self.steps[0].metrics
         ax.set(xlabel="rules", ylabel=f"cross-validated {loss}")
         self.accuracy_ax_.set_ylabel(quality)
-        scale_rules(ax, rules)
+        _scale_rules(ax, rules)
         self._mark_chosen(ax)
         self._name_attributes(ax)
         lines = [self.loss_, self.accuracy_, *([self.chosen_] if self.chosen_ else [])]
@@ -184,3 +185,97 @@ class PathDisplay(Display):
             ha="right",
             **looks,
         )
+
+
+_MEASURES = {"auc": "AUC", "accuracy": "accuracy", "log_loss": "log-loss, negative"}
+
+
+class SearchDisplay(Display):
+    """How a genetic search went: the best score so far and the mean, by generation.
+
+    Parameters
+    ----------
+    history : mapping of str to ndarray
+        ``generation``, ``best`` and ``mean``, as ``history_`` of the estimator has them.
+    measure : str, default="score"
+        What the scores are.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    best_, mean_ : Line2D
+        The curves.
+    legend_ : Legend
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from solah import GeneticHierarchyClassifier, GeneticSearch
+    >>> from solah.plot import SearchDisplay
+    >>> search = GeneticHierarchyClassifier(GeneticSearch(4, n_generations=2), random_state=0)
+    >>> display = SearchDisplay.from_estimator(search.fit(*load_iris(return_X_y=True)))
+    >>> display.best_.get_xdata()
+    array([0, 1, 2])
+    """
+
+    best_: Line2D
+    mean_: Line2D
+    legend_: Legend
+
+    def __init__(self, history: Mapping[str, Any], measure: str = "score") -> None:
+        self.history = {name: np.asarray(column) for name, column in history.items()}
+        self.measure = measure
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: GeneticHierarchyClassifier, *, ax: Axes | None = None
+    ) -> Self:
+        """Draw how a fitted estimator's search went.
+
+        Parameters
+        ----------
+        estimator : GeneticHierarchyClassifier
+            Fitted.
+        ax : matplotlib Axes, default=None
+            None makes a figure.
+
+        Returns
+        -------
+        display : SearchDisplay
+        """
+        if not isinstance(estimator, GeneticHierarchyClassifier):
+            raise ParameterError(
+                "only a GeneticHierarchyClassifier has searched through generations. "
+                f"Got {shorten(estimator)} instead."
+            )
+        check_is_fitted(estimator)
+        return cls(estimator.history_, _MEASURES[estimator.search_.scoring]).plot(ax)
+
+    def _draw(self, ax: Axes | None) -> None:
+        generations = self.history["generation"]
+        if len(generations) == 0:
+            raise DataError("no generation was scored, as the rows were too few; nothing to draw")
+        ax = self._open(ax, 5.2, 3.2)
+        mark = "o" if len(generations) <= 30 else None
+        looks: dict[str, Any] = {"linewidth": 2, "marker": mark, "markersize": 4}
+        (self.best_,) = ax.plot(generations, self.history["best"], color=BLUE, **looks)
+        (self.mean_,) = ax.plot(
+            generations, self.history["mean"], color=OLIVE, linestyle="--", **looks
+        )
+        ax.set(xlabel="generation", ylabel=f"{self.measure} on unseen rows")
+        ax.locator_params("x", integer=True)
+        labels = ["best so far", "mean of the generation"]
+        self.legend_ = add_legend(ax, [self.best_, self.mean_], labels, loc="best")
+        tidy(ax)
+
+
+def _scale_rules(ax: Axes, n_rules: Sequence[float]) -> None:
+    """Scale an axis for numbers of rules, few and many, and label it with round ones."""
+    few, most = max(min(n_rules), 0.5), max(*n_rules, 0.5)
+    ax.set_xscale("log")
+    ax.set_xlim(few / 1.25, most * 1.25)
+    round_numbers = [step * 10**power for power in range(7) for step in (1, 2, 5)]
+    ticks = [tick for tick in round_numbers if few / 1.25 <= tick <= most * 1.25]
+    ax.set_xticks(ticks or [few], [f"{tick:,.0f}" for tick in ticks or [few]])
+    ax.minorticks_off()

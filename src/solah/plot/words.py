@@ -91,7 +91,7 @@ class WordsDisplay(Display):
 
         Parameters
         ----------
-        estimator : LinguisticLabeller or any estimator of solah
+        estimator : LinguisticLabeller, any estimator of solah, Predictor or Model
         attribute : str
             The column's name; ``x0``, ``x1``, … where there are no names.
         X : array, frame or table, default=None
@@ -106,13 +106,6 @@ class WordsDisplay(Display):
         described = attribute_of(estimator, attribute)
         readings = None if X is None else readings_of(estimator, described, X)
         return cls(described, readings).plot(ax)
-
-    @classmethod
-    def from_model(
-        cls, model: Any, attribute: str, X: Any = None, *, ax: Axes | None = None
-    ) -> Self:
-        """Draw the words of a loaded model or a model document; else as ``from_estimator``."""
-        return cls.from_estimator(model, attribute, X, ax=ax)
 
     def _draw(self, ax: Axes | None) -> None:
         self.lines_, self.texts_, self.bars_ = (), (), None

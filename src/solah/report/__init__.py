@@ -1,16 +1,12 @@
 """Reports on models: first summarised as a dict, then rendered.
 
 summary.py       model, scores   -> dict of plain values, ready for JSON
-markdown.py      that dict       -> Markdown
-measures.py      measures        -> their names and spelling
-groups.py        groups of rows  -> their error rates, as a table
-
 page_summary.py  model, rows     -> that dict, and what an HTML page needs beyond it
-  measuring.py · dependence.py (sampling.py) · attribute_pictures.py · live.py
-  node_cards.py (rule_lines.py) · editing.py
-card.py          model, rows     -> what a model card tells besides
+  measuring.py · live.py · node_cards.py
+groups.py        measures        -> their names and spelling; tables of groups of rows
+markdown.py      that dict       -> Markdown
 page.py          that dict       -> one HTML page
-  hierarchy_drawing.py · charts.py · heat_map.py (svg.py) · marking.py
+  hierarchy_drawing.py · charts.py (svg.py)
 """
 
 from __future__ import annotations
@@ -18,20 +14,26 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from solah.report.groups import describe_groups, group_notes, group_table
+from solah.report.groups import (
+    describe_groups,
+    group_notes,
+    group_table,
+    name_measure,
+    score_rows,
+    spell_spread,
+)
 from solah.report.markdown import render_card, render_markdown
-from solah.report.measures import name_measure, score_rows, spell_spread
 from solah.report.page import render_page
 from solah.report.summary import (
     describe_attribute,
-    describe_fusion,
     describe_goal,
     describe_hierarchy,
+    describe_parts,
     describe_path,
     describe_scores,
-    describe_tree,
     draw_trees,
     importance_by_name,
+    rule_depth,
     strongest,
     summarise,
 )
@@ -41,13 +43,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "describe_attribute",
-    "describe_fusion",
     "describe_goal",
     "describe_groups",
     "describe_hierarchy",
+    "describe_parts",
     "describe_path",
     "describe_scores",
-    "describe_tree",
     "draw_trees",
     "group_notes",
     "group_table",
@@ -56,6 +57,7 @@ __all__ = [
     "render_card",
     "render_markdown",
     "render_page",
+    "rule_depth",
     "score_rows",
     "spell_spread",
     "strongest",

@@ -1,22 +1,26 @@
-"""Describes a model for the page: its program, and the attributes and nodes that people see."""
+"""Describes a model for the page's scripts: its program, its words, and the document to edit."""
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.explain.counterfactuals.rounding import has_whole_numbers
-from solah.explain.rules import MISSING
+from solah.explain.counterfactuals.ways import has_whole_numbers
+from solah.explain.rules import part_rules
 from solah.export.js_tables import describe_program
-from solah.model.document import Task, Tree
-from solah.report.rule_lines import strongest_rules
+from solah.model.document import AdditiveNode, Task
+from solah.model.format import to_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from solah.model.attributes import Attribute
-    from solah.model.document import Goal, Model, Node
+    from solah.model.document import Goal, Model
 
 
 def describe_live(model: Model, max_rules: int) -> dict[str, Any]:
@@ -26,39 +30,43 @@ def describe_live(model: Model, max_rules: int) -> dict[str, Any]:
     ----------
     model : Model
     max_rules : int
-        How many rules of each tree are listed on the page: the number of each is given.
+        How many rules of each term or tree are listed on the page: the number of each is given.
+
+    Returns
+    -------
+    described : dict
+        ``nodes`` says where each part is in the program: ``part`` is None for a whole stage, and
+        ``rules`` has the numbers of the rules that are listed.
     """
     described = describe_program(model)
     for stage in described["program"]["stages"]:
         for term in stage["terms"]:
             del term["share"]  # which follows from the variances, also of edited rules
     _refer_to_words(model, described["program"]["axes"])
+    program = model.program
+    rules = {part.name: list(part.active())[:max_rules] for part in part_rules(model)}
+    nodes = []
+    for part in model.parts:
+        stage, number = program.part_numbers[part.name]
+        place = {"stage": stage, "part": None if part.name in program.stage_numbers else number}
+        nodes.append(place | ({"rules": rules[part.name]} if part.name in rules else {}))
     return {
         **described,
         "goal": _goal(model.goal),
         "attributes": [_attribute(attribute) for attribute in model.attributes],
-        "nodes": [_node(model, node, max_rules) for node in model.nodes],
+        "nodes": nodes,
     }
-
-
-def rule_numbers(tree: Tree) -> dict[int, int]:
-    """Return the numbers of a tree's rules in the program, by their first leaves."""
-    heads = np.unique(tree.heads[tree.leaves]).tolist()
-    return {head: number for number, head in enumerate(heads)}
 
 
 def _goal(goal: Goal) -> dict[str, Any]:
+    # The focal sets of a number's words, from low to high.
+    pairs = (f"{low}-or-{high}" for low, high in pairwise(goal.words))
+    sets = [name for both in zip_longest(goal.words, pairs) for name in both if name is not None]
     return {
-        "labels": [spell(state) for state in goal.states] or _focal_sets(goal.words),
+        "labels": [spell(state) for state in goal.states] or sets,
         "isNumber": goal.task is Task.REGRESSION,
         "isSum": goal.is_additive_number,
     }
-
-
-def _focal_sets(words: tuple[str, ...]) -> list[str]:
-    """Name the focal sets of a number's words, from low to high."""
-    pairs = (f"{low}-or-{high}" for low, high in pairwise(words))
-    return [name for both in zip_longest(words, pairs) for name in both if name is not None]
 
 
 def _attribute(attribute: Attribute) -> dict[str, Any]:
@@ -75,36 +83,81 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
         "high": attribute.high,
         "moved": attribute.is_moved,
     }
-    if has_whole_numbers(attribute):
-        described["whole"] = True
-    return described
+    return described | ({"whole": True} if has_whole_numbers(attribute) else {})
 
 
 def _refer_to_words(model: Model, axes: list[dict[str, Any]]) -> None:
-    """Let axes follow the words of the attributes that they read.
+    """Let axes follow the words of the attributes that they read, but for axes of one set.
 
-    ``partedAt`` is where an attribute is parted of which an axis reads only the part.
+    ``partedAt`` is where an attribute is parted of which an axis reads only the part, else None.
     """
-    trees = {tree.name: tree.inputs for tree in model.trees}
-    terms = [term for stage in model.program.stages for term in stage.terms]
-    inputs = {a: one for term in terms for a, one in zip(term.axes, trees[term.name], strict=True)}
-    for a, axis in enumerate(axes):
-        if model.program.axes[a].is_read:
-            del axis["peaks"], axis["missing"]
-        if inputs[a].parted_at:
-            axis["partedAt"] = list(inputs[a].parted_at)
+    for described, axis in zip(axes, model.program.axes, strict=True):
+        if axis.is_read and axis.size > 1:
+            del described["peaks"], described["missing"]
+            described["partedAt"] = None
+    for node, stage in zip(model.nodes, model.program.stages, strict=True):
+        if isinstance(node, AdditiveNode):
+            for term, compiled in zip(node.terms, stage.terms, strict=True):
+                for a, one in zip(compiled.axes, term.inputs, strict=True):
+                    if one.asked.parted_at:
+                        axes[a]["partedAt"] = list(one.asked.parted_at)
 
 
-def _node(model: Model, node: Node, max_rules: int) -> dict[str, Any]:
-    """Say where a node is in the program, and of a term, which of its rules are listed.
+# --- editing -------------------------------------------------------------------------------------
 
-    ``part`` is None for a whole stage. The rule for a missing reading is ``MISSING``.
+
+def describe_editing(model: Model) -> dict[str, Any]:
+    """Describe the document for an editor that changes parts of it.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    editing : dict
+        ``why_not`` tells why the model cannot be edited rule by rule; it is empty if it can. Then
+        ``document`` has the parts of the document as JSON text, of its lists each item, and
+        ``node`` those of its only node: what is not edited is downloaded as it was, to the last
+        digit.
     """
-    stage, part = model.program.part_numbers[node.name]
-    is_stage = node.name in model.program.stage_numbers
-    place = {"stage": stage, "part": None if is_stage else part}
-    if not isinstance(node, Tree):
-        return place
-    numbers = rule_numbers(node) | {MISSING: MISSING}
-    listed = [numbers[head] for head, _ in strongest_rules(node, model.goal, max_rules)]
-    return {**place, "rules": listed}
+    if len(model.nodes) > 1 or not model.is_additive:
+        reason = (
+            "This model cannot be edited here: its rules are branches of trees, which share their "
+            "conditions, so that none can be changed by itself. Rules that add up can be; solah "
+            "fit learns such rules by default."
+        )
+        return {"why_not": reason, "document": {}, "node": {}}
+    document = json.loads(to_json(model))
+    (node,) = document.pop("nodes")
+    return {
+        "why_not": "",
+        "document": _texts(document, ("features", "edits")),
+        "node": _texts(node, ("terms",)),
+    }
+
+
+def _texts(record: dict[str, Any], lists: Sequence[str]) -> dict[str, Any]:
+    """Write each value as JSON text; of some lists, each item."""
+
+    def dump(value: object) -> str:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+    return {
+        key: list(map(dump, value)) if key in lists else dump(value)
+        for key, value in record.items()
+    }
+
+
+def pack(numbers: Sequence[float | None]) -> dict[str, str]:
+    """Write at most 65,536 numbers, exactly and in few characters.
+
+    Returns
+    -------
+    packed : dict
+        ``values`` has the distinct ones as float64, NaN for None, and ``codes`` the place of each
+        among them as uint16; both little-endian, in base 64.
+    """
+    values, codes = np.unique(np.array(numbers, dtype=np.float64), return_inverse=True)
+    parts = {"values": values.astype("<f8"), "codes": codes.astype("<u2")}
+    return {key: b64encode(part.tobytes()).decode() for key, part in parts.items()}

@@ -7,9 +7,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from solah.data.spelling import spell_mean
-from solah.explain.markdown import escape
-from solah.report.groups import group_notes, group_table
-from solah.report.measures import score_rows
+from solah.explain.legend import escape
+from solah.report.groups import group_notes, group_table, score_rows
 
 
 def render_markdown(summary: dict[str, Any]) -> str:

@@ -1,32 +1,46 @@
-"""Measures how well a model decides on rows, ready for JSON."""
+"""Measures decisions on rows, the policy, and how attributes depend on each other, for JSON."""
 
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import confusion_matrix
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
+from solah.data import Column, Kind, Table
+from solah.data.spelling import spell, spell_whole
+from solah.dependence import distance_correlation_matrix
 from solah.evaluation import bin_beliefs, calibration_error, score_beliefs, score_numbers
+from solah.evaluation.abstaining import risk_coverage
 from solah.evaluation.curves import roc_curves
-from solah.report.sampling import spread_evenly
+from solah.evaluation.settling import score_events
+from solah.explain.novelty import name_doubts
+from solah.model.decide import PolicyDecider
+from solah.model.policy import Doubt
+from solah.report.summary import spread_evenly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.evaluation.curves import RocCurve
+    from solah.evaluation import RiskCoverage
     from solah.kernels.arrays import Float
+    from solah.model.decide import Decisions
+    from solah.model.document import Model
+
+    Places = NDArray[np.intp]
 
 MAX_CURVES = 10
 MAX_POINTS = 400
-_CURVE_STEPS = 200
+MAX_STEPS = 200
+RECORDING = "recording"
 
 
 def measure_classes(
-    truth: NDArray[np.intp], beliefs: Float, decided: NDArray[np.intp], names: list[str]
+    truth: Places, beliefs: Float, decided: Places, names: list[str]
 ) -> dict[str, Any]:
-    """Measure decisions on classes.
+    """Measure decisions on classes; what cannot be computed on these rows is None.
 
     Parameters
     ----------
@@ -35,11 +49,6 @@ def measure_classes(
     beliefs : ndarray of shape (n_rows, n_classes)
     names : list of str
         The classes.
-
-    Returns
-    -------
-    measured : dict
-        Plain values; what cannot be computed on these rows is None.
 
     Examples
     --------
@@ -51,22 +60,42 @@ def measure_classes(
     """
     places = np.arange(len(names))
     scores = score_beliefs(truth, beliefs, places, decisions=decided)
-    confusion = confusion_matrix(truth, decided, labels=places)
-    by_class = [_class_scores(confusion, place, name) for place, name in enumerate(names)]
-    recalls = [one["recall"] for one in by_class if one["recall"] is not None]
+    precision, recall, _, support = precision_recall_fscore_support(
+        truth, decided, labels=places, zero_division=np.nan
+    )
+    by_class = zip(names, precision.tolist(), recall.tolist(), support.tolist(), strict=True)
+    is_true = (truth[:, None] == places).ravel()
+    bins = bin_beliefs(beliefs.ravel(), is_true)
+    by_bin = zip(bins.believed.tolist(), bins.came_true.tolist(), bins.counts.tolist(), strict=True)
+    curves = roc_curves(truth, beliefs, names)
+    chosen = sorted(curves, key=lambda place: -support[place])[:MAX_CURVES]
     return {
         "scores": {
             "accuracy": scores.accuracy,
-            "balanced_accuracy": sum(recalls) / len(recalls),
+            "balanced_accuracy": float(np.nanmean(recall)),
             "auc": _known(scores.auc),
             "log_loss": scores.log_loss,
             "brier": scores.brier,
             "calibration_error": calibration_error(truth, beliefs, decided),
         },
-        "confusion": confusion.tolist(),
-        "classes": by_class,
-        "curves": _curves(truth, beliefs, names),
-        "calibration": _calibration(truth, beliefs),
+        "confusion": confusion_matrix(truth, decided, labels=places).tolist(),
+        "classes": [
+            {"class": name, "precision": _known(p), "recall": _known(r), "support": n}
+            for name, p, r, n in by_class
+        ],
+        "curves": [
+            {
+                "class": names[place],
+                "place": place,
+                "auc": curves[place].auc,
+                "points": _thinned(curves[place].false_positives, curves[place].true_positives),
+            }
+            for place in sorted(chosen)
+        ],
+        "calibration": [
+            {"belief": _known(believed), "share": _known(came_true), "pairs": pairs}
+            for believed, came_true, pairs in by_bin
+        ],
     }
 
 
@@ -83,45 +112,150 @@ def measure_numbers(truth: Float, estimates: Float) -> dict[str, Any]:
     }
 
 
-def _class_scores(confusion: NDArray[Any], place: int, name: str) -> dict[str, Any]:
-    right = int(confusion[place, place])
-    support, chosen = int(confusion[place].sum()), int(confusion[:, place].sum())
-    return {
-        "class": name,
-        "precision": right / chosen if chosen else None,
-        "recall": right / support if support else None,
-        "support": support,
-    }
-
-
-def _curves(truth: NDArray[np.intp], beliefs: Float, names: list[str]) -> list[dict[str, Any]]:
-    """Describe the ROC curves of the classes that most rows have."""
-    curves, counts = roc_curves(truth, beliefs, names), np.bincount(truth, minlength=len(names))
-    chosen = sorted(curves, key=lambda place: -counts[place])[:MAX_CURVES]
-    return [_describe_curve(curves[place], place) for place in sorted(chosen)]
-
-
-def _describe_curve(curve: RocCurve, place: int) -> dict[str, Any]:
-    points = np.column_stack([curve.false_positives, curve.true_positives])
-    return {
-        "class": curve.name,
-        "place": place,
-        "auc": curve.auc,
-        "points": points[spread_evenly(len(points), _CURVE_STEPS)].round(4).tolist(),
-    }
-
-
-def _calibration(truth: NDArray[np.intp], beliefs: Float) -> list[dict[str, Any]]:
-    """Compare beliefs, of all classes together, with how often they were right, bin by bin."""
-    is_true = (truth[:, None] == np.arange(beliefs.shape[1])).ravel()
-    bins = bin_beliefs(beliefs.ravel(), is_true)
-    return [
-        {"belief": _known(believed), "share": _known(came_true), "pairs": pairs}
-        for believed, came_true, pairs in zip(
-            bins.believed.tolist(), bins.came_true.tolist(), bins.counts.tolist(), strict=True
-        )
-    ]
-
-
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def _thinned(first: Float, second: Float) -> list[list[float]]:
+    """Keep enough points of a curve to draw it."""
+    points = np.column_stack([first, second])
+    kept: list[list[float]] = points[spread_evenly(len(points), MAX_STEPS)].round(5).tolist()
+    return kept
+
+
+# --- the policy ----------------------------------------------------------------------------------
+
+
+def measure_trust(model: Model, table: Table, truth: Places, beliefs: Float) -> dict[str, Any]:
+    """Measure decisions that may be held back, and settled in the order of the rows.
+
+    Parameters
+    ----------
+    model : Model
+    table : Table
+        The rows, in the order of time; windows tell their recording in a column of this name.
+    truth : ndarray of shape (n_rows,)
+        The places of the true classes; -1 where they are not known.
+    beliefs : ndarray of shape (n_rows, n_classes)
+        Those of each row by itself.
+
+    Returns
+    -------
+    measured : dict
+        Risk against coverage, what is held back and why, and what settling does to false alarms
+        and delay.
+    """
+    goal, is_known = model.goal, truth >= 0
+    places = goal.decide(beliefs)
+    curve = risk_coverage(truth[is_known], beliefs[is_known], places[is_known], goal.thresholds)
+    groups: list[Any] | None = None
+    if model.signals is not None and RECORDING in table.names:
+        groups = table.column(RECORDING).values.tolist()
+    judged = PolicyDecider(model).take(table, groups) if model.policy or model.domain else None
+    events = None
+    if judged is not None and model.policy is not None and model.policy.remembers:
+        names = [spell(state) for state in goal.states]
+        by = {"raw": places, "settled": judged.settled_places}
+        scores = {name: score_events(truth, one, names, groups) for name, one in by.items()}
+        events = {
+            name: {**vars(one), "classes": [dict(vars(of_class)) for of_class in one.classes]}
+            for name, one in scores.items()
+        }
+    return {
+        "curve": {
+            "points": _thinned(curve.coverage, curve.risk),
+            "area": curve.area,
+            "risk": float(curve.risk[-1]),
+        },
+        "chosen": _chosen(model, curve),
+        "held": judged and _held(judged, truth),
+        "events": events,
+        "by_recording": groups is not None,
+    }
+
+
+def _chosen(model: Model, curve: RiskCoverage) -> dict[str, Any] | None:
+    """Tell coverage and risk at the limit of belief; None if classes have different ones."""
+    policy = model.policy
+    if policy is None or not any(policy.min_belief):
+        return None
+    shares = np.array(model.goal.thresholds or (1 / model.goal.size,) * model.goal.size)
+    limits = np.array(policy.min_belief) / (shares * model.goal.size)
+    if not np.allclose(limits, limits[0]):
+        return None
+    coverage, risk = curve.at(float(limits[0]))
+    return {"belief": list(policy.min_belief), "coverage": coverage, "risk": risk}
+
+
+def _held(judged: Decisions, truth: Places) -> dict[str, Any]:
+    """Tell how many decisions are held back, and how many are in doubt for each reason."""
+    is_decided = judged.places >= 0
+    counted = is_decided & (truth >= 0)
+    wrong = float((judged.places != truth)[counted].mean()) if counted.any() else None
+    doubts = {name_doubts(one)[0]: int((judged.doubts & one > 0).sum()) for one in Doubt}
+    return {"decided": float(is_decided.mean()), "risk": wrong, "doubts": doubts}
+
+
+# --- dependence ----------------------------------------------------------------------------------
+
+MAX_ATTRIBUTES = 100
+MAX_ROWS = 2_000
+_N_PAIRS = 8
+
+
+def describe_dependence(model: Model, readings: Float) -> dict[str, Any]:
+    """Measure the distance correlations of attributes, ordered by the parts that read them.
+
+    Without ``names`` there is nothing to compare; the ``note`` says why.
+    """
+    attributes = len(model.attributes)
+    if attributes < 2:
+        return {"names": [], "note": "There is only one attribute, so nothing to compare it with."}
+    if attributes > MAX_ATTRIBUTES:
+        note = f"Left out: a picture of {attributes} attributes would not be legible."
+        return {"names": [], "note": note}
+    order, groups = _by_part(model)
+    rows = spread_evenly(len(readings), MAX_ROWS)
+    finite = np.where(np.isinf(readings), np.nan, readings)[rows]
+    columns = {f"x{j}": Column(f"x{j}", finite[:, j]) for j in range(attributes)}
+    kinds = {
+        name: Kind.CATEGORICAL if attribute.is_coded else Kind.CONTINUOUS
+        for name, attribute in zip(columns, model.attributes, strict=True)
+    }
+    known = np.flatnonzero(~np.isnan(finite).all(axis=0)).tolist()
+    whole = np.eye(attributes)  # those without readings depend on nothing
+    if len(known) > 1:
+        table = Table(tuple(columns[f"x{j}"] for j in known), len(rows))
+        known_kinds = {f"x{j}": kinds[f"x{j}"] for j in known}
+        whole[np.ix_(known, known)] = distance_correlation_matrix(table, kinds=known_kinds)
+    matrix = whole[np.ix_(order, order)]
+    names = [model.attributes[place].name for place in order]
+    pairs = sorted(combinations(range(attributes), 2), key=lambda pair: -matrix[pair])[:_N_PAIRS]
+    sampled = f"{spell_whole(len(rows))} of {spell_whole(len(readings))} rows, evenly spread."
+    return {
+        "names": names,
+        "groups": groups,
+        "matrix": matrix.round(3).tolist(),
+        "pairs": [
+            {"names": [names[a], names[b]], "dependence": float(matrix[a, b])} for a, b in pairs
+        ],
+        "note": f"Measured on {sampled}" if len(rows) < len(readings) else "",
+    }
+
+
+def _by_part(model: Model) -> tuple[list[int], list[dict[str, Any]]]:
+    """Order attributes by tree, term or group, each once; those that none reads come last."""
+    places = {attribute.name: place for place, attribute in enumerate(model.attributes)}
+    groups = [part for part in model.parts if part.kind == "group"]
+    group_of = {name: part.name for part in groups for name in part.origins}
+    members: dict[str, list[int]] = {}
+    for part in model.parts:
+        own = [places.pop(name) for name in part.origins if name in places]
+        members.setdefault(group_of.get(part.name, part.name), []).extend(own)
+    order: list[int] = []
+    framed = []
+    for name, own in members.items():
+        if len(own) > 1:
+            framed.append({"part": name, "start": len(order), "stop": len(order) + len(own)})
+        order += own
+    return order + list(places.values()), framed

@@ -1,85 +1,81 @@
-"""Describes what the page shows of each node of a model."""
+"""Describes what the page shows of each part of a model: terms, groups, sums and trees."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solah.data.spelling import count, spell, spell_number
-from solah.explain.rules import told_rules
-from solah.explain.weights import numbers_of, signed
-from solah.model.document import Task, Tree
+from solah.explain.rules import part_rules
+from solah.explain.weights import gain_of, numbers_of, signed
+from solah.model.document import Task
 from solah.model.evaluate import part_outputs, trace
-from solah.report.rule_lines import describe_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from solah.explain import Rule
     from solah.kernels.arrays import Float
-    from solah.model.document import Goal, Model, Node
+    from solah.model.document import Goal, Model, Part
 
 
-def describe_nodes(model: Model, rules_a_tree: int) -> list[dict[str, Any]]:
-    """Describe the nodes from bottom to top, with their beliefs when nothing is known.
+def describe_nodes(model: Model, rules_a_part: int) -> list[dict[str, Any]]:
+    """Describe the parts from bottom to top, with their beliefs when nothing is known.
 
     Parameters
     ----------
     model : Model
-    rules_a_tree : int
-        How many rules of each tree to list.
+    rules_a_part : int
+        How many rules of each term or tree to list.
 
     Returns
     -------
     nodes : list of dict
     """
-    places = {node.name: place for place, node in enumerate(model.nodes)}
-    program = model.program
+    goal, program = model.goal, model.program
+    places = {part.name: place for place, part in enumerate(model.parts)}
+    rules = {part.name: list(part.active().values()) for part in part_rules(model)}
     stages = trace(program, np.full((1, len(program.features)), np.nan))
     described = []
-    for place, node in enumerate(model.nodes):
-        stage, part = program.part_numbers[node.name]
-        is_part = node.name not in program.stage_numbers
-        adds = stages[stage].parts[part].weights if is_part else stages[stage].outputs
-        belief = part_outputs(program, node.name, adds)[0]
-        is_sum = model.goal.is_additive_number
-        tree = node if isinstance(node, Tree) else None
+    for place, part in enumerate(model.parts):
+        stage, number = program.part_numbers[part.name]
+        is_part = part.name not in program.stage_numbers
+        adds = stages[stage].parts[number].weights if is_part else stages[stage].outputs
+        belief = part_outputs(program, part.name, adds)[0]
+        own = rules.get(part.name, [])
+        title, hint, about = _names(part, model.parts, len(own))
+        is_sum = goal.is_additive_number
         described.append(
             {
                 "place": place,
-                "name": node.name,
-                "is_tree": tree is not None,
-                "title": _title(node, places),
-                "hint": _hint(node, places),
-                "about": _about(node, places),
-                "inputs": [places[origin] for origin in node.origins if origin in places],
-                "n_rules": len(told_rules(tree, model.goal)) if tree else 0,
-                "rules": describe_lines(model, tree, rules_a_tree) if tree else [],
+                "name": part.name,
+                "kind": part.kind,
+                "title": title,
+                "hint": hint,
+                "about": about,
+                "inputs": [places[origin] for origin in part.origins if origin in places],
+                "n_rules": len(own),
+                "rules": [_describe_rule(model, part, rule) for rule in own[:rules_a_part]],
                 "belief": [] if is_sum else belief.tolist(),
-                "result": signed(adds[0, 0]) if is_sum and is_part else _result(model.goal, belief),
+                "result": signed(adds[0, 0]) if is_sum and is_part else _result(goal, belief),
             }
         )
     return described
 
 
-def _title(node: Node, places: Mapping[str, int]) -> str:
-    """Call a tree by its one attribute, which is clearer than a made-up name."""
-    only = node.origins[0] if len(node.origins) == 1 else node.name
-    return node.name if only in places else only
-
-
-def _hint(node: Node, places: Mapping[str, int]) -> str:
-    """Name the inputs of a node in a few words, or the node where its title is its input."""
-    if not isinstance(node, Tree):
-        return f"adds up {count(len(node.origins), 'tree')}"
-    is_named_after_input = _title(node, places) != node.name
-    return node.name if is_named_after_input else ", ".join(node.origins)
-
-
-def _about(node: Node, places: Mapping[str, int]) -> str:
-    """Name the inputs of a node, and its size."""
-    rules = f", {count(node.n_rules, 'rule')}" if isinstance(node, Tree) else ""
-    return f"{_hint(node, places)}{rules}"
+def _names(part: Part, parts: tuple[Part, ...], n_rules: int) -> tuple[str, str, str]:
+    """Return the title of a part, its inputs or size in a few words, and both of these."""
+    kinds = {one.name: one.kind for one in parts}
+    rules = count(n_rules, "rule")
+    if part.kind == "term":
+        return " and ".join(part.origins), rules, rules
+    if part.kind == "tree":
+        inputs = ", ".join(part.origins)
+        return part.name, inputs, f"{inputs}, {rules}"
+    added = Counter(kinds[name] for name in part.origins if name in kinds)
+    sizes = " and ".join(count(added[kind], kind) for kind in ("group", "term") if added[kind])
+    hint = f"adds up {sizes or 'nothing'}"
+    return part.name, hint, hint
 
 
 def _result(goal: Goal, belief: Float) -> str:
@@ -87,3 +83,41 @@ def _result(goal: Goal, belief: Float) -> str:
         return f"about {spell_number(float(numbers_of(goal, belief)))}"
     place = int(goal.decide(belief[None, :])[0])
     return f"{spell(goal.states[place])} {belief[place]:.2f}"
+
+
+def _describe_rule(model: Model, part: Part, rule: Rule) -> dict[str, Any]:
+    """Describe a rule by its result and the belief that follows from it.
+
+    ``place`` is the class that gains most, None if none does; ``figure`` is the belief in it, the
+    evidence for it where that is added up, or a number; ``about`` is what is true of the rule's
+    rows, beside more where it adds to several classes, and ``fact`` only that. ``belief`` is what
+    the model would believe if it had this rule alone; it is empty for a number that is added up.
+    """
+    goal, scores = model.goal, [score for _, score in rule.adds]
+    belief: list[float] = []
+    if not goal.is_additive_number:
+        adds = np.array([scores or rule.belief])
+        belief = part_outputs(model.program, part.name, adds)[0].tolist()
+    place, about = None, rule.fact
+    if not rule.adds:
+        about = f"support {rule.spelled_support}"
+        if goal.states:
+            place, figure = goal.states.index(rule.decision), f"{rule.certainty:.2f}"
+        else:
+            figure = f"about {spell_number(float(rule.decision))}"
+    elif not goal.states:
+        figure = signed(scores[0])
+    elif (gain := gain_of(scores, goal.states)).state is None:
+        figure = "adds nothing"
+    else:
+        place, figure = goal.states.index(gain.state), signed(gain.size, 2)
+        about = rule.fact if len(goal.states) < 3 else f"{rule.fact}; adds {rule.addition}"
+    return {
+        "conditions": [str(condition) for condition in rule.conditions],
+        "place": place,
+        "figure": figure,
+        "about": about,
+        "belief": belief,
+        "fact": rule.fact if rule.adds else "",
+        "support": rule.support,
+    }

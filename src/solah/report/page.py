@@ -14,12 +14,11 @@ from markupsafe import Markup
 from solah.data.spelling import spell
 from solah.export.js_tables import evaluator_text
 from solah.export.quoting import script_json
-from solah.report import charts, marking
-from solah.report.editing import pack
-from solah.report.groups import group_notes, group_table
-from solah.report.heat_map import heat_map
+from solah.report import charts, svg
+from solah.report.charts import heat_map
+from solah.report.groups import group_notes, group_table, score_rows
 from solah.report.hierarchy_drawing import draw_hierarchy
-from solah.report.measures import score_rows
+from solah.report.live import pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +38,7 @@ _SCRIPTS = (
     "page.js",
 )
 _STYLE = "report.css"
-_NUMBERS = (marking.few, marking.fixed, marking.mean, marking.percent, marking.whole)
+_NUMBERS = (svg.few, svg.fixed, svg.mean, svg.percent, svg.whole)
 _WIDE, _NARROW = 1060, 354
 
 
@@ -59,7 +58,7 @@ def render_page(summary: dict[str, Any]) -> str:
     page : str
     """
     script, style = "".join((evaluator_text(), *map(_read, _SCRIPTS))), _read(_STYLE)
-    marker = marking.Marker(_names(summary))
+    marker = svg.Marker(_names(summary))
     return (
         _environment(marker)
         .get_template("report.html.j2")
@@ -73,7 +72,7 @@ def render_page(summary: dict[str, Any]) -> str:
     )
 
 
-def _environment(marker: marking.Marker) -> Environment:
+def _environment(marker: svg.Marker) -> Environment:
     environment = Environment(
         loader=PackageLoader("solah.report"),
         undefined=StrictUndefined,
@@ -100,7 +99,7 @@ def _environment(marker: marking.Marker) -> Environment:
     environment.filters.update(
         score_rows=score_rows,
         told=marker.mark,
-        written=marking.written,
+        written=svg.written,
         **{one.__name__: one for one in _NUMBERS},
     )
     return environment
@@ -136,7 +135,7 @@ def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def _payload(summary: dict[str, Any], marker: marking.Marker) -> Markup:
+def _payload(summary: dict[str, Any], marker: svg.Marker) -> Markup:
     """Write what the script reads as JSON that cannot end the element it stands in."""
     read = {
         "model": summary["live"],
@@ -160,21 +159,19 @@ def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """List the rows to look at; of a number, the truth as the page writes it."""
     if summary["goal"]["classes"]:
         return list(summary["rows"])
-    return [
-        {**row, "truth": row["truth"] and marking.written(row["truth"])} for row in summary["rows"]
-    ]
+    return [{**row, "truth": row["truth"] and svg.written(row["truth"])} for row in summary["rows"]]
 
 
-def _editing(summary: dict[str, Any], marker: marking.Marker) -> dict[str, Any] | None:
+def _editing(summary: dict[str, Any], marker: svg.Marker) -> dict[str, Any] | None:
     """Gather what the edit mode reads: the document, and how nodes and rules are called."""
     if summary["editing"]["why_not"]:
         return None
     nodes = summary["nodes"]
     return {
         "document": summary["editing"]["document"],
+        "node": summary["editing"]["node"],
         "titles": [node["title"] for node in nodes],
         "counts": [node["n_rules"] for node in nodes],
-        "leaves": summary["editing"]["leaves"],
         "rules": [
             [
                 {"text": _premise(rule["conditions"]), "fact": marker.split(rule["fact"])}

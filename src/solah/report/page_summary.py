@@ -12,29 +12,115 @@ from solah.explain.weights import numbers_of
 from solah.model.document import Task
 from solah.model.encode import encode, warn_of_unseen
 from solah.model.evaluate import run
+from solah.model.inputs import goal_column, read_named, read_truth
 from solah.model.limits import MOST_NUMBER
-from solah.report.attribute_pictures import picture_of
-from solah.report.card import describe_card
-from solah.report.dependence import describe_dependence
-from solah.report.editing import describe_editing
 from solah.report.groups import describe_groups
-from solah.report.live import describe_live
+from solah.report.live import describe_editing, describe_live
 from solah.report.node_cards import describe_nodes
-from solah.report.sampling import spread_evenly
-from solah.report.summary import summarise
-from solah.runtime.reading import goal_column, read_named, read_truth
+from solah.report.summary import describe_card, share_of_rules, spread_evenly, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from solah.data import Table
     from solah.evaluation import CrossValidation
     from solah.kernels.arrays import Float
     from solah.learn.objective import PathStep
+    from solah.model.attributes import Attribute
     from solah.model.document import Model
 
+
+N_BINS = 24
+_ROOM = 1e-6
+
+
+def picture_of(
+    attribute: Attribute,
+    readings: Float | None = None,
+    classes: Sequence[NDArray[np.bool_]] = (),
+) -> dict[str, Any]:
+    """Describe the range that is shown, where readings lie in it, and a reading to start from.
+
+    Parameters
+    ----------
+    attribute : Attribute
+    readings : ndarray of shape (n_rows,), default=None
+        As the kernels read them; NaN is unknown.
+    classes : sequence of ndarray of shape (n_rows,), default=()
+        Which rows have each class; readings are then counted class by class.
+
+    Returns
+    -------
+    picture : dict
+    """
+    low, high = _shown(attribute)
+    counts = None if readings is None else _counts(attribute, readings, classes, low, high)
+    return {
+        "coded": attribute.is_coded,
+        "shown": [low, high],
+        "peaks": list(attribute.peaks),
+        "usual": _usual(attribute),
+        "histogram": counts,
+        "shares": [] if attribute.is_continuous else _shares(attribute, counts),
+    }
+
+
+def _shown(attribute: Attribute) -> tuple[float, float]:
+    """Return the range of readings and peaks together, which is never empty."""
+    ends = [end for end in (attribute.low, attribute.high, *attribute.peaks) if end is not None]
+    low, high = min(ends), max(ends)
+    if low < high:
+        return low, high
+    room = max(0.5, abs(low) * _ROOM)  # which is more than the distance to the next float
+    return low - room, high + room
+
+
+def _usual(attribute: Attribute) -> float:
+    """Return a reading to start from: in the middle of the words, or the state seen most."""
+    peaks = attribute.peaks
+    if attribute.is_continuous:
+        return peaks[len(peaks) // 2]
+    return peaks[int(np.argmax(attribute.ignorance))]
+
+
+def _shares(attribute: Attribute, counts: Mapping[str, Any] | None) -> list[float]:
+    """Return how often each state occurs: in the readings or, without any, in training."""
+    totals = np.sum(counts["counts"], axis=0) if counts else np.array(attribute.ignorance)
+    shares: list[float] = (totals / max(totals.sum(), 1e-300)).tolist()
+    return shares
+
+
+def _counts(
+    attribute: Attribute,
+    readings: Float,
+    classes: Sequence[NDArray[np.bool_]],
+    low: float,
+    high: float,
+) -> dict[str, Any]:
+    known = ~np.isnan(readings)
+    bins, places = _places(attribute, readings[known], low, high)
+    groups = classes or [np.ones(len(readings), bool)]
+    return {
+        "counts": [np.bincount(places[group[known]], minlength=bins).tolist() for group in groups],
+        "unknown": int((~known).sum()),
+    }
+
+
+def _places(
+    attribute: Attribute, readings: Float, low: float, high: float
+) -> tuple[int, NDArray[np.intp]]:
+    """Find the bin of each reading: one of many, or that of the nearest state."""
+    if not attribute.is_continuous:
+        apart = np.abs(readings[:, None] - np.array(attribute.peaks))
+        return len(attribute.peaks), np.argmin(apart, axis=1)
+    shares = (np.clip(readings, low, high) - low) / (high - low)
+    return N_BINS, np.minimum(shares * N_BINS, N_BINS - 1).astype(np.intp)
+
+
 MAX_RULES = 400
-MAX_RULES_OF_TREE = 100
+MAX_RULES_OF_PART = 100
 MAX_STACKED = 5
 MAX_ROWS = 50
 MAX_SAMPLE = 5_000
@@ -98,7 +184,10 @@ def summarise_page(
     >>> summary["data"]["rows"], round(summary["measured"]["scores"]["accuracy"], 2)
     (150, 0.96)
     """
-    rules_a_tree = min(-(-MAX_RULES // len(model.trees)), MAX_RULES_OF_TREE)
+    rules_a_part = min(share_of_rules(model, MAX_RULES), MAX_RULES_OF_PART)
+    # It needs scikit-learn, which takes longer to import than most pages to write.
+    from solah.report.measuring import describe_dependence
+
     summary = summarise(model, scores, path=path)
     rows = None if X is None else DecidedRows(model, read_named(X), y)
     held = rows if with_rows else None
@@ -115,13 +204,13 @@ def summarise_page(
                 zip(model.attributes, summary["attributes"], strict=True)
             )
         ],
-        "nodes": describe_nodes(model, rules_a_tree),
+        "nodes": describe_nodes(model, rules_a_part),
         **_on_rows(model, rows, source, by, positive),
         "rows": held.shown() if held else [],
         "editing": editing,
         "sample": None if editing["why_not"] else held and held.sample(),
         "dependence": rows and describe_dependence(model, rows.readings),
-        "live": describe_live(model, rules_a_tree),
+        "live": describe_live(model, rules_a_part),
     }
 
 
@@ -148,15 +237,15 @@ def summarise_card(
 
     Examples
     --------
-    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah import RuleClassifier, datasets
     >>> iris = datasets.load("iris")
-    >>> fitted = SelfOrganisedHierarchyClassifier(max_rules=6).fit(iris.table, iris.goal)
+    >>> fitted = RuleClassifier(max_rules=6).fit(iris.table, iris.goal)
     >>> summary = summarise_card(fitted.model_, iris.table, iris.goal)
     >>> summary["card"]["device"]["costs"]["q15"]["flash"] < 2_000
     True
     """
     rows = None if X is None else DecidedRows(model, read_named(X), y)
-    told = summarise(model, max_rules=len(model.trees))
+    told = summarise(model, max_rules=1)
     shown = ("goal", "size", "start", "when", "generator")
     return {**{key: told[key] for key in shown}, **_on_rows(model, rows, source, by, positive)}
 
@@ -236,7 +325,7 @@ class DecidedRows:
 
     def trusted(self) -> dict[str, Any] | None:
         """Measure decisions that may be held back, and settled in the order of the rows."""
-        from solah.report.trust import measure_trust
+        from solah.report.measuring import measure_trust
 
         if not self.n_known or self._is_number:
             return None

@@ -6,17 +6,42 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from solah.data.spelling import count
+import numpy as np
+
+from solah.data.spelling import count, spell
+from solah.exceptions import SolahError
 from solah.explain import attribute_importances, rules_of
-from solah.explain.handwork import spell_policy
+from solah.explain.handwork import (
+    moved_attributes,
+    pinned_parts,
+    spell_edits,
+    spell_policy,
+    spell_promises,
+)
+from solah.explain.rules import part_rules
+from solah.export.costs import model_costs
+from solah.model.encode import find_unseen
+from solah.model.program import Walk
+from solah.model.provenance import is_learnt_from, provenance_record
+from solah.report.groups import FEW_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from solah.evaluation import CrossValidation
     from solah.explain import Rule
+    from solah.export.exporting import Numbers
     from solah.learn.objective import PathStep
-    from solah.model import Attribute, Fusion, Goal, Model, Tree
+    from solah.model import Attribute, Goal, Model
+    from solah.report.page_summary import DecidedRows
+
+
+def spread_evenly(n_rows: int, most: int) -> NDArray[np.intp]:
+    """Choose rows that stand evenly apart, the first and the last among them."""
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).round().astype(np.intp))
+
 
 MAX_RULES = 20
 PAGE_WIDTH = 80
@@ -64,7 +89,7 @@ def summarise(
             "attributes": len(model.attributes),
             "rules": len(rules),
             "branches": model.n_branches,
-            "depth": max(tree.shape.depth for tree in model.trees),
+            "depth": rule_depth(model),
         },
         "attributes": [
             {**describe_attribute(attribute), "importance": shares[attribute.name]}
@@ -73,7 +98,7 @@ def summarise(
         "hierarchy": describe_hierarchy(model),
         "path": describe_path(path),
         "start": rules.start or None,
-        "rules": [rule.to_dict() for rule in strongest(rules, -(-max_rules // len(model.trees)))],
+        "rules": [rule.to_dict() for rule in strongest(rules, share_of_rules(model, max_rules))],
         "scores": None if scores is None else describe_scores(scores),
         "when": spell_policy(model),
         "edits": [dict(vars(edit)) for edit in model.edits],
@@ -95,19 +120,40 @@ def strongest(rules: list[Rule], most: int | None) -> list[Rule]:
 
 
 def describe_hierarchy(model: Model) -> dict[str, Any]:
-    """Describe how the trees of a model are wired, and each of them, from bottom to top."""
+    """Describe how the parts of a model are wired, and each of them, from bottom to top."""
     return {
         "structure": model.hierarchy.to_dict(),
         "levels": model.hierarchy.n_levels,
-        "trees": [describe_tree(tree) for tree in model.trees],
-        "fusions": [describe_fusion(fusion) for fusion in model.fusions],
+        "parts": describe_parts(model),
         "drawing": draw_trees(model),
     }
 
 
-def describe_fusion(fusion: Fusion) -> dict[str, Any]:
-    """Describe the inputs of a fusion, and its bias."""
-    return {"name": fusion.name, "adds": list(fusion.origins), "bias": list(fusion.bias)}
+def describe_parts(model: Model) -> list[dict[str, Any]]:
+    """Describe the inputs of terms, groups, sums and trees; of terms and trees, their rules."""
+    counts = {part.name: len(part.active()) for part in part_rules(model)}
+    return [
+        {
+            "name": part.name,
+            "kind": part.kind,
+            "inputs": list(part.origins),
+            "rules": counts.get(part.name),
+        }
+        for part in model.parts
+    ]
+
+
+def share_of_rules(model: Model, most: int) -> int:
+    """Return how many rules of each term or tree to list, of so many in all; one at least."""
+    n_parts = sum(part.kind in ("term", "tree") for part in model.parts)
+    return -(-most // max(n_parts, 1))
+
+
+def rule_depth(model: Model) -> int:
+    """Return how many conditions a rule has at most."""
+    cells = (term.cells for stage in model.program.stages for term in stage.terms)
+    depths = (one.depth if isinstance(one, Walk) else one.rules.ndim for one in cells)
+    return max(depths, default=0)
 
 
 def describe_path(path: Sequence[PathStep]) -> list[dict[str, Any]]:
@@ -116,23 +162,13 @@ def describe_path(path: Sequence[PathStep]) -> list[dict[str, Any]]:
     return [vars(step) | {"loss": step.loss, "quality": step.quality} for step in ordered]
 
 
-def describe_tree(tree: Tree) -> dict[str, Any]:
-    """Describe what feeds a tree, and its size."""
-    return {
-        "name": tree.name,
-        "inputs": [attribute.name for attribute in tree.inputs],
-        "rules": tree.n_rules,
-        "branches": tree.n_branches,
-    }
-
-
 def draw_trees(model: Model, width: int = PAGE_WIDTH) -> str:
-    """Draw how the trees are wired, with the number of their rules."""
-    notes = {tree.name: [count(tree.n_rules, "rule")] for tree in model.trees}
-    for fusion in model.fusions:
-        notes.setdefault(fusion.name, []).append("adds up")
-    spelt = {name: ", ".join(parts) for name, parts in notes.items()}
-    return model.hierarchy.draw(spelt, width=width)
+    """Draw how the parts are wired, with the number of their rules."""
+    notes = {
+        part["name"]: "adds up" if part["rules"] is None else count(part["rules"], "rule")
+        for part in describe_parts(model)
+    }
+    return model.hierarchy.draw(notes, width=width)
 
 
 def describe_goal(goal: Goal) -> dict[str, Any]:
@@ -203,3 +239,108 @@ def _closed(ends: tuple[float, float]) -> list[float | None]:
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+MAX_FEW = 12
+N_EXAMPLES = 5
+_NUMBERS: tuple[Numbers, ...] = ("q15", "float")
+
+
+def describe_card(model: Model, rows: DecidedRows | None = None) -> dict[str, Any]:
+    """Describe what a model card tells beside what every report does.
+
+    Parameters
+    ----------
+    model : Model
+    rows : DecidedRows, default=None
+        Rows to look at: how many readings are beyond what was learnt.
+
+    Returns
+    -------
+    card : dict
+        Plain values only, ready for JSON.
+    """
+    return {
+        "provenance": _provenance(model),
+        "is_training_data": rows and is_learnt_from(model, rows.table, rows.truth),
+        "ranges": _ranges(model, rows),
+        "few": _few(model),
+        "promises": spell_promises(model),
+        "edits": spell_edits(model),
+        "pinned": pinned_parts(model),
+        "moved": moved_attributes(model),
+        "device": _device(model),
+        "examples": _examples(model),
+    }
+
+
+def _provenance(model: Model) -> dict[str, Any] | None:
+    if model.provenance is None:
+        return None
+    record = provenance_record(model.provenance)
+    names = [spell(state) for state in model.goal.states]
+    keys = ("source", "modified", "rows", "digest", "out_of_fold")
+    known = {key: record.get(key) for key in keys}
+    classes = dict(zip(names, model.provenance.classes, strict=False))
+    return {**known, "classes": classes, "left_out": list(model.provenance.left_out)}
+
+
+def _ranges(model: Model, rows: DecidedRows | None) -> list[dict[str, Any]]:
+    """Tell which readings each attribute had, and how many of the rows have others."""
+    found = []
+    for place, attribute in enumerate(model.attributes):
+        known: dict[str, Any] = {
+            "name": attribute.name,
+            "kind": attribute.kind.value,
+            "low": attribute.low,
+            "high": attribute.high,
+            "states": [spell(state) for state in attribute.states],
+            "beyond": None,
+            "missing": None,
+        }
+        if rows is not None:
+            readings, column = rows.readings[:, place], rows.table.column(attribute.name)
+            known["missing"] = int(column.missing().sum())
+            if attribute.low is not None and attribute.high is not None:
+                beyond = (readings < attribute.low) | (readings > attribute.high)
+                known["beyond"] = int(np.count_nonzero(beyond))
+            elif attribute.is_coded and attribute.states:
+                unseen = find_unseen(column, attribute)
+                known["beyond"] = 0 if unseen is None else unseen.n_rows
+        found.append(known)
+    return found
+
+
+def _few(model: Model) -> dict[str, Any]:
+    """Find classes and rules that rest on few rows."""
+    counts = model.provenance.classes if model.provenance else ()
+    classes = [
+        {"class": spell(state), "rows": number}
+        for state, number in zip(model.goal.states, counts, strict=False)
+        if number < FEW_ROWS
+    ]
+    rules = sorted(rules_of(model), key=lambda rule: rule.support)
+    weak = [rule for rule in rules if rule.support < FEW_ROWS]
+    return {
+        "limit": FEW_ROWS,
+        "classes": classes,
+        "n_rules": len(weak),
+        "rules": [
+            {"condition": rule.premise or "always", "rows": rule.support} for rule in weak[:MAX_FEW]
+        ],
+    }
+
+
+def _device(model: Model) -> dict[str, Any]:
+    """Estimate what the model costs on a small processor, without a compiler."""
+    try:
+        costs = {numbers: dict(vars(model_costs(model, numbers))) for numbers in _NUMBERS}
+    except SolahError as error:
+        return {"costs": None, "reason": str(error)}
+    return {"costs": costs, "reason": ""}
+
+
+def _examples(model: Model) -> list[str]:
+    """Write the rules that move most, over all rows that they apply to."""
+    rules = rules_of(model).sort(key=lambda rule: -rule.support * rule.effect)
+    return [str(rule) for rule in rules[:N_EXAMPLES]]

@@ -11,7 +11,7 @@ profile.py      all that is known of rows before they are described
 scanning.py     what an estimator's ``fit`` takes
 """
 
-from solah.scale.dask_engine import is_dask
+from solah.data.frames import is_dask
 from solah.scale.dask_predict import predict_partitions
 from solah.scale.scanning import Scan, is_scan, scan
 from solah.scale.sources import Source, open_source

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from solah.data import from_frame
+from solah.data.frames import is_dask
 from solah.exceptions import DataError, ParameterError, SolahError, require
 from solah.scale.allocation import freed_memory_kept
 from solah.scale.engines import NO_PROGRESS, Portions, statistics_of
@@ -31,11 +32,6 @@ LOCAL = "local"
 _MERGED_AT_ONCE = 8
 _TASKS_A_THREAD = 2
 _MIB = 2**20
-
-
-def is_dask(data: object) -> bool:
-    """Tell whether data are a collection of Dask."""
-    return hasattr(data, "__dask_graph__") and type(data).__module__.startswith("dask")
 
 
 def connect(where: Any) -> tuple[Any, bool]:

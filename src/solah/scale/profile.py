@@ -119,12 +119,12 @@ class Profile:
 
     def attributes(self, settings: LabelSettings) -> tuple[Attribute, ...]:
         """Describe the columns with words; what unknown values are like is not yet known."""
-        plans = plan_words(self.names, settings.n_labels, settings.words)
+        plans = plan_words(self.names, settings.n_words, settings.words)
         kinds = dict(zip(self.names, self.facts.kinds, strict=True))
         n_parts = {
             name: 2 * plan.n_words - 2
             for name, plan in plans.items()
-            if kinds[name] is Kind.CONTINUOUS and plan.peaks is None
+            if kinds[name] is Kind.CONTINUOUS and plan.peaks is None and plan.n_words > 1
             if settings.placement == "quantile" and len(self.sketches[name].values)
         }
         quantiles = self._quantiles.find(n_parts)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from solah.data import ReadOptions
+from solah.data.frames import is_dask
 from solah.scale.checks import check_columns
-from solah.scale.dask_engine import DaskEngine, connect, is_dask, open_collection
+from solah.scale.dask_engine import DaskEngine, connect, open_collection
 from solah.scale.engines import NO_PROGRESS, LocalEngine, Portions
 from solah.scale.journal import Journal
 from solah.scale.memory import portions_within, read_size

@@ -128,7 +128,7 @@ def with_signals(model: Model, signals: Signals) -> Model:
     ----------
     model : Model
         Learnt from the features' values, in columns with the features' names that are declared as
-        measurements (``kinds=windows.kinds``).
+        measurements (``feature_types=windows.kinds``).
     signals : Signals
 
     Returns
@@ -137,8 +137,9 @@ def with_signals(model: Model, signals: Signals) -> Model:
         Without the attributes that no rule speaks of, and with the features and channels that the
         others need.
     """
-    asked = {one.name for tree in model.trees for one in tree.inputs if one.tree is None}
-    attributes = tuple(one for one in model.attributes if one.name in asked)
+    asked = {one.name for node in model.nodes for one in node.inputs if one.tree is None}
+    # A constant asks for nothing, and keeps the feature that it was given.
+    attributes = tuple(one for one in model.attributes if one.name in asked) or model.attributes
     strange = [one.name for one in attributes if one.name not in signals.names]
     if strange:
         raise ParameterError(
@@ -149,7 +150,7 @@ def with_signals(model: Model, signals: Signals) -> Model:
     if coded:
         raise ParameterError(
             f"the model takes {shorten(coded[0].name)} for {coded[0].kind.value}, as few of its "
-            "values occur; features are measurements: learn with kinds=windows.kinds"
+            "values occur; features are measurements: learn with feature_types=windows.kinds"
         )
     names = [one.name for one in attributes]
     domain = model.domain and model.domain.only(names)

@@ -44,7 +44,7 @@ class Verdicts:
 
     @classmethod
     def of(cls, beliefs: Float, places: NDArray[np.intp], goal: Goal) -> Verdicts:
-        """Judge beliefs by the classes' places."""
+        """PolicyDecider beliefs by the classes' places."""
         is_labelled, is_unseen = places != MISSING, places == UNSEEN
         believed = beliefs[np.arange(len(places)), np.maximum(places, 0)]
         believed = np.where(is_unseen, 0.0, believed)

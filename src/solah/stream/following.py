@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import clone
 
 from solah.data import Column
-from solah.estimators import SelfOrganisedHierarchyClassifier
-from solah.estimators.base import LinguisticClassifier
+from solah.estimators import RuleClassifier
+from solah.estimators.classifier import LinguisticClassifier
 from solah.estimators.inputs import read_features
 from solah.exceptions import DataError, ParameterError
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
 from solah.stream.events import Cause, EventKind, Metrics
 from solah.stream.lifecycle import DECIDED_AS_BEFORE, ModelLifecycle, drifts_by
 from solah.stream.organising import Trainer
@@ -47,7 +47,7 @@ class StreamLearner:
     Parameters
     ----------
     estimator : classifier of solah, default=None
-        What is fitted; :class:`~solah.SelfOrganisedHierarchyClassifier` by default.
+        What is fitted; :class:`~solah.RuleClassifier` by default.
     window : int, default=2000
         How many of the last labelled rows to keep, to learn from again.
     per_class : int, default=50
@@ -179,8 +179,8 @@ class StreamLearner:
         -------
         classes : ndarray of shape (n_rows,)
         """
-        evaluator = self._evaluator()
-        return np.asarray(self.classes_[evaluator.model_.goal.decide(self.predict_proba(X))])
+        predictor = self._predictor()
+        return np.asarray(self.classes_[predictor.model_.goal.decide(self.predict_proba(X))])
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """Return the belief in each of ``classes_``, each row taken as the next one of the stream.
@@ -193,12 +193,12 @@ class StreamLearner:
         -------
         beliefs : ndarray of shape (n_rows, n_classes)
         """
-        evaluator = self._evaluator()
-        beliefs = evaluator.predict_proba(read_features(self._reader, X, reset=False))
+        predictor = self._predictor()
+        beliefs = predictor.predict_proba(read_features(self._reader, X, reset=False))
         persistence = self.lifecycle.persistence if self.lifecycle else None
         if persistence is None:
             return beliefs
-        return persistence.believe(beliefs, evaluator.model_.goal)
+        return persistence.believe(beliefs, predictor.model_.goal)
 
     @property
     def model(self) -> Model | None:
@@ -209,7 +209,7 @@ class StreamLearner:
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes that the model in use knows."""
-        return self._evaluator().classes_
+        return self._predictor().classes_
 
     @property
     def as_before(self) -> AsBefore | None:
@@ -312,7 +312,7 @@ class StreamLearner:
         if self._on_event is not None:
             self._on_event(event)
 
-    def _evaluator(self) -> Evaluator:
+    def _predictor(self) -> Predictor:
         model = self.model
         if model is None:
             metrics = self.metrics
@@ -320,7 +320,7 @@ class StreamLearner:
                 f"there is no model yet: {metrics.labelled} labelled rows have come, and the first "
                 f"is learnt from {self.settings.min_rows} of at least two classes"
             )
-        return Evaluator(model)
+        return Predictor(model)
 
 
 def _goal_name(y: Any) -> str:
@@ -331,11 +331,11 @@ def _goal_name(y: Any) -> str:
 def _checked(estimator: Any, random_state: int) -> Any:
     """Take a classifier of solah, one that draws nothing without a seed."""
     if estimator is None:
-        return SelfOrganisedHierarchyClassifier()
+        return RuleClassifier()
     if not isinstance(estimator, LinguisticClassifier):
         raise ParameterError(
             "a stream is followed by a classifier of solah, such as "
-            f"SelfOrganisedHierarchyClassifier(). Got {type(estimator).__name__} instead."
+            f"RuleClassifier(). Got {type(estimator).__name__} instead."
         )
     checked = clone(estimator)
     if checked.get_params().get("random_state", 0) is None:

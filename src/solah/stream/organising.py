@@ -114,7 +114,7 @@ class Trainer:
     @property
     def kinds(self) -> Declared | None:
         """Attributes that are not what they seem."""
-        declared: Declared | None = self.estimator.kinds
+        declared: Declared | None = self.estimator.feature_types
         return declared
 
     def learn(
@@ -145,7 +145,7 @@ class Trainer:
         for rows in sets:
             fitted = self._fit(rows, choice)
             deciders.append(self._decider(fitted.model_))
-            choice = getattr(fitted, "choice_", None)
+            choice = getattr(fitted, "selection_", None)
         if is_new and choice is not None:
             others = (one for one in settled if one not in near)
             settled = (*others, Settled(choice, n_rows, now))
@@ -162,7 +162,7 @@ class Trainer:
         if choice is None:
             fresh.fit(table, goal)
         else:
-            fresh.fit_settled(table, goal, choice)
+            fresh.fit_selected(table, goal, choice)
         if not hasattr(fresh, "model_"):
             raise ForeignNodeError(
                 "a stream learns with the rules of a model, and a hierarchy with other models at "

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.model import save_document
 from solah.signals import Recording, WindowFeatures, with_signals
 
@@ -40,8 +40,8 @@ def machine_model():
     windows = features.windows([_run(number, rng) for number in range(12)])
     asked = [name for name in features.signals_.names if name.startswith(("size", "temperature"))]
     table = pd.DataFrame(windows.readings, columns=features.signals_.names)[asked]
-    kinds = {name: windows.kinds[name] for name in asked}
-    learner = SelfOrganisedHierarchyClassifier(kinds=kinds, max_rules=20, interactions=0)
+    types = {name: windows.kinds[name] for name in asked}
+    learner = RuleClassifier(feature_types=types, max_rules=20, interactions=0)
     learner.fit(table, windows.labels)
     model = with_signals(learner.model_, features.signals_)
     assert {one.name for one in model.signals.measured} == {"x", "y", "z", "temperature"}

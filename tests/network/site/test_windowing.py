@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from mixers import RATE, SLOW, STEP, TOPICS, WINDOW, machine_model, placement, write_machine
 
 from solah.exceptions import ParameterError
+from solah.model.predictor import Predictor
 from solah.network.core import NodeCore
 from solah.network.sampling import SampledWindows
 from solah.network.site import load_site
@@ -23,7 +24,6 @@ from solah.network.site.document import Sensor, TimeField
 from solah.network.site.feeding import Feed, check_sensors, sensor_topics, unasked
 from solah.network.site.mapping import Event, Mapper, Target
 from solah.network.site.windowing import TOLERANCE, Sampler
-from solah.runtime import Evaluator
 from solah.signals import describe_signals
 
 START = 1_000_000 * STEP  # the tick with which signals begin
@@ -113,7 +113,7 @@ def decided(bundle, rows, node="gateway"):
 
 def decided_by_stream(model, axes, heat):
     """Let the model decide on the samples one after the other; return decisions by row."""
-    stream = Evaluator(model).stream()
+    stream = Predictor(model).stream()
     found = {}
     for tick in range(len(axes["x"])):
         held = heat[tick // SLOW]

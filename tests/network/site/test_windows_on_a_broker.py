@@ -13,9 +13,9 @@ import pytest
 from mixers import RATE, SLOW, TOPICS, WINDOW, machine_model, placement, write_machine
 from processes import PATIENCE, Listener, pids, until
 
+from solah.model.predictor import Predictor
 from solah.network.client import Client, find_broker
 from solah.network.messages import decode_status
-from solah.runtime import Evaluator
 
 pytestmark = pytest.mark.slow
 
@@ -69,7 +69,7 @@ class Mixer(threading.Thread):
     def decided(self, row):
         """Let the model decide on the window of a row."""
         start = row * WINDOW // 2
-        stream = Evaluator(machine_model()).stream()
+        stream = Predictor(machine_model()).stream()
         for tick in range(start, start + WINDOW):
             values = {**dict(zip("xyz", self.samples[tick], strict=True)), "temperature": HEAT}
             found = stream.push([values[one.name] for one in stream.signals.measured])

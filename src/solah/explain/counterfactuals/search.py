@@ -1,17 +1,19 @@
-"""Finds what changes the decision on a row: one reading or two, and the leeway of each."""
+"""Finds what would change the decision on a row: one reading or two, and the leeway of each."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solah.data.spelling import spell
 from solah.exceptions import DataError
 from solah.explain.counterfactuals.pairs import find_pair
 from solah.explain.counterfactuals.question import Boundary, Question, find_boundaries
-from solah.explain.counterfactuals.rounding import N_ROUNDINGS, rounded_outward
-from solah.explain.counterfactuals.values import Change, Changes, Leeway, Move
-from solah.explain.counterfactuals.ways import Ways
+from solah.explain.counterfactuals.ways import N_ROUNDINGS, Ways, rounded_outward
+from solah.explain.weights import spell_reading
 from solah.model.document import Task
 
 if TYPE_CHECKING:
@@ -21,6 +23,116 @@ if TYPE_CHECKING:
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
     from solah.model.document import Model
+
+
+@dataclass(frozen=True)
+class Move:
+    """One reading, and what it would have to become.
+
+    Attributes
+    ----------
+    attribute : the attribute's name
+    before : the reading
+    after : the nearest reading that does it
+    rounded : a reading of few digits, hardly farther, that does it too
+    size : the way as a share of the attribute's range; 1 for a state without order
+    """
+
+    attribute: str
+    before: State
+    after: State
+    rounded: State
+    size: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.attribute} from {spell_reading(self.before)} to {spell_reading(self.rounded)}"
+        )
+
+
+@dataclass(frozen=True)
+class Change:
+    """Moves of one reading or two that change the decision.
+
+    Attributes
+    ----------
+    moves : what has to move
+    decision : what would be decided
+    """
+
+    moves: tuple[Move, ...]
+    decision: State
+
+    @property
+    def size(self) -> float:
+        """How far it is: the moves as shares of ranges, two of them as sides of a right angle."""
+        return math.hypot(*(move.size for move in self.moves))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "decision": self.decision,
+            "size": self.size,
+            "moves": [dict(vars(move)) for move in self.moves],
+            "text": str(self),
+        }
+
+    def __str__(self) -> str:
+        return f"{' and '.join(map(str, self.moves))} → {spell(self.decision)}"
+
+
+@dataclass(frozen=True)
+class Leeway:
+    """How far one reading may move, all others kept, with the decision unchanged.
+
+    Attributes
+    ----------
+    attribute : the attribute's name
+    reading : what was read
+    low, high : the ends of the interval around the reading, of an attribute that is measured
+    below, above : what is decided beyond each end; None where the allowed range ends
+    states : the states that keep the decision, of an attribute that has states
+    """
+
+    attribute: str
+    reading: State
+    low: float | None = None
+    high: float | None = None
+    below: State | None = None
+    above: State | None = None
+    states: tuple[State, ...] = ()
+
+    def __str__(self) -> str:
+        if self.states:
+            return f"{self.attribute}: {', '.join(map(spell, self.states))}"
+        return f"{self.attribute}: from {spell_reading(self.low)} to {spell_reading(self.high)}"
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What would change one decision.
+
+    Attributes
+    ----------
+    decision : what is decided
+    one : for each attribute that can change it alone the smallest change, the smallest first
+    two : the smallest change of two readings together that was found, if it is smaller than any
+        of one; else None
+    leeways : how far each known reading may move, in the order of the attributes
+    """
+
+    decision: State
+    one: tuple[Change, ...]
+    two: Change | None
+    leeways: tuple[Leeway, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "one": [change.to_dict() for change in self.one],
+            "two": None if self.two is None else self.two.to_dict(),
+            "leeways": [{**vars(one), "states": list(one.states)} for one in self.leeways],
+        }
 
 
 class ChangeFinder:
@@ -37,11 +149,11 @@ class ChangeFinder:
 
     Examples
     --------
-    >>> from solah import SelfOrganisedHierarchyClassifier, datasets
+    >>> from solah import RuleClassifier, datasets
     >>> from solah.explain.counterfactuals import ChangeFinder
     >>> from solah.model.encode import encode
     >>> wine = datasets.load("wine")
-    >>> model = SelfOrganisedHierarchyClassifier(max_rules=12).fit(wine.table, wine.goal).model_
+    >>> model = RuleClassifier(max_rules=12).fit(wine.table, wine.goal).model_
     >>> row = encode(wine.table, model.attributes)[1]
     >>> found = ChangeFinder(model, fixed=["flavanoids"]).of_row(row)
     >>> print(found.one[0])

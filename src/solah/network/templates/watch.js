@@ -178,7 +178,7 @@ function announce(text, about) {
   write(byId("announcer"), text);
 }
 
-/** How many trees and fusions stand below one, on the longest way: beliefs light up in this order. */
+/** How many parts stand below one, on the longest way: beliefs light up in this order. */
 function heightsOf(parts) {
   return parts.reduce((heights, { hears }) => [
     ...heights, hears.length ? 1 + Math.max(...hears.map((place) => heights[place])) : 0,

@@ -1,4 +1,4 @@
-// The controls of the edit mode: the words and rules of one tree at a time.
+// The controls of the edit mode: the words and rules of one term at a time.
 
 const STEPS = 200;
 const LEAST_STEP = 1000;
@@ -125,9 +125,9 @@ function makeWords(i, j) {
   const fields = element("div", "", "edges");
   fields.append(...places.map((k) => makeEdgeField(j, k)));
   part.append(heading, plot, ends, fields);
-  const others = treesAsking(j).filter((tree) => tree !== i);
+  const others = termsAsking(j).filter((other) => other !== i);
   if (others.length) {
-    part.append(element("p", `These words also count in: ${others.map((tree) => editing.titles[tree]).join("; ")}.`, "fine"));
+    part.append(element("p", `These words also count in: ${others.map((other) => editing.titles[other]).join("; ")}.`, "fine"));
   }
   return part;
 }
@@ -236,7 +236,7 @@ function makeRule(i, r) {
 
 // --- the card ------------------------------------------------------------------------------
 
-/** The rules of a tree from low to high, that of a missing reading last. */
+/** The rules of a term from low to high, that of a missing reading last. */
 function rulesInOrder(i) {
   const { rules } = model.nodes[i];
   const place = (r) => (rules[r] < 0 ? Infinity : rules[r]);
@@ -250,7 +250,7 @@ function makeMovedNote(i) {
   return note;
 }
 
-function openTree(i) {
+function openTerm(i) {
   const hasEnds = (j) => model.attributes[j].continuous && model.attributes[j].words.length > 1;
   const heading = element("h4", isNumber ? "What the rules add" : "What the rules add, in log-odds");
   const rules = element("ol", "", "edit-rules");
@@ -266,27 +266,27 @@ function openBeginning() {
   return [element("h4", "Before any rule adds to it"), makeSliders(biasTarget(), "to begin with")];
 }
 
-/** Show the controls of a tree, or of what there is to begin with. */
+/** Show the controls of a term, or of what there is to begin with. */
 function openCard(chosen) {
   shownControls = [];
-  byId("edit-card").replaceChildren(...(chosen === BEGINNING ? openBeginning() : openTree(Number(chosen))));
+  byId("edit-card").replaceChildren(...(chosen === BEGINNING ? openBeginning() : openTerm(Number(chosen))));
   shownControls.forEach((show) => show());
 }
 
 /** Open the card on which a target can be seen, if it is not open. */
-function reveal({ key, trees }) {
+function reveal({ key, terms }) {
   const choice = byId("edit-choice");
-  const places = key === "bias" ? [BEGINNING] : trees.map(String);
+  const places = key === "bias" ? [BEGINNING] : terms.map(String);
   if (places.includes(choice.value)) return;
   choice.value = places[0];
   openCard(choice.value);
 }
 
-/** List the trees, those that matter most first, and what there is to begin with. */
+/** List the terms, those that matter most first, and what there is to begin with. */
 function fillChoice() {
   const choice = byId("edit-choice");
-  const trees = model.nodes.flatMap((node, i) => (node.term ? [i] : []));
-  trees.sort((a, b) => model.nodes[b].term.share - model.nodes[a].term.share);
-  choice.append(...trees.map((i) => new Option(editing.titles[i], i)), new Option("to begin with", BEGINNING));
+  const terms = model.nodes.flatMap((node, i) => (node.term ? [i] : []));
+  terms.sort((a, b) => model.nodes[b].term.share - model.nodes[a].term.share);
+  choice.append(...terms.map((i) => new Option(editing.titles[i], i)), new Option("to begin with", BEGINNING));
   choice.addEventListener("change", () => openCard(choice.value));
 }

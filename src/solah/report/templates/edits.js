@@ -1,7 +1,7 @@
 // What the reader edits: where words end, what rules add, and what there is to begin with.
 //
 // A target is one thing that can be edited. It reads and writes its value in the model, tells an edit
-// as a sentence, and knows which trees then have to be evaluated again, and whose records change.
+// as a sentence, and knows which terms then have to be evaluated again, and whose records change.
 
 const { editing } = payload;
 const { stages: [sum], size } = model.program;
@@ -32,8 +32,8 @@ function edgeName({ words, sets, peaks }, k) {
   return `fully ${words[sets[k]]} ${inner}`;
 }
 
-/** The trees that ask an attribute. */
-function treesAsking(j) {
+/** The terms that ask an attribute, by their nodes. */
+function termsAsking(j) {
   return model.nodes.flatMap((node, i) => (node.term?.asks.includes(j) ? [i] : []));
 }
 
@@ -51,7 +51,7 @@ function tellMove({ name, words, sets }, k, from, to, say) {
 function edgeTarget(j, k) {
   const attribute = model.attributes[j];
   return target(`edge ${j} ${k}`, () => ({
-    trees: treesAsking(j),
+    terms: termsAsking(j),
     records: [],
     read: () => attribute.peaks[k],
     write: (peak) => { attribute.peaks[k] = peak; },
@@ -70,17 +70,14 @@ function spreadOf(weights, supports) {
   return parts.reduce((all, part) => all + part, 0) / parts.length;
 }
 
+/** Whether a rule of the document is for a missing reading. */
+const isForMissing = ({ if: conditions }) => conditions[0][1] === null;
+
 /** The rules of a term as the document has them: their weights and supports, and the variance. */
 function learntRules(i) {
-  const { nodes, variance = 0 } = JSON.parse(editing.document.trees[i]);
-  const learnt = { variance, weights: [], supports: [] };
-  nodes.forEach(({ scores, support }, n) => {
-    const rule = editing.leaves[i][n];
-    if (rule === null) return;
-    learnt.weights[rule] = scores;
-    learnt.supports[rule] = (learnt.supports[rule] ?? 0) + support;
-  });
-  return learnt;
+  const { rules, variance = 0 } = JSON.parse(editing.node.terms[i]);
+  const learnt = rules.filter((rule) => !isForMissing(rule));
+  return { variance, weights: learnt.map(({ weights }) => weights), supports: learnt.map(({ rows }) => rows) };
 }
 
 /** Let a term be as much more or less unsure when it is missing as its weights vary more or less. */
@@ -99,15 +96,14 @@ function ruleTarget(i, r) {
   const { term, rules } = model.nodes[i];
   const rule = rules[r];
   const { text } = editing.rules[i][r];
-  const isForMissing = rule < 0;
-  let value = { isOn: true, scores: isForMissing ? term.missing : term.weights[rule] };
+  let value = { isOn: true, scores: rule < 0 ? term.missing : term.weights[rule] };
   return target(`rule ${i} ${r}`, () => ({
-    trees: [i],
+    terms: [i],
     records: [i],
     read: () => value,
     write: (next) => {
       value = next;
-      if (isForMissing) {
+      if (rule < 0) {
         term.missing = next.isOn ? next.scores : null;
         return;
       }
@@ -123,8 +119,8 @@ function ruleTarget(i, r) {
 /** What there is before any rule adds to it. */
 function biasTarget() {
   return target("bias", () => ({
-    trees: [],
-    records: [model.nodes.length - 1],
+    terms: [],
+    records: [],
     read: () => ({ isOn: true, scores: sum.baseline }),
     write: ({ scores }) => { sum.baseline = scores; },
     tell: (from, to, say = inLanguage) =>
@@ -192,8 +188,8 @@ function attributeText(text, j) {
   if (!areWordsEdited(j)) return text;
   const { sets, peaks } = model.attributes[j];
   const record = JSON.parse(text);
-  if (record.cores) {
-    record.cores = record.cores.map(([low, high], word) => [
+  if (record.ranges) {
+    record.ranges = record.ranges.map(([low, high], word) => [
       low === null ? null : peaks[sets.indexOf(word)],
       high === null ? null : peaks[sets.lastIndexOf(word)],
     ]);
@@ -203,16 +199,28 @@ function attributeText(text, j) {
   return JSON.stringify({ ...record, moved: true });
 }
 
-function nodeText(text, i, edited) {
+function termText(text, i, edited) {
   if (!edited.some(({ records }) => records.includes(i))) return text;
   const [record, { term }] = [JSON.parse(text), model.nodes[i]];
-  if (!term) return JSON.stringify({ ...record, bias: sum.baseline });
   if (term.learnt) record.variance = term.variance;
-  if (record.missing && term.missing) record.missing.scores = term.missing;
-  else delete record.missing;
-  editing.leaves[i].forEach((rule, n) => { if (rule !== null) record.nodes[n].scores = term.weights[rule]; });
+  record.rules = record.rules.flatMap((rule, r) => {
+    const weights = isForMissing(rule) ? term.missing : term.weights[r];
+    return weights ? [{ ...rule, weights }] : [];
+  });
   return JSON.stringify(record);
 }
+
+function nodeText(edited) {
+  const { terms, ...head } = editing.node;
+  if (edited.some(({ key }) => key === "bias")) head.baseline = JSON.stringify(sum.baseline);
+  const texts = terms.map((text, i) => termText(text, i, edited));
+  return recordText({ ...head, terms: block(texts, "      ") }, "     ");
+}
+
+const block = (items, indent) => `[${items.map((item) => `\n${indent}${item}`).join(",")}\n${indent.slice(2)}]`;
+
+const recordText = (record, indent) =>
+  `{${Object.entries(record).map(([key, text]) => `\n${indent}${JSON.stringify(key)}: ${text}`).join(",")}\n${indent.slice(2)}}`;
 
 /** Write an edit for the document: in English, whatever the language of the browser. */
 function editText({ original, read, tell, time, reason }, author) {
@@ -223,16 +231,13 @@ function editText({ original, read, tell, time, reason }, author) {
 /** Write the document with all edits; what was not edited stays as it was, to the last digit. */
 function documentText(author) {
   const edited = editedTargets();
-  const { attributes, trees, edits = [], comments, ...head } = editing.document;
-  const block = (items) => `[\n${items.map((item) => `    ${item}`).join(",\n")}\n  ]`;
-  const parts = {
-    ...head,
-    attributes: block(attributes.map(attributeText)),
-    trees: block(trees.map((text, i) => nodeText(text, i, edited))),
-  };
+  const { features, edits = [], ...rest } = editing.document;
   const all = [...edits, ...edited.map((one) => editText(one, author))];
-  if (all.length) parts.edits = block(all);
-  if (comments) parts.comments = comments;
-  const lines = Object.entries(parts).map(([key, text]) => `  ${JSON.stringify(key)}: ${text}`);
-  return `{\n${lines.join(",\n")}\n}\n`;
+  const parts = {
+    ...rest,
+    features: block(features.map(attributeText), "    "),
+    nodes: block([nodeText(edited)], "    "),
+    ...(all.length ? { edits: block(all, "    ") } : {}),
+  };
+  return `${recordText(parts, "  ")}\n`;
 }

@@ -3,24 +3,24 @@
 const MOST_LISTED = 50;
 
 let trial = null;
-let staleTrees = new Set();
+let staleTerms = new Set();
 let editFrame = 0;
 let announcing = 0;
 let isSaved = true;
 
 /** Show an edit: the controls at once, and what it changes with the next frame. */
 function showEdit(one) {
-  one.trees.forEach((tree) => staleTrees.add(tree));
+  one.terms.forEach((term) => staleTerms.add(term));
   isSaved = false;
   cancelAnimationFrame(editFrame);
   editFrame = requestAnimationFrame(showEffects);
 }
 
 function showEffects() {
-  if (trial) updateTrial(model, trial, staleTrees);
-  const touched = new Set([...staleTrees].flatMap((tree) => model.nodes[tree].term.asks));
+  if (trial) updateTrial(model, trial, staleTerms);
+  const touched = new Set([...staleTerms].flatMap((i) => model.nodes[i].term.asks));
   touched.forEach((j) => { if (model.attributes[j].continuous) drawWords(controlPicture(j), j); });
-  staleTrees = new Set();
+  staleTerms = new Set();
   shownControls.forEach((show) => show());
   showJournal();
   if (trial) showTrial();
@@ -159,8 +159,8 @@ function showJournal() {
   byId("edit-list").replaceChildren(...edited.map(editLine));
   byId("edit-save").disabled = !edited.length;
   for (const option of byId("edit-choice").options) {
-    const isTouched = edited.some(({ key, trees }) =>
-      (option.value === BEGINNING ? key === "bias" : trees.includes(Number(option.value))));
+    const isTouched = edited.some(({ key, terms }) =>
+      (option.value === BEGINNING ? key === "bias" : terms.includes(Number(option.value))));
     option.textContent = `${option.textContent.replace(/ \(edited\)$/, "")}${isTouched ? " (edited)" : ""}`;
   }
 }
@@ -210,7 +210,7 @@ function wireEditing() {
     button.hidden = false;
     button.addEventListener("click", () => {
       startEditing();
-      reveal({ trees: [button.dataset.edit] });
+      reveal({ terms: [button.dataset.edit] });
       byId("correct").scrollIntoView();
       byId("edit-choice").focus({ preventScroll: true });
     });

@@ -14,7 +14,7 @@ function partsOf({ sets, peaks, ignorance }, starts) {
 
 /** Let axes follow the words of the attributes that they read. */
 function followWords({ program, attributes }) {
-  for (const axis of program.axes.filter(isRead)) {
+  for (const axis of program.axes.filter(({ partedAt }) => partedAt !== undefined)) {
     const attribute = attributes[axis.source];
     const { peaks, ignorance: missing } = attribute;
     Object.assign(axis, axis.partedAt ? partsOf(attribute, axis.partedAt) : { peaks, missing });

@@ -1,4 +1,4 @@
-// Shows the decision: beliefs, the way through the trees, why, and what would change it.
+// Shows the decision: beliefs, the way through the parts, why, and what would change it.
 
 const MOST_REASONS = 8;
 const MOST_CHANGES = 5;

@@ -100,7 +100,7 @@ function wireHeatMap() {
   });
 }
 
-/** Show the rules of the trees that were chosen, or of all. */
+/** Show the rules of the parts that were chosen, or of all. */
 function wireRules() {
   const [list, button] = [byId("nodes"), byId("all-rules")];
   if (!button) return;

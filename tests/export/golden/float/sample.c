@@ -13,7 +13,42 @@
 #define SOLAH_NODE uint8_t
 #define SOLAH_INPUT int8_t
 #define SOLAH_REASON sample_reason
+#define SOLAH_LOSES
 #include "solah_float.h"
+
+/* Readings at which the scores of an attribute bend. */
+static const SOLAH_FLASH float knots[] = {
+    -1.0891653f, -0.6296781f, 1.2778909f, 2.0391877f, -1.4436764f, -0.27501845f, 0.51849866f,
+    2.1376703f, -1.0346731f, 0.8963099f, 3.5751402f, 1.0f, 2.5f, 7.0f, 8.0f, -2.7287328f,
+    -1.5772722f, -0.55046755f, -0.23823832f
+};
+
+/* The scores of readings: piece by piece the values at the left knot and the slopes, then the unknown. */
+static const SOLAH_FLASH float values[] = {
+    1.3052794f, 0.10894631f, -7.6189938f, -0.6126038f, -2.1955512f, -0.17253731f, 0.0f, 0.0f,
+    -2.1955512f, -0.17253731f, 0.9487268f, -0.43234468f, 1.110223e-16f, 5.551115e-17f,
+    -0.08740707f, -0.38402995f, 0.62410986f, 1.3987433f, 0.6419639f, 1.2506224f, 0.0f, 0.0f,
+    0.6419639f, 1.2506224f, -1.2064801f, -2.125879f, -6.938894e-17f, -6.938894e-17f,
+    -2.096056f, -6.9841537f, 1.1522939f, 3.731106f, 0.12900387f, 0.22054884f, -1.2441546f,
+    -1.2782569f, 2.220446e-16f, -2.4980018e-16f, -0.26025537f, -0.1170223f, 0.3851684f,
+    0.51386136f, 0.31749725f, 0.65376973f, 0.17548011f, -0.1876386f, 1.1071578f, -0.19060391f,
+    -1.2810446f, -0.30497608f, -1.9428903e-16f, -1.3877788e-16f, -0.070847005f, 0.047506563f,
+    -0.52558994f, -0.394875f, -0.6760431f, -0.40717643f, 0.0f, 0.0f, -0.6760431f, -0.40717643f,
+    8.452906f, 3.301684f, -5.551115e-17f, -4.510281e-17f, 0.53167546f, -1.7393161f,
+    -0.6240746f, 0.07700877f, 1.1547654f, 0.8918133f, 0.0f, 2.7755576e-17f
+};
+
+static const SOLAH_FLASH solah_curve curves[] = {
+    {0, 4, 0, 0}, /* x0 */
+    {1, 4, 4, 14}, /* x1 */
+    {3, 3, 8, 28}, /* x3 */
+    {4, 4, 11, 38}, /* x4 */
+    {5, 4, 15, 52}, /* x5 */
+};
+
+static const SOLAH_FLASH solah_table tables[] = {
+    {2, 3, 66}, /* x2 */
+};
 
 /* Tree 1. */
 static const SOLAH_FLASH solah_asked asked_1[] = {
@@ -21,84 +56,73 @@ static const SOLAH_FLASH solah_asked asked_1[] = {
     {SOLAH_READING, 1, 0},
 };
 static const SOLAH_FLASH SOLAH_NODE offset_1[] = {
-    0, 3, 8
+    0, 2, 4
 };
 static const SOLAH_FLASH SOLAH_INPUT split_1[] = {
-    0, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+    0, 1, 1, -1, -1, -1, -1
 };
 static const SOLAH_FLASH SOLAH_NODE child_1[] = {
-    1, 4, 9, 14, 1, 2, 14, 12, 8, 5, 11, 4, 13, 9, 6, 3, 10, 0, 7
+    1, 3, 5, 0, 3, 2, 1
 };
 static const SOLAH_FLASH float peak_1[] = {
-    -1.0891653f, -0.6296781f, 1.2778909f, -2.7503936f, -1.19407f, -0.025412036f, 0.76810503f,
-    2.3872766f
+    1.2778909f, 2.0391877f, 0.51849866f, 2.1376703f
 };
 static const SOLAH_FLASH float ignorance_1[] = {
-    0.6315393f, 0.17496984f, 0.19349085f, 0.026538812f, 0.1902191f, 0.09529755f, 0.1419558f,
-    0.54598874f
+    0.9896813f, 0.010318704f, 0.798997f, 0.201003f
 };
 static const SOLAH_FLASH float leaf_1[] = {
-    -1.8229626f, -3.598745f, -0.308448f, 1.057445f, -0.28813744f, -1.4862187f, -0.19121808f,
-    -1.8266945f, -0.08061057f, -2.1491718f, 0.5818749f, -0.5921024f, 0.6748774f, -1.241723f,
-    0.7700825f, -1.5696254f, 1.3517183f, -1.2369051f, 1.4217551f, -0.6028531f, 1.5143026f,
-    -2.109359f, 1.9373031f, -1.1011788f, 2.0112584f, 1.8256675f, 2.3348398f, 1.3226134f,
-    3.127996f, -0.24702328f
+    -0.42224026f, 0.49346364f, 0.19081229f, -0.97085685f, 1.428573f, -3.467673f, 1.6172295f,
+    -1.8077024f
 };
 
 /* Tree 2. */
 static const SOLAH_FLASH solah_asked asked_2[] = {
+    {SOLAH_READING, 1, 0},
     {SOLAH_STATE, 2, 0},
-    {SOLAH_READING, 3, 0},
 };
 static const SOLAH_FLASH SOLAH_NODE offset_2[] = {
-    0, 3, 8
+    0, 2, 5
 };
 static const SOLAH_FLASH SOLAH_INPUT split_2[] = {
-    0, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+    0, 1, 1, -1, -1, -1, -1, -1, -1
 };
 static const SOLAH_FLASH SOLAH_NODE child_2[] = {
-    1, 4, 9, 2, 10, 6, 9, 5, 7, 0, 8, 3, 4, 1
+    1, 3, 6, 0, 0, 1, 3, 3, 2
 };
 static const SOLAH_FLASH float peak_2[] = {
-    0.0f, 1.0f, 2.0f, -1.4953781f, -0.32116976f, 0.3772344f, 0.866408f, 2.8122737f
+    -1.4436764f, -0.27501845f, 0.0f, 1.0f, 2.0f
 };
 static const SOLAH_FLASH float ignorance_2[] = {
-    0.22964214f, 0.18519159f, 0.5851663f, 0.37837714f, 0.29044867f, 0.04884714f, 0.27502632f,
-    0.0073007382f
+    0.34180802f, 0.658192f, 0.15469384f, 0.5949817f, 0.2503245f
 };
 static const SOLAH_FLASH float leaf_2[] = {
-    -1.0705992f, -0.6559174f, -0.023483684f, -0.555894f, 0.11831451f, 0.4470925f, 0.49743915f,
-    0.81863654f, 0.49879292f, 0.22601233f, 0.56036925f, 0.38232562f, 0.6463658f, 0.023671575f,
-    0.7554733f, 0.2819102f, 0.78586435f, -0.31812328f, 0.8622054f, -0.9204076f, 1.2520947f,
-    1.3915819f
+    -2.8027964f, -2.1172457f, -1.0981648f, -1.6119639f, 1.0412098f, -0.14132299f, 1.2982856f,
+    1.4262248f
 };
 
 /* Tree 3. */
 static const SOLAH_FLASH solah_asked asked_3[] = {
+    {SOLAH_READING, 3, 0},
     {SOLAH_READING, 4, 0},
-    {SOLAH_READING, 5, 0},
 };
 static const SOLAH_FLASH SOLAH_NODE offset_3[] = {
-    0, 4, 9
+    0, 2, 6
 };
 static const SOLAH_FLASH SOLAH_INPUT split_3[] = {
-    0, -1, -1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+    0, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1
 };
 static const SOLAH_FLASH SOLAH_NODE child_3[] = {
-    1, 8, 7, 5, 10, 4, 3, 6, 9, 0, 11, 2, 1, 5, 10
+    1, 3, 7, 1, 2, 2, 2, 3, 0, 0, 0
 };
 static const SOLAH_FLASH float peak_3[] = {
-    1.0f, 2.5f, 7.0f, 8.0f, -1.2652609f, 0.002032942f, 0.67020833f, 2.3819952f, 3.4990876f
+    -1.0346731f, 0.8963099f, 1.0f, 2.5f, 7.0f, 8.0f
 };
 static const SOLAH_FLASH float ignorance_3[] = {
-    0.3649002f, 0.3220837f, 0.015941782f, 0.2970743f, 0.1811025f, 0.25438863f, 0.14293139f,
-    0.39531034f, 0.026267141f
+    0.017892897f, 0.9821071f, 0.38115987f, 0.29258475f, 0.049206384f, 0.27704898f
 };
 static const SOLAH_FLASH float leaf_3[] = {
-    -6.9755535f, -5.8485866f, -5.772458f, -10.031138f, -5.5310087f, -7.3258934f, -2.3838243f,
-    -0.035175167f, -2.2713177f, -3.338452f, -2.268329f, -4.70525f, -0.58275557f, -8.02243f,
-    -0.43776235f, -4.345652f, 0.28492534f, -4.8053555f, 1.0922084f, -4.7990565f, 4.3701835f,
-    8.141383f, 4.810605f, 3.0231526f
+    -1.2350612f, -1.1126963f, -0.054971438f, 1.260815f, 1.3079337f, 2.2118018f, 1.9675226f,
+    1.7181463f
 };
 
 static const SOLAH_FLASH solah_walk walks[] = {
@@ -108,29 +132,39 @@ static const SOLAH_FLASH solah_walk walks[] = {
 };
 
 static const SOLAH_FLASH float start_1[] = {
-    5.5576057f, 1.7589128f
+    1.166496f, 0.51667964f
 };
 
-/* How thresholds move the decision. */
-static const SOLAH_FLASH float preference[] = {
-    1.0877311f, 0.8752288f, 1.4013952f
+/* What is lost with each part of y that is unknown; the log shares of classes, and what the bias adds to them. */
+static const SOLAH_FLASH float lost_1[] = {
+    0.1512144f, 0.069931164f, 0.13823715f, 0.17070585f, 0.044018023f, 0.13379343f, 0.10594379f,
+    0.12793079f, 0.058225397f
+};
+static const SOLAH_FLASH float prior_1[] = {
+    0.08250284f, 0.40398368f, 1.0839932f, 0.11269592f
 };
 
 static const SOLAH_FLASH solah_stage stages[] = {
-    {start_1, 1, 0, 0, 0, 0, 0, 0, 3}, /* y */
+    {start_1, 1, 0, 0, 5, 0, 1, 0, 3, lost_1, prior_1, 20.600811f, 0}, /* y */
 };
 
-static solah_model model = {NULL, NULL, NULL, NULL, walks, stages, preference};
+static solah_model model = {knots, values, curves, tables, walks, stages, NULL};
 
 /* The rules of knots, of states and of nodes of trees. */
+static const SOLAH_FLASH uint16_t of_knots[] = {
+    0, 1, 1, 2, 3, 4, 4, 5, 9, 10, 11, 12, 13, 14, 15, 16, 17, 17, 18
+};
+static const SOLAH_FLASH uint16_t of_states[] = {
+    6, 7, 8
+};
 static const SOLAH_FLASH uint16_t of_nodes[] = {
-    0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0, 0, 0, 25, 15, 16, 17, 18,
-    19, 20, 21, 22, 23, 24, 0, 26, 27, 0, 0, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37
+    0, 0, 0, 19, 20, 21, 22, 0, 0, 0, 23, 23, 24, 25, 25, 26, 0, 0, 0, 27, 28, 28, 28, 29, 30,
+    30, 30
 };
 static const SOLAH_FLASH uint16_t first_node[] = {
-    0, 19, 33
+    0, 7, 16
 };
-static const SOLAH_FLASH solah_rules rules = {NULL, NULL, of_nodes, first_node};
+static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, of_nodes, first_node};
 
 int sample_decide(const float readings[SAMPLE_N_READINGS], float belief[SAMPLE_N_CLASSES])
 {
@@ -168,44 +202,37 @@ const char *sample_class_name(int place) { return solah_find_class_name(place); 
 
 static const SOLAH_FLASH char *solah_find_rule_text(int place)
 {
-    static const SOLAH_FLASH char text_0[] = "if x0 is low and x1 is low then y c2 0.82 of 3 rows; adds -0.25 for c0, -0.56 for c1, +0.81 for c2";
-    static const SOLAH_FLASH char text_1[] = "if x0 is low and x1 is low-or-medium then y c0 0.60 of 0.22 rows; adds +0.59 for c0, +0.30 for c1, -0.89 for c2";
-    static const SOLAH_FLASH char text_2[] = "if x0 is low and x1 is medium then y c1 0.80 of 3.4 rows; adds -0.96 for c0, +2.17 for c1, -1.21 for c2";
-    static const SOLAH_FLASH char text_3[] = "if x0 is low and x1 is medium-or-high then y c2 0.76 of 4.6 rows; adds -1.28 for c0, +0.73 for c1, +0.55 for c2";
-    static const SOLAH_FLASH char text_4[] = "if x0 is low and x1 is high then y c1 0.50 of 4.2 rows; adds -0.04 for c0, +1.31 for c1, -1.28 for c2";
-    static const SOLAH_FLASH char text_5[] = "if x0 is low-or-medium and x1 is low then y c2 0.38 of 4.4 rows; adds +0.00 for c0, +0.59 for c1, -0.59 for c2";
-    static const SOLAH_FLASH char text_6[] = "if x0 is low-or-medium and x1 is low-or-medium then y c1 0.63 of 3.3 rows; adds -0.28 for c0, +1.66 for c1, -1.38 for c2";
-    static const SOLAH_FLASH char text_7[] = "if x0 is low-or-medium and x1 is medium then y c0 0.65 of 1.3 rows; adds +0.74 for c0, +0.66 for c1, -1.41 for c2";
-    static const SOLAH_FLASH char text_8[] = "if x0 is low-or-medium and x1 is medium-or-high then y c2 0.59 of 3.9 rows; adds -1.22 for c0, +1.12 for c1, +0.10 for c2";
-    static const SOLAH_FLASH char text_9[] = "if x0 is low-or-medium and x1 is high then y c1 0.45 of 1.1 rows; adds -0.27 for c0, +1.15 for c1, -0.88 for c2";
-    static const SOLAH_FLASH char text_10[] = "if x0 is medium and x1 is low then y c0 0.44 of 4.2 rows; adds +0.19 for c0, +0.86 for c1, -1.05 for c2";
-    static const SOLAH_FLASH char text_11[] = "if x0 is medium and x1 is low-or-medium then y c0 0.63 of 0.41 rows; adds +0.67 for c0, +0.48 for c1, -1.15 for c2";
-    static const SOLAH_FLASH char text_12[] = "if x0 is medium and x1 is medium then y c1 0.60 of 4.1 rows; adds +0.20 for c0, +1.71 for c1, -1.91 for c2";
-    static const SOLAH_FLASH char text_13[] = "if x0 is medium and x1 is medium-or-high then y c0 0.91 of 0.91 rows; adds +1.81 for c0, -0.02 for c1, -1.79 for c2";
-    static const SOLAH_FLASH char text_14[] = "if x0 is medium and x1 is high then y c0 0.46 of 1.9 rows; adds +0.27 for c0, +1.04 for c1, -1.30 for c2";
-    static const SOLAH_FLASH char text_15[] = "if x2 is a and x3 is low then y c2 0.70 of 0.71 rows; adds -0.88 for c0, +0.37 for c1, +0.51 for c2";
-    static const SOLAH_FLASH char text_16[] = "if x2 is a and x3 is low-or-medium then y c1 0.59 of 3.7 rows; adds -0.22 for c0, +0.42 for c1, -0.20 for c2";
-    static const SOLAH_FLASH char text_17[] = "if x2 is a and x3 is medium then y c1 0.81 of 1 rows; adds +0.02 for c0, +0.88 for c1, -0.90 for c2";
-    static const SOLAH_FLASH char text_18[] = "if x2 is a and x3 is medium-or-high then y c1 0.39 of 2 rows; adds -0.31 for c0, +0.25 for c1, +0.07 for c2";
-    static const SOLAH_FLASH char text_19[] = "if x2 is a and x3 is high then y c1 0.58 of 1.2 rows; adds -0.35 for c0, +0.41 for c1, -0.06 for c2";
-    static const SOLAH_FLASH char text_20[] = "if x2 is b and x3 is low then y c0 0.90 of 4.2 rows; adds +0.58 for c0, -0.50 for c1, -0.08 for c2";
-    static const SOLAH_FLASH char text_21[] = "if x2 is b and x3 is low-or-medium then y c1 0.74 of 2 rows; adds -0.16 for c0, +0.63 for c1, -0.47 for c2";
-    static const SOLAH_FLASH char text_22[] = "if x2 is b and x3 is medium then y c2 0.71 of 4.9 rows; adds -0.44 for c0, +0.06 for c1, +0.38 for c2";
-    static const SOLAH_FLASH char text_23[] = "if x2 is b and x3 is medium-or-high then y c1 0.42 of 3.2 rows; adds -0.24 for c0, +0.26 for c1, -0.02 for c2";
-    static const SOLAH_FLASH char text_24[] = "if x2 is b and x3 is high then y c0 0.68 of 3.5 rows; adds +0.19 for c0, +0.17 for c1, -0.36 for c2";
-    static const SOLAH_FLASH char text_25[] = "if x2 is c then y c2 0.59 of 4.3 rows; adds -0.19 for c0, -0.07 for c1, +0.26 for c2";
-    static const SOLAH_FLASH char text_26[] = "if x4 is 1.0 then y c1 0.49 of 2.7 rows; adds +1.51 for c0, +1.79 for c1, -3.30 for c2";
-    static const SOLAH_FLASH char text_27[] = "if x4 is 2.5 then y c0 0.42 of 3.1 rows; adds +1.59 for c0, +1.16 for c1, -2.75 for c2";
-    static const SOLAH_FLASH char text_28[] = "if x4 is 7.0 and x5 is low then y c0 0.46 of 3.4 rows; adds +1.87 for c0, -0.40 for c1, -1.47 for c2";
-    static const SOLAH_FLASH char text_29[] = "if x4 is 7.0 and x5 is low-or-medium then y c2 0.79 of 2.9 rows; adds +0.81 for c0, -1.58 for c1, +0.77 for c2";
-    static const SOLAH_FLASH char text_30[] = "if x4 is 7.0 and x5 is medium then y c0 0.53 of 0.88 rows; adds +2.87 for c0, +2.29 for c1, -5.15 for c2";
-    static const SOLAH_FLASH char text_31[] = "if x4 is 7.0 and x5 is medium-or-high then y c1 0.59 of 4.8 rows; adds +1.24 for c0, +2.33 for c1, -3.56 for c2";
-    static const SOLAH_FLASH char text_32[] = "if x4 is 7.0 and x5 is high then y c0 0.80 of 0.86 rows; adds +4.27 for c0, -2.70 for c1, -1.57 for c2";
-    static const SOLAH_FLASH char text_33[] = "if x4 is 8.0 and x5 is low then y c2 0.62 of 2.6 rows; adds -2.61 for c0, +2.20 for c1, +0.41 for c2";
-    static const SOLAH_FLASH char text_34[] = "if x4 is 8.0 and x5 is low-or-medium then y c0 0.86 of 0.81 rows; adds +4.29 for c0, -1.25 for c1, -3.04 for c2";
-    static const SOLAH_FLASH char text_35[] = "if x4 is 8.0 and x5 is medium then y c0 0.93 of 3.6 rows; adds +5.27 for c0, -0.50 for c1, -4.76 for c2";
-    static const SOLAH_FLASH char text_36[] = "if x4 is 8.0 and x5 is medium-or-high then y c0 0.57 of 1.5 rows; adds +2.32 for c0, +0.06 for c1, -2.38 for c2";
-    static const SOLAH_FLASH char text_37[] = "if x4 is 8.0 and x5 is high then y c2 0.97 of 0.76 rows; adds -4.17 for c0, +0.20 for c1, +3.97 for c2";
+    static const SOLAH_FLASH char text_0[] = "if x0 is lowest then y c2 0.65 of 2.5 rows; adds -0.47 for c0, +0.83 for c1, -0.36 for c2";
+    static const SOLAH_FLASH char text_1[] = "if x0 is low then y c0 0.54 of 4.5 rows; adds +0.79 for c0, -1.41 for c1, +0.62 for c2";
+    static const SOLAH_FLASH char text_2[] = "if x0 is medium then y c2 0.66 of 2.2 rows; adds +0.66 for c0, -0.81 for c1, +0.16 for c2";
+    static const SOLAH_FLASH char text_3[] = "if x1 is lowest then y c2 0.64 of 0.13 rows; adds +0.16 for c0, +0.07 for c1, -0.23 for c2";
+    static const SOLAH_FLASH char text_4[] = "if x1 is low then y c1 0.71 of 1.4 rows; adds -0.63 for c0, +0.01 for c1, +0.62 for c2";
+    static const SOLAH_FLASH char text_5[] = "if x1 is medium then y c2 0.51 of 2.2 rows; adds +1.17 for c0, -0.14 for c1, -1.02 for c2";
+    static const SOLAH_FLASH char text_6[] = "if x2 is a then y c2 0.57 of 1.9 rows; adds +0.40 for c0, +0.93 for c1, -1.34 for c2";
+    static const SOLAH_FLASH char text_7[] = "if x2 is b then y c2 0.63 of 2.2 rows; adds +0.18 for c0, -0.44 for c1, +0.26 for c2";
+    static const SOLAH_FLASH char text_8[] = "if x2 is c then y c0 0.86 of 3.4 rows; adds -0.68 for c0, +0.47 for c1, +0.21 for c2";
+    static const SOLAH_FLASH char text_9[] = "if x3 is lowest then y c1 0.45 of 3.5 rows; adds +3.03 for c0, +0.93 for c1, -3.96 for c2";
+    static const SOLAH_FLASH char text_10[] = "if x3 is low then y c0 0.44 of 2.6 rows; adds -0.12 for c0, +0.01 for c1, +0.10 for c2";
+    static const SOLAH_FLASH char text_11[] = "if x3 is medium then y c0 0.63 of 0.48 rows; adds +2.14 for c0, -1.07 for c1, -1.07 for c2";
+    static const SOLAH_FLASH char text_12[] = "if x4 is 1.0 then y c1 0.56 of 2 rows; adds +0.13 for c0, -0.13 for c1, +0.01 for c2";
+    static const SOLAH_FLASH char text_13[] = "if x4 is 2.5 then y c2 0.81 of 4.7 rows; adds -0.32 for c0, -0.01 for c1, +0.33 for c2";
+    static const SOLAH_FLASH char text_14[] = "if x4 is 7.0 then y c2 0.54 of 1.1 rows; adds -0.31 for c0, +0.80 for c1, -0.50 for c2";
+    static const SOLAH_FLASH char text_15[] = "if x4 is 8.0 then y c1 0.63 of 4.9 rows; adds +0.22 for c0, +0.05 for c1, -0.27 for c2";
+    static const SOLAH_FLASH char text_16[] = "if x5 is lowest then y c0 0.66 of 3.2 rows; adds +0.01 for c0, -0.06 for c1, +0.06 for c2";
+    static const SOLAH_FLASH char text_17[] = "if x5 is low then y c0 0.78 of 1.9 rows; adds +0.36 for c0, -0.31 for c1, -0.05 for c2";
+    static const SOLAH_FLASH char text_18[] = "if x5 is medium then y c0 0.37 of 3.8 rows; adds -0.86 for c0, +1.10 for c1, -0.24 for c2";
+    static const SOLAH_FLASH char text_19[] = "if x0 is lowest or low and x1 is lowest or low then y c1 0.74 of 0.86 rows; adds -0.02 for c0, -0.45 for c1, +0.47 for c2";
+    static const SOLAH_FLASH char text_20[] = "if x0 is lowest or low and x1 is medium then y c1 0.40 of 2.6 rows; adds +0.06 for c0, +1.68 for c1, -1.74 for c2";
+    static const SOLAH_FLASH char text_21[] = "if x0 is medium and x1 is lowest or low then y c2 0.82 of 0.81 rows; adds +0.68 for c0, +2.11 for c1, -2.79 for c2";
+    static const SOLAH_FLASH char text_22[] = "if x0 is medium and x1 is medium then y c2 0.73 of 3.6 rows; adds +0.26 for c0, +0.45 for c1, -0.71 for c2";
+    static const SOLAH_FLASH char text_23[] = "if x1 is lowest and x2 is a or b then y c0 0.46 of 2 rows; adds +1.64 for c0, -1.16 for c1, -0.48 for c2";
+    static const SOLAH_FLASH char text_24[] = "if x1 is lowest and x2 is c then y c2 0.79 of 0.2 rows; adds +0.90 for c0, -0.19 for c1, -0.71 for c2";
+    static const SOLAH_FLASH char text_25[] = "if x1 is low or medium and x2 is a or b then y c0 0.53 of 0.5 rows; adds -0.91 for c0, +0.39 for c1, +0.52 for c2";
+    static const SOLAH_FLASH char text_26[] = "if x1 is low or medium and x2 is c then y c1 0.59 of 1.2 rows; adds -0.30 for c0, +0.74 for c1, -0.44 for c2";
+    static const SOLAH_FLASH char text_27[] = "if x3 is lowest and x4 is 1.0 then y c0 0.58 of 3.4 rows; adds -0.40 for c0, -0.46 for c1, +0.86 for c2";
+    static const SOLAH_FLASH char text_28[] = "if x3 is lowest and x4 is at least 2.5 then y c1 0.55 of 3.5 rows; adds -1.17 for c0, +0.13 for c1, +1.04 for c2";
+    static const SOLAH_FLASH char text_29[] = "if x3 is low or medium and x4 is 1.0 then y c0 0.79 of 0.9 rows; adds -1.23 for c0, +0.74 for c1, +0.49 for c2";
+    static const SOLAH_FLASH char text_30[] = "if x3 is low or medium and x4 is at least 2.5 then y c2 0.44 of 0.22 rows; adds +0.78 for c0, -0.45 for c1, -0.33 for c2";
     static const SOLAH_FLASH char none[] = "";
     static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
         text_0,
@@ -239,16 +266,9 @@ static const SOLAH_FLASH char *solah_find_rule_text(int place)
         text_28,
         text_29,
         text_30,
-        text_31,
-        text_32,
-        text_33,
-        text_34,
-        text_35,
-        text_36,
-        text_37,
         none,
     };
-    return texts[(place >= 0 && place < 38) ? place : 38];
+    return texts[(place >= 0 && place < 31) ? place : 31];
 }
 
 size_t sample_copy_rule_text(int place, char *text, size_t size)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
  *
- * Model f536469489e83b86, written by solah 0.1.0. Do not edit; write it again from the model.
+ * Model 5456c12fd13c156f, written by solah 0.1.0. Do not edit; write it again from the model.
  * Compile shaken.c with -ffp-contract=off: then every target decides alike, bit for bit.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile shaken.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
@@ -107,7 +107,7 @@ int shaken_push(shaken_signals *signals, const float sample[SHAKEN_N_SAMPLES]);
 void shaken_measure(const shaken_signals *signals, float readings[SHAKEN_N_READINGS]);
 
 /* The hash of the model document. */
-#define SHAKEN_MODEL "f536469489e83b86"
+#define SHAKEN_MODEL "5456c12fd13c156f"
 
 #ifdef __cplusplus
 }

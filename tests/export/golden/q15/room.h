@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
  *
- * Model bfa98d86ab36548e, written by solah 0.1.0. Do not edit; write it again from the model.
+ * Model 117cddbc1b3fdf97, written by solah 0.1.0. Do not edit; write it again from the model.
  * Integers only: every target decides alike.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile room.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
@@ -127,7 +127,7 @@ void room_settle_start(room_state *state);
 int room_judge(room_state *state, const int32_t readings[ROOM_N_READINGS], uint16_t belief[ROOM_N_CLASSES], room_verdict *verdict);
 
 /* The hash of the model document. */
-#define ROOM_MODEL "bfa98d86ab36548e"
+#define ROOM_MODEL "117cddbc1b3fdf97"
 
 #ifdef __cplusplus
 }

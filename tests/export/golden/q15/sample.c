@@ -13,7 +13,37 @@
 #define SOLAH_NODE uint8_t
 #define SOLAH_INPUT int8_t
 #define SOLAH_REASON sample_reason
+#define SOLAH_LOSES
 #include "solah_fixed.h"
+
+/* Readings at which the scores of an attribute bend. */
+static const SOLAH_FLASH int16_t knots[] = {
+    -8922, -5158, 10468, 16705, -11827, -2253, 4248, 17512, -8476, 7343, 29288, 2048, 5120,
+    14336, 16384, -22354, -12921, -4509, -1952
+};
+
+/* The scores of readings: piece by piece how far to shift, the values at the left knot and the slopes,
+ * then the unknown. */
+static const SOLAH_FLASH int16_t values[] = {
+    13, 5346, 446, -31208, -2509, 24, -8993, -707, 0, 0, 16, -8993, -707, 31082, -14164, 0, 0,
+    15, -358, -1573, 10223, 22918, 24, 2629, 5123, 0, 0, 14, 2629, 5123, -9883, -17417, 0, 0,
+    14, -8585, -28607, 9438, 30564, 15, 528, 903, -20384, -20942, 0, 0, 14, -1066, -479, 12619,
+    16837, 16, 1300, 2678, 23004, -24597, 13, 4535, -781, -20988, -4996, 0, 0, 16, -290, 195,
+    -17223, -12943, 24, -2769, -1668, 0, 0, 12, -2769, -1668, 17316, 6765, 0, 0, 2178, -7124,
+    -2556, 315, 4730, 3653, 0, 0
+};
+
+static const SOLAH_FLASH solah_curve curves[] = {
+    {0, 4, 0, 0}, /* x0 */
+    {1, 4, 4, 17}, /* x1 */
+    {3, 3, 8, 34}, /* x3 */
+    {4, 4, 11, 46}, /* x4 */
+    {5, 4, 15, 63}, /* x5 */
+};
+
+static const SOLAH_FLASH solah_table tables[] = {
+    {2, 3, 80}, /* x2 */
+};
 
 /* Tree 1. */
 static const SOLAH_FLASH solah_asked asked_1[] = {
@@ -21,92 +51,88 @@ static const SOLAH_FLASH solah_asked asked_1[] = {
     {SOLAH_READING, 1, 0},
 };
 static const SOLAH_FLASH SOLAH_NODE offset_1[] = {
-    0, 3, 8
+    0, 2, 4
 };
 static const SOLAH_FLASH SOLAH_INPUT split_1[] = {
-    0, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+    0, 1, 1, -1, -1, -1, -1
 };
 static const SOLAH_FLASH SOLAH_NODE child_1[] = {
-    1, 4, 9, 14, 1, 2, 14, 12, 8, 5, 11, 4, 13, 9, 6, 3, 10, 0, 7
+    1, 3, 5, 0, 3, 2, 1
 };
 static const SOLAH_FLASH int16_t peak_1[] = {
-    -17845, -10317, 20937, -22531, -9782, -208, 6292, 19557
+    10468, 16705, 4248, 17512
 };
 static const SOLAH_FLASH uint16_t inverse_1[] = {
-    35658, 34355, 0, 42110, 56075, 41297, 40472, 0
+    43039, 0, 40475, 0
 };
 static const SOLAH_FLASH uint8_t shift_1[] = {
-    13, 15, 0, 14, 14, 13, 14, 0
+    13, 0, 14, 0
 };
 static const SOLAH_FLASH uint16_t ignorance_1[] = {
-    20695, 5733, 6340, 870, 6233, 3123, 4652, 17890
+    32430, 338, 26182, 6586
 };
 static const SOLAH_FLASH int16_t leaf_1[] = {
-    -3733, -7370, -632, 2166, -590, -3044, -392, -3741, -165, -4402, 1192, -1213, 1382, -2543,
-    1577, -3215, 2768, -2533, 2912, -1235, 3101, -4320, 3968, -2255, 4119, 3739, 4782, 2709,
-    6406, -506
+    -1729, 2021, 782, -3977, 5851, -14204, 6624, -7404
 };
 
 /* Tree 2. */
 static const SOLAH_FLASH solah_asked asked_2[] = {
+    {SOLAH_READING, 1, 0},
     {SOLAH_STATE, 2, 0},
-    {SOLAH_READING, 3, 0},
 };
 static const SOLAH_FLASH SOLAH_NODE offset_2[] = {
-    0, 3, 8
+    0, 2, 5
 };
 static const SOLAH_FLASH SOLAH_INPUT split_2[] = {
-    0, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+    0, 1, 1, -1, -1, -1, -1, -1, -1
 };
 static const SOLAH_FLASH SOLAH_NODE child_2[] = {
-    1, 4, 9, 2, 10, 6, 9, 5, 7, 0, 8, 3, 4, 1
+    1, 3, 6, 0, 0, 1, 3, 3, 2
 };
 static const SOLAH_FLASH int16_t peak_2[] = {
-    0, 1, 2, -12250, -2631, 3090, 7098, 23038
+    -11827, -2253, 0, 1, 2
 };
 static const SOLAH_FLASH uint16_t inverse_2[] = {
-    32768, 32768, 0, 55813, 46921, 33487, 33680, 0
+    56075, 0, 32768, 32768, 0
 };
 static const SOLAH_FLASH uint8_t shift_2[] = {
-    0, 0, 0, 14, 13, 12, 14, 0
+    14, 0, 0, 0, 0
 };
 static const SOLAH_FLASH uint16_t ignorance_2[] = {
-    7525, 6068, 19175, 12399, 9517, 1601, 9012, 239
+    11200, 21568, 5069, 19496, 8203
 };
 static const SOLAH_FLASH int16_t leaf_2[] = {
-    -2193, -1343, -48, -1138, 242, 916, 1019, 1677, 1022, 463, 1148, 783, 1324, 48, 1547, 577,
-    1609, -652, 1766, -1885, 2564, 2850
+    -11480, -8672, -4498, -6603, 4265, -579, 5318, 5842
 };
 
 /* Tree 3. */
 static const SOLAH_FLASH solah_asked asked_3[] = {
+    {SOLAH_READING, 3, 0},
     {SOLAH_READING, 4, 0},
-    {SOLAH_READING, 5, 0},
 };
 static const SOLAH_FLASH SOLAH_NODE offset_3[] = {
-    0, 4, 9
+    0, 2, 6
 };
 static const SOLAH_FLASH SOLAH_INPUT split_3[] = {
-    0, -1, -1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+    0, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1
 };
 static const SOLAH_FLASH SOLAH_NODE child_3[] = {
-    1, 8, 7, 5, 10, 4, 3, 6, 9, 0, 11, 2, 1, 5, 10
+    1, 3, 7, 1, 2, 2, 2, 3, 0, 0, 0
 };
 static const SOLAH_FLASH int16_t peak_3[] = {
-    2048, 5120, 14336, 16384, -10365, 17, 5490, 19513, 28665
+    -8476, 7343, 2048, 5120, 14336, 16384
 };
 static const SOLAH_FLASH uint16_t inverse_3[] = {
-    43690, 58254, 32768, 0, 51711, 49047, 38285, 58661, 0
+    33938, 0, 43690, 58254, 32768, 0
 };
 static const SOLAH_FLASH uint8_t shift_3[] = {
-    12, 14, 11, 0, 14, 13, 14, 14, 0
+    14, 0, 12, 14, 11, 0
 };
 static const SOLAH_FLASH uint16_t ignorance_3[] = {
-    11957, 10554, 522, 9735, 5934, 8336, 4684, 12953, 861
+    586, 32182, 12491, 9587, 1612, 9078
 };
 static const SOLAH_FLASH int16_t leaf_3[] = {
-    -14286, -11978, -11822, -20544, -11328, -15003, -4882, -72, -4652, -6837, -4646, -9636,
-    -1193, -16430, -897, -8900, 584, -9841, 2237, -9828, 8950, 16674, 9852, 6191
+    -5059, -4558, -225, 5164, 5357, 9060, 8059, 7038
 };
 
 static const SOLAH_FLASH solah_walk walks[] = {
@@ -116,29 +142,38 @@ static const SOLAH_FLASH solah_walk walks[] = {
 };
 
 static const SOLAH_FLASH int32_t start_1[] = {
-    11382, 3602
+    4778, 2116
 };
 
-/* How thresholds move the decision. */
-static const SOLAH_FLASH int32_t preference[] = {
-    2228, 1792, 2870
+/* What is lost with each part of y that is unknown; the log shares of classes, and what the bias adds to them. */
+static const SOLAH_FLASH uint16_t lost_1[] = {
+    4955, 2292, 4530, 5593, 1442, 4384, 3472, 4192, 1908
+};
+static const SOLAH_FLASH int32_t prior_1[] = {
+    338, 1655, 4440, 462
 };
 
 static const SOLAH_FLASH solah_stage stages[] = {
-    {start_1, 1, 11, 0, 0, 0, 0, 0, 3}, /* y */
+    {start_1, 1, 12, 0, 5, 0, 1, 0, 3, lost_1, prior_1, 42190, 14}, /* y */
 };
 
-static solah_model model = {NULL, NULL, NULL, NULL, NULL, walks, stages, preference};
+static solah_model model = {NULL, knots, values, curves, tables, walks, stages, NULL};
 
 /* The rules of knots, of states and of nodes of trees. */
+static const SOLAH_FLASH uint16_t of_knots[] = {
+    0, 1, 1, 2, 3, 4, 4, 5, 9, 10, 11, 12, 13, 14, 15, 16, 17, 17, 18
+};
+static const SOLAH_FLASH uint16_t of_states[] = {
+    6, 7, 8
+};
 static const SOLAH_FLASH uint16_t of_nodes[] = {
-    0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0, 0, 0, 25, 15, 16, 17, 18,
-    19, 20, 21, 22, 23, 24, 0, 26, 27, 0, 0, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37
+    0, 0, 0, 19, 20, 21, 22, 0, 0, 0, 23, 23, 24, 25, 25, 26, 0, 0, 0, 27, 28, 28, 28, 29, 30,
+    30, 30
 };
 static const SOLAH_FLASH uint16_t first_node[] = {
-    0, 19, 33
+    0, 7, 16
 };
-static const SOLAH_FLASH solah_rules rules = {NULL, NULL, of_nodes, first_node};
+static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, of_nodes, first_node};
 
 int sample_decide(const int32_t readings[SAMPLE_N_READINGS], uint16_t belief[SAMPLE_N_CLASSES])
 {
@@ -176,44 +211,37 @@ const char *sample_class_name(int place) { return solah_find_class_name(place); 
 
 static const SOLAH_FLASH char *solah_find_rule_text(int place)
 {
-    static const SOLAH_FLASH char text_0[] = "if x0 is low and x1 is low then y c2 0.82 of 3 rows; adds -0.25 for c0, -0.56 for c1, +0.81 for c2";
-    static const SOLAH_FLASH char text_1[] = "if x0 is low and x1 is low-or-medium then y c0 0.60 of 0.22 rows; adds +0.59 for c0, +0.30 for c1, -0.89 for c2";
-    static const SOLAH_FLASH char text_2[] = "if x0 is low and x1 is medium then y c1 0.80 of 3.4 rows; adds -0.96 for c0, +2.17 for c1, -1.21 for c2";
-    static const SOLAH_FLASH char text_3[] = "if x0 is low and x1 is medium-or-high then y c2 0.76 of 4.6 rows; adds -1.28 for c0, +0.73 for c1, +0.55 for c2";
-    static const SOLAH_FLASH char text_4[] = "if x0 is low and x1 is high then y c1 0.50 of 4.2 rows; adds -0.04 for c0, +1.31 for c1, -1.28 for c2";
-    static const SOLAH_FLASH char text_5[] = "if x0 is low-or-medium and x1 is low then y c2 0.38 of 4.4 rows; adds +0.00 for c0, +0.59 for c1, -0.59 for c2";
-    static const SOLAH_FLASH char text_6[] = "if x0 is low-or-medium and x1 is low-or-medium then y c1 0.63 of 3.3 rows; adds -0.28 for c0, +1.66 for c1, -1.38 for c2";
-    static const SOLAH_FLASH char text_7[] = "if x0 is low-or-medium and x1 is medium then y c0 0.65 of 1.3 rows; adds +0.74 for c0, +0.66 for c1, -1.41 for c2";
-    static const SOLAH_FLASH char text_8[] = "if x0 is low-or-medium and x1 is medium-or-high then y c2 0.59 of 3.9 rows; adds -1.22 for c0, +1.12 for c1, +0.10 for c2";
-    static const SOLAH_FLASH char text_9[] = "if x0 is low-or-medium and x1 is high then y c1 0.45 of 1.1 rows; adds -0.27 for c0, +1.15 for c1, -0.88 for c2";
-    static const SOLAH_FLASH char text_10[] = "if x0 is medium and x1 is low then y c0 0.44 of 4.2 rows; adds +0.19 for c0, +0.86 for c1, -1.05 for c2";
-    static const SOLAH_FLASH char text_11[] = "if x0 is medium and x1 is low-or-medium then y c0 0.63 of 0.41 rows; adds +0.67 for c0, +0.48 for c1, -1.15 for c2";
-    static const SOLAH_FLASH char text_12[] = "if x0 is medium and x1 is medium then y c1 0.60 of 4.1 rows; adds +0.20 for c0, +1.71 for c1, -1.91 for c2";
-    static const SOLAH_FLASH char text_13[] = "if x0 is medium and x1 is medium-or-high then y c0 0.91 of 0.91 rows; adds +1.81 for c0, -0.02 for c1, -1.79 for c2";
-    static const SOLAH_FLASH char text_14[] = "if x0 is medium and x1 is high then y c0 0.46 of 1.9 rows; adds +0.27 for c0, +1.04 for c1, -1.30 for c2";
-    static const SOLAH_FLASH char text_15[] = "if x2 is a and x3 is low then y c2 0.70 of 0.71 rows; adds -0.88 for c0, +0.37 for c1, +0.51 for c2";
-    static const SOLAH_FLASH char text_16[] = "if x2 is a and x3 is low-or-medium then y c1 0.59 of 3.7 rows; adds -0.22 for c0, +0.42 for c1, -0.20 for c2";
-    static const SOLAH_FLASH char text_17[] = "if x2 is a and x3 is medium then y c1 0.81 of 1 rows; adds +0.02 for c0, +0.88 for c1, -0.90 for c2";
-    static const SOLAH_FLASH char text_18[] = "if x2 is a and x3 is medium-or-high then y c1 0.39 of 2 rows; adds -0.31 for c0, +0.25 for c1, +0.07 for c2";
-    static const SOLAH_FLASH char text_19[] = "if x2 is a and x3 is high then y c1 0.58 of 1.2 rows; adds -0.35 for c0, +0.41 for c1, -0.06 for c2";
-    static const SOLAH_FLASH char text_20[] = "if x2 is b and x3 is low then y c0 0.90 of 4.2 rows; adds +0.58 for c0, -0.50 for c1, -0.08 for c2";
-    static const SOLAH_FLASH char text_21[] = "if x2 is b and x3 is low-or-medium then y c1 0.74 of 2 rows; adds -0.16 for c0, +0.63 for c1, -0.47 for c2";
-    static const SOLAH_FLASH char text_22[] = "if x2 is b and x3 is medium then y c2 0.71 of 4.9 rows; adds -0.44 for c0, +0.06 for c1, +0.38 for c2";
-    static const SOLAH_FLASH char text_23[] = "if x2 is b and x3 is medium-or-high then y c1 0.42 of 3.2 rows; adds -0.24 for c0, +0.26 for c1, -0.02 for c2";
-    static const SOLAH_FLASH char text_24[] = "if x2 is b and x3 is high then y c0 0.68 of 3.5 rows; adds +0.19 for c0, +0.17 for c1, -0.36 for c2";
-    static const SOLAH_FLASH char text_25[] = "if x2 is c then y c2 0.59 of 4.3 rows; adds -0.19 for c0, -0.07 for c1, +0.26 for c2";
-    static const SOLAH_FLASH char text_26[] = "if x4 is 1.0 then y c1 0.49 of 2.7 rows; adds +1.51 for c0, +1.79 for c1, -3.30 for c2";
-    static const SOLAH_FLASH char text_27[] = "if x4 is 2.5 then y c0 0.42 of 3.1 rows; adds +1.59 for c0, +1.16 for c1, -2.75 for c2";
-    static const SOLAH_FLASH char text_28[] = "if x4 is 7.0 and x5 is low then y c0 0.46 of 3.4 rows; adds +1.87 for c0, -0.40 for c1, -1.47 for c2";
-    static const SOLAH_FLASH char text_29[] = "if x4 is 7.0 and x5 is low-or-medium then y c2 0.79 of 2.9 rows; adds +0.81 for c0, -1.58 for c1, +0.77 for c2";
-    static const SOLAH_FLASH char text_30[] = "if x4 is 7.0 and x5 is medium then y c0 0.53 of 0.88 rows; adds +2.87 for c0, +2.29 for c1, -5.15 for c2";
-    static const SOLAH_FLASH char text_31[] = "if x4 is 7.0 and x5 is medium-or-high then y c1 0.59 of 4.8 rows; adds +1.24 for c0, +2.33 for c1, -3.56 for c2";
-    static const SOLAH_FLASH char text_32[] = "if x4 is 7.0 and x5 is high then y c0 0.80 of 0.86 rows; adds +4.27 for c0, -2.70 for c1, -1.57 for c2";
-    static const SOLAH_FLASH char text_33[] = "if x4 is 8.0 and x5 is low then y c2 0.62 of 2.6 rows; adds -2.61 for c0, +2.20 for c1, +0.41 for c2";
-    static const SOLAH_FLASH char text_34[] = "if x4 is 8.0 and x5 is low-or-medium then y c0 0.86 of 0.81 rows; adds +4.29 for c0, -1.25 for c1, -3.04 for c2";
-    static const SOLAH_FLASH char text_35[] = "if x4 is 8.0 and x5 is medium then y c0 0.93 of 3.6 rows; adds +5.27 for c0, -0.50 for c1, -4.76 for c2";
-    static const SOLAH_FLASH char text_36[] = "if x4 is 8.0 and x5 is medium-or-high then y c0 0.57 of 1.5 rows; adds +2.32 for c0, +0.06 for c1, -2.38 for c2";
-    static const SOLAH_FLASH char text_37[] = "if x4 is 8.0 and x5 is high then y c2 0.97 of 0.76 rows; adds -4.17 for c0, +0.20 for c1, +3.97 for c2";
+    static const SOLAH_FLASH char text_0[] = "if x0 is lowest then y c2 0.65 of 2.5 rows; adds -0.47 for c0, +0.83 for c1, -0.36 for c2";
+    static const SOLAH_FLASH char text_1[] = "if x0 is low then y c0 0.54 of 4.5 rows; adds +0.79 for c0, -1.41 for c1, +0.62 for c2";
+    static const SOLAH_FLASH char text_2[] = "if x0 is medium then y c2 0.66 of 2.2 rows; adds +0.66 for c0, -0.81 for c1, +0.16 for c2";
+    static const SOLAH_FLASH char text_3[] = "if x1 is lowest then y c2 0.64 of 0.13 rows; adds +0.16 for c0, +0.07 for c1, -0.23 for c2";
+    static const SOLAH_FLASH char text_4[] = "if x1 is low then y c1 0.71 of 1.4 rows; adds -0.63 for c0, +0.01 for c1, +0.62 for c2";
+    static const SOLAH_FLASH char text_5[] = "if x1 is medium then y c2 0.51 of 2.2 rows; adds +1.17 for c0, -0.14 for c1, -1.02 for c2";
+    static const SOLAH_FLASH char text_6[] = "if x2 is a then y c2 0.57 of 1.9 rows; adds +0.40 for c0, +0.93 for c1, -1.34 for c2";
+    static const SOLAH_FLASH char text_7[] = "if x2 is b then y c2 0.63 of 2.2 rows; adds +0.18 for c0, -0.44 for c1, +0.26 for c2";
+    static const SOLAH_FLASH char text_8[] = "if x2 is c then y c0 0.86 of 3.4 rows; adds -0.68 for c0, +0.47 for c1, +0.21 for c2";
+    static const SOLAH_FLASH char text_9[] = "if x3 is lowest then y c1 0.45 of 3.5 rows; adds +3.03 for c0, +0.93 for c1, -3.96 for c2";
+    static const SOLAH_FLASH char text_10[] = "if x3 is low then y c0 0.44 of 2.6 rows; adds -0.12 for c0, +0.01 for c1, +0.10 for c2";
+    static const SOLAH_FLASH char text_11[] = "if x3 is medium then y c0 0.63 of 0.48 rows; adds +2.14 for c0, -1.07 for c1, -1.07 for c2";
+    static const SOLAH_FLASH char text_12[] = "if x4 is 1.0 then y c1 0.56 of 2 rows; adds +0.13 for c0, -0.13 for c1, +0.01 for c2";
+    static const SOLAH_FLASH char text_13[] = "if x4 is 2.5 then y c2 0.81 of 4.7 rows; adds -0.32 for c0, -0.01 for c1, +0.33 for c2";
+    static const SOLAH_FLASH char text_14[] = "if x4 is 7.0 then y c2 0.54 of 1.1 rows; adds -0.31 for c0, +0.80 for c1, -0.50 for c2";
+    static const SOLAH_FLASH char text_15[] = "if x4 is 8.0 then y c1 0.63 of 4.9 rows; adds +0.22 for c0, +0.05 for c1, -0.27 for c2";
+    static const SOLAH_FLASH char text_16[] = "if x5 is lowest then y c0 0.66 of 3.2 rows; adds +0.01 for c0, -0.06 for c1, +0.06 for c2";
+    static const SOLAH_FLASH char text_17[] = "if x5 is low then y c0 0.78 of 1.9 rows; adds +0.36 for c0, -0.31 for c1, -0.05 for c2";
+    static const SOLAH_FLASH char text_18[] = "if x5 is medium then y c0 0.37 of 3.8 rows; adds -0.86 for c0, +1.10 for c1, -0.24 for c2";
+    static const SOLAH_FLASH char text_19[] = "if x0 is lowest or low and x1 is lowest or low then y c1 0.74 of 0.86 rows; adds -0.02 for c0, -0.45 for c1, +0.47 for c2";
+    static const SOLAH_FLASH char text_20[] = "if x0 is lowest or low and x1 is medium then y c1 0.40 of 2.6 rows; adds +0.06 for c0, +1.68 for c1, -1.74 for c2";
+    static const SOLAH_FLASH char text_21[] = "if x0 is medium and x1 is lowest or low then y c2 0.82 of 0.81 rows; adds +0.68 for c0, +2.11 for c1, -2.79 for c2";
+    static const SOLAH_FLASH char text_22[] = "if x0 is medium and x1 is medium then y c2 0.73 of 3.6 rows; adds +0.26 for c0, +0.45 for c1, -0.71 for c2";
+    static const SOLAH_FLASH char text_23[] = "if x1 is lowest and x2 is a or b then y c0 0.46 of 2 rows; adds +1.64 for c0, -1.16 for c1, -0.48 for c2";
+    static const SOLAH_FLASH char text_24[] = "if x1 is lowest and x2 is c then y c2 0.79 of 0.2 rows; adds +0.90 for c0, -0.19 for c1, -0.71 for c2";
+    static const SOLAH_FLASH char text_25[] = "if x1 is low or medium and x2 is a or b then y c0 0.53 of 0.5 rows; adds -0.91 for c0, +0.39 for c1, +0.52 for c2";
+    static const SOLAH_FLASH char text_26[] = "if x1 is low or medium and x2 is c then y c1 0.59 of 1.2 rows; adds -0.30 for c0, +0.74 for c1, -0.44 for c2";
+    static const SOLAH_FLASH char text_27[] = "if x3 is lowest and x4 is 1.0 then y c0 0.58 of 3.4 rows; adds -0.40 for c0, -0.46 for c1, +0.86 for c2";
+    static const SOLAH_FLASH char text_28[] = "if x3 is lowest and x4 is at least 2.5 then y c1 0.55 of 3.5 rows; adds -1.17 for c0, +0.13 for c1, +1.04 for c2";
+    static const SOLAH_FLASH char text_29[] = "if x3 is low or medium and x4 is 1.0 then y c0 0.79 of 0.9 rows; adds -1.23 for c0, +0.74 for c1, +0.49 for c2";
+    static const SOLAH_FLASH char text_30[] = "if x3 is low or medium and x4 is at least 2.5 then y c2 0.44 of 0.22 rows; adds +0.78 for c0, -0.45 for c1, -0.33 for c2";
     static const SOLAH_FLASH char none[] = "";
     static const SOLAH_FLASH char *const SOLAH_FLASH texts[] = {
         text_0,
@@ -247,16 +275,9 @@ static const SOLAH_FLASH char *solah_find_rule_text(int place)
         text_28,
         text_29,
         text_30,
-        text_31,
-        text_32,
-        text_33,
-        text_34,
-        text_35,
-        text_36,
-        text_37,
         none,
     };
-    return texts[(place >= 0 && place < 38) ? place : 38];
+    return texts[(place >= 0 && place < 31) ? place : 31];
 }
 
 size_t sample_copy_rule_text(int place, char *text, size_t size)

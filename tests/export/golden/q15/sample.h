@@ -3,13 +3,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
  *
- * Model e9e419620c0c4c3b, written by solah 0.1.0. Do not edit; write it again from the model.
+ * Model d9a9b5565d446534, written by solah 0.1.0. Do not edit; write it again from the model.
  * Integers only: every target decides alike.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile sample.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
  * No malloc, no libm, no recursion, no static RAM.
- * On a Cortex-M0+ (-Os) a decision takes about 1,494 bytes of flash, 582 of them tables, at the most
- * 220 bytes of stack, and up to about 6,434 instructions, whichever readings are known.
+ * On a Cortex-M0+ (-Os) a decision takes about 2,224 bytes of flash, 622 of them tables, at the most
+ * 232 bytes of stack, and up to about 4,476 instructions, whichever readings are known.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
@@ -25,12 +25,12 @@ extern "C" {
 
 /* The readings, in this order. INT32_MIN (or a code that is none) stands for an unknown one. */
 enum {
-    SAMPLE_READING_X0, /* x0: a number, learnt from -1.08917 to 1.27789 */
-    SAMPLE_READING_X1, /* x1: a number, learnt from -2.75039 to 2.38728 */
+    SAMPLE_READING_X0, /* x0: a number, learnt from -1.08917 to 2.03919 */
+    SAMPLE_READING_X1, /* x1: a number, learnt from -1.44368 to 2.13767 */
     SAMPLE_READING_X2, /* x2: a code: 0 = a, 1 = b, 2 = c */
-    SAMPLE_READING_X3, /* x3: a number, learnt from -1.49538 to 2.81227 */
+    SAMPLE_READING_X3, /* x3: a number, learnt from -1.03467 to 3.57514 */
     SAMPLE_READING_X4, /* x4: a number, learnt from 1 to 8 */
-    SAMPLE_READING_X5, /* x5: a number, learnt from -1.26526 to 3.49909 */
+    SAMPLE_READING_X5, /* x5: a number, learnt from -2.72873 to -0.238238 */
     SAMPLE_N_READINGS
 };
 
@@ -43,7 +43,7 @@ enum {
 
 /* A reading is an integer: solah_reading_of(value, bits), which multiplies a value by two to the power
  * of these bits, and rounds it; NaN is unknown. A code is taken as it is. */
-#define SAMPLE_BITS_X0 (14)
+#define SAMPLE_BITS_X0 (13)
 #define SAMPLE_BITS_X1 (13)
 #define SAMPLE_BITS_X3 (13)
 #define SAMPLE_BITS_X4 (11)
@@ -73,7 +73,7 @@ const char *sample_class_name(int place);
 
 /* A rule that supports a decision, and by how much: what it adds to the lead over the next best class, in evidence, times two
  * to the power of SAMPLE_AMOUNT_BITS; see solah_value_of. */
-#define SAMPLE_AMOUNT_BITS (11)
+#define SAMPLE_AMOUNT_BITS (12)
 typedef struct {
     uint16_t rule;
     int32_t amount;
@@ -84,7 +84,7 @@ int sample_why(const int32_t readings[SAMPLE_N_READINGS], sample_reason *reasons
 
 /* Copy a rule as a sentence, in UTF-8, to where there is room for so many bytes, cut if need be: return its
  * whole length. The linker leaves sentences out of firmware that asks for none. */
-#define SAMPLE_N_RULES 38
+#define SAMPLE_N_RULES 31
 #define SAMPLE_RULE_TEXT_SIZE 122
 size_t sample_copy_rule_text(int rule, char *text, size_t size);
 #ifndef __AVR__
@@ -92,7 +92,7 @@ const char *sample_rule_text(int rule);
 #endif
 
 /* The hash of the model document. */
-#define SAMPLE_MODEL "e9e419620c0c4c3b"
+#define SAMPLE_MODEL "d9a9b5565d446534"
 
 #ifdef __cplusplus
 }

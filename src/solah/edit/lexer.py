@@ -1,0 +1,240 @@
+"""Cuts the text of rules into tokens, and walks over them with errors that say where."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from solah.exceptions import RuleTextError, did_you_mean, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_TOKEN = re.compile(
+    r"""
+      (?P<blank>   [^\S\n]+ )
+    | (?P<comment> \#[^\n]* )
+    | (?P<line>    \n )
+    | (?P<comma>   , )
+    | (?P<bar>     \| )
+    | (?P<colon>   : )
+    | (?P<joint>   -or- )
+    | (?P<number>  [+-]?(?: [0-9]+(?:\.[0-9]*)? | \.[0-9]+ )(?:[eE][+-]?[0-9]+)?
+                   (?! (?!-or-)[\w.%/()'*-] ) )
+    | (?P<quoted>  "(?: [^"\\\n] | \\. )*" )
+    | (?P<name>    [^\W\d](?: (?!-or-)[\w.%/()'*-] )* )
+    """,
+    re.VERBOSE,
+)
+_MOST_DIGITS = 60
+
+# Words that begin a line, and those that hold a sentence together: a name that is one of them is
+# quoted.
+_STARTS = "always baseline belief edit feature group if otherwise pin policy promise rules solah"
+_JOINTS = "and anything at false from is known missing or then true"
+STATEMENTS = frozenset((*_STARTS.split(), "start", "sum", "target", "tree"))
+RESERVED = STATEMENTS.union(_JOINTS.split())
+
+
+class Token(NamedTuple):
+    """A piece of text and where it stands.
+
+    Attributes
+    ----------
+    kind : the name of the group in the lexer's pattern; ``end`` behind the last token
+    text : as it is written
+    line, column : from 1 on
+    """
+
+    kind: str
+    text: str
+    line: int
+    column: int
+
+    def fail(self, problem: str) -> RuleTextError:
+        """Return an error that says where the token stands."""
+        return RuleTextError(problem, self.line, self.column)
+
+
+NOWHERE = Token("end", "", 1, 1)
+
+
+def lex(text: str) -> tuple[list[Token], dict[int, str]]:
+    """Cut a text into tokens, and comments (without their sign) by the number of their line."""
+    tokens: list[Token] = []
+    comments: dict[int, str] = {}
+    start, line, line_start = 0, 1, 0
+    while start < len(text):
+        match = _TOKEN.match(text, start)
+        column = start - line_start + 1
+        if match is None or match.lastgroup is None:
+            raise RuleTextError(_wrong_character(text, start), line, column)
+        kind, start = match.lastgroup, match.end()
+        if kind == "comment":
+            comments[line] = match[0].removeprefix("#").removeprefix(" ").rstrip()
+        elif kind != "blank":
+            tokens.append(Token(kind, match[0], line, column))
+        if kind == "line":
+            line, line_start = line + 1, start
+    return [*tokens, Token("end", "", line, start - line_start + 1)], comments
+
+
+def _wrong_character(text: str, start: int) -> str:
+    if text[start] == '"':
+        return "a double quote is not closed"
+    found = re.compile(r'[^\s,|:"#]+').match(text, start)
+    piece = text[start] if found is None else found[0]
+    if piece[0] in "+-.0123456789":
+        return f"{shorten(piece)} is no number; a name like this needs double quotes"
+    return f"{shorten(piece)} needs double quotes, if it is a name"
+
+
+def spell_name(name: str) -> str:
+    """Write a name so that it is read back, in double quotes where needed.
+
+    Examples
+    --------
+    >>> print(spell_name("CO2"), spell_name("petal width (cm)"), spell_name("if"))
+    CO2 "petal width (cm)" "if"
+    """
+    match = _TOKEN.fullmatch(name)
+    if match and match.lastgroup == "name" and name not in RESERVED and name.isprintable():
+        return name
+    return json.dumps(name, ensure_ascii=not name.isprintable())
+
+
+def spell_number(number: float) -> str:
+    """Write a number so that the same is read back, without a needless point.
+
+    Examples
+    --------
+    >>> spell_number(150.0), spell_number(0.1), spell_number(-0.0)
+    ('150', '0.1', '-0')
+    """
+    return repr(float(number)).removesuffix(".0")
+
+
+def spell_signed(number: float) -> str:
+    """Write a number with its sign."""
+    text = spell_number(number)
+    return text if text.startswith("-") else f"+{text}"
+
+
+class Cursor:
+    """Tokens, and how far they are read."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._next = 0
+
+    @property
+    def token(self) -> Token:
+        """The next token."""
+        return self._tokens[self._next]
+
+    def took(self, *kinds: str) -> bool:
+        """Step over a token of one of these kinds."""
+        took = self.token.kind in kinds
+        self._next += took and self.token.kind != "end"
+        return took
+
+    def is_at(self, *words: str) -> bool:
+        """Tell whether one of these words comes next."""
+        return self.token.kind == "name" and self.token.text in words
+
+    def took_word(self, *words: str) -> bool:
+        """Step over one of these words."""
+        took = self.is_at(*words)
+        self._next += took
+        return took
+
+    def word(self, *words: str) -> str:
+        """Read one of these words."""
+        text = self.token.text
+        if not self.took_word(*words):
+            shown = [repr(word) for word in words]
+            wanted = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
+            raise self.expected(wanted, words)
+        return text
+
+    def next_line(self) -> Token:
+        """Go to the next line that has something, and return its first token."""
+        while self.took("line"):
+            pass
+        return self.token
+
+    def end_line(self) -> None:
+        """Require that nothing more stands in the line."""
+        if not self.took("line", "end"):
+            raise self.expected("the end of the line")
+
+    def name(self, what: str) -> str:
+        """Read a name."""
+        token = self.token
+        if token.kind == "quoted":
+            self._next += 1
+            return unquoted(token)
+        if token.kind != "name":
+            raise self.expected(what)
+        if token.text in RESERVED:
+            raise token.fail(
+                f"expected {what}, found {token.text!r}, which needs double quotes as a name"
+            )
+        self._next += 1
+        return token.text
+
+    def number(self, what: str) -> float:
+        """Read a number."""
+        token = self.token
+        if not self.took("number"):
+            raise self.expected(what)
+        _check_length(token)
+        return float(token.text)
+
+    def numbers(self, what: str) -> list[float]:
+        """Read numbers with commas between them."""
+        found = [self.number(what)]
+        while self.took("comma"):
+            found.append(self.number(what))
+        return found
+
+    def expected(self, wanted: str, words: Collection[str] = ()) -> RuleTextError:
+        """Return an error that says what should stand here."""
+        token = self.token
+        ends = {"end": "the end", "line": "the end of the line"}
+        problem = f"expected {wanted}, found {ends.get(token.kind) or shorten(token.text)}"
+        if token.kind == "name":
+            near = did_you_mean(token.text, words)
+            before = self._tokens[self._next - 1].kind if self._next else ""
+            if near.startswith("; did you mean"):
+                problem += near
+            elif before == "name":
+                problem += "; a name with spaces needs double quotes"
+        return token.fail(problem)
+
+
+def unquoted(token: Token) -> str:
+    """Read a name in double quotes, as JSON has it."""
+    try:
+        text = str(json.loads(token.text, strict=False))
+        text.encode()
+    except json.JSONDecodeError:
+        raise token.fail(f"{shorten(token.text)} has an escape that JSON does not know") from None
+    except UnicodeEncodeError:
+        raise token.fail(f"{shorten(token.text)} has half a character (a lone surrogate)") from None
+    if not text:
+        raise token.fail("a name must not be empty")
+    return text
+
+
+def _check_length(token: Token) -> None:
+    if len(token.text) > _MOST_DIGITS:
+        raise token.fail(f"this number has more than {_MOST_DIGITS} characters")
+
+
+def whole_or_real(token: Token) -> int | float:
+    """Read a state that is a number: an integer, if it is written as one."""
+    _check_length(token)
+    is_whole = token.text.lstrip("+-").isdigit()
+    return int(token.text) if is_whole else float(token.text)

@@ -1,0 +1,474 @@
+"""The estimators of the additive rule model: RuleClassifier and RuleRegressor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from rich.console import Console
+from threadpoolctl import ThreadpoolController
+
+from solah.data.spelling import spell_mean
+from solah.estimators.classifier import LinguisticClassifier
+from solah.estimators.fixed_rules import RefitMixin, in_unit
+from solah.estimators.inputs import known_names, without_identifiers
+from solah.estimators.regressor import LinguisticRegressor
+from solah.estimators.rule_parameters import RULE_CONSTRAINTS, recipe_of
+from solah.estimators.trees import LinguisticTreeClassifier
+from solah.kernels.arrays import WEIGHT_ONE
+from solah.kernels.choose import count_threads
+from solah.labels.describe import LabelSettings, describe_table
+from solah.labels.goals import ClassGoal
+from solah.learn.additive import settle
+from solah.learn.assembly import with_weight
+from solah.learn.learning import find_groups, learn, with_promises
+from solah.learn.memory import MemoryRows, is_large
+from solah.learn.numbers import assemble_numbers
+from solah.learn.objective import NumberObjective
+from solah.learn.sample import Sample
+from solah.model import Goal
+from solah.progress import show_progress
+from solah.sklearn_private import StrOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from solah.data import Table
+    from solah.data.digests import UInt64
+    from solah.estimators.regressor import NumberColumn
+    from solah.estimators.rule_parameters import InteractionConstraints, MonotonicConstraints
+    from solah.labels.words import WordsByHand
+    from solah.learn.objective import PathStep
+    from solah.learn.recipe import Part, WordKind
+    from solah.learn.rows import Rows
+    from solah.learn.selection import Choice
+    from solah.model import Model
+
+    FeatureGroups = (
+        int | Literal["auto"] | Mapping[str, Sequence[str]] | Sequence[Sequence[str]] | None
+    )
+
+
+class RuleClassifier(RefitMixin, LinguisticClassifier):
+    """A classifier of few rules in words, whose weights add up.
+
+    A penalised multinomial logistic model on the memberships of words. Each rule adds its weights
+    (log-odds) to the class scores: rules of one condition, and rules of two where features
+    interact. Neighbouring words with nearly the same weights are joined. Features that depend on
+    each other (distance correlation) form groups, whose weights are summed first. Everything is
+    selected on the training rows alone, by the cross-validated log-loss.
+
+    Parameters
+    ----------
+    words : {"auto", "supervised", "quantile", "uniform"} or mapping, default="auto"
+        Where words are placed: where the target changes, at quantiles, at equal distances. "auto"
+        is "quantile", plus supervised words where these are clearly better on held-out rows. A
+        mapping of column to words gives some columns user-defined words; see
+        :class:`~solah.LinguisticLabeller`.
+    interactions : "auto", int or list of pairs of columns, default="auto"
+        How many pairs of features may have rules of two conditions, or which.
+    max_rules : int, "auto" or None, default="auto"
+        The maximum number of rules. "auto" selects the fewest within tolerance of the best, None
+        keeps all.
+    max_features : int, default=None
+        The maximum number of features (sensors) that the rules use.
+    feature_costs : mapping of column to float, default=None
+        What features cost (power, price); 1 if not given. Expensive ones are dropped first.
+    required_features : list of columns, default=None
+        Features that stay, with two rules at least, whatever the budget is.
+    feature_groups : "auto", int, mapping, list of lists of columns or None, default="auto"
+        Which features are summed first. "auto" finds groups, an int finds smaller ones the larger
+        it is (the paper's k; "auto" is 2), a mapping of name to columns or a list of lists gives
+        them, and None makes none.
+    robust_to : {"groups", "features"} or None, default=None
+        What may be missing when the model predicts: all values of a feature group, such as those
+        of one device, or of single features. Weights are then fitted to such rows as well. A
+        missing value never gets a rule of its own. With all values known, it may cost a little
+        accuracy.
+    monotonic_cst : array or mapping of column to {-1, 0, 1}, default=None
+        1 where the probability of the second class must not fall as the feature rises, -1 where it
+        must not rise, as in :class:`~sklearn.ensemble.HistGradientBoostingClassifier`. For several
+        classes, a mapping from classes to such constraints.
+    interaction_cst : {"pairwise", "no_interactions"} or list of sets of columns, default=None
+        Which columns may have rules of two conditions, as in scikit-learn: those of one set.
+        Columns that no set names are a set of their own.
+    feature_types : mapping of column to type or categories, default=None
+        The types of columns whose values do not show them.
+    class_weight, thresholds, n_jobs
+        As in :class:`~solah.LinguisticTreeClassifier`.
+    verbose : bool, default=False
+        Show progress: a bar in a terminal, lines on stderr in a notebook or a log.
+
+    Attributes
+    ----------
+    model_ : Model
+        The model document.
+    path_ : RulePath
+        The numbers of rules that were compared: ``max_rules``, ``n_rules``, ``n_attributes``, and
+        the cross-validated ``loss`` and ``accuracy``. Empty where there was no choice.
+    selection_reason_ : str
+        Why this number of rules was selected, in a sentence.
+    selection_ : Choice
+        The settings that were selected on held-out rows, for :meth:`fit_selected`.
+    word_kind_ : {"supervised", "quantile", "uniform"}
+        Where the words are placed that users did not define.
+    feature_groups_ : tuple of tuples of str
+        The groups, as column names.
+    hierarchy_ : Hierarchy
+        The groups as a wiring; ``print(model.hierarchy_.draw())`` shows it.
+    dependence_ : ndarray of shape (n_features, n_features)
+        The distance correlations between the features, of at most 2,000 rows. NaN for features
+        that were not measured.
+    relevance_ : ndarray of shape (n_features,)
+        The distance correlations with the target.
+    dropped_features_ : dict of str to float
+        The features that no rule uses, with their relevance.
+    classes_, n_branches_, n_rules_, feature_importances_, n_features_in_, feature_names_in_
+        As in :class:`~solah.LinguisticTreeClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from solah import RuleClassifier
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = RuleClassifier(max_rules=12).fit(X, y)
+    >>> model.n_rules_
+    11
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RULE_CONSTRAINTS,
+        "robust_to": [StrOptions({"groups", "features"}), None],
+        **{
+            name: LinguisticTreeClassifier._parameter_constraints[name]
+            for name in ("class_weight", "thresholds")
+        },
+    }
+    _sorts_columns = True
+    _selected: Choice | None = None
+
+    def __init__(
+        self,
+        words: WordKind | Mapping[str, WordsByHand] = "auto",
+        *,
+        interactions: int | Literal["auto"] | Sequence[tuple[str, str]] = "auto",
+        max_rules: int | Literal["auto"] | None = "auto",
+        max_features: int | None = None,
+        feature_costs: Mapping[str, float] | None = None,
+        required_features: Sequence[str] | None = None,
+        feature_groups: FeatureGroups = "auto",
+        robust_to: Part | None = None,
+        monotonic_cst: MonotonicConstraints | None = None,
+        interaction_cst: InteractionConstraints | None = None,
+        feature_types: Mapping[str, str | Sequence[str]] | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+        thresholds: Mapping[Any, float] | None = None,
+        verbose: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.words = words
+        self.interactions = interactions
+        self.max_rules = max_rules
+        self.max_features = max_features
+        self.feature_costs = feature_costs
+        self.required_features = required_features
+        self.feature_groups = feature_groups
+        self.robust_to = robust_to
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.feature_types = feature_types
+        self.class_weight = class_weight
+        self.thresholds = thresholds
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def fit_selected(self, X: Any, y: Any, selection: Choice) -> Self:
+        """Fit with the settings that another fit selected; nothing is compared again.
+
+        ``dependence_`` and ``relevance_`` are those of the features that rules use.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        selection : Choice
+            The ``selection_`` of a fit to similar rows.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from solah import RuleClassifier
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> first = RuleClassifier(max_rules=12).fit(X[::2], y[::2])
+        >>> again = RuleClassifier(max_rules=12).fit_selected(X, y, first.selection_)
+        >>> again.selection_.strength == first.selection_.strength
+        True
+        """
+        self._selected = selection
+        try:
+            return self.fit(X, y)
+        finally:
+            del self._selected
+
+    def _word_settings(self) -> LabelSettings:
+        return _user_words(self)
+
+    def _rows(self, table: Table, goal: ClassGoal, groups: UInt64 | None = None) -> MemoryRows:
+        return _rows_without_words(self, table, goal, groups)
+
+    def _learn(self, rows: Rows) -> None:
+        names = known_names(self)
+        recipe = recipe_of(self, names, rows.attributes, list(rows.facts.classes))
+        if self.robust_to is not None:
+            recipe = recipe.losing(self.robust_to)
+        with _progress(self.verbose) as tell:
+            learnt = learn(rows, recipe, tell, self._selected)
+        self.model_, self.classes_ = _in_order(learnt.model, names), rows.facts.classes
+        self.hierarchy_ = self.model_.hierarchy
+        self.selection_ = learnt.choice
+        self.path_, self.selection_reason_ = RulePath(learnt.choice.path), learnt.choice.reason
+        self.word_kind_ = learnt.choice.word_kind
+        self.feature_groups_ = learnt.clusters
+        self.dependence_ = learnt.dependence.matrix_of(names)
+        relevance = {name: learnt.relevance.get(name, np.nan) for name in names}
+        self.relevance_ = np.array(list(relevance.values()))
+        self.dropped_features_ = {
+            name: found for name, found in relevance.items() if name not in learnt.used
+        }
+
+
+class RuleRegressor(RefitMixin, LinguisticRegressor):
+    """A regressor of few rules in words, whose amounts add up.
+
+    The same additive model as :class:`~solah.RuleClassifier` with the squared loss: each rule adds
+    an amount in the target's unit to the mean of all rows.
+
+    Parameters
+    ----------
+    words, interactions, max_rules, max_features, feature_costs, required_features, feature_groups,
+    interaction_cst, feature_types, verbose, n_jobs
+        As in :class:`~solah.RuleClassifier`.
+    monotonic_cst : array or mapping of column to {-1, 0, 1}, default=None
+        1 where the prediction must not fall as the feature rises, -1 where it must not rise.
+
+    Attributes
+    ----------
+    model_ : Model
+        The model document.
+    path_ : RulePath
+        The numbers of rules that were compared: the cross-validated ``rmse``, in the target's
+        unit, and ``r2`` of each.
+    selection_reason_ : str
+        Why this number of rules was selected, in a sentence.
+    word_kind_, feature_groups_, hierarchy_, n_rules_, feature_importances_, n_features_in_,
+    feature_names_in_
+        As in :class:`~solah.RuleClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solah import RuleRegressor
+    >>> x = np.linspace(0, 1, 200)[:, None]
+    >>> model = RuleRegressor().fit(x, 3 * x[:, 0])
+    >>> model.predict([[0.5]]).round(1)
+    array([1.5])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = RULE_CONSTRAINTS
+
+    def __init__(
+        self,
+        words: WordKind | Mapping[str, WordsByHand] = "auto",
+        *,
+        interactions: int | Literal["auto"] | Sequence[tuple[str, str]] = "auto",
+        max_rules: int | Literal["auto"] | None = "auto",
+        max_features: int | None = None,
+        feature_costs: Mapping[str, float] | None = None,
+        required_features: Sequence[str] | None = None,
+        feature_groups: FeatureGroups = "auto",
+        monotonic_cst: MonotonicConstraints | None = None,
+        interaction_cst: InteractionConstraints | None = None,
+        feature_types: Mapping[str, str | Sequence[str]] | None = None,
+        verbose: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.words = words
+        self.interactions = interactions
+        self.max_rules = max_rules
+        self.max_features = max_features
+        self.feature_costs = feature_costs
+        self.required_features = required_features
+        self.feature_groups = feature_groups
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.feature_types = feature_types
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def _learn_numbers(self, table: Table, numbers: NumberColumn) -> None:
+        # Rows are drawn by their content; the target is part of it.
+        levels, codes = np.unique(numbers.values, return_inverse=True)
+        stand_in = Goal(numbers.name, states=tuple(levels.tolist()))
+        goal = ClassGoal(stand_in, levels, codes, numbers.weights, numbers.weight_unit)
+        rows = _rows_without_words(self, table, goal, numbers.groups)
+        recipe = recipe_of(self, table.names, rows.attributes)
+        every = rows.draw(rows.table.n_rows)
+        weights = every.goal.weights / WEIGHT_ONE
+        values = np.asarray(every.goal.classes, dtype=np.float64)[every.goal.codes]
+        mean = float(np.average(values, weights=weights))
+        spread = float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+        unit = spread if spread > 0 else 1.0
+        recipe = replace(recipe, rules=in_unit(recipe.rules, unit))
+        whole = Sample.of(every, NumberObjective((values - mean) / unit, unit))
+        sample = whole.first(recipe.most_rows(len(rows.names)))
+        with _progress(self.verbose) as tell:
+            structure = settle(sample, recipe, tell)
+            groups, self.feature_groups_ = find_groups(structure, rows, recipe.groups)
+            counted = replace(whole, weights=weights)
+            target = Goal(numbers.name)
+            model = assemble_numbers(structure, target, values, unit, groups, counted)
+            model = with_weight(model, every.goal.weight_unit * WEIGHT_ONE)
+        self.model_ = _in_order(with_promises(model, recipe.monotonic), table.names)
+        self.hierarchy_ = self.model_.hierarchy
+        self.path_ = RulePath(structure.choice.path)
+        self.selection_reason_ = structure.choice.reason
+        self.word_kind_ = structure.choice.word_kind
+
+
+def _user_words(estimator: Any) -> LabelSettings:
+    """Return the words that users define; the recipe places those of other columns."""
+    words = estimator.words if isinstance(estimator.words, Mapping) else None
+    return LabelSettings(None, "uniform", words, estimator.feature_types)
+
+
+def _rows_without_words(
+    estimator: Any, table: Table, goal: ClassGoal, groups: UInt64 | None
+) -> MemoryRows:
+    """Take rows in memory without describing them; the order of columns does not matter."""
+    if hasattr(estimator, "feature_names_in_"):
+        named = {*(estimator.feature_types or ()), *(estimator.required_features or ())}
+        table = without_identifiers(table, named)
+    table = table.select(sorted(table.names))
+    settings = _user_words(estimator).only(table.names)  # the recipe checks names
+    n_threads = count_threads(estimator.n_jobs)
+    described = describe_table(table, settings, goal.weights, n_threads)
+    n_threads = n_threads if is_large(table.n_rows, len(table.columns)) else 1
+    return MemoryRows(described, goal, n_threads, groups=groups, limits=estimator._limits)
+
+
+def _in_order(model: Model, names: Sequence[str]) -> Model:
+    """List the features of a model in the order in which columns came."""
+    order = {name: place for place, name in enumerate(names)}
+    attributes = sorted(model.attributes, key=lambda one: order[one.name])
+    return replace(model, attributes=tuple(attributes))
+
+
+_EMPTY = "No numbers of rules were compared."
+
+
+class RulePath(tuple["PathStep", ...]):
+    """The cross-validated metrics of each number of rules; ``str()`` of it is a table.
+
+    Examples
+    --------
+    >>> from solah.learn.objective import NumberStep
+    >>> many = NumberStep(max_rules=20, n_rules=17.5, n_attributes=4, rmse=31.2, r2=0.9)
+    >>> few = NumberStep(max_rules=8, n_rules=8, n_attributes=3, rmse=33, r2=0.88, is_chosen=True)
+    >>> print(RulePath([many, few]))
+    at most  rules  attributes     R²  RMSE
+         20     18           4  0.900  31.2
+          8      8           3  0.880    33  chosen
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        if not self:
+            return _EMPTY
+        lines = [self._heads, *map(_cells, self)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+    @property
+    def _heads(self) -> tuple[str, ...]:
+        metrics = self[0].metrics if self else ("", "")
+        return ("at most", "rules", "attributes", *metrics, "")
+
+    def _repr_html_(self) -> str:
+        from solah.explain.html import render
+
+        lines = list(map(_cells, self))
+        return render("path.html.j2", heads=self._heads, lines=lines, empty=_EMPTY)
+
+
+def _cells(step: PathStep) -> tuple[str, ...]:
+    return (
+        f"{step.max_rules:,}",
+        spell_mean(step.n_rules),
+        spell_mean(step.n_attributes),
+        f"{step.quality:.3f}",
+        f"{step.loss:.4g}",
+        "chosen" if step.is_chosen else "",
+    )
+
+
+class _OneBlasThread:
+    """One BLAS thread from the first of several concurrent fits to the end of the last.
+
+    The number of threads changes the order of sums, and so their last bits. BLAS has one setting
+    for the whole process, so that fits in several threads share it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._n_fits = Lock(), 0
+
+    @cached_property
+    def _libraries(self) -> ThreadpoolController:
+        return ThreadpoolController()  # takes milliseconds
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_fits == 0:
+                self._take_control()
+                self._limit = self._libraries.limit(limits=1, user_api="blas")
+            self._n_fits += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._n_fits -= 1
+            if self._n_fits == 0:
+                self._take_control()
+                self._limit.restore_original_limits()
+                self._take_control()
+
+    def _take_control(self) -> None:
+        """Let this thread set limits: from threadpoolctl 3.7 on, one thread at a time may."""
+        for library in self._libraries.lib_controllers:
+            if hasattr(library, "clear_controlling_thread"):
+                library.clear_controlling_thread(force=True)
+
+
+_one_blas_thread = _OneBlasThread()
+
+
+@contextmanager
+def _progress(is_shown: bool) -> Iterator[Callable[[str], None]]:
+    """Yield a function that reports each step, while sums do not depend on threads."""
+    with _one_blas_thread:
+        if not is_shown:
+            yield lambda _: None
+            return
+        with show_progress(Console(stderr=True), None, "steps") as advance:
+            yield lambda text: advance(1, text)

@@ -1,0 +1,187 @@
+"""Judges rows in the order of time: decides, holds back, and settles, as a model's policy says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from solah.data.spelling import count, spell
+from solah.exceptions import DataError, ParameterError
+from solah.explain.novelty import holding_doubts, name_doubts, novelty_of
+from solah.model.encode import warn_of_unseen
+from solah.model.evaluate import predict, stage_outputs
+from solah.model.policy import UNKNOWN_PLACE, Doubt, Policy, Settling
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from solah.data import State, Table
+    from solah.kernels.arrays import Float
+    from solah.model.document import Model
+
+
+# How many rows a notebook shows.
+_MOST_ROWS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What a model with a policy says of rows.
+
+    Attributes
+    ----------
+    states : the classes
+    places : (n_rows,) the place of the class that each row is decided for; -1 for "don't know"
+    settled_places : (n_rows,) that of the decision which stands after it
+    doubts : (n_rows,) the flags of :class:`~solah.model.policy.Doubt`, also those for which
+        nothing is held back
+    n_unseen : (n_rows,) how many pairs of cells never occurred together
+    known : (n_rows,) the share of all evidence that is known
+    beliefs : (n_rows, n_classes) the belief in each class, of evidence that is smoothed
+    """
+
+    states: tuple[State, ...]
+    places: NDArray[np.intp]
+    settled_places: NDArray[np.intp]
+    doubts: NDArray[np.intp]
+    n_unseen: NDArray[np.intp]
+    known: Float
+    beliefs: Float
+
+    @cached_property
+    def decisions(self) -> list[State | None]:
+        """The class that each row is decided for; None for "don't know"."""
+        return self._named(self.places)
+
+    @cached_property
+    def settled(self) -> list[State | None]:
+        """The decision that stands after each row; None for "don't know"."""
+        return self._named(self.settled_places)
+
+    def __repr__(self) -> str:
+        n_held = int((self.places < 0).sum())
+        return f"<Decisions: {count(len(self.places), 'row')}, {n_held:,} held back>"
+
+    def _repr_html_(self) -> str:
+        from solah.explain.html import render
+
+        rows = [self._row(place) for place in range(min(len(self.places), _MOST_ROWS))]
+        n_more = len(self.places) - len(rows)
+        return render("decisions.html.j2", summary=repr(self)[1:-1], rows=rows, n_more=n_more)
+
+    def _row(self, row: int) -> dict[str, str]:
+        """Spell what is said of a row."""
+        decided, settled = self.decisions[row], self.settled[row]
+        believed = int(self.beliefs[row].argmax())
+        return {
+            "decision": "don't know" if decided is None else spell(decided),
+            "believed": f"{spell(self.states[believed])} {self.beliefs[row, believed]:.2f}",
+            "settled": "don't know" if settled is None else spell(settled),
+            "known": f"{100 * self.known[row]:.0f} %",
+            "doubts": ", ".join(name_doubts(int(self.doubts[row]))),
+        }
+
+    def _named(self, places: NDArray[np.intp]) -> list[State | None]:
+        return [None if place < 0 else self.states[place] for place in places.tolist()]
+
+
+@dataclass
+class _Memory:
+    """What is remembered of a recording: averaged evidence, and what is settled."""
+
+    settling: Settling
+    average: Float | None = field(default=None)
+
+
+class PolicyDecider:
+    """Judges rows as they come, and remembers what a policy needs of those before.
+
+    Parameters
+    ----------
+    model : Model
+        One that decides between classes; without a policy each row is decided by itself.
+    n_threads : int, default=1
+
+    Raises
+    ------
+    ParameterError
+        If the model estimates a number.
+    """
+
+    def __init__(self, model: Model, n_threads: int = 1) -> None:
+        if not model.goal.states:
+            raise ParameterError(
+                "a model that estimates a number has no policy; there is nothing to judge"
+            )
+        self._model, self._n_threads = model, n_threads
+        self._policy = model.policy or Policy()
+        self._holding = holding_doubts(model.policy)
+        self._memories: dict[Hashable, _Memory] = {}
+
+    def take(self, table: Table, groups: Sequence[Hashable] | None = None) -> Decisions:
+        """PolicyDecider the next rows, which stand in the order of time.
+
+        Parameters
+        ----------
+        table : Table
+        groups : sequence of shape (n_rows,), default=None
+            The recording that each row belongs to; what is remembered of one says nothing of
+            another. By default all rows are one.
+
+        Returns
+        -------
+        judgement : Decisions
+        """
+        of_rows = [None] * table.n_rows if groups is None else list(groups)
+        if len(of_rows) != table.n_rows:
+            raise DataError(f"there are {table.n_rows} rows, but {len(of_rows)} groups")
+        warn_of_unseen(table, self._model.attributes)
+        memories = [self._memory(group) for group in of_rows]
+        novelty = novelty_of(self._model, table)
+        beliefs = self._beliefs(table, memories)
+        best = self._model.goal.decide(beliefs)
+        doubts = novelty.doubts(self._policy)
+        places, settled = np.empty((2, table.n_rows), dtype=np.intp)
+        rows = zip(memories, best.tolist(), beliefs.tolist(), doubts.tolist(), strict=True)
+        for row, (memory, first, belief, doubt) in enumerate(rows):
+            place = self._kept(first, belief, memory.settling.settled)
+            if self._policy.min_belief and belief[place] < self._policy.min_belief[place]:
+                doubts[row] = doubt = doubt | Doubt.LOW_BELIEF
+            places[row] = UNKNOWN_PLACE if doubt & self._holding else place
+            settled[row] = memory.settling.take(int(places[row]))
+        return Decisions(
+            self._model.goal.states,
+            places,
+            settled,
+            doubts,
+            novelty.n_unseen,
+            novelty.known,
+            beliefs,
+        )
+
+    def _memory(self, group: Hashable) -> _Memory:
+        if group not in self._memories:
+            self._memories[group] = _Memory(Settling(self._policy))
+        return self._memories[group]
+
+    def _beliefs(self, table: Table, memories: Sequence[_Memory]) -> Float:
+        """Return the beliefs of evidence that is averaged with that of the rows before."""
+        if self._policy.smoothing == 1:
+            return predict(self._model, table, self._n_threads)
+        averages = predict(self._model, table, self._n_threads, scores=True)
+        for memory, row in zip(memories, averages, strict=True):
+            if memory.average is not None:
+                row[:] = memory.average + (row - memory.average) / self._policy.smoothing
+            memory.average = row.copy()
+        return stage_outputs(self._model.program.stages[-1], averages)
+
+    def _kept(self, best: int, belief: Sequence[float], settled: int) -> int:
+        """Return the class that is settled, where the best one does not lead by the margin."""
+        if self._policy.margin > 0 and settled not in (UNKNOWN_PLACE, best):
+            return settled if belief[best] - belief[settled] < self._policy.margin else best
+        return best

@@ -1,0 +1,377 @@
+"""Decides on rows with a model document; needs neither scikit-learn nor what trains models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solah.data import Table, as_array, as_column, from_array, from_frame, is_frame
+from solah.data.frames import frame_names
+from solah.exceptions import DataError, ParameterError
+from solah.model.document import Task
+from solah.model.encode import MISSING, encode, encode_goal, warn_of_unseen
+from solah.model.evaluate import predict, readings_of, run
+from solah.model.files import load_document
+from solah.model.format import MAX_BYTES
+from solah.model.inputs import is_path, read_path
+from solah.model.policy import Doubt
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Collection, Mapping
+    from datetime import datetime
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from solah.edit import Editor
+    from solah.explain import Explanation, Rules, Semantics, Stress
+    from solah.kernels.arrays import Float
+    from solah.model.decide import Decisions
+    from solah.model.document import Model
+    from solah.signals.stream import SignalStream
+
+
+class Predictor:
+    """Predicts with a model document.
+
+    Parameters
+    ----------
+    model : Model
+        The document.
+    n_threads : int, default=1
+        How many threads share the rows.
+    """
+
+    def __init__(self, model: Model, n_threads: int = 1) -> None:
+        self.model_ = model
+        self.n_threads = n_threads
+        self._has_categories = any(attribute.is_coded for attribute in model.attributes)
+
+    def __repr__(self) -> str:
+        model = self.model_
+        return f"<Predictor: {model.goal.name}, {model.n_rules} rules>"
+
+    def _repr_html_(self) -> str:
+        from solah.explain.html import model_summary
+
+        return model_summary(self.model_)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, in the order of ``predict_proba``'s columns."""
+        self._expect(Task.CLASSIFICATION, "classes_")
+        return np.array(self.model_.goal.states)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class to decide for, or the expected number.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+            Frames and tables are matched by column name and may have more columns. Or the path of
+            a file (CSV, Parquet, ARFF), which is read.
+
+        Returns
+        -------
+        decisions : ndarray of shape (n_rows,)
+        """
+        return self._decided(self.beliefs(X))
+
+    def _decided(self, beliefs: Float) -> NDArray[Any]:
+        if self.model_.goal.is_additive_number:
+            return beliefs[:, 0]
+        if self.model_.goal.task is Task.REGRESSION:
+            return np.asarray((beliefs * np.array(self.model_.goal.centres)).sum(axis=1))
+        return np.asarray(self.classes_[self.model_.goal.decide(beliefs)])
+
+    def predict_proba(self, X: Any) -> Float:
+        """Return the belief in each class.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+
+        Returns
+        -------
+        beliefs : ndarray of shape (n_rows, n_classes)
+        """
+        self._expect(Task.CLASSIFICATION, "predict_proba")
+        return self.beliefs(X)
+
+    def stream(self) -> SignalStream:
+        """Return what takes samples one after the other, and decides when a window is complete.
+
+        Returns
+        -------
+        stream : SignalStream
+            ``push(sample)`` returns None or a decision, with beliefs and readings, and what is
+            settled and doubted if the model has a policy.
+
+        Raises
+        ------
+        ParameterError
+            If the model has no signals.
+        """
+        from solah.model.decide import PolicyDecider
+        from solah.signals.stream import SignalStream
+
+        if self.model_.signals is None:
+            raise ParameterError("the model has no signals; it decides on readings")
+        names = [attribute.name for attribute in self.model_.attributes]
+
+        if self.model_.policy is None and self.model_.domain is None:
+            return SignalStream(self.model_.signals.only(names), self._decide_window)
+        judge = PolicyDecider(self.model_, self.n_threads)
+
+        def decide(readings: Float) -> tuple[Any, Float, Any, Doubt]:
+            judged = judge.take(from_array(readings, names))
+            doubts = Doubt(int(judged.doubts[0]))
+            return judged.decisions[0], judged.beliefs[0], judged.settled[0], doubts
+
+        return SignalStream(self.model_.signals.only(names), decide)
+
+    def _decide_window(self, readings: Float) -> tuple[Any, Float]:
+        beliefs = self.beliefs(readings)
+        return self._decided(beliefs)[0], beliefs[0]
+
+    def rules(self) -> Rules:
+        """List the rules that carry weight, the strongest first."""
+        from solah.explain import rules_of
+
+        return rules_of(self.model_)
+
+    def beliefs(self, X: Any) -> Float:
+        """Return the distribution over the goal's states, or over a number's focal sets.
+
+        Of a number that trees add up to, it is the estimate ``(n_rows, 1)``.
+        """
+        if type(X) is np.ndarray and X.dtype == np.float64 and not self._has_categories:
+            self._check_shape(X)
+            return run(self.model_.program, X, self.n_threads)
+        return predict(self.model_, self._known_table(X), self.n_threads)
+
+    def node_beliefs(self, X: Any) -> dict[str, Float]:
+        """Return what each node believes, from bottom to top, by the nodes' names."""
+        from solah.explain.traversal import TracedRows
+
+        readings = readings_of(self.model_, self._known_table(X))
+        rows = TracedRows(self.model_.program, readings)
+        return {node.name: rows.outputs(node.name) for node in self.model_.nodes}
+
+    def evidence(self, X: Any) -> Float:
+        """Return the share of the model's knowledge that each row's known readings can reach.
+
+        1 when no reading that matters is missing, 0 when all are: the shares of the trees that
+        are known in the spread of all evidence, where a fusion decides; else the importances of
+        the attributes whose reading is known.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+
+        Returns
+        -------
+        shares : ndarray of shape (n_rows,)
+        """
+        from solah.explain.importance import known_of
+
+        return known_of(self.model_, readings_of(self.model_, self._table(X)))
+
+    def decide(self, X: Any, groups: ArrayLike | None = None) -> Decisions:
+        """Decide as the model's policy says: hold decisions back, and settle them.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+            In the order of time.
+        groups : array of shape (n_rows,), default=None
+            The recording that each row belongs to; nothing is remembered from one to another. By
+            default all rows are one.
+
+        Returns
+        -------
+        judgement : Decisions
+            ``decisions`` and ``settled`` have None for "don't know"; ``doubts`` says why. Without
+            a policy, each row is decided by itself.
+
+        Raises
+        ------
+        ParameterError
+            If the model estimates a number.
+
+        Examples
+        --------
+        >>> from solah import LinguisticTreeClassifier, datasets
+        >>> from solah.evaluation import with_policy
+        >>> from solah.model import Policy
+        >>> iris = datasets.load("iris")
+        >>> model = LinguisticTreeClassifier(max_depth=1).fit(iris.table, iris.goal).model_
+        >>> predictor = Predictor(with_policy(model, Policy(min_belief=(0.9, 0.9, 0.9))))
+        >>> predictor.decide([[6.0, 3.0, 4.8, 1.7], [5.0, 3.4, 1.5, 0.2]]).decisions
+        [None, 'setosa']
+        """
+        from solah.model.decide import PolicyDecider
+
+        names = None if groups is None else as_array(groups).tolist()
+        return PolicyDecider(self.model_, self.n_threads).take(self._table(X), names)
+
+    def semantics(self, X: Any) -> list[Semantics]:
+        """Return, for each row, the rules that fired in each tree, from bottom to top.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+
+        Returns
+        -------
+        semantics : list of Semantics
+            ``str()`` of one is a text; its parts are objects.
+        """
+        from solah.explain import semantics_of
+
+        return semantics_of(self.model_, self._known_table(X))
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        changes: bool = False,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        fixed: Collection[str] = (),
+    ) -> list[Explanation]:
+        """Say, for each row, why the model decides as it does.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+        changes : bool, default=False
+            Whether to look for what would change each decision too.
+        ranges : mapping of attribute name to (low, high), default=None
+            Where measured readings may go; by default as far as the training rows went.
+        fixed : collection of str, default=()
+            Attributes that cannot change. Any column of X may be named, also one that the model
+            does not ask for.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            ``str()`` of one is a text, a notebook shows it, and its parts are objects.
+        """
+        from solah.explain import Explainer
+
+        X = read_path(X) if is_path(X) else X
+        columns = X.names if isinstance(X, Table) else frame_names(X) if is_frame(X) else ()
+        table = self._table(X)
+        explainer = Explainer(
+            self.model_, changes=changes, ranges=ranges, fixed=fixed, columns=columns
+        )
+        return list(explainer.of_table(table))
+
+    def stress(
+        self, X: Any, y: Any, *, noise: float = 0.1, budget: float = 0.1, seed: int = 0
+    ) -> Stress:
+        """Measure what decisions can stand: lost, noisy and maliciously moved readings.
+
+        Parameters
+        ----------
+        X : array, frame or table of shape (n_rows, n_attributes)
+        y : array of shape (n_rows,)
+            The true classes.
+        noise, budget : float, default=0.1
+            The deviation of noise, and how far an adversary may move a reading, as shares of an
+            attribute's range.
+        seed : int, default=0
+            What the noise is drawn with.
+
+        Returns
+        -------
+        stress : Stress
+        """
+        from solah.explain import stress
+
+        self._expect(Task.CLASSIFICATION, "stress")
+        rows = encode(self._known_table(X), self.model_.attributes)
+        truth = encode_goal(as_column("y", as_array(y)), self.model_.goal)
+        if len(truth) != len(rows):
+            raise DataError(f"y has {len(truth)} classes for {len(rows)} rows")
+        if (truth == MISSING).any():
+            raise DataError("y has missing values; leave the rows without a true class out")
+        return stress(self.model_, rows, truth, noise=noise, budget=budget, seed=seed)
+
+    def edit(self, *, author: str = "", time: datetime | None = None) -> Editor:
+        """Begin to edit the model, which itself stays as it is.
+
+        Parameters
+        ----------
+        author : str, default=""
+            Who edits; kept with each edit.
+        time : datetime, default=None
+            The time that is kept with each edit; by default the current one.
+
+        Returns
+        -------
+        editor : Editor
+            Its ``model`` is the edited one.
+        """
+        from solah.edit import Editor
+
+        return Editor(self.model_, author=author, time=time)
+
+    def _known_table(self, X: Any) -> Table:
+        """Read rows, and warn of states that the model does not know."""
+        table = self._table(X)
+        warn_of_unseen(table, self.model_.attributes)
+        return table
+
+    def _table(self, X: Any) -> Table:
+        if isinstance(X, Table):
+            return X
+        if is_path(X):
+            return read_path(X)
+        names = [attribute.name for attribute in self.model_.attributes]
+        if is_frame(X):
+            return from_frame(X, only=names)
+        if hasattr(X, "collect_schema"):
+            raise DataError("this frame is lazy; call its collect() first")
+        try:
+            array = as_array(X)
+        except ValueError as error:
+            raise DataError(f"the rows are not of one length: {error}") from None
+        self._check_shape(array)
+        return from_array(array, names)
+
+    def _check_shape(self, array: NDArray[Any]) -> None:
+        n_columns = len(self.model_.attributes)
+        if array.ndim != 2 or array.shape[1] != n_columns:
+            first = ", ".join(attribute.name for attribute in self.model_.attributes[:4])
+            raise DataError(
+                f"the model expects {n_columns} columns ({first}{', …' if n_columns > 4 else ''}) "
+                f"in two dimensions. Got an array of shape {array.shape}."
+            )
+
+    def _expect(self, task: Task, what: str) -> None:
+        if self.model_.goal.task is not task:
+            raise AttributeError(f"a model of {self.model_.goal.task.value} has no {what!r}")
+
+
+def load_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Predictor:
+    """Load a model document, ready to predict; no code of the file is run.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that an estimator's ``save`` or ``solah fit`` wrote.
+    max_bytes : int, default=64 MiB
+        Larger files are refused before they are read.
+
+    Returns
+    -------
+    predictor : Predictor
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is broken, hostile or from a newer solah; the error says where.
+    """
+    return Predictor(load_document(path, max_bytes))

@@ -1,5 +1,0 @@
-"""Runs saved models, without what training needs."""
-
-from solah.runtime.evaluator import Evaluator, load_model
-
-__all__ = ["Evaluator", "load_model"]

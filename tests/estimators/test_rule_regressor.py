@@ -1,0 +1,196 @@
+"""The estimator of numbers whose rules add up."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes
+from sklearn.model_selection import cross_val_score
+
+from solah import RuleRegressor, load_model
+from solah.estimators.base import LinguisticEstimator
+from solah.exceptions import DataError
+from solah.labels.limits import Limits
+from solah.model.format import to_json
+
+FAST = {"interactions": 1, "max_rules": 20}
+
+
+def fitted(X, y, weights=None, **parameters):
+    return RuleRegressor(**FAST | parameters).fit(X, y, sample_weight=weights)
+
+
+def document(X, y, weights=None, **parameters):
+    return to_json(fitted(X, y, weights, **parameters).model_)
+
+
+def mixed(seed, n_rows):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "heat": rng.normal(20, 5, n_rows),
+            "load": np.where(rng.random(n_rows) < 0.1, np.nan, rng.random(n_rows)),
+            "grade": rng.integers(0, 4, n_rows),
+            "Farbe": rng.choice(["rot", "grün", "日"], n_rows),
+        }
+    )
+    y = 3 * X["heat"] + 10 * X["load"].fillna(0.5) * (X["Farbe"] == "rot") + X["grade"]
+    return X, (y + rng.normal(size=n_rows)).to_numpy()
+
+
+def test_texts_are_no_goal_of_a_regressor():
+    with pytest.raises(DataError, match="not numbers; use a classifier"):
+        RuleRegressor().fit([[0.0], [1.0]], ["a", "b"])
+
+
+def test_it_learns():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    assert cross_val_score(RuleRegressor(), X, y, cv=3).mean() > 0.4
+
+
+@settings(max_examples=15)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(30, 150), st.integers(1, 30), st.sampled_from([None, 2])
+)
+def test_there_are_never_more_rules_or_attributes_than_asked_for(
+    seed, n_rows, max_rules, max_features
+):
+    X, y = mixed(seed, n_rows)
+    model = fitted(X, y, max_rules=max_rules, max_features=max_features)
+    assert model.n_rules_ <= max_rules
+    assert len(model.hierarchy_.attributes) <= (max_features or 4)
+    assert np.isfinite(model.predict(X)).all()
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32 - 1), st.permutations(["heat", "load", "grade", "Farbe"]))
+def test_neither_the_order_of_rows_nor_of_columns_leaves_a_trace(seed, names):
+    X, y = mixed(seed, 100)
+    order = np.random.default_rng(seed).permutation(100)
+    here = document(X, y)
+    assert document(X.iloc[order], y[order]) == here
+
+    def sorted_attributes(text):
+        found = json.loads(text)
+        found["features"].sort(key=lambda one: one["name"])
+        return found
+
+    assert sorted_attributes(document(X[names], y)) == sorted_attributes(here)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32 - 1))
+def test_a_row_of_weight_two_is_two_rows(seed):
+    X, y = mixed(seed, 80)
+    weights = np.random.default_rng(seed).integers(1, 3, 80)
+    rows = np.repeat(np.arange(80), weights)
+    assert document(X, y, weights) == document(X.iloc[rows], y[rows])
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1e-6, 1.0, 1e9]))
+def test_nothing_known_gives_the_mean_and_rules_add_up(seed, unit):
+    X, y = mixed(seed, 120)
+    y = y * unit
+    model = fitted(X, y)
+    nothing = pd.DataFrame({name: [None] for name in X})
+    if all(term.missing is None for term in model.model_.terms):
+        assert model.predict(nothing) == pytest.approx([y.mean()], rel=1e-9)
+    known = X.assign(load=X["load"].fillna(0.5))
+    assert model.model_.root.baseline[0] == pytest.approx(y.mean())
+    # Estimates are 0 from the mean on average, as what rules add is.
+    without_gaps = model.predict(X[X["load"].notna()])
+    assert abs(model.predict(known).mean() - y.mean()) < 0.3 * y.std()
+    assert np.isfinite(without_gaps).all()
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32 - 1))
+def test_the_mean_of_a_rule_is_that_of_its_rows(seed):
+    rng = np.random.default_rng(seed)
+    colour = rng.choice(["red", "blue", "green"], 150)
+    y = np.where(colour == "red", 5.0, -1.0) + rng.normal(size=150)
+    X = pd.DataFrame({"colour": colour})
+    X.loc[:9, "colour"] = None
+    model = fitted(X, y, max_rules=None)
+    (term,) = model.model_.terms
+    (one,) = term.inputs
+    for place, state in enumerate(one.attribute.states):
+        rows = (X["colour"] == state).to_numpy()
+        assert term.counts[place] == pytest.approx(rows.sum())
+        assert term.shares[place, 0] == pytest.approx(y[rows].mean())
+
+
+def test_missing_readings_that_tell_something_get_a_rule():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    is_missing = rng.random(400) < 0.3
+    y = np.where(is_missing, 10.0, x) + 0.1 * rng.normal(size=400)
+    X = pd.DataFrame({"x": np.where(is_missing, np.nan, x), "other": rng.normal(size=400)})
+    model = fitted(X, y, max_rules=None)
+    (term,) = [one for one in model.model_.terms if one.features == ("x",)]
+    assert term.missing.support == is_missing.sum()
+    assert term.missing.belief[0] == pytest.approx(y[is_missing].mean())
+    assert model.predict(X)[is_missing].mean() == pytest.approx(10.0, abs=0.5)
+
+
+def test_pairs_by_hand_are_those_and_no_others():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((500, 3)), columns=list("abc"))
+    y = 4.0 * ((X["a"] > 0.5) ^ (X["b"] > 0.5)) + 0.1 * rng.normal(size=500)
+    pairs = fitted(X, y, interactions=[("b", "a")], max_rules=None).model_.terms
+    assert [len(term.inputs) for term in pairs] == [1, 1, 1, 2]
+    alone = fitted(X, y, interactions=0, max_rules=None)
+    found = RuleRegressor().fit(X, y)
+    assert found.score(X, y) > 0.7 > alone.score(X, y) + 0.3
+
+
+def test_what_is_hardly_there():
+    one = RuleRegressor
+    assert one().fit([[1.5, 2.5]], [3.0]).predict([[1, 1]]) == [3.0]
+    assert one().fit([[1.5]] * 4, [1.0, 2.0, 3.0, 4.0]).predict([[7.0]]) == [2.5]
+    X = np.full((5, 2), np.nan)
+    assert one().fit(X, np.arange(5.0)).predict(X[:1]) == pytest.approx([2.0])
+    assert one().fit([[1.5], [2.5], [9.5]], [4.0, 4.0, 4.0]).predict([[2.0]]) == [4.0]
+    for n_rows in (2, 3, 5):
+        X = np.arange(2.0 * n_rows).reshape(n_rows, 2) ** 1.5
+        assert np.isfinite(one().fit(X, np.arange(n_rows)).predict(X)).all()
+
+
+def test_saves_and_loads(tmp_path):
+    X, y = mixed(0, 150)
+    model = fitted(X, y)
+    model.save(tmp_path / "m.json")
+    loaded = load_model(tmp_path / "m.json")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_all_rows_count_where_a_sample_settles_the_rules(monkeypatch):
+    X, y = mixed(0, 600)
+    monkeypatch.setattr(LinguisticEstimator, "_limits", Limits(many_rows=200))
+    model = fitted(X, y, interactions=0)
+    for term in model.model_.terms:
+        known = X[term.inputs[0].name].notna().sum()
+        assert term.counts.sum() == pytest.approx(known)
+    assert model.model_.root.baseline[0] == pytest.approx(y.mean())
+    assert model.score(X, y) > 0.8
+    order = np.random.default_rng(0).permutation(600)
+    assert document(X.iloc[order], y[order], interactions=0) == to_json(model.model_)
+
+
+def test_rows_that_are_not_in_memory_are_refused():
+    X, y = mixed(0, 60)
+    with pytest.raises(DataError, match="rows in memory"):
+        RuleRegressor().fit([X.assign(y=y)], "y")
+
+
+def test_files_are_read(tmp_path):
+    X, y = mixed(0, 100)
+    X.assign(power=y).to_csv(tmp_path / "rows.csv", index=False)
+    of_file = RuleRegressor(**FAST).fit(tmp_path / "rows.csv", "power")
+    of_frame = fitted(X, pd.Series(y, name="power"))
+    assert to_json(of_file.model_) == to_json(of_frame.model_)
+    assert of_file.score(tmp_path / "rows.csv", "power") == pytest.approx(of_frame.score(X, y))
