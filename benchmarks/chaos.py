@@ -30,6 +30,7 @@ import numpy as np
 import pandas as pd
 from nodes import free_port, made, start_mosquitto
 
+from solah.model.predictor import Predictor
 from solah.network.bundle import save_bundle
 from solah.network.client import Client, find_broker
 from solah.network.launching import Launcher
@@ -37,7 +38,6 @@ from solah.network.messages import Measured, decode_decisions, encode
 from solah.network.observing import Observer
 from solah.network.topics import Topics
 from solah.network.watching import subscribed
-from solah.runtime import Evaluator
 
 if TYPE_CHECKING:
     from solah.network.bundle import Bundle
@@ -297,9 +297,9 @@ def explain(
         columns=names,
         dtype=float,
     )
-    evaluator = Evaluator(bundle.model)
-    expected = evaluator.predict_proba(values)
-    prior = evaluator.predict_proba(pd.DataFrame([[math.nan] * len(names)], columns=names))[0]
+    predictor = Predictor(bundle.model)
+    expected = predictor.predict_proba(values)
+    prior = predictor.predict_proba(pd.DataFrame([[math.nan] * len(names)], columns=names))[0]
     for place, row in enumerate(numbers):
         one, readings = decided[row], values.iloc[place]
         unsent = {name for name in names if name not in sent[row]} - blind[row]
@@ -322,8 +322,8 @@ def _number(reading: float | None) -> float:
 
 
 def attributes_below(bundle: Bundle, missing: tuple[str, ...]) -> set[str]:
-    """Name the attributes that are asked for some trees and fusions."""
-    origins = {node.name: node.origins for node in bundle.model.nodes}
+    """Name the attributes that are asked for some parts."""
+    origins = {part.name: part.origins for part in bundle.model.parts}
     asked, waiting = set(), list(missing)
     while waiting:
         name = waiting.pop()

@@ -75,8 +75,8 @@ def parameters():
     }
 
 
-def passed_by(arguments):
-    """Run a command in this process; count the files and functions of solah that it passes."""
+def passed_by(work):
+    """Do some work; count the files and functions of solah that it passes."""
     seen = set()
 
     def note(frame, event, _):
@@ -84,26 +84,48 @@ def passed_by(arguments):
         if event == "call" and code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<":
             seen.add(code)
 
-    command_line = importlib.import_module("solah.cli.main")
     threading.setprofile(note)
     sys.setprofile(note)
-    failed = command_line.main(arguments)
+    work()
     sys.setprofile(None)
     threading.setprofile(None)
-    if failed:
-        sys.exit(failed)
-    package = str(Path(command_line.__file__).parents[1])
+    package = str(Path(importlib.import_module("solah").__file__).parent)
     own = [code for code in seen if code.co_filename.startswith(package)]
     return len({code.co_filename for code in own}), len(own)
 
 
+def command(arguments):
+    """Return the work of a command; it ends this process if it fails."""
+    command_line = importlib.import_module("solah.cli.main")
+
+    def run():
+        if failed := command_line.main(arguments):
+            sys.exit(failed)
+
+    return run
+
+
+def predicting(name):
+    """Return the work of ``predict_proba`` on a data frame, which is not the first one."""
+    wine = importlib.import_module("sklearn.datasets").load_wine(as_frame=True)
+    if name == "loaded model":
+        model = importlib.import_module("solah").load_model("m.json")
+    else:
+        model = getattr(importlib.import_module("solah"), name)(max_rules=20)
+        model.fit(wine.data, wine.target)
+    model.predict_proba(wine.data)
+    return lambda: model.predict_proba(wine.data)
+
+
 def traces(sources):
-    """Count what commands pass, each in a fresh process."""
+    """Count what commands and predictions pass, each in a fresh process."""
     wine = importlib.import_module("sklearn.datasets").load_wine(as_frame=True).frame
     ways = {
-        "fit wine.csv": ("fit", "wine.csv", "-t", "target", "-o", "m.json"),
-        "fit part*.csv": ("fit", "part*.csv", "-t", "target", "-o", "many.json"),
-        "predict": ("predict", "m.json", "wine.csv", "-o", "decided.csv"),
+        "solah fit wine.csv": ("fit", "wine.csv", "-t", "target", "-o", "m.json"),
+        "solah fit part*.csv": ("fit", "part*.csv", "-t", "target", "-o", "many.json"),
+        "solah predict": ("predict", "m.json", "wine.csv", "-o", "decided.csv"),
+        "predict_proba(frame), estimator": ("RuleClassifier",),
+        "predict_proba(frame), loaded": ("loaded model",),
     }
     with tempfile.TemporaryDirectory() as folder:
         wine.to_csv(f"{folder}/wine.csv", index=False)
@@ -139,11 +161,12 @@ def main(root):
     for name, count in parameters().items():
         print(f"{name:<34}{count:>3} parameters")
     for name, (n_files, n_functions) in traces(root / "src"):
-        print(f"solah {name:<28}{n_files:>3} files, {n_functions} functions")
+        print(f"{name:<34}{n_files:>3} files, {n_functions} functions")
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--trace"]:
-        print(json.dumps(passed_by(sys.argv[2:])))
+        words = sys.argv[2:]
+        print(json.dumps(passed_by(predicting(*words) if len(words) == 1 else command(words))))
     else:
         main(Path(sys.argv[1]).resolve() if sys.argv[1:] else Path(__file__).resolve().parents[1])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah import RuleClassifier, datasets
 
 if TYPE_CHECKING:
     from solah.datasets import Dataset
@@ -52,13 +52,13 @@ def main() -> None:
     print(f"  {'mean':<8}{'':>6}{spelt(np.mean(means, axis=0))}")
 
 
-def fitted(data: Dataset, rows: np.ndarray, max_rules: int) -> SelfOrganisedHierarchyClassifier:
-    model = SelfOrganisedHierarchyClassifier(max_rules=max_rules)
+def fitted(data: Dataset, rows: np.ndarray, max_rules: int) -> RuleClassifier:
+    model = RuleClassifier(max_rules=max_rules)
     return model.fit(data.table.take(rows), data.goal[rows])
 
 
 def accuracies(
-    model: SelfOrganisedHierarchyClassifier,
+    model: RuleClassifier,
     data: Dataset,
     first: np.ndarray,
     rows: np.ndarray,
@@ -86,8 +86,8 @@ def draw(goal: np.ndarray, rows: np.ndarray, n_a_class: int, seed: int) -> np.nd
 
 
 def learnt(
-    model: SelfOrganisedHierarchyClassifier, data: Dataset, labelled: np.ndarray, n_times: int
-) -> SelfOrganisedHierarchyClassifier:
+    model: RuleClassifier, data: Dataset, labelled: np.ndarray, n_times: int
+) -> RuleClassifier:
     learning = copy.copy(model)
     for _ in range(n_times):
         learning.partial_fit(data.table.take(labelled), data.goal[labelled])

@@ -36,12 +36,11 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 
-from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah import RuleClassifier, datasets
 from solah.data import to_numbers
 from solah.exceptions import DatasetError
 from solah.export import export_c
 from solah.export.footprint import footprint, sample_rows
-from solah.export.shrinking import shrink
 from solah.export.targets import (
     BuildError,
     RunError,
@@ -69,7 +68,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
 }
 IN_FLOAT_TOO = ("20 rules", "default")
-MAX_FLASH = 2048
 N_FOLDS = 5
 LABEL = 39  # the width of a model's name
 EMLEARN_FORESTS = {"int16_t": ("inline", "loadable"), "int8_t": ("inline",), "float": ("inline",)}
@@ -226,10 +224,6 @@ def show(name: str, split: Split, target: Target, n_rows: int) -> None:
         if label in IN_FLOAT_TOO:
             in_float = ours(f"solah, {label}, float", model, "float", split, target, n_rows)
             print_line(in_float, smallest)
-    small = shrink(model, MAX_FLASH, "q15")
-    print_line(
-        ours("solah, default, --max-flash 2k", small, "q15", split, target, n_rows), smallest
-    )
     print_choices(candidates, forests, smallest)
 
 
@@ -303,7 +297,7 @@ def fold_scores(split: Split, settings: dict[str, Any]) -> np.ndarray:
 
 
 def fit(split: Split, places: np.ndarray, settings: dict[str, Any]) -> Model:
-    estimator = SelfOrganisedHierarchyClassifier(**settings)
+    estimator = RuleClassifier(**settings)
     return estimator.fit(split.table.take(places), split.goal[places]).model_
 
 

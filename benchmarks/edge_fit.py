@@ -34,7 +34,7 @@ import numpy as np
 from solah import datasets
 from solah.data import from_array
 from solah.exceptions import DatasetError, MissingExtraError
-from solah.runtime import load_model
+from solah.model.predictor import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah import RuleClassifier, datasets
 from solah.data import from_array
 from solah.exceptions import DatasetError
 from solah.explain import Explainer
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +32,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000)
     n_rows = parser.parse_args().rows
     name, model, table = _model()
-    print(f"{name}: {len(model.attributes)} attributes, {len(model.trees)} trees")
+    print(f"{name}: {len(model.attributes)} attributes, {len(model.parts)} parts")
     rows = table.take(np.arange(n_rows) % table.n_rows)
-    predict = _milliseconds(lambda i: Evaluator(model).predict_proba(rows.rows(i, i + 1)))
+    predict = _milliseconds(lambda i: Predictor(model).predict_proba(rows.rows(i, i + 1)))
     print(f"one row, median of 50: decide {predict:.1f} ms")
     for what, changes in (("explain", False), ("explain with what would change it", True)):
         took = _milliseconds(_explaining(Explainer(model, changes=changes), rows))
@@ -51,7 +51,7 @@ def _model() -> tuple[str, Model, Table]:
         data = datasets.load("sonar")
         return (
             "Sonar",
-            SelfOrganisedHierarchyClassifier().fit(data.table, data.goal).model_,
+            RuleClassifier().fit(data.table, data.goal).model_,
             data.table,
         )
     except DatasetError:
@@ -59,7 +59,7 @@ def _model() -> tuple[str, Model, Table]:
         X = rng.standard_normal((208, 60))
         y = (X[:, :5].sum(axis=1) + rng.standard_normal(208) > 0).astype(int)
         table = from_array(X, [f"x{i}" for i in range(60)])
-        return "seeded", SelfOrganisedHierarchyClassifier().fit(X, y).model_, table
+        return "seeded", RuleClassifier().fit(X, y).model_, table
 
 
 def _explaining(explainer: Explainer, rows: Table) -> Callable[[int], None]:

@@ -20,6 +20,7 @@ from timing import print_growth, seconds
 from solah import (
     PAPER,
     LinguisticTreeClassifier,
+    RuleClassifier,
     SelfOrganisedHierarchyClassifier,
     datasets,
 )
@@ -38,8 +39,8 @@ def make_data(n_rows: int, n_attributes: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y.astype(int)
 
 
-def solah(n_jobs: int = -1) -> SelfOrganisedHierarchyClassifier:
-    return SelfOrganisedHierarchyClassifier(n_jobs=n_jobs)
+def solah(n_jobs: int = -1) -> RuleClassifier:
+    return RuleClassifier(n_jobs=n_jobs)
 
 
 def compare_fit(n_rows: int, repeats: int) -> None:
@@ -51,7 +52,7 @@ def compare_fit(n_rows: int, repeats: int) -> None:
     print(f"  scikit-learn HistGradientBoostingClassifier(max_iter=100)  {peer:7.2f} s")
     print(f"  SOLAH                                                      {mine:7.2f} s")
     print(f"  ratio {peer / mine:.2f} (above 1: solah is faster)")
-    print(f"  K = {model.n_clusters_}, {model.n_levels_} levels, {model.n_rules_:,} rules")
+    print(f"  {len(model.feature_groups_)} groups, {model.n_rules_:,} rules")
 
 
 def show_growth(n_rows: int, repeats: int) -> None:

@@ -12,9 +12,10 @@ that come with scikit-learn, half of the rows are fresh. Where rows have weights
 weighted. Where classes are balanced, their weights are those of the training rows. Fresh rows of
 a set with groups are of other groups.
 
-The standard error of a difference is that of the mean loss over the training rows and over the
-fresh ones, or that between seeds if this is larger. Where a model reports more than two standard
-errors too well of itself, there is an exclamation mark.
+The standard error of a difference is that of the mean loss over the rows that the report is
+measured on (of large tables a part) and over the fresh ones, or that between seeds if this is
+larger. Where a model reports more than two standard errors too well of itself, there is an
+exclamation mark.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_validate
 from threadpoolctl import threadpool_limits
 
-from solah import SelfOrganisedHierarchyClassifier, SelfOrganisedHierarchyRegressor
+from solah import RuleClassifier, RuleRegressor
+from solah.learn.recipe import AdditiveRecipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -275,7 +277,7 @@ def measure(name: str, seed: int) -> Cell:
     chosen = SETS[name]
     learned, fresh = chosen.parts(seed)
     is_number = name in NUMBERS
-    kind = SelfOrganisedHierarchyRegressor if is_number else SelfOrganisedHierarchyClassifier
+    kind = RuleRegressor if is_number else RuleClassifier
     model = kind(**dict(chosen.settings))
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
@@ -287,7 +289,11 @@ def measure(name: str, seed: int) -> Cell:
         validated = cross_validated(model, learned, is_number=is_number, is_balanced=is_balanced)
     true = summary(losses, hits, fresh.y, weight, is_number=is_number)
     own_weight = class_weights(learned.y, learned.y) if is_balanced else learned.weight
-    n_eff = [effective(own_weight, len(learned.y)), effective(weight, len(fresh.y))]
+    n_learned = len(learned.y)
+    n_eff = [
+        effective(own_weight, n_learned) * rows_measured_on(n_learned) / n_learned,
+        effective(weight, len(fresh.y)),
+    ]
     if is_number:
         reported = Measured(step.rmse, step.r2)
         # The error of a root is that of the square over twice the root.
@@ -334,6 +340,13 @@ def variance(y: NDArray[Any], weight: NDArray[np.float64] | None) -> float:
 def effective(weight: NDArray[np.float64] | None, n_rows: int) -> float:
     """Return how many rows of equal weight tell as much."""
     return n_rows if weight is None else float(weight.sum() ** 2 / (weight**2).sum())
+
+
+def rows_measured_on(n_rows: int) -> int:
+    """Return how many training rows a report comes from: all, or some that no choice has seen."""
+    recipe = AdditiveRecipe()
+    n_tested = min(min(n_rows, recipe.max_rows) // 4, n_rows - recipe.compared_rows)
+    return n_tested if n_tested >= recipe.least_tested else min(n_rows, recipe.compared_rows)
 
 
 def mean_error(values: Any, weight: NDArray[np.float64] | None, n_effective: list[float]) -> float:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah import RuleClassifier, datasets
 from solah.export import export_blob, export_c
 from solah.export.costs import model_costs
 from solah.export.footprint import footprint, sample_rows
@@ -83,7 +83,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--targets", nargs="*", default=TARGETS)
     options = parser.parse_args(words)
     wine = datasets.load("wine")
-    bare = SelfOrganisedHierarchyClassifier(max_rules=20).fit(wine.table, wine.goal).model_
+    bare = RuleClassifier(max_rules=20).fit(wine.table, wine.goal).model_
     domain = quartiles(bare, encode(wine.table, bare.attributes))
     model = replace(bare, domain=domain, policy=POLICY)
     print(f"{len(model.attributes)} readings, {len(domain.pairs)} pairs, {model.n_rules} rules")

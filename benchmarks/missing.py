@@ -12,7 +12,7 @@ and the half of all attributes that matters most. Compared by log-loss (lower is
   some row learnt from (what would be right if attributes did not depend on each other);
 - the class shares, which know nothing of a row;
 - HistGradientBoosting, which takes missing values as they are;
-- solah, fitted to lose attributes (``may_lose="attributes"``).
+- solah, fitted to lose attributes (``robust_to="features"``).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def measure(
     )
     models = [
         one.fit(material.table.take(learnt), material.goal[learnt])
-        for one in (solah, boosting, clone(solah).set_params(may_lose="attributes"))
+        for one in (solah, boosting, clone(solah).set_params(robust_to="features"))
     ]
     classes, truth = np.unique(material.goal), material.goal[tested]
     counts = np.array([(material.goal[learnt] == each).sum() for each in classes])

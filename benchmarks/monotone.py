@@ -22,7 +22,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import StratifiedKFold
 
-from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah import RuleClassifier, datasets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def measure(X: Any, y: Any, sign: int, n_folds: int) -> dict[tuple[str, bool], l
         for (model, is_bound), believed in beliefs.items():
             wanted = directions.astype(int).tolist() if is_bound else None
             estimator: Any = (
-                SelfOrganisedHierarchyClassifier(monotonic_cst=wanted, n_jobs=1)
+                RuleClassifier(monotonic_cst=wanted, n_jobs=1)
                 if model == "solah"
                 else HistGradientBoostingClassifier(monotonic_cst=wanted, random_state=0)
             )

@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
+from solah.model.predictor import Predictor
 from solah.network.bundle import Bundle, save_bundle
 from solah.network.client import Client, find_broker
 from solah.network.launching import Launcher
 from solah.network.messages import decode_decisions
 from solah.network.plan import make_plan
 from solah.network.topics import Topics
-from solah.runtime import Evaluator
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +96,7 @@ def made(n_rows: int) -> tuple[Bundle, pd.DataFrame, np.ndarray]:
     X.columns = [name.replace(" ", "_") for name in X.columns]
     half = np.random.default_rng(0).permutation(len(X))
     learnt, rest = half[: len(X) // 2], half[len(X) // 2 :]
-    fitted = SelfOrganisedHierarchyClassifier(groups=GROUPS, interactions=0, max_rules=60)
+    fitted = RuleClassifier(feature_groups=GROUPS, interactions=0, max_rules=60)
     X = X[[name for names in GROUPS.values() for name in names]]
     model = fitted.fit(X.iloc[learnt], y.iloc[learnt]).model_
     used = {attribute.name for attribute in model.attributes}
@@ -214,12 +214,12 @@ def latency(bundle: Bundle, rows: pd.DataFrame, options: argparse.Namespace) -> 
 
 
 def alone(bundle: Bundle, rows: pd.DataFrame) -> None:
-    evaluator = Evaluator(bundle.model)
+    predictor = Predictor(bundle.model)
     names = [attribute.name for attribute in bundle.model.attributes]
     matrix = rows[names].head(2_000).to_numpy()
     begun = time.perf_counter()
     for row in matrix:
-        evaluator.predict_proba(row[None])
+        predictor.predict_proba(row[None])
     seconds = time.perf_counter() - begun
     print(f"\nin one process, one row at a time: {len(matrix) / seconds:,.0f} decisions/s")
 
@@ -246,7 +246,7 @@ def without_nodes(bundle: Bundle, rows: pd.DataFrame, truth: np.ndarray) -> None
 
 
 def check(bundle: Bundle, rows: pd.DataFrame, listener: Listener) -> None:
-    expected = Evaluator(bundle.model).predict_proba(rows)
+    expected = Predictor(bundle.model).predict_proba(rows)
     same = sum(
         tuple(row.beliefs.values()) == tuple(expected[sequence])
         for sequence, (_, row) in listener.rows.items()

@@ -20,7 +20,7 @@ from statistics import median
 import numpy as np
 from playwright.sync_api import CDPSession, sync_playwright
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.data import from_array
 from solah.report import render_page, summarise_page
 
@@ -64,10 +64,10 @@ def make_page(n_rows: int, n_rules: int) -> tuple[str, str]:
     score = values[:, :3] + np.sin(2 * values[:, 3:6]) + values[:, 6:9] * values[:, 7:10]
     goal = np.array(["a", "b", "c"])[np.argmax(score + rng.gumbel(size=(n_rows, 3)) / 2, axis=1)]
     table = from_array(values, [f"x{i}" for i in range(12)])
-    model = SelfOrganisedHierarchyClassifier(max_rules=n_rules).fit(table, goal).model_
+    model = RuleClassifier(max_rules=n_rules).fit(table, goal).model_
     page = render_page(summarise_page(model, table, goal))
     size = len(page.encode()) / 1e6
-    about = f"{model.n_rules} rules in {len(model.trees)} trees, {n_rows:,} rows, {size:.1f} MB"
+    about = f"{model.n_rules} rules in {len(model.parts)} parts, {n_rows:,} rows, {size:.1f} MB"
     return page, about
 
 

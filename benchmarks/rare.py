@@ -32,7 +32,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,8 +74,8 @@ def _boosted(X: pd.DataFrame) -> Any:
 
 
 MODELS: dict[str, Callable[[pd.DataFrame], Any]] = {
-    "solah": lambda X: SelfOrganisedHierarchyClassifier(),
-    "balanced": lambda X: SelfOrganisedHierarchyClassifier(class_weight="balanced"),
+    "solah": lambda X: RuleClassifier(),
+    "balanced": lambda X: RuleClassifier(class_weight="balanced"),
     "logistic": _logistic,
     "boosted": _boosted,
 }

@@ -19,7 +19,7 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 from timing import seconds
 
-from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah import RuleClassifier, datasets
 from solah.data import from_array
 from solah.exceptions import DatasetError
 from solah.report import render_page, summarise_page
@@ -74,11 +74,11 @@ def main() -> None:
         flags = ["--no-sandbox", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=arguments.chromium, args=flags)
         for name, table, goal in data():
-            model = SelfOrganisedHierarchyClassifier().fit(table, goal).model_
+            model = RuleClassifier().fit(table, goal).model_
             page = render_page(summarise_page(model, table, goal))
             write = seconds(lambda m=model, t=table, g=goal: summarise_page(m, t, g), 3)
             print(
-                f"{name}: {len(model.trees)} trees, {model.n_rules} rules, "
+                f"{name}: {len(model.parts)} parts, {model.n_rules} rules, "
                 f"{len(page.encode()) / 1000:.0f} kB, summarised in {write:.2f} s, "
                 f"opens in {open_time(browser, page):.2f} s"
             )

@@ -1,16 +1,16 @@
-"""Digest many models, or compare them with digests from before a change.
+"""Save the predictions of many models, or compare them with those from before a change.
 
-    python benchmarks/same_models.py --write before.json
-    python benchmarks/same_models.py --compare before.json
+    python benchmarks/same_models.py --write before.npz
+    python benchmarks/same_models.py --compare before.npz
 
-Decisions and documents must be equal bit for bit. Run it from the sources of either state.
+Run it with the sources of either state. Every decision must be the same, and probabilities must
+be within the tolerance. Model files may differ.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -24,11 +24,11 @@ from solah import (
     LinguisticHierarchyClassifier,
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
+    RuleClassifier,
     SelfOrganisedHierarchyClassifier,
     datasets,
 )
 from solah.exceptions import DatasetError
-from solah.model.format import to_json
 
 SETS = ("wine", "iris", "wdbc", "diabetes_pima", "hepatitis", "ecoli", "heart_statlog")
 MANY_ROWS = 26_000
@@ -41,22 +41,22 @@ def models(names):
     by_hand, genetic = LinguisticHierarchyClassifier, GeneticHierarchyClassifier
     wiring = {"first": list(names[:3]), "top": ["first", *names[3:8]]}
     search = {"population_size": 6, "n_generations": 2, "random_state": 0}
-    beliefs = {"belief_labels": 3, "cross_fit": 3, "leaves": "refitted", "shrinkage": 1.0}
+    beliefs = {"belief_words": 3, "cross_fit": 3, "leaves": "refitted", "shrinkage": 1.0}
     return {
-        "default": organised(),
-        "few rules": organised(max_rules=15),
-        "trees": organised(fusion="tree"),
+        "default": RuleClassifier(),
+        "few rules": RuleClassifier(max_rules=15),
+        "trees": organised(),
         "beliefs": organised.with_settings(
-            {}, fusion="tree", n_clusters=2, level_gap=0.05, min_support=5, **beliefs
+            {}, n_clusters=2, level_gap=0.05, min_support=5, **beliefs
         ),
-        "no pairs": organised(interactions=0, class_weight="balanced"),
-        "cmac": organised.with_settings({}, fusion="tree", n_clusters=6, node="cmac", n_labels=2),
+        "no pairs": RuleClassifier(interactions=0, class_weight="balanced"),
+        "cmac": organised.with_settings({}, n_clusters=6, node="cmac", n_words=2),
         "paper": organised.with_settings(PAPER, max_depth=4),
         "tree": tree(min_support=5),
-        "refitted tree": tree(leaves="refitted", min_support=4, max_rules=20, n_labels=2),
+        "refitted tree": tree(leaves="refitted", min_support=4, max_rules=20, n_words=2),
         "paper's tree": tree.with_settings(PAPER, max_depth=4),
         "hierarchy by hand": by_hand(wiring),
-        "beliefs by hand": by_hand.with_settings({}, hierarchy=wiring, n_labels=2, **beliefs),
+        "beliefs by hand": by_hand.with_settings({}, hierarchy=wiring, n_words=2, **beliefs),
         "paper's by hand": by_hand.with_settings(PAPER, hierarchy=wiring),
         "genetic": genetic.with_settings({}, **search),
         "genetic beliefs": genetic.with_settings(
@@ -66,17 +66,15 @@ def models(names):
     }
 
 
-def digest(model, rows):
-    found = model.predict_proba(rows) if hasattr(model, "predict_proba") else model.predict(rows)
-    document = json.loads(to_json(model.model_))
-    document = {
-        key: value for key, value in document.items() if key not in ("generator", "version")
-    }
-    texts = (np.ascontiguousarray(found).tobytes(), json.dumps(document, sort_keys=True).encode())
-    return [hashlib.sha256(text).hexdigest()[:16] for text in texts]
+def outputs(model, rows):
+    """Return the probabilities and the decisions of rows; of a number, its predictions."""
+    decisions = np.asarray(model.predict(rows))
+    if not hasattr(model, "predict_proba"):
+        return decisions, np.zeros(0)
+    return model.predict_proba(rows), np.searchsorted(model.classes_, decisions)
 
 
-def digests_of_sets(names):
+def outputs_of_sets(names):
     for name in names:
         try:
             data = datasets.load(name)
@@ -84,11 +82,11 @@ def digests_of_sets(names):
             print(f"{name} is left out: {error}")
             continue
         for label, model in models(data.table.names).items():
-            yield f"{name}, {label}", digest(model.fit(data.table, data.goal), data.table)
+            yield f"{name}, {label}", outputs(model.fit(data.table, data.goal), data.table)
 
 
-def digests_of_many_rows():
-    """Digest models of more rows than are walked through often, from memory and from files."""
+def outputs_of_many_rows():
+    """Yield outputs of models of very many rows, from memory and from files."""
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(rng.normal(size=(MANY_ROWS, 4)).round(3), columns=list("abcd"))
     rows["k"] = rng.choice(["u", "v", "w"], MANY_ROWS)
@@ -96,9 +94,9 @@ def digests_of_many_rows():
     noisy = rows.a + rows.b.fillna(0) * (rows.k == "u") + rng.normal(size=MANY_ROWS) / 2
     goal = pd.Series(np.where(noisy > 0, "yes", np.where(rows.c > 0.8, "maybe", "no")), name="y")
     few = rows.head(2_000)
-    yield "a number", digest(LinguisticTreeRegressor(min_support=50).fit(rows, noisy), few)
+    yield "a number", outputs(LinguisticTreeRegressor(min_support=50).fit(rows, noisy), few)
     kinds = {
-        "default": lambda: SelfOrganisedHierarchyClassifier(),
+        "default": RuleClassifier,
         "tree": lambda: LinguisticTreeClassifier(min_support=20, leaves="refitted"),
         "hand-wired": lambda: LinguisticHierarchyClassifier.with_settings(
             {}, hierarchy=HAND_WIRED, min_support=30
@@ -109,8 +107,29 @@ def digests_of_many_rows():
             table = rows.assign(y=goal).iloc[part::4]
             table.to_csv(Path(folder) / f"part{part}.csv", index=False)
         for label, make in kinds.items():
-            yield f"many rows, {label}", digest(make().fit(rows, goal), few)
-            yield f"files, {label}", digest(make().fit(f"{folder}/*.csv", "y"), few)
+            yield f"many rows, {label}", outputs(make().fit(rows, goal), few)
+            yield f"files, {label}", outputs(make().fit(f"{folder}/*.csv", "y"), few)
+
+
+def compare(before, found, tolerance):
+    """Print what differs, and return whether all models of both states agree."""
+    names = [name for name in before if name in found]
+    moved, n_flips, others = 0.0, 0, sorted(before.keys() ^ found.keys())
+    for name in names:
+        (old, decided), (new, decides) = before[name], found[name]
+        scale = 1.0 if len(decided) else max(float(np.abs(old).max()), 1.0)
+        flips = int((decided != decides).sum())
+        move = float(np.abs(new - old).max()) / scale if new.shape == old.shape else np.inf
+        moved, n_flips = max(moved, move), n_flips + flips
+        if flips or move > tolerance:
+            print(f"{name}: {flips} of {len(old)} decisions differ, probabilities by {move:.1e}")
+    print(
+        f"{len(names)} models compared: {n_flips} of {sum(len(before[one][0]) for one in names)} "
+        f"decisions differ, probabilities by at most {moved:.1e}"
+    )
+    if others:
+        print("in one state only:", ", ".join(others))
+    return not n_flips and moved <= tolerance and not others
 
 
 def main():
@@ -119,16 +138,30 @@ def main():
     what.add_argument("--write", type=Path, metavar="FILE")
     what.add_argument("--compare", type=Path, metavar="FILE")
     parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--tolerance", type=float, default=1e-14, metavar="X")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    found = dict(digests_of_sets(options.sets)) | dict(digests_of_many_rows())
+    found = dict(outputs_of_sets(options.sets)) | dict(outputs_of_many_rows())
     if options.write:
-        options.write.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        parts = ("probabilities", "decisions")
+        arrays = {
+            f"{part} of {name}": one
+            for name in found
+            for part, one in zip(parts, found[name], strict=True)
+        }
+        np.savez_compressed(options.write, **arrays)
         print(f"{len(found)} models written to {options.write}")
         return
-    before = json.loads(options.compare.read_text(encoding="utf-8"))
-    others = [name for name in before if name in found and before[name] != found[name]]
-    print(f"{len(before.keys() & found.keys())} models compared, {len(others)} differ", *others)
+    with np.load(options.compare) as saved:
+        names = [
+            key.removeprefix("decisions of ") for key in saved if key.startswith("decisions of ")
+        ]
+        before = {
+            name: (saved[f"probabilities of {name}"], saved[f"decisions of {name}"])
+            for name in names
+        }
+    if not compare(before, found, options.tolerance):
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sensors import write_parquet
 
-from solah import SelfOrganisedHierarchyClassifier, datasets, scan
+from solah import RuleClassifier, datasets, scan
 from solah.kernels.choose import available_threads
 from solah.model.format import to_json
 
@@ -285,8 +285,8 @@ def column_sum_bandwidth(n_threads: int) -> float:
     return 4 * sum(column.nbytes for column in columns) / (time.perf_counter() - start) / 1e9
 
 
-def _estimator(n_jobs: int | None = None) -> SelfOrganisedHierarchyClassifier:
-    return SelfOrganisedHierarchyClassifier(n_jobs=n_jobs or available_threads())
+def _estimator(n_jobs: int | None = None) -> RuleClassifier:
+    return RuleClassifier(n_jobs=n_jobs or available_threads())
 
 
 def _fit(rows: Any, target: str = TARGET) -> str:

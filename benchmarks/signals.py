@@ -30,7 +30,7 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah import RuleClassifier, datasets
 from solah.exceptions import DatasetError
 from solah.model.policy import UNKNOWN_PLACE, Policy, Settling
 from solah.signals import Recording, WindowFeatures
@@ -44,11 +44,11 @@ ACCELERATION, ROTATION = ["ax", "ay", "az"], ["wx", "wy", "wz"]
 CHANNELS = [*ACCELERATION, *ROTATION]
 HALF = "half"  # of the features, as a limit to attributes
 MODELS: dict[str, Any] = {
-    "default": SelfOrganisedHierarchyClassifier(),
-    "not-told": SelfOrganisedHierarchyClassifier(),
-    "rules-200": SelfOrganisedHierarchyClassifier(max_rules=200),
-    "rules-80": SelfOrganisedHierarchyClassifier(max_rules=80),
-    "rules-80-half": SelfOrganisedHierarchyClassifier(max_rules=80),
+    "default": RuleClassifier(),
+    "not-told": RuleClassifier(),
+    "rules-200": RuleClassifier(max_rules=200),
+    "rules-80": RuleClassifier(max_rules=80),
+    "rules-80-half": RuleClassifier(max_rules=80),
     "forest": RandomForestClassifier(300, random_state=0, n_jobs=-1),
     "forest-10": RandomForestClassifier(10, random_state=0),
     "boosting": HistGradientBoostingClassifier(random_state=0),
@@ -89,7 +89,7 @@ def show(data: str, windows: Windows, models: list[str], n_folds: int) -> None:
 def model_of(name: str, n_features: int) -> Any:
     """Return a model by its name; half of the features are as many as the data have."""
     model = clone(MODELS[name])
-    return model.set_params(max_attributes=n_features // 2) if name.endswith(HALF) else model
+    return model.set_params(max_features=n_features // 2) if name.endswith(HALF) else model
 
 
 def watch_recordings() -> list[Recording]:
@@ -138,8 +138,8 @@ def measure(name: str, windows: Windows, n_folds: int) -> dict[str, Any]:
     settled: list[list[tuple[float, float]]] = []
     start = perf_counter()
     for train, test in folds.split(X, y, windows.groups):
-        if isinstance(model, SelfOrganisedHierarchyClassifier):
-            model = clone(model).set_params(kinds=windows.kinds)
+        if isinstance(model, RuleClassifier):
+            model = clone(model).set_params(feature_types=windows.kinds)
             given = {} if name == "not-told" else {"groups": windows.groups[train]}
             fitted = model.fit(windows.take(train).table, y[train], **given)
             tested = windows.take(test).table
@@ -181,7 +181,7 @@ def settle(windows: Windows, decided: np.ndarray, policy: Policy) -> tuple[float
 def sizes(fitted: Any) -> tuple[float, float]:
     """Return the rules or leaves of a model, and how many features they ask for."""
     if hasattr(fitted, "n_rules_"):
-        asked = {one.name for tree in fitted.model_.trees for one in tree.inputs}
+        asked = {one.name for node in fitted.model_.nodes for one in node.inputs}
         return fitted.n_rules_, len(asked)
     if isinstance(fitted, RandomForestClassifier):
         return sum(tree.get_n_leaves() for tree in fitted.estimators_), fitted.n_features_in_

@@ -28,7 +28,7 @@ from edge import QUIET, emlearn_code, is_installed, written
 from sklearn.base import clone
 
 from signals import CHANNELS, MODELS, model_of, watch_recordings, watch_windows
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.export import export_c
 from solah.export.footprint import SignalFootprint, signal_footprint
 from solah.export.targets import find_target, measure
@@ -143,7 +143,7 @@ def main(words: list[str] | None = None) -> None:
 def ours(names: Sequence[str], windows: Windows, target: Target) -> Iterator[Measured]:
     """Learn from all people, and measure our models."""
     for name in names:
-        learner = model_of(name, windows.readings.shape[1]).set_params(kinds=windows.kinds)
+        learner = model_of(name, windows.readings.shape[1]).set_params(feature_types=windows.kinds)
         learner.fit(windows.table, windows.labels.astype(str), groups=windows.groups)
         model = with_signals(learner.model_, windows.signals)
         for numbers in ("float", "q15"):
@@ -169,11 +169,11 @@ def peers(names: Sequence[str], windows: Windows, target: Target) -> Iterator[Me
 
 def reading_model(windows: Windows, names: Sequence[str]) -> Model:
     """Return a model that asks for features: what it decides does not matter, as nobody asks."""
-    learner = SelfOrganisedHierarchyClassifier(
-        "quantile", interactions=0, required=list(names), max_rules=2 * len(names)
+    learner = RuleClassifier(
+        "quantile", interactions=0, required_features=list(names), max_rules=2 * len(names)
     )
     few = windows.take(np.arange(0, len(windows.labels), 10))
-    learner.set_params(kinds=dict.fromkeys(names, "continuous"))
+    learner.set_params(feature_types=dict.fromkeys(names, "continuous"))
     fitted = learner.fit(few.table.select(names), few.labels.astype(str))
     return with_signals(fitted.model_, windows.signals)
 

@@ -33,14 +33,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.model import save_document
+from solah.model.predictor import Predictor
 from solah.network.client import Client, find_broker
 from solah.network.launching import Launcher, Supervisor
 from solah.network.messages import Decided, Status, decode_decisions, decode_status
 from solah.network.site import load_site
 from solah.network.topics import Topics
-from solah.runtime import Evaluator
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -94,7 +94,7 @@ def room_model(seed: int = 0):
     score = (frame["temperature"] - 21.0) / 3.0 + (frame["humidity"] - 45.0) / 10.0
     score = score + (frame["power"] > 30.0) * 2.0 - 1.0
     state = np.where(score > 0.0, "busy", np.where(frame["door"] == "open", "airing", "empty"))
-    learner = SelfOrganisedHierarchyClassifier(interactions=0, max_rules=40)
+    learner = RuleClassifier(interactions=0, max_rules=40)
     return learner.fit(frame, pd.Series(state, name="state")).model_
 
 
@@ -317,10 +317,10 @@ class Judge:
         for arrived, topic, payload, is_retained in record.messages:
             self._messages[topic].append((arrived, payload, is_retained))
         self._histories: dict[tuple[str, float], tuple[list, list]] = {}
-        self._evaluator = Evaluator(model)
+        self._predictor = Predictor(model)
         self._asked = [one.name for one in model.attributes]
         self._below: dict[str, set[str]] = {one: {one} for one in self._asked}
-        for node in model.nodes:
+        for node in model.parts:
             self._below[node.name] = set().union(*(self._below[one] for one in node.origins))
 
     def unexplained(self) -> list[str]:
@@ -343,7 +343,7 @@ class Judge:
             if not choices[name]:
                 return f"row {row.sequence}: {name} is used, and nothing had arrived"
         frame = pd.DataFrame(list(product(*choices.values())), columns=list(choices))
-        beliefs = self._evaluator.predict_proba(frame)
+        beliefs = self._predictor.predict_proba(frame)
         is_same = np.isclose(beliefs, list(row.beliefs.values()), rtol=0.0, atol=1e-9).all(axis=1)
         if is_same.any():
             return ""

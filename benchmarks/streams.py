@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah import RuleClassifier, datasets
 from solah.data import from_array
 from solah.stream import AdaptiveWindow, PageHinkley, StreamLearner, organising, persistence
 from solah.stream.deciding import Decider
@@ -290,9 +290,9 @@ def at_pace(pace: float) -> Callable[[Rows, Rows], int]:
     )
 
 
-def hierarchy() -> SelfOrganisedHierarchyClassifier:
+def hierarchy() -> RuleClassifier:
     """Make a hierarchy with settings that are given: choosing them takes a minute a fit on gas."""
-    return SelfOrganisedHierarchyClassifier(interactions=0, max_rules=60)
+    return RuleClassifier(interactions=0, max_rules=60)
 
 
 def batches_of(rows: Rows) -> Iterator[Rows]:

@@ -41,9 +41,10 @@ import paho.mqtt.client as paho
 from comparison.sets import load_rows
 from nodes import free_port, start_mosquitto
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.evaluation.scores import log_loss
 from solah.exceptions import DatasetError
+from solah.model.predictor import Predictor
 from solah.network.bundle import Bundle
 from solah.network.compact import (
     decode_rows,
@@ -57,7 +58,6 @@ from solah.network.messages import Measured, decode_ask
 from solah.network.plan import make_plan, plan_of_homes, with_sending
 from solah.network.sending import Sending
 from solah.network.topics import Topics
-from solah.runtime import Evaluator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -132,16 +132,16 @@ def made(name: str, n_rows: int) -> Case:
     table = material.table.take(np.sort(drawn))
     goal = material.goal[np.sort(drawn)]
     rows, truth = material.table.take(tested), material.goal[tested]
-    free = SelfOrganisedHierarchyClassifier().fit(table, goal)
+    free = RuleClassifier().fit(table, goal)
     model, careless = (
-        SelfOrganisedHierarchyClassifier(
-            groups=devices,
+        RuleClassifier(
+            feature_groups=devices,
             interaction_cst=[list(one) for one in devices.values()],
-            may_lose=may_lose,
+            robust_to=robust_to,
         )
         .fit(table, goal)
         .model_
-        for may_lose in ("groups", None)
+        for robust_to in ("groups", None)
     )
     asked = {one.name for one in model.attributes}
     devices = {node: [n for n in names if n in asked] for node, names in devices.items()}
@@ -156,7 +156,7 @@ def with_way(case: Case, way: str, sending: Sending) -> Bundle:
     model, plan = case.bundle.model, case.bundle.plan
     if way == "readings":
         measured = {name: node for node, names in case.devices.items() for name in names}
-        homes = dict.fromkeys((node.name for node in model.nodes), GATEWAY)
+        homes = dict.fromkeys((part.name for part in model.parts), GATEWAY)
         plan = plan_of_homes(model, homes, plan.site, measured)
     return Bundle(with_sending(plan, model, sending), model)
 
@@ -317,7 +317,7 @@ def measure(name: str, case: Case) -> None:
     names = [one.name for one in model.attributes]
     columns = {one: case.rows.column(one).values for one in names}
     readings = [{one: float(columns[one][row]) for one in names} for row in range(case.rows.n_rows)]
-    alone = [str(one) for one in Evaluator(model).predict(case.rows)]
+    alone = [str(one) for one in Predictor(model).predict(case.rows)]
     right = np.mean([one == str(truth) for one, truth in zip(alone, case.truth, strict=True)])
     print(
         f"\n{name}: {len(readings):,} rows, {len(case.devices)} devices, {len(names)} attributes,"
@@ -390,7 +390,7 @@ def print_losses(case: Case) -> None:
     """Print the log-loss for 0 to all nodes lost: the mean over all choices, and the worst."""
     for what, model in (("", case.bundle.model), (", fitted to none lost", case.careless)):
         shares = loss_of_shares(model, case.truth)
-        right = np.mean(Evaluator(model).predict(case.rows) == case.truth.astype(object))
+        right = np.mean(Predictor(model).predict(case.rows) == case.truth.astype(object))
         print(f"  nodes lost{what}: log-loss, mean (worst) of all choices; class shares ", end="")
         print(f"{shares:.3f}; with all nodes, {right:.4f} are decided rightly")
         told = []
@@ -410,7 +410,7 @@ def print_left_alone(case: Case) -> None:
     sides = (case.learnt, (case.rows, case.truth))
     for left, names in case.devices.items():
         table, goal = case.learnt
-        alone = SelfOrganisedHierarchyClassifier().fit(table.select(names), goal).model_
+        alone = RuleClassifier().fit(table.select(names), goal).model_
         lost = columns_of(case, [node for node in case.devices if node != left])
         models = ((case.bundle.model, lost), (case.careless, lost), (alone, frozenset()))
         found = [[loss_without(model, *side, gone) for side in sides] for model, gone in models]
@@ -432,7 +432,7 @@ def loss_without(model: Model, rows: Any, truth: np.ndarray, gone: frozenset[str
         else rows.column(one.name).values.astype(float)
         for one in model.attributes
     ]
-    beliefs = Evaluator(model).predict_proba(np.column_stack(columns))
+    beliefs = Predictor(model).predict_proba(np.column_stack(columns))
     return known_loss(model, truth, beliefs)
 
 

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
 
-from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah import RuleClassifier, datasets
 from solah.data import from_array
 from solah.estimators import fit_policy
 from solah.evaluation import score_events, with_policy
 from solah.exceptions import ParameterError
 from solah.model import Policy
-from solah.runtime import Evaluator
+from solah.model.predictor import Predictor
 
 if TYPE_CHECKING:
     from solah.data import Table
@@ -79,14 +79,14 @@ def measure(
     limited: list[tuple[float, float, float, float]] = []
     settled: dict[str, list[Any]] = {name: [] for name in SETTLING}
     for train, test in splits.split(np.zeros(len(goal)), goal, groups):
-        learner = SelfOrganisedHierarchyClassifier()
+        learner = RuleClassifier()
         fitted = learner.fit(table.take(train), goal[train])
         rows, truth = table.take(test), np.searchsorted(fitted.classes_, goal[test])
         if max_error is not None:
             learnt = table.take(train), goal[train], groups[train]
             limited.append(limit(fitted, *learnt, rows, truth, max_error))
         for name, policy in SETTLING.items():
-            judged = Evaluator(with_policy(fitted.model_, policy)).judge(rows, runs[test])
+            judged = Predictor(with_policy(fitted.model_, policy)).decide(rows, runs[test])
             names = [str(one) for one in fitted.classes_]
             settled[name].append(score_events(truth, judged.settled_places, names, runs[test]))
     if max_error is not None:
@@ -116,7 +116,7 @@ def limit(
         chosen = fit_policy(fitted, rows, goal, max_error=max_error, groups=groups)
     except ParameterError:
         return raw, np.nan, np.nan, np.nan
-    judged = Evaluator(chosen.model).judge(test)
+    judged = Predictor(chosen.model).decide(test)
     is_decided = judged.places >= 0
     wrong = float((judged.places != truth)[is_decided].mean())
     return raw, float(is_decided.mean()), wrong, float((judged.doubts & 4 > 0).mean())

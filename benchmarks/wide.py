@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from timing import seconds
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.data import from_array, settle
 from solah.dependence import (
     TableColumns,
@@ -110,7 +110,7 @@ def run_screening(options: argparse.Namespace) -> Cost:
 def run_model(options: argparse.Namespace) -> Cost:
     X = wide_data(MODEL_ROWS, options.columns)
     table, goal = from_array(X, [f"x{j}" for j in range(X.shape[1])]), goal_of(X)
-    model = SelfOrganisedHierarchyClassifier(n_jobs=options.jobs)
+    model = RuleClassifier(n_jobs=options.jobs)
     cost = _timed(lambda: model.fit(table, goal))
     return replace(cost, found=f"{model.n_rules_:,} rules; {model.selection_reason_}")
 

@@ -156,7 +156,7 @@ _OURS = (
         "solah",
         "solah",
         "rules",
-        "`SelfOrganisedHierarchyClassifier()`",
+        "`RuleClassifier()`",
         solah_auto("default").make,
     ),
     Model(
@@ -187,12 +187,16 @@ _OURS = (
 def _step(name: str, about: str, **parameters: Any) -> Model:
     recipe = Recipe(name, "solah", "default", tuple(parameters.items()))
     said = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
-    about = f"`SelfOrganisedHierarchyClassifier({said})`: {about}"
+    about = f"`RuleClassifier({said})`: {about}"
     return Model(name, f"solah, {said}", "rules", about, recipe.make, is_step=True)
 
 
+def _stacked_trees(rows: Dataset, n_rows: int, seed: int) -> Any:
+    return solah.SelfOrganisedHierarchyClassifier(feature_types=rows.kinds, n_jobs=1)
+
+
 _STEPS = (
-    _step("step-learnt", "words where the goal changes, and nowhere else", words="learnt"),
+    _step("step-learnt", "words where the goal changes, and nowhere else", words="supervised"),
     _step("step-quantile", "words at equal shares of the rows", words="quantile"),
     _step("step-uniform", "words at equal distances", words="uniform"),
     _step("step-single", "rules of one condition alone", interactions=0),
@@ -204,8 +208,15 @@ _STEPS = (
     _step("step-all-rules", "every rule stays", max_rules=None),
     _step("step-10", "ten rules at the most", max_rules=10),
     _step("step-40", "forty rules at the most", max_rules=40),
-    _step("step-attributes", "five attributes at the most", max_attributes=5),
-    _step("step-trees", "stacked trees, as the paper has them, with our trees", fusion="tree"),
+    _step("step-attributes", "five attributes at the most", max_features=5),
+    Model(
+        "step-trees",
+        "solah, stacked trees",
+        "rules",
+        "`SelfOrganisedHierarchyClassifier()`: stacked trees as in the paper, with our trees",
+        _stacked_trees,
+        is_step=True,
+    ),
 )
 _SKLEARN = (
     _sklearn("tree", "DecisionTree", "leaves", "`DecisionTreeClassifier()`", peers.Tree),

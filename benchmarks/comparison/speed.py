@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.datasets import load
 from solah.exceptions import DatasetError, MissingExtraError
 
@@ -55,7 +55,7 @@ def make_causes(n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
 
 
 def _time_fit(what: str, X: Any, y: Any, repeats: int) -> dict[str, Any]:
-    mine = _least_time(SelfOrganisedHierarchyClassifier(n_jobs=1), X, y, repeats)
+    mine = _least_time(RuleClassifier(n_jobs=1), X, y, repeats)
     peer = _least_time(HistGradientBoostingClassifier(), X, y, repeats)
     return {
         "what": what,
