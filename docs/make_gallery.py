@@ -18,7 +18,7 @@ from solah import (
     GeneticHierarchyClassifier,
     GeneticSearch,
     LinguisticTreeClassifier,
-    SelfOrganisedHierarchyClassifier,
+    RuleClassifier,
 )
 from solah.atomic import write_whole
 from solah.plot import (
@@ -28,7 +28,6 @@ from solah.plot import (
     ImportanceDisplay,
     PathDisplay,
     RocDisplay,
-    RulesDisplay,
     SearchDisplay,
     WordsDisplay,
 )
@@ -46,12 +45,12 @@ SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "solah", "font.family": "san
 def displays() -> Iterator[tuple[str, Display]]:
     """Draw every display, each with the name of its file."""
     X, y = load_wine(return_X_y=True, as_frame=True)
-    model = SelfOrganisedHierarchyClassifier(max_rules=30).fit(X, y)
+    model = RuleClassifier(max_rules=30).fit(X, y)
     yield "words", WordsDisplay.from_estimator(model, "flavanoids", X)
     yield "hierarchy", HierarchyDisplay.from_estimator(model)
     yield "importance", ImportanceDisplay.from_estimator(model)
 
-    clustered = SelfOrganisedHierarchyClassifier(n_clusters=4, max_rules=30).fit(X, y)
+    clustered = RuleClassifier(feature_groups=4, max_rules=30).fit(X, y)
     yield "clusters", HierarchyDisplay.from_estimator(clustered)
     yield "dependence", DependenceDisplay.from_estimator(clustered)
 
@@ -61,9 +60,8 @@ def displays() -> Iterator[tuple[str, Display]]:
     cells, kinds = load_breast_cancer(return_X_y=True, as_frame=True)
     beliefs = cross_val_predict(tree, cells, kinds, cv=5, method="predict_proba")
     yield "calibration", CalibrationDisplay.from_predictions(kinds, beliefs)
-    yield "rules", RulesDisplay.from_estimator(tree, cells, kinds)
 
-    yield "path", PathDisplay.from_estimator(SelfOrganisedHierarchyClassifier().fit(cells, kinds))
+    yield "path", PathDisplay.from_estimator(RuleClassifier().fit(cells, kinds))
 
     search = GeneticHierarchyClassifier(GeneticSearch(8, n_generations=8), random_state=0).fit(X, y)
     yield "search", SearchDisplay.from_estimator(search)

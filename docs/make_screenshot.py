@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import FloatRect, Page, sync_playwright
 
-from solah import SelfOrganisedHierarchyClassifier, datasets
+from solah import RuleClassifier, datasets
 from solah.report import render_page, summarise_page
 
 PICTURES = Path(__file__).with_name("pictures")
@@ -23,7 +23,7 @@ QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-backgroun
 def write_report(page: Path) -> None:
     """Write the report on a model of the wines."""
     wine = datasets.load("wine")
-    model = SelfOrganisedHierarchyClassifier(max_rules=20).fit(wine.table, wine.goal).model_
+    model = RuleClassifier(max_rules=20).fit(wine.table, wine.goal).model_
     summary = summarise_page(model, wine.table, wine.goal, source="wine")
     page.write_text(render_page(summary), encoding="utf-8")
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import solah
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 
 rng = np.random.default_rng(0)
 
@@ -41,7 +41,7 @@ X_new, y_new = measure(300, lamp=0.4)
 
 # %%
 words = {"co2": {"fresh": 500, "used": 750, "stale": 1000}, "light": {"dark": 50, "lit": 300}}
-model = SelfOrganisedHierarchyClassifier(words, max_rules=8, interactions=0).fit(X, y)
+model = RuleClassifier(words, max_rules=8, interactions=0).fit(X, y)
 print(f"accuracy on the new rows {model.score(X_new, y_new):.3f}")
 model.rules()
 
@@ -67,7 +67,7 @@ model.explain(night, changes=True)[0]
 # %%
 editor = model.edit(author="Ann", time=datetime(2026, 5, 17))
 editor.set("if light is lit then occupied +2.3", reason="the lamp is left on at night")
-edited = solah.runtime.Evaluator(editor.model)
+edited = solah.model.predictor.Predictor(editor.model)
 for edit in edited.model_.edits:
     print(f"{edit.author}: {edit.text} ({edit.reason})")
 
@@ -85,9 +85,7 @@ solah.diff(model, edited, X_new, y_new)
 # are.
 
 # %%
-careful = SelfOrganisedHierarchyClassifier(
-    words, max_rules=8, interactions=0, monotonic_cst={"co2": 1}
-)
+careful = RuleClassifier(words, max_rules=8, interactions=0, monotonic_cst={"co2": 1})
 careful.fit(X, y)
 rising = pd.DataFrame({"co2": np.arange(400.0, 1300.0, 50.0), "light": 430.0, "temperature": 21.0})
 believed = careful.predict_proba(rising)[:, list(careful.classes_).index("occupied")]

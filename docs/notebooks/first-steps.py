@@ -9,7 +9,7 @@
 from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score, train_test_split
 
-from solah import SelfOrganisedHierarchyClassifier, load_model
+from solah import RuleClassifier, load_model
 
 wine = load_wine(as_frame=True)
 X, y = wine.data, wine.target.map(lambda k: wine.target_names[k]).rename("grower")
@@ -23,7 +23,7 @@ X_train.shape, X_test.shape
 # lines in a notebook.
 
 # %%
-model = SelfOrganisedHierarchyClassifier(interactions=0, verbose=True).fit(X_train, y_train)
+model = RuleClassifier(interactions=0, verbose=True).fit(X_train, y_train)
 print(f"{model.n_rules_} rules, accuracy on the test rows {model.score(X_test, y_test):.3f}")
 
 # %% [markdown]
@@ -37,14 +37,14 @@ print(f"{model.n_rules_} rules, accuracy on the test rows {model.score(X_test, y
 model.path_
 
 # %%
-small = SelfOrganisedHierarchyClassifier(max_rules=10, interactions=0).fit(X_train, y_train)
+small = RuleClassifier(max_rules=10, interactions=0).fit(X_train, y_train)
 print(f"{small.n_rules_} rules, accuracy on the test rows {small.score(X_test, y_test):.3f}")
 
 # %% [markdown]
 # One split is one draw. The same over five folds of all rows:
 
 # %%
-scores = cross_val_score(SelfOrganisedHierarchyClassifier(max_rules=10, interactions=0), X, y, cv=5)
+scores = cross_val_score(RuleClassifier(max_rules=10, interactions=0), X, y, cv=5)
 print(f"accuracy {scores.mean():.3f} ± {scores.std():.3f}")
 
 # %% [markdown]

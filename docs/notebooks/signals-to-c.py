@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GroupKFold, cross_val_score
 
-from solah import SelfOrganisedHierarchyClassifier
+from solah import RuleClassifier
 from solah.export import agreement, export_c, self_test
 from solah.signals import Recording, WindowFeatures, with_signals
 
@@ -48,7 +48,7 @@ print(len(X), "windows with", ", ".join(X))
 # Windows of one machine are alike, so they stay together in one fold.
 
 # %%
-classifier = SelfOrganisedHierarchyClassifier(max_rules=4, interactions=0, kinds=windows.kinds)
+classifier = RuleClassifier(max_rules=4, interactions=0, feature_types=windows.kinds)
 folds = GroupKFold(4).split(X, windows.labels, windows.groups)
 scores = cross_val_score(classifier, X, windows.labels, cv=list(folds))
 print("accuracy of each fold:", scores.round(3))
