@@ -33,7 +33,7 @@ from solah import RuleClassifier, load_model
 from solah.data import from_array
 from solah.learn.online import Learner
 from solah.model.evaluate import run
-from solah.stream.deciding import Decider
+from solah.stream.refit import OnlineModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +93,7 @@ def one_row_more(frame: Any, target: Any) -> None:
 
 
 def learning(model: Any, frame: Any) -> dict[str, Callable[[], object]]:
-    learner, decider = Learner(model.model_), Decider(model.model_, pace=1.0, forgetting=0.0)
+    learner, online = Learner(model.model_), OnlineModel(model.model_, pace=1.0, forgetting=0.0)
     names = [attribute.name for attribute in model.model_.attributes]
     row, known = frame.iloc[:1], frame[names].to_numpy()[:1]
     some = np.where(np.arange(known.shape[1]) % 5 == 0, np.nan, known)
@@ -101,7 +101,7 @@ def learning(model: Any, frame: Any) -> dict[str, Callable[[], object]]:
     return {
         "all readings known": lambda: learner.learn(known, [0]),
         "every fifth missing": lambda: learner.learn(some, [0]),
-        "stream, table": lambda: decider.serve(table, [0]),
+        "stream, table": lambda: online.test_then_learn(table, [0]),
         "partial_fit, data frame": lambda: model.partial_fit(row, [0]),
     }
 

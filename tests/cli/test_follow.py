@@ -1,13 +1,11 @@
-"""Following a stream, end to end: a file that grows and turns, kills, signals, metrics."""
+"""Following a stream, end to end: a file that grows and turns, kills, signals."""
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
-import urllib.request
 
 import numpy as np
 import pytest
@@ -55,12 +53,12 @@ def wait_until(is_so):
         time.sleep(0.05)
 
 
-def rows_saved(folder):
+def rows_saved(path):
     try:
-        state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+        state = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return 0
-    return state["course"]["counts"]["rows"] if state["course"] else 0
+    return state["stream"]["counts"]["rows"] if state["stream"] else 0
 
 
 @pytest.fixture
@@ -110,40 +108,32 @@ def test_json_lines_are_followed(tmp_path):
     words = ("-", "-t", "verdict", "--drop", "id", *SMALL, "-o", tmp_path / "m.json")
     code, out, err = finished(*words, given=given + "no JSON\n")
     assert code == 0
-    assert "row 60: the first model, of 60 rows, decides now" in out
-    assert "no JSON object" in err
+    assert "row 60: first model, trained on 60 rows" in out
+    assert "not a JSON object" in err
     attributes = load_model(tmp_path / "m.json").model_.attributes
     assert [attribute.name for attribute in attributes] == ["a", "b"]
 
 
 def test_a_growing_file_with_a_turn_and_sigterm(tmp_path, growing):
     path, add = growing
-    model, state = tmp_path / "model.json", tmp_path / "state"
+    model, state = tmp_path / "model.json", tmp_path / "state.json"
     rows = lines(900, 450)
     add(rows[:300])
     words = ("-t", "verdict", "--growing", *SMALL, "-o", model, "--state", state, "--json")
-    process = begin(path, *words, "--save-every", "0.2", "--metrics", "0")
+    process = begin(path, *words, "--save-every", "0.2")
     try:
-        note = process.stderr.readline()
-        url = re.search(r"http://127\.0\.0\.1:\d+/metrics", note)[0]
-        wait_until(lambda: "solah_stream_rows_total 300\n" in read(url))
-        wait_until(model.exists)  # which is written after the figures are told
+        wait_until(lambda: rows_saved(state) == 300)
         before = model.read_bytes()
         add(rows[300:])
-        wait_until(lambda: "solah_stream_rows_total 900\n" in read(url))
-        wait_until(lambda: 'solah_stream_drifts_total{cause="error"} 1\n' in read(url))
+        wait_until(lambda: rows_saved(state) == 900)
     finally:
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert metrics(out)["rows"] == rows_saved(state) == 900
+    assert metrics(out)["drifts"]["error"] == 1
     assert model.read_bytes() != before
     assert load_model(model).predict([[3.0, -3.0]]).tolist() == ["yes"]
-
-
-def read(url):
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
-        return answer.read().decode()
 
 
 def test_a_follower_that_was_killed_goes_on(tmp_path, growing):
@@ -151,7 +141,7 @@ def test_a_follower_that_was_killed_goes_on(tmp_path, growing):
     rows = lines(900, 450)
     add(rows[:520])
     plain, killed = tmp_path / "plain.json", tmp_path / "killed.json"
-    state = tmp_path / "state"
+    state = tmp_path / "state.json"
     words = ("-t", "verdict", *SMALL, "--state", state, "--json", "-o", killed)
     process = begin(path, *words, "--growing", "--save-every", "0.1")
     try:
@@ -187,10 +177,11 @@ def test_an_interrupt_ends_it_in_order(tmp_path, growing):
 
 def test_an_interrupt_ends_a_silent_pipe_too(tmp_path):
     reading, writing = os.pipe()
-    words = ("-t", "verdict", *SMALL, "-o", tmp_path / "m.json", "--metrics", "0")
-    process = begin("-", *words, stdin=reading)
+    state = tmp_path / "state.json"
+    words = ("-t", "verdict", *SMALL, "-o", tmp_path / "m.json", "--state", state)
+    process = begin("-", *words, "--save-every", "0", stdin=reading)
     try:
-        assert "metrics are at" in process.stderr.readline()
+        wait_until(state.exists)
     finally:
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=PATIENCE)
@@ -203,32 +194,7 @@ def test_an_interrupt_ends_a_silent_pipe_too(tmp_path):
 def test_a_data_set_by_name_is_followed(tmp_path, run):
     outcome = run("fit", "--follow", "wine", *SMALL, "-o", tmp_path / "wine.json")
     assert outcome.code == 0
-    assert "is new, and there are 20 rows of it" in outcome.out
-
-
-def test_the_class_before_is_said_where_it_is_used(tmp_path, run):
-    words = ("fit", "--follow", "wine", *SMALL, "-o", tmp_path / "wine.json")
-    used = run(*words)
-    assert "of 177 decisions used the last class" in used.out
-    assert "if the class before was 'class_2' then" in used.out
-    assert "a model document decides without it" in used.err
-    (term,) = [
-        json.loads(line)["as_before"]
-        for line in run(*words, "--json").out.splitlines()
-        if "as_before" in json.loads(line)
-    ]
-    assert (term["is_used"], term["before"]) == (True, "class_2")
-    never = run(*words, "--label-delay", "-1")
-    assert "0 of 118 decisions used the last class" in never.out
-    assert "if the class before" not in never.out + never.err
-
-
-def test_a_new_model_may_take_over_later(tmp_path, growing, run):
-    path, add = growing
-    add(lines(200, 200))
-    words = ("fit", "--follow", path, "-t", "verdict", *SMALL, "-o", tmp_path / "m.json")
-    assert "row 120: a new model" in run(*words).out
-    assert "row 150: a new model" in run(*words, "--swap-after", "30").out
+    assert "new class 'class_2', with 20 rows so far" in outcome.out
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,3 @@ def turning(n_rows, turns_at, seed=0):
     X = rng.normal(size=(n_rows, 3))
     sign = np.where(np.arange(n_rows) < turns_at, 1.0, -1.0)
     return X, np.where(X[:, 0] + sign * X[:, 1] > 0, "yes", "no").astype(object)
-
-
-def in_runs(n_rows, stay, seed=0):
-    """Draw classes, each of which is the class before with a chance."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.choice(["a", "b", "c"], size=n_rows)
-    changes = np.where(rng.random(n_rows) < stay, 0, np.arange(n_rows))
-    return drawn[np.maximum.accumulate(changes)].astype(object)

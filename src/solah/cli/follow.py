@@ -5,9 +5,9 @@ import signal
 import sys
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from solah.cli.model_options import ModelOptions, OneModel
 from solah.cli.options import ColumnOptions, Data, Jobs, OutputFile, ReadingOptions
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from solah.cli.models import Estimator
     from solah.model import Task
     from solah.stream import Event, Metrics, StreamLearner
-    from solah.stream.tailing import Piece
+    from solah.stream.tail import NewRows
 
 _follow_option = options_in("Following a stream")
 _STDIN = "-"
@@ -50,28 +50,15 @@ class FollowOptions:
         Path | None,
         _follow_option(
             "--state",
-            metavar="FOLDER",
-            help="Remember everything here, and go on from there after a restart.",
-            file_okay=False,
+            metavar="FILE",
+            help="State file: written with the model, and resumed after a restart.",
+            dir_okay=False,
         ),
     ] = None
     save_every: Annotated[
         float,
         _follow_option("--save-every", min=0.0, help="Seconds between two savings of the model."),
     ] = 10.0
-    metrics: Annotated[
-        int | None,
-        _follow_option(
-            "--metrics",
-            metavar="PORT",
-            min=0,
-            max=65535,
-            help="Serve figures for Prometheus at this port, /metrics; 0 takes one that is free.",
-        ),
-    ] = None
-    metrics_host: Annotated[
-        str, _follow_option("--metrics-host", metavar="HOST", help="The address to serve them at.")
-    ] = "127.0.0.1"
     window_rows: Annotated[
         int, _follow_option("--window-rows", help="Rows kept to learn from again.")
     ] = 2000
@@ -81,18 +68,14 @@ class FollowOptions:
             "--min-rows", help="Rows for the first model, and for the answer to a change."
         ),
     ] = 200
-    detector: Annotated[
-        Literal["adwin", "page-hinkley"],
-        _follow_option("--detector", help="What tells that decisions have become worse."),
-    ] = "adwin"
     check_every: Annotated[
         int,
         _follow_option("--check-every", help="Rows between two looks at dependences; 0 for none."),
     ] = 1000
-    reorganise_every: Annotated[
+    refit_every: Annotated[
         int,
         _follow_option(
-            "--reorganise-every", help="Learn again after so many rows; 0 for drifts only."
+            "--refit-every", help="Rows between fits without drift. Default: 0, for drifts only."
         ),
     ] = 0
     pace: Annotated[
@@ -105,50 +88,24 @@ class FollowOptions:
         ),
     ] = 0.0
 
-    label_delay: Annotated[
-        int,
-        _follow_option(
-            "--label-delay",
-            min=-1,
-            help="How many rows later than its own a class arrives: decisions may use the last one "
-            "that has. -1 never uses it.",
-        ),
-    ] = 0
-    swap_after: Annotated[
-        int,
-        _follow_option(
-            "--swap-after",
-            min=-1,
-            help="Learn new models in the background, and let them take over so many rows later. 0 "
-            "waits for them; -1 takes them as soon as they are there.",
-        ),
-    ] = 0
-
     def given(self) -> list[str]:
         """Return the flags that the user set to something else than their default."""
         changed = [one.name for one in fields(self) if getattr(self, one.name) != one.default]
         return [f"--{name.replace('_', '-')}" for name in changed]
 
     def files(self) -> list[Path]:
-        """Return the file that what is remembered begins with, if anything is."""
-        if self.state is None:
-            return []
-        from solah.stream.state import STATE_FILE
-
-        return [self.state / STATE_FILE]
+        """Return the state file, if there is one."""
+        return [] if self.state is None else [self.state]
 
     def parameters(self) -> dict[str, Any]:
         """Return those of a stream learner."""
         return {
             "window": self.window_rows,
             "min_rows": self.min_rows,
-            "detector": self.detector,
             "check_every": self.check_every or None,
-            "reorganise_every": self.reorganise_every or None,
+            "refit_every": self.refit_every or None,
             "pace": self.pace,
             "forgetting": self.forgetting,
-            "label_delay": None if self.label_delay < 0 else self.label_delay,
-            "swap_after": None if self.swap_after < 0 else self.swap_after,
         }
 
 
@@ -169,7 +126,7 @@ def follow(
     few seconds, and in the end.
     """
     from solah.cli.problems import declared_kinds, refuse_overlap, split_names
-    from solah.stream.feeding import feed
+    from solah.stream.tail import feed
 
     catch_ctrl_c()
     target, declared = _target(data, columns), declared_kinds(columns, ())
@@ -183,7 +140,7 @@ def follow(
         for piece in pieces:
             if piece.table is not None:
                 piece.table.select([target, *dropped, *declared])  # refuses names not there
-                feed(learner, piece.table, target, drop=dropped, on_wrong=screen.note)
+                feed(learner, piece.table, target, drop=dropped, on_skipped=screen.note)
                 learner.position = piece.position
             service.refresh()
             if has_stopped():
@@ -204,7 +161,7 @@ class _Service:
         from solah.stream import StreamLearner
 
         state = self._options.state
-        if state is not None and self._options.files()[0].exists():
+        if state is not None and state.exists():
             self._learner = StreamLearner.resume(state, estimator, on_event=self._note)
             rows = self._learner.metrics.rows
             self._screen.note(f"going on behind row {rows:,}, with the settings saved in {state}")
@@ -217,8 +174,6 @@ class _Service:
     def running(self) -> "Iterator[None]":
         """Show how it goes as long as the context lasts, and save in the end."""
         with ExitStack() as stack:
-            if self._options.metrics is not None:
-                self._shows.append(stack.enter_context(self._served()))
             if self._screen.is_watched and not self._screen.json:
                 self._shows.append(stack.enter_context(_live_panel()))
             yield
@@ -252,28 +207,14 @@ class _Service:
             save_document(model, self._output)
         if self._options.state is not None:
             self._learner.save(self._options.state)
+        if self._screen.json:
+            metrics = {"metrics": self._learner.metrics.as_dict()}
+            print(json.dumps(metrics, ensure_ascii=False), flush=True)
         self._is_new, self._saved_at = False, time.monotonic()
 
-    @contextmanager
-    def _served(self) -> "Iterator[Callable[[Metrics], None]]":
-        from solah.stream.serving import MetricsServer, prometheus_text
-
-        assert self._options.metrics is not None
-        with MetricsServer(self._options.metrics, self._options.metrics_host) as server:
-            server.show(prometheus_text(self._learner.metrics))
-            self._screen.note(f"metrics are at {server.url}")
-            yield lambda metrics: server.show(prometheus_text(metrics))
-
     def _conclude(self) -> None:
-        metrics, term = self._learner.metrics, self._learner.as_before
-        if self._screen.json:
-            if term is not None and term.is_used:
-                print(json.dumps({"as_before": asdict(term)}, ensure_ascii=False), flush=True)
-            print(json.dumps({"metrics": metrics.as_dict()}, ensure_ascii=False), flush=True)
+        metrics = self._learner.metrics
         self._screen.say("", _figures(metrics))
-        if term is not None and term.is_used:
-            self._screen.say("", *term.rules())
-            self._screen.note(f"{term}; a model document decides without it")
         if self._learner.model is None:
             self._screen.note(
                 f"no model was written: {metrics.labelled:,} labelled rows came, and the first is "
@@ -325,20 +266,19 @@ def _pieces(
     following: FollowOptions,
     reading: ReadingOptions,
     note: "Callable[[str], None]",
-) -> "Iterator[Piece]":
+) -> "Iterator[NewRows]":
     """Yield rows as they come: of stdin, of a text file that may grow, or of a table that ends."""
     from solah.exceptions import ParameterError
-    from solah.stream.lines import lines_of_file, lines_of_pipe
-    from solah.stream.tailing import first_lines_of, rows_of
+    from solah.stream.tail import first_lines_of, lines_of_file, lines_of_pipe, rows_of
 
     options = reading.read_options()
     if data == _STDIN:
-        return rows_of(lines_of_pipe(sys.stdin.fileno()), "stdin", options, on_wrong=note)
+        return rows_of(lines_of_pipe(sys.stdin.fileno()), "stdin", options, on_skipped=note)
     path = Path(data)
     if path.suffix.lower() in _LINE_SUFFIXES:
         lines = lines_of_file(path, start=position, growing=following.growing)
         first = first_lines_of(path, options.encoding) if position else None
-        return rows_of(lines, data, options, first=first, on_wrong=note)
+        return rows_of(lines, data, options, first=first, on_skipped=note)
     if following.growing:
         raise ParameterError(
             f"--growing is for text files ({', '.join(_LINE_SUFFIXES)}), not for {data}"
@@ -346,16 +286,16 @@ def _pieces(
     return _whole_pieces(data, position, reading)
 
 
-def _whole_pieces(data: str, position: int, reading: ReadingOptions) -> "Iterator[Piece]":
+def _whole_pieces(data: str, position: int, reading: ReadingOptions) -> "Iterator[NewRows]":
     """Yield the rows of a table behind some, a few at a time."""
     from solah.cli.sources import iter_source
-    from solah.stream.tailing import Piece
+    from solah.stream.tail import NewRows
 
     n_before = 0
     for table in iter_source(data, reading.read_options()):
         for start in range(max(position - n_before, 0), table.n_rows, _PIECE_ROWS):
             rows = table.rows(start, start + _PIECE_ROWS)
-            yield Piece(rows, n_before + start + rows.n_rows)
+            yield NewRows(rows, n_before + start + rows.n_rows)
         n_before += table.n_rows
 
 
@@ -405,9 +345,8 @@ def _figures(metrics: "Metrics") -> "RenderableType":
         "speed": None if speed is None else f"{speed:,.0f} rows/s",
         "accuracy": _pair(metrics.accuracy, metrics.accuracy_overall),
         "log-loss": _pair(metrics.log_loss, metrics.log_loss_overall),
-        "as before": f"{metrics.as_before:,} of {metrics.decided:,} decisions used the last class",
         "drifts": drifts or "none",
-        "learnt again": f"{metrics.swapped} took over, {metrics.refused} no better, "
+        "new models": f"{metrics.swapped} swapped in, {metrics.rejected} rejected, "
         f"{metrics.failed} failed",
         "model": f"{metrics.n_rules:,} rules, {metrics.rows_since_swap:,} rows old",
     }

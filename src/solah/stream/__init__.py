@@ -1,33 +1,16 @@
-"""Learn from a source that never ends and drifts.
+"""Classifiers for streams of rows that never end and drift.
 
-following.py   rows and classes      -> decisions, events, metrics: what users call
-lifecycle.py   rows and classes      -> the same, row by row, however they are batched
-  deciding.py (a model and rows -> verdicts) · scoring.py · events.py · settings.py
-  persistence.py (verdicts and the class before -> decisions)
-  drift.py (errors -> whether they have risen) · dependence.py · planning.py
-  reservoir.py (rows -> those to learn from again) · organising.py (these -> a better model)
-state.py       a learner             -> files, and back (packing.py)
-tailing.py     lines of a file, pipe -> tables of rows as they come (lines.py)
-feeding.py     such tables           -> a learner that took them
-serving.py     metrics               -> text for Prometheus, over HTTP
-values.py      tables and classes    -> plain values, and back
+tail.py        growing files and pipes  -> tables of rows
+learner.py     rows and classes         -> predictions, events, metrics, a state file
+loop.py        the same, row by row: predict, learn, detect drift, refit
+drift.py       errors and rows          -> whether, when and what has changed
+reservoir.py   rows                     -> those to train on again
+refit.py       these                    -> a new model, if it is better
+metrics.py     events, accuracy and log-loss
 """
 
-from solah.stream.drift import AdaptiveWindow, PageHinkley
-from solah.stream.events import Cause, Event, EventKind, Metrics
-from solah.stream.following import StreamLearner
-from solah.stream.persistence import AsBefore
-from solah.stream.reservoir import KeptRow, Reservoir
+from solah.stream.drift import AdaptiveWindow
+from solah.stream.learner import StreamLearner
+from solah.stream.metrics import Cause, Event, EventKind, Metrics
 
-__all__ = [
-    "AdaptiveWindow",
-    "AsBefore",
-    "Cause",
-    "Event",
-    "EventKind",
-    "KeptRow",
-    "Metrics",
-    "PageHinkley",
-    "Reservoir",
-    "StreamLearner",
-]
+__all__ = ["AdaptiveWindow", "Cause", "Event", "EventKind", "Metrics", "StreamLearner"]

@@ -1,150 +1,57 @@
-"""Detect a change of the mean of a series of numbers.
-
-Both detectors keep little: Page-Hinkley a few sums, the adaptive window a histogram whose size
-grows with the logarithm of what it holds. Neither keeps the numbers themselves.
-"""
+"""Drift detection: errors that have risen, and dependences between columns that have changed."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, Protocol, TypeAlias
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from solah.exceptions import DataError, ParameterError, did_you_mean, shorten
+import numpy as np
 
-DetectorName: TypeAlias = Literal["adwin", "page-hinkley"]
+from solah.data import settle
+from solah.dependence import TableColumns, dependence_of, relevance_of
+from solah.exceptions import DataError, ParameterError
+from solah.stream.reservoir import as_table, as_target
 
-# How many buckets of one size an exponential histogram may have: the M of Bifet and Gavaldà.
-_MOST_OF_A_SIZE = 5
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solah.data import Column, Declared, Table
+    from solah.kernels.arrays import Float
+    from solah.stream.reservoir import KeptRow
+
+# The number of buckets of one size in an exponential histogram: the M of Bifet and Gavaldà.
+_MAX_BUCKETS = 5
 # A mean of fewer values is too uncertain to cut by.
-_FEWEST_ON_A_SIDE = 5
+_MIN_PER_SIDE = 5
 
-
-class Detector(Protocol):
-    """What tells a change of the mean."""
-
-    @property
-    def n_recent(self) -> int:
-        """How many of the last values came after the change, as far as can be told."""
-
-    def update(self, value: float) -> bool:
-        """Take the next value; return whether the mean has changed now."""
-
-    def reset(self) -> None:
-        """Forget everything."""
-
-    def state(self) -> dict[str, Any]:
-        """Return what is to be kept, as JSON has it."""
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what was kept."""
-
-
-class PageHinkley:
-    """Tells that a mean has risen (Page, 1954; Hinkley, 1971).
-
-    Sums how far each value lies above the mean of all so far, less what is tolerated. Where the sum
-    has risen by more than a threshold above its lowest point, the mean has risen.
-
-    Parameters
-    ----------
-    delta : float, default=0.005
-        The rise that is tolerated; the customary figure.
-    threshold : float, default=50.0
-        How much excess is a drift: the customary figure. For values of 0 and 1 it is a number of
-        errors more than expected. There is no bound on false alarms. Measured
-        (``benchmarks/streams.py --detectors``, 200 streams of 10,000 rows): 2 % of the streams with
-        an error of 0.1 had one, and 35 % of those with an error of 0.4. A step from 0.1 to 0.3 is
-        told after 241 rows (median).
-    min_rows : int, default=30
-        No drift is told before so many values.
-
-    Examples
-    --------
-    >>> detector = PageHinkley()
-    >>> any(detector.update(0.0) for _ in range(500))
-    False
-    >>> next(n for n in range(1, 100) if detector.update(1.0))
-    53
-    """
-
-    def __init__(self, delta: float = 0.005, threshold: float = 50.0, min_rows: int = 30) -> None:
-        if not delta >= 0:
-            raise ParameterError(f"'delta' must be 0 or more. Got {delta!r} instead.")
-        if not threshold > 0:
-            raise ParameterError(f"'threshold' must be above 0. Got {threshold!r} instead.")
-        if min_rows < 1:
-            raise ParameterError(f"'min_rows' must be 1 or more. Got {min_rows!r} instead.")
-        self.delta, self.threshold, self.min_rows = delta, threshold, min_rows
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self._n = self._n_at_lowest = 0
-        self._mean = self._excess = self._lowest = 0.0
-
-    @property
-    def n_recent(self) -> int:
-        """How many values came since the excess was lowest: since the rise began."""
-        return self._n - self._n_at_lowest
-
-    def update(self, value: float) -> bool:
-        """Take the next value.
-
-        Parameters
-        ----------
-        value : float
-            Such as 1 for an error and 0 for none.
-
-        Returns
-        -------
-        drift : bool
-            Whether the mean has risen now. It goes on to say so until it is reset.
-        """
-        _expect_number(value)
-        self._n += 1
-        self._mean += (value - self._mean) / self._n
-        self._excess += value - self._mean - self.delta
-        if self._excess < self._lowest:
-            self._lowest, self._n_at_lowest = self._excess, self._n
-        return self._n >= self.min_rows and self._excess - self._lowest > self.threshold
-
-    def state(self) -> dict[str, Any]:
-        """Return what is to be kept, as JSON has it."""
-        return {
-            "n": self._n,
-            "n_at_lowest": self._n_at_lowest,
-            "mean": self._mean,
-            "excess": self._excess,
-            "lowest": self._lowest,
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what :meth:`state` returned."""
-        self._n, self._n_at_lowest = int(state["n"]), int(state["n_at_lowest"])
-        self._mean, self._excess = float(state["mean"]), float(state["excess"])
-        self._lowest = float(state["lowest"])
+# Rows per side and features in a comparison of dependences: pairs are many, and each takes time.
+COMPARED_ROWS = 500
+_MAX_FEATURES = 16
+# After this many shuffles, a change this many standard deviations above them is certain: none of
+# the other shuffles would be as large, but for one check in 500. (The largest of many changes has
+# about the tail of Gumbel's distribution.)
+_MIN_SHUFFLES, _CERTAIN = 19, 8.0
 
 
 class AdaptiveWindow:
-    """Tells that a mean has changed, with a window that is as long as the mean stays (ADWIN2).
+    """Detector of a changed mean, whose window grows while the mean stays the same (ADWIN2).
 
-    The window holds all values since the last change. Wherever it can be cut in two whose means
-    differ by more than chance explains, the older part is dropped, which is a drift (Bifet and
-    Gavaldà, *Learning from time-changing data with adaptive windowing*, 2007). Values are kept in
-    buckets of 1, 2, 4, … of them, at most six of a size.
+    The window holds all values since the last change. Wherever it can be cut in two parts whose
+    means differ by more than chance explains, the older part is dropped, which is a drift (Bifet
+    and Gavaldà, *Learning from time-changing data with adaptive windowing*, 2007). Values are kept
+    in buckets of 1, 2, 4, … of them, so memory grows with the logarithm of their number.
 
     Parameters
     ----------
     delta : float, default=0.002
-        The chance of a false alarm at each look: the paper's bound, and the customary figure. With
-        ``check_every=32``, a stream of 10,000 rows has 312 looks, so 0.6 false alarms at most on
-        average. Measured (``benchmarks/streams.py --detectors``): none in 200 such streams with an
-        error of 0.1, nor in 200 with 0.4; a step from 0.1 to 0.3 is told after 176 rows (median).
+        Probability of a false alarm per check: the paper's bound, and the customary value.
+        Measured on 200 streams of 10,000 rows (``benchmarks/streams.py --detector``): no false
+        alarm at an error rate of 0.1, nor at 0.4.
     check_every : int, default=32
-        Look for a cut after so many values: the paper's implementation does so for speed.
+        Number of values between checks, as in the paper's implementation.
     only_rises : bool, default=False
-        Tell only rises of the mean; the window is cut after a fall too. An error that falls is no
-        reason to learn again.
+        Whether to report only rises of the mean. The window is cut after a fall too.
 
     Examples
     --------
@@ -163,57 +70,47 @@ class AdaptiveWindow:
         self, delta: float = 0.002, *, check_every: int = 32, only_rises: bool = False
     ) -> None:
         if not 0 < delta < 1:
-            raise ParameterError(f"'delta' must be above 0 and below 1. Got {delta!r} instead.")
+            raise ParameterError(f"'delta' must be above 0 and below 1; got {delta!r}")
         if check_every < 1:
-            raise ParameterError(f"'check_every' must be 1 or more. Got {check_every!r} instead.")
+            raise ParameterError(f"'check_every' must be 1 or more; got {check_every!r}")
         self.delta, self.check_every, self.only_rises = delta, check_every, only_rises
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything."""
-        self._n_seen = self._n_kept = self._n_recent = 0
+        """Forget all values."""
+        self._n_seen = self.n_kept = self.n_recent = 0
         self._total = self._squares = 0.0
-        # One list for each size of bucket (1, 2, 4, …), each with the oldest first: the sum of a
-        # bucket's values, and of their squared distances from its mean.
+        # One list per bucket size (1, 2, 4, …), oldest first: the sum of a bucket's values, and of
+        # their squared distances from its mean.
         self._buckets: list[list[tuple[float, float]]] = [[]]
-
-    @property
-    def n_kept(self) -> int:
-        """How many values the window holds: those since the last change."""
-        return self._n_kept
-
-    @property
-    def n_recent(self) -> int:
-        """How many values were newer than the sharpest cut when the last change was told."""
-        return self._n_recent
 
     @property
     def mean(self) -> float:
         """The mean of the values in the window; 0 if it is empty."""
-        return self._total / self._n_kept if self._n_kept else 0.0
+        return self._total / self.n_kept if self.n_kept else 0.0
 
     @property
     def variance(self) -> float:
         """The variance of the values in the window; 0 if it is empty."""
-        return max(self._squares, 0.0) / self._n_kept if self._n_kept else 0.0
+        return max(self._squares, 0.0) / self.n_kept if self.n_kept else 0.0
 
     def update(self, value: float) -> bool:
-        """Take the next value.
+        """Take the next value and return whether the mean has changed.
+
+        After a change, ``n_recent`` is the number of values that came after it.
 
         Parameters
         ----------
         value : float
-            From 0 to 1, such as 1 for an error and 0 for none: the bound on false alarms is for
+            From 0 to 1, such as 1 for an error and 0 for none: the bound on false alarms holds for
             such values.
 
         Returns
         -------
         drift : bool
-            Whether the mean has changed now.
         """
-        _expect_number(value)
         if not 0 <= value <= 1:
-            raise DataError(f"an adaptive window is for values from 0 to 1. Got {value!r} instead.")
+            raise DataError(f"an adaptive window takes values from 0 to 1; got {value!r}")
         self._add(value)
         if self._n_seen % self.check_every:
             return False
@@ -221,81 +118,70 @@ class AdaptiveWindow:
         cut = self._sharpest_cut()
         if cut is None:
             return False
-        self._n_recent = cut
+        self.n_recent = cut
         while cut is not None:
             self._drop_oldest()
             cut = self._sharpest_cut()
         return self.mean > before or not self.only_rises
 
-    def state(self) -> dict[str, Any]:
-        """Return what is to be kept, as JSON has it."""
-        return {
-            "n_seen": self._n_seen,
-            "n_kept": self._n_kept,
-            "n_recent": self._n_recent,
-            "total": self._total,
-            "squares": self._squares,
-            "buckets": [[list(bucket) for bucket in row] for row in self._buckets],
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what :meth:`state` returned."""
-        self._n_seen, self._n_kept = int(state["n_seen"]), int(state["n_kept"])
-        self._n_recent = int(state["n_recent"])
-        self._total, self._squares = float(state["total"]), float(state["squares"])
-        self._buckets = [
-            [(float(total), float(squares)) for total, squares in row] for row in state["buckets"]
+    def state(self) -> list[Any]:
+        """Return the window as JSON values."""
+        return [
+            *(self._n_seen, self.n_kept, self.n_recent, self._total, self._squares),
+            [[list(bucket) for bucket in row] for row in self._buckets],
         ]
+
+    def restore(self, state: Sequence[Any]) -> None:
+        """Continue from a result of :meth:`state`."""
+        n_seen, n_kept, n_recent, total, squares, buckets = state
+        self._n_seen, self.n_kept, self.n_recent = int(n_seen), int(n_kept), int(n_recent)
+        self._total, self._squares = float(total), float(squares)
+        self._buckets = [[(float(one), float(two)) for one, two in row] for row in buckets]
+        if self.n_kept != sum(len(row) << level for level, row in enumerate(self._buckets)):
+            raise ValueError("the buckets of the drift detector do not add up")
 
     def _add(self, value: float) -> None:
         self._n_seen += 1
-        if self._n_kept:
+        if self.n_kept:
             away = value - self.mean
-            self._squares += away * away * self._n_kept / (self._n_kept + 1)
-        self._n_kept += 1
+            self._squares += away * away * self.n_kept / (self.n_kept + 1)
+        self.n_kept += 1
         self._total += value
         self._buckets[0].append((value, 0.0))
-        self._compress()
-
-    def _compress(self) -> None:
-        """Join the two oldest buckets of a size wherever there are too many of it."""
         for level, row in enumerate(self._buckets):
-            if len(row) <= _MOST_OF_A_SIZE:
+            if len(row) <= _MAX_BUCKETS:
                 return
             if level + 1 == len(self._buckets):
                 self._buckets.append([])
-            older, newer = row.pop(0), row.pop(0)
-            self._buckets[level + 1].append(_joined(older, newer, 1 << level))
+            (older, squares), (newer, more_squares) = row.pop(0), row.pop(0)
+            size = 1 << level
+            away = (older - newer) / size
+            joined = (older + newer, squares + more_squares + away * away * size / 2)
+            self._buckets[level + 1].append(joined)
 
     def _sharpest_cut(self) -> int | None:
-        """Find where two parts differ most for their sizes; return how many values are newer.
+        """Return the number of values after the cut whose parts differ most for their sizes.
 
-        None if their means differ nowhere by more than chance explains.
+        None if no two parts differ by more than epsilon_cut, the paper's equation 3.1, with
+        delta' = delta / n, since n cuts are tried.
         """
         n_old, total_old, sharpest, n_newer = 0, 0.0, 1.0, None
-        log_term = self._log_term()
+        log_term = math.log(2 * max(self.n_kept, 1) / self.delta)
+        variance = self.variance
         for level in range(len(self._buckets) - 1, -1, -1):
             for total, _ in self._buckets[level]:
                 n_old += 1 << level
                 total_old += total
-                n_new = self._n_kept - n_old
-                if min(n_old, n_new) < _FEWEST_ON_A_SIDE:
+                n_new = self.n_kept - n_old
+                if min(n_old, n_new) < _MIN_PER_SIDE:
                     continue
                 gap = abs(total_old / n_old - (self._total - total_old) / n_new)
-                sharpness = gap / self._bound(n_old, n_new, log_term)
+                harmonic = 1 / (1 / n_old + 1 / n_new)
+                spread = math.sqrt(2 / harmonic * variance * log_term)
+                sharpness = gap / (spread + 2 / (3 * harmonic) * log_term)
                 if sharpness > sharpest:
                     sharpest, n_newer = sharpness, n_new
         return n_newer
-
-    def _log_term(self) -> float:
-        """Return ln(2 / delta'), with delta' = delta / n, since n cuts are tried."""
-        return math.log(2 * max(self._n_kept, 1) / self.delta)
-
-    def _bound(self, n_old: int, n_new: int, log_term: float) -> float:
-        """Return the paper's epsilon_cut, by the variance of the window (its equation 3.1)."""
-        harmonic = 1 / (1 / n_old + 1 / n_new)
-        spread = math.sqrt(2 / harmonic * self.variance * log_term)
-        return spread + 2 / (3 * harmonic) * log_term
 
     def _drop_oldest(self) -> None:
         level = len(self._buckets) - 1
@@ -303,36 +189,83 @@ class AdaptiveWindow:
         if not self._buckets[level] and level:
             self._buckets.pop()
         size = 1 << level
-        n_left = self._n_kept - size
+        n_left = self.n_kept - size
         away = total / size - (self._total - total) / n_left
-        self._squares -= squares + away * away * size * n_left / self._n_kept
-        self._n_kept, self._total = n_left, self._total - total
+        self._squares -= squares + away * away * size * n_left / self.n_kept
+        self.n_kept, self._total = n_left, self._total - total
 
 
-def make_detector(name: str) -> Detector:
-    """Make the detector of an error's rise by its name.
+class DependenceShift(NamedTuple):
+    """A pair of columns whose distance correlation has changed."""
 
-    Examples
-    --------
-    >>> type(make_detector("adwin")).__name__
-    'AdaptiveWindow'
+    first: str
+    second: str
+    before: float
+    after: float
+
+    def __str__(self) -> str:
+        return (
+            f"the dependence of {self.first} and {self.second} changed "
+            f"from {self.before:.2f} to {self.after:.2f}"
+        )
+
+
+def find_dependence_shift(
+    before: Sequence[KeptRow],
+    after: Sequence[KeptRow],
+    like: Sequence[Column],
+    target_name: str,
+    *,
+    feature_types: Declared | None = None,
+    n_shuffles: int = 99,
+    seed: int = 0,
+) -> DependenceShift | None:
+    """Find the distance correlation that changed most, if by more than chance explains.
+
+    Of either side the last 500 rows are compared, and the 16 features that depend most on the
+    target. The largest change is compared with the largest change between two random parts of the
+    same rows, ``n_shuffles`` times, and must exceed all of them. So a stationary stream has a false
+    alarm with a probability of at most ``1 / (n_shuffles + 1)`` per check: 1%. Shuffling stops at
+    the first change that is as large, or once no other could be.
     """
-    if name == "adwin":
-        return AdaptiveWindow(only_rises=True)
-    if name == "page-hinkley":
-        return PageHinkley()
-    known = ("adwin", "page-hinkley")
-    raise ParameterError(f"there is no detector {shorten(name)}{did_you_mean(name, known)}")
+    before, after = before[-COMPARED_ROWS:], after[-COMPARED_ROWS:]
+    pooled, n_before = [*before, *after], len(before)
+    try:
+        table, types = settle(as_table([row.values for row in pooled], like), feature_types)
+        target = as_target(target_name, [row.label for row in pooled]).values
+        if len(types) > _MAX_FEATURES:
+            columns = TableColumns.of(table, types, target, nominal_goal=True)
+            strongest = np.argsort(-relevance_of(columns), kind="stable")[:_MAX_FEATURES]
+            best = np.sort(strongest).tolist()
+            table = table.select([table.names[j] for j in best])
+            types = tuple(types[j] for j in best)
+    except DataError:
+        return None  # such rows cannot be trained on either, and the next fit reports why
+
+    def changes(order: np.ndarray[Any, Any]) -> tuple[Float, Float]:
+        """Correlate all pairs of features, then each with the target, in two parts of the rows."""
+        first, second = (
+            _correlations(table.take(part), types, target[part])
+            for part in (order[:n_before], order[n_before:])
+        )
+        return first, second
+
+    old, new = changes(np.arange(len(pooled)))
+    gaps = np.abs(new - old)
+    rng, by_chance = np.random.default_rng(seed), list[float]()
+    while len(by_chance) < n_shuffles:
+        is_enough = len(by_chance) >= _MIN_SHUFFLES
+        if is_enough and gaps.max() > np.mean(by_chance) + _CERTAIN * np.std(by_chance):
+            break
+        first, second = changes(rng.permutation(len(pooled)))
+        by_chance.append(float(np.abs(second - first).max()))
+        if by_chance[-1] >= gaps.max():
+            return None
+    pairs = [*combinations(table.names, 2), *((name, target_name) for name in table.names)]
+    most = int(gaps.argmax())
+    return DependenceShift(*pairs[most], float(old[most]), float(new[most]))
 
 
-def _joined(
-    older: tuple[float, float], newer: tuple[float, float], size: int
-) -> tuple[float, float]:
-    """Join two buckets of one size."""
-    away = (older[0] - newer[0]) / size
-    return older[0] + newer[0], older[1] + newer[1] + away * away * size / 2
-
-
-def _expect_number(value: float) -> None:
-    if not math.isfinite(value):
-        raise DataError(f"a detector takes finite numbers. Got {value!r} instead.")
+def _correlations(table: Table, types: Any, target: np.ndarray[Any, Any]) -> Float:
+    found = dependence_of(TableColumns.of(table, types, target, nominal_goal=True))
+    return np.concatenate([found.matrix[np.triu_indices(len(found.names), 1)], found.relevance])

@@ -1,25 +1,25 @@
-"""Keep labelled rows that are worth learning from again.
-
-The last rows are all kept. A row that falls out of this window is offered to the sample of its
-class, which is uniform over all such rows (Algorithm R of Vitter, 1985), so that a class that has
-become rare is not lost.
-"""
+"""Labelled rows as plain values, and the rows that a stream keeps to train on again."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from solah.exceptions import ParameterError
+from solah.data import Column, Table, as_array, as_column
+from solah.data.spelling import plain, spell
+from solah.exceptions import DataError
 from solah.kernels.arrays import MAX_FOCAL_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from solah.stream.values import Reading, Value
+    from numpy.typing import NDArray
+
+Value: TypeAlias = str | int | float | bool
+Cell: TypeAlias = Value | None
 
 
 class KeptRow(NamedTuple):
@@ -27,44 +27,34 @@ class KeptRow(NamedTuple):
 
     Attributes
     ----------
-    readings : what was read of each attribute
+    values : one per feature; None where missing
     label : its class
-    loss : minus the logarithm of the belief in this class when the row came; NaN if no model was
-        there yet
+    loss : minus the logarithm of the predicted probability of this class when the row came; NaN if
+        there was no model yet
     """
 
-    readings: tuple[Reading, ...]
+    values: tuple[Cell, ...]
     label: Value
     loss: float
 
 
 class Reservoir:
-    """Keeps the last labelled rows, and some older ones of each class.
+    """The latest labelled rows, and a sample of older ones per class.
 
-    Parameters
-    ----------
-    window : int, default=2000
-        How many of the last rows to keep.
-    per_class : int, default=50
-        How many older rows of each class to keep.
-    random_state : int, default=0
-        What older rows are drawn with.
+    A row that leaves the window is offered to the sample of its class, which is uniform over all
+    such rows (Vitter's algorithm R, 1985). So a class that has become rare is not lost.
 
     Examples
     --------
-    >>> kept = Reservoir(window=3, per_class=1)
+    >>> kept = Reservoir(window=3, per_class=1, random_state=0)
     >>> for n, label in enumerate("abbbb"):
     ...     kept.add(KeptRow((float(n),), label, 0.0))
     >>> [row.label for row in kept.rows()]
     ['a', 'b', 'b', 'b']
     """
 
-    def __init__(self, window: int = 2000, per_class: int = 50, random_state: int = 0) -> None:
-        if window < 1:
-            raise ParameterError(f"'window' must be 1 or more. Got {window!r} instead.")
-        if per_class < 0:
-            raise ParameterError(f"'per_class' must be 0 or more. Got {per_class!r} instead.")
-        self.window_size, self.per_class = window, per_class
+    def __init__(self, window: int, per_class: int, random_state: int) -> None:
+        self.window, self.per_class = window, per_class
         self._recent: deque[KeptRow] = deque()
         self._older: dict[Value, list[KeptRow]] = {}
         self._n_offered: Counter[Value] = Counter()
@@ -75,72 +65,17 @@ class Reservoir:
 
     @property
     def n_recent(self) -> int:
-        """How many of the last rows are there."""
+        """The number of rows in the window."""
         return len(self._recent)
 
     def add(self, row: KeptRow) -> None:
-        """Keep a row; the oldest of the window makes room for it."""
+        """Keep a row; offer the one that leaves the window to the sample of its class."""
         self._recent.append(row)
-        if len(self._recent) > self.window_size:
-            self._offer(self._recent.popleft())
-
-    def recent(self, n_rows: int) -> list[KeptRow]:
-        """Return the last rows, at most so many, the oldest first."""
-        skipped = max(len(self._recent) - n_rows, 0)
-        return list(islice(self._recent, skipped, None))
-
-    def rows(self, n_recent: int | None = None, *, leave_out: int = 0) -> list[KeptRow]:
-        """Return the last rows, and before them older ones of the classes that they have few of.
-
-        Parameters
-        ----------
-        n_recent : int, default=None
-            How many of the last rows to take; by default all of the window. Older ones fill up
-            the classes that have fewer than ``per_class`` rows among them, the latest first.
-        leave_out : int, default=0
-            Leave so many of the very last out.
-        """
-        window = list(self._recent)
-        window = window[: len(window) - leave_out]
-        first = 0 if n_recent is None else max(len(self._recent) - n_recent, 0)
-        return self._older_of_rare(window[:first], window[first:]) + window[first:]
-
-    def state(self) -> tuple[list[KeptRow], dict[str, Any]]:
-        """Return all rows, older ones first, and what JSON can say of them."""
-        older = [row for sample in self._older.values() for row in sample]
-        classes = [
-            [label, len(self._older.get(label, ())), n_offered]
-            for label, n_offered in self._n_offered.items()
-        ]
-        return older + list(self._recent), {
-            "classes": classes,
-            "random": self._rng.bit_generator.state,
-        }
-
-    def restore(self, rows: Sequence[KeptRow], state: dict[str, Any]) -> None:
-        """Go on from what :meth:`state` returned."""
-        start = 0
-        self._older, self._n_offered = {}, Counter()
-        for label, n_rows, n_offered in state["classes"]:
-            self._older[label] = list(rows[start : start + n_rows])
-            self._n_offered[label] = n_offered
-            start += n_rows
-        self._recent = deque(rows[start:])
-        self._rng.bit_generator.state = state["random"]
-
-    def _older_of_rare(self, before: list[KeptRow], last: list[KeptRow]) -> list[KeptRow]:
-        there = Counter(row.label for row in last)
-        filled: list[KeptRow] = []
-        for row in chain(reversed(before), *self._older.values()):
-            if there[row.label] < self.per_class:
-                there[row.label] += 1
-                filled.append(row)
-        return filled
-
-    def _offer(self, row: KeptRow) -> None:
-        """Let a row into the sample of its class with the chance that makes it uniform."""
+        if len(self._recent) <= self.window:
+            return
+        row = self._recent.popleft()
         if row.label not in self._n_offered and len(self._n_offered) == MAX_FOCAL_SETS:
-            return  # no model could tell more classes apart, and memory is bounded
+            return  # no model has more classes, and memory is bounded
         self._n_offered[row.label] += 1
         sample = self._older.setdefault(row.label, [])
         if len(sample) < self.per_class:
@@ -149,3 +84,133 @@ class Reservoir:
         place = int(self._rng.integers(self._n_offered[row.label]))
         if place < self.per_class:
             sample[place] = row
+
+    def recent(self, n_rows: int) -> list[KeptRow]:
+        """Return at most this many of the latest rows, oldest first."""
+        return list(islice(self._recent, max(len(self._recent) - n_rows, 0), None))
+
+    def rows(self, n_recent: int | None = None, *, leave_out: int = 0) -> list[KeptRow]:
+        """Return the latest rows, and before them older rows of classes that are rare among them.
+
+        Older rows fill up classes with fewer than ``per_class`` of the ``n_recent`` rows, the
+        latest first. The very latest, ``leave_out`` rows, are left out.
+        """
+        window = list(self._recent)[: len(self._recent) - leave_out]
+        first = 0 if n_recent is None else max(len(self._recent) - n_recent, 0)
+        earlier, latest = window[:first], window[first:]
+        counts = Counter(row.label for row in latest)
+        filled: list[KeptRow] = []
+        for row in chain(reversed(earlier), *self._older.values()):
+            if counts[row.label] < self.per_class:
+                counts[row.label] += 1
+                filled.append(row)
+        return filled + latest
+
+    def state(self) -> dict[str, Any]:
+        """Return the rows and the random generator as JSON values."""
+        return {
+            "recent": list(self._recent),
+            "older": [
+                [label, n_offered, self._older.get(label, [])]
+                for label, n_offered in self._n_offered.items()
+            ],
+            "random": self._rng.bit_generator.state,
+        }
+
+    def restore(self, state: dict[str, Any], n_values: int) -> None:
+        """Continue from a result of :meth:`state`, with rows of so many values."""
+        self._recent = deque(kept_rows(state["recent"], n_values))
+        self._older = {label: kept_rows(rows, n_values) for label, _, rows in state["older"]}
+        self._n_offered = Counter({label: int(offered) for label, offered, _ in state["older"]})
+        self._rng.bit_generator.state = state["random"]
+
+
+def kept_rows(saved: Sequence[Sequence[Any]], n_values: int) -> list[KeptRow]:
+    """Return rows from their JSON values, or raise ValueError."""
+    rows = [KeptRow(tuple(values), label, float(loss)) for values, label, loss in saved]
+    cells = chain.from_iterable((*row.values, row.label) for row in rows)
+    if any(len(row.values) != n_values or row.label is None for row in rows) or not all(
+        cell is None or isinstance(cell, Value) for cell in cells
+    ):
+        raise ValueError(f"a row that was kept does not have {n_values} values and a class")
+    return rows
+
+
+def read_labels(y: Any, n_rows: int) -> list[Cell]:
+    """Return the class of each row, None where missing; whole numbers become integers.
+
+    Examples
+    --------
+    >>> read_labels([1.0, float("nan"), None], 3)
+    [1, None, None]
+    >>> read_labels(["ripe", None, 2], 3)
+    ['ripe', None, 2]
+    """
+    values = as_array(y.values if isinstance(y, Column) else y)
+    if values.shape != (n_rows,):
+        raise DataError(
+            f"y must have one class for each of the {n_rows} rows; got an array of shape "
+            f"{values.shape}"
+        )
+    column = as_column("y", values)
+    if column.values.dtype.kind == "f" and np.isinf(column.values).any():
+        row = int(np.isinf(column.values).argmax())
+        raise DataError(f"row {row + 1} of y is infinite; a class is a text or a finite number")
+    # From the values as they came: in a column, one text makes texts of all numbers beside it.
+    labels = zip(values.tolist(), column.missing(), strict=True)
+    return [None if is_missing else plain(label) for label, is_missing in labels]
+
+
+def split_rows(table: Table) -> list[tuple[Cell, ...]]:
+    """Split a table into rows of plain values, None where missing.
+
+    Examples
+    --------
+    >>> split_rows(Table((Column("a", np.array([1.0, np.nan])), Column("b", np.arange(2))), 2))
+    [(1.0, 0), (None, 1)]
+    """
+    columns = []
+    for column in table.columns:
+        cells: list[Cell] = column.values.tolist()
+        if column.values.dtype.kind == "f":
+            cells = [None if cell != cell else cell for cell in cells]
+        columns.append(cells)
+    return list(zip(*columns, strict=True))
+
+
+def as_table(rows: Sequence[Sequence[Cell]], like: Sequence[Column]) -> Table:
+    """Return a table of rows whose columns have the names and the nature of others."""
+    by_column = zip(*rows, strict=True) if rows else [()] * len(like)
+    columns = (
+        Column(one.name, _array(one.name, cells), one.order, one.nominal)
+        for one, cells in zip(like, by_column, strict=True)
+    )
+    return Table(tuple(columns), len(rows))
+
+
+def as_target(name: str, labels: Sequence[Cell]) -> Column:
+    """Return a column of classes: integers if all are, texts if any is.
+
+    Examples
+    --------
+    >>> as_target("state", [1, "ripe", None]).values
+    array(['1', 'ripe', None], dtype=object)
+    >>> as_target("state", [0, 1]).values
+    array([0, 1])
+    """
+    values = _array(name, labels)
+    if values.dtype.kind == "f" and all(isinstance(label, int) for label in labels):
+        values = values.astype(np.int64)
+    return Column(name, values)
+
+
+def _array(name: str, cells: Sequence[Cell]) -> NDArray[Any]:
+    types = set(map(type, cells))
+    if float in types and types <= {float, type(None)}:  # as most features are
+        return np.array(cells, dtype=np.float64)
+    # A whole number beside text has no decimal point, however its column came in.
+    texts = {one for one in types if issubclass(one, str)}
+    is_mixed = bool(texts) and not types <= {*texts, type(None)}
+    objects = np.empty(len(cells), dtype=object)
+    objects[:] = [spell(cell) if is_mixed and cell is not None else cell for cell in cells]
+    return as_column(name, objects).values

@@ -8,16 +8,21 @@ import pytest
 from solah.data import Column, ReadOptions, Table
 from solah.exceptions import ColumnError, DataError, FileFormatError
 from solah.stream import StreamLearner
-from solah.stream.feeding import feed
-from solah.stream.lines import NewLines, lines_of_file, lines_of_pipe
-from solah.stream.tailing import first_lines_of, rows_of
+from solah.stream.tail import (
+    NewLines,
+    feed,
+    first_lines_of,
+    lines_of_file,
+    lines_of_pipe,
+    rows_of,
+)
 
 
 def tables(chunks, told=None, options=None, **more):
     """Return the rows of pieces of text, as lists of cells."""
     source = [NewLines(chunk.encode().split(b"\n"), 0) for chunk in chunks]
     wrong = [] if told is None else told
-    pieces = rows_of(source, "it", options or ReadOptions(), on_wrong=wrong.append, **more)
+    pieces = rows_of(source, "it", options or ReadOptions(), on_skipped=wrong.append, **more)
     return [piece.table for piece in pieces if piece.table is not None]
 
 
@@ -61,9 +66,9 @@ def test_json_lines_are_rows():
 def test_text_that_cannot_be_decoded_is_told():
     told = []
     source = [NewLines([b"a,b", b"1,\xff", b"2,x"], 0)]
-    pieces = list(rows_of(source, "it", ReadOptions(), on_wrong=told.append))
+    pieces = list(rows_of(source, "it", ReadOptions(), on_skipped=told.append))
     assert cells([piece.table for piece in pieces]) == [("2", "x")]
-    assert "not utf-8 text" in told[0]
+    assert "not utf-8" in told[0]
 
 
 def test_a_file_is_read_on_from_a_position(tmp_path):
@@ -144,7 +149,7 @@ def test_rows_that_cannot_be_read_are_left_out():
         changed = texts.copy()
         changed[list(change)] = list(change.values())
         table = Table((Column("x", changed), Column("y", goal)), 100)
-        feed(learner, table, "y", on_wrong=told.append)
+        feed(learner, table, "y", on_skipped=told.append)
     assert learner.metrics.rows == 198
     assert [("wet" in line, "dry" in line) for line in told] == [(True, False), (False, True)]
     assert learner.classes_.tolist() == [0, 1]
@@ -154,6 +159,6 @@ def test_columns_that_are_not_there_end_it():
     texts, goal = mixed_rows(20)
     table = Table((Column("x", texts), Column("y", goal)), 20)
     with pytest.raises(ColumnError, match="no column 'z'"):
-        feed(StreamLearner(), table, "z", on_wrong=print)
+        feed(StreamLearner(), table, "z", on_skipped=print)
     with pytest.raises(DataError):
-        feed(StreamLearner(), table, "y", drop=["id"], on_wrong=print)
+        feed(StreamLearner(), table, "y", drop=["id"], on_skipped=print)
