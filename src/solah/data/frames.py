@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FEW_ROWS = 1_000
+_NONE = np.array([None], dtype=object)
 
 
 def is_frame(obj: object) -> bool:
@@ -162,7 +163,7 @@ def text_values(values: Any, cells: TextCells) -> NDArray[Any]:
 def _decoded(encoded: Any, texts: NDArray[Any]) -> NDArray[Any]:
     """Replace the codes of a dictionary array by texts, and null by None."""
     codes = encoded.indices.cast("int64").fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    return np.asarray(np.append(texts, None)[codes])
+    return np.asarray(np.append(texts, _NONE)[codes])
 
 
 def _is_pandas(frame: Any) -> bool:
@@ -198,7 +199,7 @@ def _numbers_by_type(frame: Any, names: list[str]) -> dict[str, Column]:
     for j, dtype in enumerate(frame.dtypes.tolist()):
         if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
             places.setdefault(dtype, []).append(j)
-    columns = {}
+    columns: dict[str, Column] = {}
     for of_type in places.values():
         values = (frame if len(of_type) == len(names) else frame.iloc[:, of_type]).to_numpy()
         columns |= {names[j]: Column(names[j], values[:, k]) for k, j in enumerate(of_type)}
@@ -212,7 +213,7 @@ def _pandas_column(name: str, series: Any) -> Column:
         return as_column(name, series.to_numpy())
     if dtype.name == "category":
         categories = to_text(as_column(name, series.cat.categories.to_numpy())).values
-        texts = np.append(categories, None)[series.cat.codes.to_numpy()]  # -1 is missing
+        texts = np.append(categories, _NONE)[series.cat.codes.to_numpy()]  # -1 is missing
         order = order_of_texts(series.cat.categories) if series.cat.ordered else None
         return Column(name, texts, order, nominal=True)
     if str(dtype).startswith("Sparse"):
