@@ -12,23 +12,14 @@ mpl.use("Agg")
 
 from matplotlib import pyplot as plt
 from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.model_selection import cross_val_predict
 
-from solah import (
-    GeneticHierarchyClassifier,
-    GeneticSearch,
-    LinguisticTreeClassifier,
-    RuleClassifier,
-)
+from solah import RuleClassifier
 from solah.atomic import write_whole
 from solah.plot import (
-    CalibrationDisplay,
     DependenceDisplay,
     HierarchyDisplay,
     ImportanceDisplay,
     PathDisplay,
-    RocDisplay,
-    SearchDisplay,
     WordsDisplay,
 )
 
@@ -47,24 +38,14 @@ def displays() -> Iterator[tuple[str, Display]]:
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = RuleClassifier(max_rules=30).fit(X, y)
     yield "words", WordsDisplay.from_estimator(model, "flavanoids", X)
-    yield "hierarchy", HierarchyDisplay.from_estimator(model)
     yield "importance", ImportanceDisplay.from_estimator(model)
 
     clustered = RuleClassifier(feature_groups=4, max_rules=30).fit(X, y)
     yield "clusters", HierarchyDisplay.from_estimator(clustered)
     yield "dependence", DependenceDisplay.from_estimator(clustered)
 
-    tree = LinguisticTreeClassifier(max_rules=8)
-    beliefs = cross_val_predict(tree, X, y, cv=5, method="predict_proba")
-    yield "roc", RocDisplay.from_predictions(y, beliefs)
     cells, kinds = load_breast_cancer(return_X_y=True, as_frame=True)
-    beliefs = cross_val_predict(tree, cells, kinds, cv=5, method="predict_proba")
-    yield "calibration", CalibrationDisplay.from_predictions(kinds, beliefs)
-
     yield "path", PathDisplay.from_estimator(RuleClassifier().fit(cells, kinds))
-
-    search = GeneticHierarchyClassifier(GeneticSearch(8, n_generations=8), random_state=0).fit(X, y)
-    yield "search", SearchDisplay.from_estimator(search)
 
 
 def main() -> None:

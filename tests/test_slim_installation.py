@@ -15,7 +15,6 @@ SOURCES = Path(solah.__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LEFT_OUT = (
     "joblib",
-    "narwhals",
     "pandas",
     "polars",
     "pyarrow",

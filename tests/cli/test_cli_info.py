@@ -13,7 +13,7 @@ def test_info_names_versions_kernel_and_threads(run):
     assert set(document["versions"]) == {"solah", "numpy", "scikit-learn", "python"}
     assert document["kernel"]["name"] in ("native", "reference")
     assert document["threads"] >= 1
-    assert set(document["extras"]) >= {"datasets", "parquet"}
+    assert set(document["extras"]) >= {"datasets", "plot"}
     text = run("info").out
     assert f"kernel {document['kernel']['name']}" in " ".join(text.split())
     assert "/" not in text.partition("library")[2].partition("\n")[0]
@@ -32,8 +32,8 @@ def test_info_says_why_it_is_numpy(run, monkeypatch):
 
 
 def test_info_tells_how_to_get_what_is_missing(run, monkeypatch):
-    monkeypatch.setattr(info, "_extras", lambda: {"parquet": {"pyarrow": None}})
-    assert "not installed; to get it: pip install 'solah[parquet]'" in run("info").out
+    monkeypatch.setattr(info, "_extras", lambda: {"plot": {"matplotlib": None}})
+    assert "not installed; to get it: pip install 'solah[plot]'" in run("info").out
 
 
 def test_datasets_are_listed(run):

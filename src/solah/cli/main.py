@@ -55,7 +55,7 @@ _SIGNALLED = 128  # plus the number of the signal
 # What an installation without dependencies may lack (requirements-node.txt), by module.
 _LEARNING = {
     "joblib": "joblib",
-    "narwhals": "narwhals",
+    "pyarrow": "PyArrow",
     "scipy": "SciPy",
     "sklearn": "scikit-learn",
     "threadpoolctl": "threadpoolctl",

@@ -15,7 +15,7 @@ Missing values are NaN in numbers and None in text, whatever they were before.
 from solah.data.arrays import as_array, as_column, from_array
 from solah.data.cells import MISSING_WORDS, State, to_numbers, to_text
 from solah.data.files import iter_tables, read_table
-from solah.data.frames import from_frame, is_frame
+from solah.data.frames import from_arrow, from_frame, is_frame
 from solah.data.kinds import MAX_CATEGORIES, MAX_STATES, Declared, settle, states_of
 from solah.data.options import ReadOptions
 from solah.data.table import Column, Kind, Table
@@ -33,6 +33,7 @@ __all__ = [
     "as_array",
     "as_column",
     "from_array",
+    "from_arrow",
     "from_frame",
     "is_frame",
     "iter_tables",

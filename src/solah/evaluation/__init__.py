@@ -2,7 +2,6 @@
 
 splits.py       rows              -> which are learnt from and which are tested on
 scores.py       truth and beliefs -> accuracy, AUC, log-loss; R², mean absolute error
-curves.py       truth and beliefs -> ROC curves
 calibration.py  truth and beliefs -> how often beliefs come true
 groups.py       a column besides  -> error rates of the rows with each value
 crossval.py     estimators        -> their scores, fold by fold, and the spread of each

@@ -1,4 +1,4 @@
-"""Prepares axes to draw on, and sets how all pictures look."""
+"""Axes to draw on, and the look of all figures."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from solah.estimators.base import LinguisticEstimator
 from solah.exceptions import ParameterError, require, shorten
+from solah.model import Model
+from solah.model.predictor import Predictor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType
 
     from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.legend import Legend
 
@@ -21,39 +25,49 @@ if TYPE_CHECKING:
 
 BLUE, OLIVE, RUST = "#2f6fa8", "#7a8b2e", "#b5532d"
 INK, GREY, PALE = "#333333", "#6b6b6b", "#d5dae0"
-# Far apart for every kind of colour vision, which BLUE, OLIVE and RUST are not.
-CLASS_COLOURS = (BLUE, RUST, "#98b22d", "#d998a7", "#572db2", "#402d31", "#8c6262", "#661a63")
-_CLASS_STYLES = ("-", "--", "-.", ":")
 
-# What a user calls things is no formula: "$" and "_" stand for themselves.
+# Names from data are no formulas: "$" and "_" stand for themselves.
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 _LONGEST_NAME = 36
-_PADDING = 0.08  # inches around a picture
+_PADDING = 0.08  # inches around a figure
+
+
+def model_of(source: Any) -> Model:
+    """Return the model of a fitted estimator, a loaded model, or a model as it is."""
+    if isinstance(source, Model):
+        return source
+    if isinstance(source, Predictor):
+        return source.model_
+    if isinstance(source, LinguisticEstimator):
+        return source._model()
+    raise ParameterError(
+        "a fitted estimator of solah, a loaded model or a model document can be drawn. "
+        f"Got {shorten(source)} instead."
+    )
 
 
 class Display:
-    """Base of all pictures; not for use by itself.
+    """Base of all figures; not for use by itself.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on.
     figure_ : matplotlib Figure
         The figure that the axes are part of.
     """
 
     ax_: Axes
     figure_: Figure | SubFigure
-    _draw: Callable[[Axes | None], None]  # a method of each picture
+    _draw: Callable[[Axes | None], None]  # a method of each figure
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the picture.
+        """Draw the figure.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None makes a figure that is as large as the picture needs.
+            None makes a figure that is as large as needed.
 
         Returns
         -------
@@ -63,7 +77,7 @@ class Display:
         return self
 
     def _open(self, ax: Axes | None, width: float, height: float) -> Axes:
-        """Take the user's axes, or make a figure of so many inches; keep both."""
+        """Take the user's axes, or make a figure of this size in inches; keep both."""
         pyplot = matplotlib("pyplot")
         if ax is None:
             figure, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
@@ -75,14 +89,29 @@ class Display:
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
+    def _bars(
+        self, ax: Axes | None, names: Sequence[str], shares: Sequence[float], colours: Sequence[str]
+    ) -> BarContainer:
+        """Draw a bar for each name from top to bottom, with its share as a percentage."""
+        ax = self._open(ax, 6.4, 0.75 + 0.27 * len(names))
+        size = min(points("medium"), 55 * inches(ax)[1] / len(names))
+        lines = range(len(names))
+        bars = ax.barh(lines, shares, height=0.7, color=colours)
+        ax.bar_label(bars, list(map(percent, shares)), padding=3, color=GREY, size=size)
+        ax.set(ylim=(len(names) - 0.5, -0.5), xlim=(0, 1.12 * max(*shares, 1e-9)))
+        ax.set_yticks(lines, names, size=size, **PLAIN)
+        ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g}%")
+        tidy(ax)
+        return bars
+
 
 def matplotlib(module: str) -> ModuleType:
-    """Import a part of matplotlib, or raise an error with how to install it."""
-    return require(f"matplotlib.{module}", "plot", "drawing a picture")
+    """Import a part of matplotlib, or raise an error with the line that installs it."""
+    return require(f"matplotlib.{module}", "plot", "drawing a figure")
 
 
 def shown(name: object, most: int = _LONGEST_NAME) -> str:
-    r"""Write a name on one line, its middle left out where it is long: both ends tell it apart.
+    r"""Write a name on one line; a long one loses its middle.
 
     Examples
     --------
@@ -97,58 +126,28 @@ def shown(name: object, most: int = _LONGEST_NAME) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share as a percentage; a little is not nothing.
-
-    Examples
-    --------
-    >>> percent(0.123), percent(0.001), percent(0.0)
-    ('12%', '<1%', '0%')
-    """
+    """Write a share as a percentage, a small one as ``<1%``."""
     return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
 def tidy(ax: Axes) -> None:
-    """Leave out the upper and the right border."""
+    """Hide the upper and the right border."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(PALE)
     ax.tick_params(color=PALE)
 
 
 def ramp(n: int) -> list[str]:
-    """Return colours for things with an order, from blue over olive to rust."""
+    """Return colours for words with an order, from blue over olive to rust."""
     anchors = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (BLUE, OLIVE, RUST)])
     places = np.linspace(0, 2, n) if n > 1 else np.zeros(1)
     channels = [np.interp(places, range(3), anchors[:, c]).round().astype(int) for c in range(3)]
     return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in zip(*channels, strict=True)]
 
 
-def class_looks(n: int) -> list[dict[str, Any]]:
-    """Return a colour and a dash for each class: told apart also without seeing colours."""
-    n_colours, n_styles = len(CLASS_COLOURS), len(_CLASS_STYLES)
-    # Each round of colours begins with the next dash, so that no look comes twice for long.
-    return [
-        {
-            "color": CLASS_COLOURS[i % n_colours],
-            "linestyle": _CLASS_STYLES[(i + i // n_colours) % n_styles],
-        }
-        for i in range(n)
-    ]
-
-
-def add_legend(
-    ax: Axes, lines: Sequence[Any], labels: Sequence[str], title: str | None = None, **where: Any
-) -> Legend:
-    """Name lines; labels that begin with an underscore, which matplotlib hides, as well."""
-    legend = ax.legend(
-        lines,
-        ["·"] * len(lines),
-        title=title,
-        alignment="left",
-        frameon=False,
-        fontsize="small",
-        title_fontsize="small",
-        **where,
-    )
+def add_legend(ax: Axes, lines: Sequence[Any], labels: Sequence[str], **where: Any) -> Legend:
+    """Name lines, also with labels that begin with an underscore, which matplotlib hides."""
+    legend = ax.legend(lines, ["·"] * len(lines), frameon=False, fontsize="small", **where)
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set(text=label, **PLAIN)
     return legend
@@ -161,7 +160,7 @@ def points(size: str | float) -> float:
 
 
 def text_width(text: str, size: str | float, weight: str = "normal") -> float:
-    """Return how wide a text is, in inches."""
+    """Return the width of a text in inches."""
     font = matplotlib("font_manager").FontProperties(size=size, weight=weight)
     measure = matplotlib("textpath").text_to_path
     with warnings.catch_warnings():

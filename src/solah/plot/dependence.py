@@ -1,4 +1,4 @@
-"""Draws the dependences between attributes, with their clusters."""
+"""The dependences between features, with their groups."""
 
 from __future__ import annotations
 
@@ -26,39 +26,39 @@ if TYPE_CHECKING:
 
     from solah.kernels.arrays import Float
 
-_MOST_NUMBERED = 16  # attributes whose dependences are written into their cells
+_MOST_NUMBERED = 16  # features whose dependences are written into their cells
 _LEAST_FONT = 3.5  # points; names that had to be smaller are left out
 
 
 class DependenceDisplay(Display):
-    """How attributes depend on each other (distance correlation), those of a cluster outlined.
+    """The distance correlations of features, with groups outlined.
 
-    Attributes of one cluster stand side by side. With a goal, a column on the right shows how far
-    each attribute depends on it.
+    Features of one group are side by side. A column on the right shows the dependence of each
+    feature with the target.
 
     Parameters
     ----------
-    matrix : ndarray of shape (n_attributes, n_attributes)
+    matrix : ndarray of shape (n_features, n_features)
         The dependences, between 0 and 1.
     names : sequence of str
-        The attributes.
+        The features.
     clusters : sequence of sequences of str, default=()
-        Names of attributes that belong together; those in none stand alone, at the end.
-    relevance : ndarray of shape (n_attributes,), default=None
-        The dependences with the goal.
-    goal : str, default="goal"
-        The goal's name.
+        The names of the features of each group; features in no group come last.
+    relevance : ndarray of shape (n_features,), default=None
+        The dependences with the target.
+    goal : str, default="target"
+        The target's name.
 
     Attributes
     ----------
     ax_, figure_
         Where it was drawn.
     order_ : tuple of str
-        The attributes, from top to bottom and from left to right.
+        The features, from top to bottom and from left to right.
     image_ : AxesImage
         The matrix, in that order.
     outlines_ : tuple of Line2D
-        The frames around clusters of more than one attribute.
+        The frames around groups of more than one feature.
     numbers_ : tuple of Text
         The numbers in the cells, where there is room for them.
 
@@ -82,7 +82,7 @@ class DependenceDisplay(Display):
         names: Sequence[str],
         clusters: Sequence[Sequence[str]] = (),
         relevance: Float | None = None,
-        goal: str = "goal",
+        goal: str = "target",
     ) -> None:
         self.matrix = np.asarray(matrix, dtype=np.float64)
         self.names = tuple(names)
@@ -97,7 +97,7 @@ class DependenceDisplay(Display):
         *,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the dependences from which an estimator made its groups or clusters.
+        """Draw the dependences by which an estimator grouped its features.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class DependenceDisplay(Display):
         *,
         ax: Axes | None = None,
     ) -> Self:
-        """Measure how the columns of data depend on each other, and draw it.
+        """Measure the dependences between the columns of data, and draw them.
 
         Parameters
         ----------
@@ -166,19 +166,19 @@ class DependenceDisplay(Display):
         if self.relevance is not None:
             self._plot_cells(ax, np.asarray(self.relevance)[places][:, None], (n, n + 1))
         self.outlines_ = self._outline_clusters(ax)
-        self._name_attributes(ax)
+        self._name_features(ax)
         self.numbers_ = self._write_numbers(ax, cells)
         bar = self.figure_.colorbar(self.image_, ax=ax, shrink=0.7, pad=0.03)
         bar.set_label("distance correlation")
         bar.outline.set_visible(False)
 
     def _order(self) -> list[int]:
-        """Return the places of the attributes, cluster by cluster, then those in none."""
+        """Return the indices of the features, group by group, then those in none."""
         place_of = {name: place for place, name in enumerate(self.names)}
         if self.matrix.shape != (len(self.names), len(self.names)):
             raise DataError(
-                f"the dependences of {len(self.names)} attributes are a matrix of as many rows and "
-                f"columns. Got an array of shape {self.matrix.shape}."
+                f"the dependences of {len(self.names)} features must be a square matrix. "
+                f"Got an array of shape {self.matrix.shape}."
             )
         grouped = list(chain.from_iterable(self.clusters))
         for name in grouped:
@@ -205,7 +205,7 @@ class DependenceDisplay(Display):
             start = end
         return tuple(outlines)
 
-    def _name_attributes(self, ax: Axes) -> None:
+    def _name_features(self, ax: Axes) -> None:
         """Name rows and columns, as small as they must be; not at all where nobody could read."""
         n = len(self.order_)
         names, across = [shown(name, 30) for name in self.order_], [*range(n)]
@@ -216,7 +216,7 @@ class DependenceDisplay(Display):
         ax.tick_params(length=0)
         if size < _LEAST_FONT:
             names = [""] * n
-            ax.set_ylabel(f"{n} attributes")
+            ax.set_ylabel(f"{n} features")
         ax.set_yticks(across, names, size=size, **PLAIN)
         goal = [] if self.relevance is None else [shown(self.goal, 30)]
         ax.set_xticks(

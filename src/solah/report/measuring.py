@@ -7,14 +7,18 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+from sklearn.metrics import (
+    auc,
+    confusion_matrix,
+    precision_recall_fscore_support,
+    roc_curve,
+)
 
 from solah.data import Column, Kind, Table
 from solah.data.spelling import spell, spell_whole
 from solah.dependence import distance_correlation_matrix
 from solah.evaluation import bin_beliefs, calibration_error, score_beliefs, score_numbers
 from solah.evaluation.abstaining import risk_coverage
-from solah.evaluation.curves import roc_curves
 from solah.evaluation.settling import score_events
 from solah.explain.novelty import name_doubts
 from solah.model.decide import PolicyDecider
@@ -67,8 +71,15 @@ def measure_classes(
     is_true = (truth[:, None] == places).ravel()
     bins = bin_beliefs(beliefs.ravel(), is_true)
     by_bin = zip(bins.believed.tolist(), bins.came_true.tolist(), bins.counts.tolist(), strict=True)
-    curves = roc_curves(truth, beliefs, names)
-    chosen = sorted(curves, key=lambda place: -support[place])[:MAX_CURVES]
+    # A class against the rest needs rows of both; of two classes, one curve is the other's mirror.
+    partly = np.flatnonzero((support > 0) & (support < len(truth))).tolist()
+    places_drawn = partly[-1:] if len(names) == 2 else partly
+    chosen = sorted(places_drawn, key=lambda place: -support[place])[:MAX_CURVES]
+    curves = []
+    for place in sorted(chosen):
+        false_alarms, found, _ = roc_curve(truth == place, beliefs[:, place])
+        area, points = float(auc(false_alarms, found)), _thinned(false_alarms, found)
+        curves.append({"class": names[place], "place": place, "auc": area, "points": points})
     return {
         "scores": {
             "accuracy": scores.accuracy,
@@ -83,15 +94,7 @@ def measure_classes(
             {"class": name, "precision": _known(p), "recall": _known(r), "support": n}
             for name, p, r, n in by_class
         ],
-        "curves": [
-            {
-                "class": names[place],
-                "place": place,
-                "auc": curves[place].auc,
-                "points": _thinned(curves[place].false_positives, curves[place].true_positives),
-            }
-            for place in sorted(chosen)
-        ],
+        "curves": curves,
         "calibration": [
             {"belief": _known(believed), "share": _known(came_true), "pairs": pairs}
             for believed, came_true, pairs in by_bin
