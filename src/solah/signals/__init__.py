@@ -5,7 +5,6 @@
     windows.py       recordings                  -> windows on a regular grid
     arithmetic.py    windows                     -> features, in float32 as on a device
     stream.py        one sample after the other  -> a decision per window
-    leaking.py       windows and folds           -> a warning, where folds share samples
     transformer.py   all this for scikit-learn
 
 Only the transformer needs scikit-learn, and it is imported when it is first used.
@@ -17,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from solah.model.signals import Channel, Feature, FeatureKind, Signals
 from solah.signals.describing import DEFAULT_FEATURES, describe_signals, with_signals
-from solah.signals.leaking import warn_of_leakage
 from solah.signals.recordings import SampleColumns, from_long_frame, read_recordings
 from solah.signals.stream import SignalStream, WindowDecision
-from solah.signals.windows import Recording, Windows, cut_windows
+from solah.signals.windows import Recording, Windows, cut_windows, warn_of_leakage
 
 if TYPE_CHECKING:
     from solah.signals.transformer import WindowFeatures

@@ -66,30 +66,9 @@ def describe_signals(
     units: Mapping[str, str] | None = None,
     max_gap: int | str | None = None,
 ) -> Signals:
-    """Describe the way from samples to readings.
+    """Describe the windows of channels and their features.
 
-    Parameters
-    ----------
-    channels : sequence of str
-        The measured channels.
-    rate : float or mapping of channel name to float
-        Samples per second. The rates of slower channels divide the fastest by whole numbers.
-    window : int or str
-        How many samples of the fastest channel a window has, or a time: ``"2s"``, ``"500ms"``.
-    overlap : float or str, default=0.5
-        The share of a window that the next one has, too; also ``"50%"``.
-    features : iterable of str
-        ``"mean"``, ``"min"``, ``"max"``, ``"range"``, ``"rms"``, ``"deviation"``, ``"change"``,
-        ``"slope"``, ``"zero crossings"``, ``"mean crossings"``, ``"peaks"``, ``"pitch"``, a
-        percentile (``"p90"``) or the energy in a band of frequencies (``"energy 2-5"``), each of
-        every channel; and the ``"correlation"`` of every two.
-    magnitudes : mapping of name to channels, default=None
-        Channels to derive: the magnitude over axes.
-    units : mapping of channel name to unit, default=None
-        What samples are measured in.
-    max_gap : int or str, default=None
-        For how long the last sample stands for missing ones, in samples of the fastest channel or
-        as a time; by default for a tenth of the window.
+    The parameters are those of :class:`solah.signals.WindowFeatures`.
 
     Returns
     -------
@@ -249,19 +228,15 @@ def _features(signals: Signals, wanted: Iterable[str]) -> list[Feature]:
     for text in dict.fromkeys(wanted):
         like = _read_feature(text)
         if like.kind is FeatureKind.CORRELATION:
-            pairs += [(like, pair) for pair in _pairs(signals)]
+            pairs += [
+                (like, (first.name, second.name))
+                for first, second in combinations(signals.measured, 2)
+                if first.every == second.every
+            ]
         else:
             plain.append(like)
     each = [(like, (channel.name,)) for channel in signals.channels for like in plain]
     return [_named(signals, replace(like, channels=of)) for like, of in [*each, *pairs]]
-
-
-def _pairs(signals: Signals) -> list[tuple[str, ...]]:
-    return [
-        (first.name, second.name)
-        for first, second in combinations(signals.measured, 2)
-        if first.every == second.every
-    ]
 
 
 def _named(signals: Signals, feature: Feature) -> Feature:

@@ -7,17 +7,18 @@ with a longer gap has unknown readings (NaN) for the channels that lack samples.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solah.data import Column, Table
-from solah.exceptions import DataError, shorten
+from solah.exceptions import DataError, LeakageWarning, shorten
 from solah.signals.arithmetic import as_samples, compute_features, magnitude
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -124,6 +125,42 @@ def cut_windows(signals: Signals, recordings: Sequence[Recording]) -> Windows:
     own = ("readings", "recording", "start", "end", "labels", "groups")
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in own}
     return Windows(signals, **joined)
+
+
+def warn_of_leakage(windows: Windows, folds: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> int:
+    """Warn of test windows that share samples with training windows.
+
+    Accuracy on such folds is too high. Keep the windows of a recording, or
+    of a subject, together: ``GroupKFold().split(windows.readings, windows.labels,
+    windows.groups)``.
+
+    Parameters
+    ----------
+    windows : Windows
+    folds : iterable of (train, test)
+        The indices of windows, as the splitters of scikit-learn yield them.
+
+    Returns
+    -------
+    n_leaks : int
+        The number of test windows, over all folds, that share samples with a training window.
+    """
+    half = 0.5 / windows.signals.rate
+    length = windows.signals.window_seconds - half
+    ends = windows.end - half  # two that only touch share no sample
+    n_leaks = n_tested = 0
+    for train, test in folds:
+        n_tested += len(test)
+        for recording in set(windows.recording[test].tolist()):
+            trained = train[windows.recording[train] == recording]
+            tested = test[windows.recording[test] == recording]
+            starts = np.sort(windows.start[trained])
+            before = np.searchsorted(starts, ends[tested])
+            first = np.searchsorted(starts, windows.start[tested] - length, "right")
+            n_leaks += int((before > first).sum())
+    if n_leaks:
+        warnings.warn(LeakageWarning(n_leaks, n_tested), stacklevel=2)
+    return n_leaks
 
 
 def features_of_windows(signals: Signals, windows: NDArray[Any]) -> Float:

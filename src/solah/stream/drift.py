@@ -104,10 +104,6 @@ class AdaptiveWindow:
         value : float
             From 0 to 1, such as 1 for an error and 0 for none: the bound on false alarms holds for
             such values.
-
-        Returns
-        -------
-        drift : bool
         """
         if not 0 <= value <= 1:
             raise DataError(f"an adaptive window takes values from 0 to 1; got {value!r}")

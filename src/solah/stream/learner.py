@@ -234,6 +234,7 @@ class StreamLearner:
             Replaced if it exists.
         """
         loop = self._loop
+        columns = loop and [[one.name, one.order, one.nominal] for one in loop.trainer.like]
         content = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -241,10 +242,8 @@ class StreamLearner:
             "position": self.position,
             "seconds": self.seconds,
             "has_names": hasattr(self._reader, "feature_names_in_"),
-            "columns": [[one.name, one.order, one.nominal] for one in loop.trainer.like]
-            if loop
-            else None,
-            "stream": loop.state() if loop else None,
+            "columns": columns,
+            "stream": loop and loop.state(),
             "model": None,
             "learned": "",
         }

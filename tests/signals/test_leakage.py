@@ -1,4 +1,4 @@
-"""Folds that share samples are told."""
+"""Folds that share samples are reported."""
 
 import numpy as np
 import pytest
