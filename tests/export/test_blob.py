@@ -95,13 +95,22 @@ def wine():
 
 @pytest.fixture(scope="module")
 def small():
-    """Give a small blob with a curve, a table and a tree, whose every bit can be tried."""
+    """Give a small blob with a curve, a table and a grid, whose every bit can be tried."""
     rng = np.random.default_rng(8)
     attributes = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
     asked = ([attributes[0]], [attributes[1]], attributes)
     root = random_sum(rng, "y", [random_term(rng, some, 2) for some in asked], 2)
     goal = Goal("y", ("a", "b"), thresholds=(0.4, 0.6), prior=(0.3, 0.7))
     return export_blob(Model(goal, tuple(attributes), (root,)))
+
+
+@pytest.fixture(scope="module")
+def small_tree():
+    """Give a small blob with a tree that asks both features."""
+    rng = np.random.default_rng(8)
+    attributes = [random_cored(rng, f"x{i}", kind) for i, kind in enumerate(SMALL)]
+    goal = Goal("y", ("a", "b"), thresholds=(0.4, 0.6), prior=(0.3, 0.7))
+    return export_blob(Model(goal, tuple(attributes), (random_tree(rng, "y", attributes, 2, 4),)))
 
 
 SMALL = (Kind.CONTINUOUS, Kind.CATEGORICAL)
@@ -410,12 +419,15 @@ PATCHES = {
     "a curve's values beyond": ("curves", 4, "H", 999, PLACE, "a curve is out of place"),
     "a table of no reading": ("tables", 0, "B", 200, PLACE, "a table is out of place"),
     "a table with too many states": ("tables", 1, "B", 200, PLACE, "a table is out of place"),
-    "a tree that asks nothing": ("asked", 1, "B", 2, PLACE, "a tree asks what is not there"),
-    "a tree that asks the future": ("asked", 0, "B", 2, PLACE, "a tree asks what is not there"),
-    "an unknown question": ("asked", 0, "B", 4, PLACE, "a tree asks what is not there"),
-    "no words": ("offsets", 2, "H", 0, PLACE, "a tree has words out of place"),
-    "a leaf that is not there": ("trees", 6, "H", 0, PLACE, "a leaf is out of place"),
-    "more nodes than there are": ("trees", 4, "H", 900, PLACE, "a tree is out of place"),
+    "a grid of no reading": ("grids", 0, "B", 2, PLACE, "a grid is out of place"),
+    "a grid without lines": ("grids", 1, "B", 0, PLACE, "a grid is out of place"),
+    "a grid's peaks beyond": ("grids", 4, "H", 999, PLACE, "a grid is out of place"),
+    "a grid's slopes beyond": ("grids", 6, "H", 999, PLACE, "a grid is out of place"),
+    "a grid's cells beyond": ("grids", 16, "H", 999, PLACE, "a grid has cells out of place"),
+    "a grid's values beyond": ("grids", 18, "H", 999, PLACE, "a grid has cells out of place"),
+    "a cell without a line": ("lines", 0, "B", 255, PLACE, "a grid has cells out of place"),
+    "rules of a grid beyond": ("of_grids", 0, "H", 999, PLACE, "a number that is none"),
+    "a stage with other grids": ("stages", 14, "H", 1, PLACE, "a stage is out of place"),
     "a stage with other curves": ("stages", 6, "H", 1, PLACE, "a stage is out of place"),
     "a rule that is not there": (
         "of_knots",
@@ -425,21 +437,29 @@ PATCHES = {
         PLACE,
         "a rule has a number that is none",
     ),
-    "rules beyond the end": ("first_node", 0, "H", 9, PLACE, "rules are out of place"),
-    "a node below itself": ("children", 0, "H", 0, NOT_A_TREE, "a tree is none"),
-    "a node asks no input": ("splits", 0, "b", 2, NOT_A_TREE, "a tree is none"),
-    "a node too few": ("trees", 4, "H", 2, NOT_A_TREE, "a tree is none"),
-    "a root that is a leaf": ("splits", 0, "b", -1, NOT_A_TREE, "a tree is none"),
     "knots out of order": ("knots", 0, "h", 32767, NUMBERS, "a curve has knots out of order"),
     "a shift of 32": ("values", 0, "h", 32, NUMBERS, "a curve shifts too far"),
-    "peaks out of order": ("peaks", 0, "h", 32767, NUMBERS, "a tree has words out of order"),
-    "a way shifted too far": ("shifts", 0, "B", 32, NUMBERS, "a tree has words out of order"),
-    "more than certain": ("ignorance", 0, "H", 65535, NUMBERS, "a tree assumes too much"),
     "more lost than there is": ("lost", 0, "H", 65535, NUMBERS, "a stage loses what it has not"),
     "a loss that is none": ("stages", 3, "B", 2, PLACE, "a stage loses what it has not"),
     "a loss shifted too far": ("stages", 2, "B", 32, NUMBERS, "a stage loses what it has not"),
     "evidence in no unit": ("stages", 1, "b", 25, NUMBERS, "a stage has units that are none"),
     "a reading in no unit": ("bits", 0, "h", 9999, NUMBERS, "a reading has no unit"),
+}
+TREE_PATCHES = {
+    "a tree that asks nothing": ("asked", 1, "B", 2, PLACE, "a tree asks what is not there"),
+    "a tree that asks the future": ("asked", 0, "B", 2, PLACE, "a tree asks what is not there"),
+    "an unknown question": ("asked", 0, "B", 4, PLACE, "a tree asks what is not there"),
+    "no words": ("offsets", 2, "H", 0, PLACE, "a tree has words out of place"),
+    "a leaf that is not there": ("trees", 6, "H", 0, PLACE, "a leaf is out of place"),
+    "more nodes than there are": ("trees", 4, "H", 900, PLACE, "a tree is out of place"),
+    "rules beyond the end": ("first_node", 0, "H", 9, PLACE, "rules are out of place"),
+    "a node below itself": ("children", 0, "H", 0, NOT_A_TREE, "a tree is none"),
+    "a node asks no input": ("splits", 0, "b", 2, NOT_A_TREE, "a tree is none"),
+    "a node too few": ("trees", 4, "H", 2, NOT_A_TREE, "a tree is none"),
+    "a root that is a leaf": ("splits", 0, "b", -1, NOT_A_TREE, "a tree is none"),
+    "peaks out of order": ("peaks", 0, "h", 32767, NUMBERS, "a tree has words out of order"),
+    "a way shifted too far": ("shifts", 0, "B", 32, NUMBERS, "a tree has words out of order"),
+    "more than certain": ("ignorance", 0, "H", 65535, NUMBERS, "a tree assumes too much"),
 }
 OVERFLOWS = {
     "a start": lambda data: patched(data, "starts", 0, "i", 2**30),
@@ -466,15 +486,33 @@ def test_both_runtimes_refuse_damage(damage, small, attacked):
 
 
 @pytest.mark.parametrize("fault", COUNTS)
-def test_both_runtimes_refuse_wrong_counts(fault, small, attacked):
+def test_both_runtimes_refuse_wrong_counts(fault, small, small_tree, attacked):
     *count, code, said = COUNTS[fault]
-    check_refused(small, attacked, counted(small.data, *count), code, said)
+    blob = small_tree if count[0] == "trees" else small
+    check_refused(blob, attacked, counted(blob.data, *count), code, said)
 
 
 @pytest.mark.parametrize("fault", PATCHES)
 def test_both_runtimes_refuse_wrong_contents(fault, small, attacked):
     *patch, code, said = PATCHES[fault]
     check_refused(small, attacked, patched(small.data, *patch), code, said)
+
+
+@pytest.mark.parametrize("fault", TREE_PATCHES)
+def test_both_runtimes_refuse_wrong_trees(fault, small_tree, attacked):
+    *patch, code, said = TREE_PATCHES[fault]
+    check_refused(small_tree, attacked, patched(small_tree.data, *patch), code, said)
+
+
+def test_both_runtimes_refuse_wrong_slopes_of_grids(small, attacked):
+    side = next(side for side in small.twin._tables.grids[0].sides if not side.is_state)
+    hostile = {
+        "peaks out of order": patched(small.data, "knots", 2 * side.knot, "h", 32767),
+        "slopes that are none": patched(small.data, "values", 2 * side.value, "h", 32),
+        "has slopes": patched(small.data, "values", 2 * side.value + 2, "h", -1),
+    }
+    for said, data in hostile.items():
+        check_refused(small, attacked, data, NUMBERS, said)
 
 
 def check_refused(blob, attacked, damaged, code, said):
@@ -531,15 +569,16 @@ def test_no_truncation_opens(small, attacked):
     cut = [small.data[:size] for size in range(len(small.data))]
     assert (attack(attacked, cut) == TOO_SHORT).all()
     end = place_of(small.data, "names") + count_of(small.data, "names")  # padding follows
-    assert (attack(attacked, [summed(data) for data in cut[184:end]]) == PLACE).all()
+    assert (attack(attacked, [summed(data) for data in cut[196:end]]) == PLACE).all()
 
 
 def test_no_bit_that_flips_goes_unseen(small, attacked):
     assert (attack(attacked, list(flips(small.data))) != OK).all()
 
 
-def test_no_bit_that_flips_on_purpose_does_harm(small, attacked):
-    codes = attack(attacked, [summed(data) for data in flips(small.data)])
+def test_no_bit_that_flips_on_purpose_does_harm(small, small_tree, attacked):
+    both = (*flips(small.data), *flips(small_tree.data))
+    codes = attack(attacked, [summed(data) for data in both])
     assert {OK, TOO_LARGE, PLACE, NOT_A_TREE, NUMBERS} <= set(codes.tolist())
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from solah.device.float_tables import Float32, FloatTables, LostTables, StageRow, WalkTables
-    from solah.device.places import CurveRow
+    from solah.device.places import CurveRow, SideRow
     from solah.device.policy_tables import PolicyTables
     from solah.model.program import Axis
 
@@ -84,6 +84,12 @@ class FloatTwin(Twin):
 
     def _masses(self, walk: WalkTables, a: int, x: Float32, beliefs: list[Float32]) -> Float32:
         return _masses(walk, a, walk.inputs[a], x, beliefs)
+
+    def _relative(self, attribute: int, x: Float32) -> Float32:
+        return x
+
+    def _upper(self, side: SideRow, pieces: Float32, way: Float32) -> Float32:
+        return np.minimum(way * self._values[side.value + pieces], np.float32(1))
 
     def _times(self, weight: Float32, mass: Float32) -> Float32:
         return weight * mass

@@ -31,23 +31,47 @@ class StateRow:
 
 
 @dataclass(frozen=True)
+class SideRow:
+    """One of the two axes of a grid: its feature, and where its peaks and slopes begin.
+
+    Of a category, ``n_lines`` is the number of categories, and there are no peaks.
+    """
+
+    attribute: int
+    n_lines: int
+    is_state: bool
+    knot: int
+    value: int
+
+
+@dataclass(frozen=True)
+class GridRow:
+    """A line of the table of grids: both axes, and where cells and values begin."""
+
+    sides: tuple[SideRow, SideRow]
+    cell: int
+    value: int
+    rules: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class StageParts:
-    """What is added up in a stage: its parts of the tables of curves, states and trees."""
+    """The parts of the tables that one stage adds up."""
 
     curves: slice
     states: slice
+    grids: slice
     walks: slice
 
     @classmethod
-    def behind(cls, stage: StageLayout, n_curves: int, n_states: int, n_walks: int) -> StageParts:
-        """Find the parts of a stage that stand behind so many others."""
+    def behind(cls, stage: StageLayout, *numbers: int) -> StageParts:
+        """Return the parts of a stage behind as many curves, states, grids and walks."""
+        sizes = map(len, (stage.curves, stage.tables, stage.grids, stage.walks))
         return cls(
-            slice(n_curves, n_curves + len(stage.curves)),
-            slice(n_states, n_states + len(stage.tables)),
-            slice(n_walks, n_walks + len(stage.walks)),
+            *(slice(n, n + size) for n, size in zip(numbers, sizes, strict=True)),
         )
 
     def firsts_and_numbers(self) -> list[int]:
         """Return where each part begins and how long it is, as the runtimes read them."""
-        parts = (self.curves, self.states, self.walks)
+        parts = (self.curves, self.states, self.grids, self.walks)
         return [number for part in parts for number in (part.start, part.stop - part.start)]
