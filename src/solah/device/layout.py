@@ -319,13 +319,15 @@ class _Builder:
         if not (first.is_read and second.is_read) or max(first.size, second.size) >= _MOST_LINES:
             return None
         rules, table = term.cells.rules, self._against_first(stage, term.cells.table)
-        missing = np.ones(table.shape[:2], dtype=bool)
-        missing[:-1, :-1] = False
+        lines = np.full(table.shape[:2], -1, dtype=np.int32)
+        lines[:-1, :-1] = rules
+        # A rule about one feature alone applies whether the other one is missing or not.
+        lines[:-1, -1] = np.where(_is_level(rules), rules[:, 0], -1)
+        lines[-1, :-1] = np.where(_is_level(rules.T), rules[0], -1)
+        missing = lines < 0
         unknown, places = np.unique(table[missing], axis=0, return_inverse=True)
         if len(values) + len(unknown) > _MOST_LINES:
             return None
-        lines = np.empty(table.shape[:2], dtype=np.int32)
-        lines[:-1, :-1] = rules
         lines[missing] = len(values) + places.ravel()
         numbers = self._number(stage, [(term.name, rule) for rule in range(len(values))])
         return GridTerm(

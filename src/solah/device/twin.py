@@ -263,10 +263,11 @@ class Twin(ABC):
             rules = np.array([*states.rules, -1])[self._state(readings, states.n_states)]
             yield RuleScores(rules, self._of_states(states, readings), whole)
         for grid in self._tables.grids[stage.parts.grids]:
-            lines, weights, known = self._mix(grid, x)
+            lines, weights, _ = self._mix(grid, x)
             for line, weight in zip(lines.T, weights.T, strict=True):
+                is_rule = (weight > 0) & (line < len(grid.rules))
                 yield RuleScores(
-                    np.where(known & (weight > 0), grid.rules[0] + line, -1),
+                    np.where(is_rule, grid.rules[0] + line, -1),
                     self._part(weight[:, None], self._lines(grid)[line]),
                     self._part(weight, self._one),
                 )

@@ -603,24 +603,7 @@ static inline int solah_blob_are_rules(const solah_blob_header *header, int sect
     return 1;
 }
 
-/* Whether the rules of a grid's cells have numbers that there are. */
-static inline int solah_blob_are_rules_of_grid(const solah_blob *blob,
-                                               const solah_blob_header *header,
-                                               const solah_grid *grid, uint32_t first_rule)
-{
-    const uint32_t width = (uint32_t)grid->sides[1].n_lines + 1u;
-    for (uint32_t row = 0; row < grid->sides[0].n_lines; row++) {
-        for (uint32_t column = 0; column + 1u < width; column++) {
-            const uint32_t cell = grid->cell + row * width + column;
-            if (first_rule + blob->tables.cells[cell] >= header->n_rules) {
-                return 0;
-            }
-        }
-    }
-    return 1;
-}
-
-/* The last stage has one rule per knot, state and node of a tree, and a first rule per grid. */
+/* The last stage has one rule per knot, state and node of a tree, and per grid a first rule and their number. */
 static inline int solah_blob_check_rules(const solah_blob *blob, const solah_blob_header *header)
 {
     const solah_stage *last = &blob->stages[blob->tables.n_stages - 1u];
@@ -636,7 +619,7 @@ static inline int solah_blob_check_rules(const solah_blob *blob, const solah_blo
     }
     if (n_knots > solah_blob_count(header, SOLAH_BLOB_OF_KNOTS) ||
         n_states > solah_blob_count(header, SOLAH_BLOB_OF_STATES) ||
-        last->n_grids > solah_blob_count(header, SOLAH_BLOB_OF_GRIDS) ||
+        2u * last->n_grids > solah_blob_count(header, SOLAH_BLOB_OF_GRIDS) ||
         last->n_walks > solah_blob_count(header, SOLAH_BLOB_FIRST_NODE)) {
         return SOLAH_BLOB_PLACE;
     }
@@ -647,8 +630,8 @@ static inline int solah_blob_check_rules(const solah_blob *blob, const solah_blo
         }
     }
     for (uint32_t i = 0; i < last->n_grids; i++) {
-        if (!solah_blob_are_rules_of_grid(blob, header, &blob->tables.grids[last->first_grid + i],
-                                          blob->rules.of_grids[i])) {
+        const uint16_t *rules = blob->rules.of_grids + 2u * i;
+        if ((uint32_t)rules[0] + rules[1] > header->n_rules) {
             return SOLAH_BLOB_PLACE;
         }
     }

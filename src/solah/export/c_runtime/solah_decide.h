@@ -312,8 +312,8 @@ static inline int solah_decide(solah_model *model, const solah_reading *x,
     return (int)solah_best(model, decided, total, -1);
 }
 
-/* The rules of the last stage: one a knot of its curves, a state of its tables, the first one of each
- * of its grids, and one a node of its trees, which begin at `first_node`. */
+/* The rules of the last stage: one a knot of its curves, a state of its tables, of each of its grids
+ * the first one and their number, and one a node of its trees, which begin at `first_node`. */
 typedef struct {
     const SOLAH_FLASH uint16_t *of_knots;
     const SOLAH_FLASH uint16_t *of_states;
@@ -458,22 +458,23 @@ static inline void solah_note_walk(solah_model *model, const SOLAH_FLASH solah_w
 
 #ifdef SOLAH_GRIDS
 static inline void solah_note_grid(solah_model *model, const SOLAH_FLASH solah_grid *grid,
-                                   uint16_t first_rule, const solah_reading *x, solah_pair classes,
-                                   solah_reasons *reasons)
+                                   const SOLAH_FLASH uint16_t *rules, const solah_reading *x,
+                                   solah_pair classes, solah_reasons *reasons)
 {
     solah_number scores[SOLAH_N_VALUES];
     solah_mix mix;
 
-    if (!solah_mix_cells(model, grid, x, &mix)) {
-        return;
-    }
+    (void)solah_mix_cells(model, grid, x, &mix);
     for (int32_t m = 0; m < mix.count; m++) {
+        if (mix.line[m] >= rules[1]) { /* a missing reading, which has no rule */
+            continue;
+        }
         const int32_t at = (int32_t)grid->value + mix.line[m] * SOLAH_VALUES(model);
         for (int32_t v = 0; v < SOLAH_VALUES(model); v++) {
             scores[v] = solah_part(mix.weight[m], model->values[at + v]);
         }
         const solah_number share = solah_part(mix.weight[m], SOLAH_WHOLE);
-        solah_note(reasons, (uint16_t)(first_rule + mix.line[m]),
+        solah_note(reasons, (uint16_t)(rules[0] + mix.line[m]),
                    solah_lead(model, scores, share, classes));
     }
 }
@@ -532,8 +533,8 @@ static inline int solah_why(solah_model *model, const SOLAH_FLASH solah_rules *r
     }
 #ifdef SOLAH_GRIDS
     for (int32_t i = 0; i < (int32_t)stage->n_grids; i++) {
-        solah_note_grid(model, &model->grids[stage->first_grid + i], rules->of_grids[i], x, classes,
-                        &reasons);
+        solah_note_grid(model, &model->grids[stage->first_grid + i], rules->of_grids + 2 * i, x,
+                        classes, &reasons);
     }
 #endif
 #if SOLAH_MAX_INPUTS > 0
