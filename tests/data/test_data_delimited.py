@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture(params=["csv", "arrow"], autouse=True)
+def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read small files with csv, as where PyArrow is not installed, and with PyArrow."""
+    small = 0 if request.param == "arrow" else 1 << 40
+    monkeypatch.setattr("solah.data.delimited._SMALL_BYTES", small)
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Any:
     def write(content: str | bytes, name: str = "data.csv") -> Path:

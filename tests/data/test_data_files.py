@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,14 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from solah.data import iter_tables, read_table
-from solah.exceptions import DataError, FileFormatError, MissingExtraError
+from solah.exceptions import DataError, FileFormatError
 
 
 @pytest.mark.parametrize("name", ["data.xlsx", "data", "data.gz", "data.parquet.gz"])
 def test_unknown_suffixes(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text("a\n1\n")
-    with pytest.raises(FileFormatError, match=rf"{name} has no suffix .*: .csv, .*, .arff, .*.pq"):
+    with pytest.raises(
+        FileFormatError, match=rf"{name} has no suffix .*: .csv, .*, .arff, .*.pq, .arrow"
+    ):
         read_table(path)
 
 
@@ -114,16 +115,6 @@ def test_parquet_that_is_none(tmp_path: Path, frame: pd.DataFrame) -> None:
         list(iter_tables(path))
 
 
-def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "data.parquet"
-    path.write_text("PAR1")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(
-        MissingExtraError, match=r"reading Parquet files needs .*: pip install 'solah\[parquet\]'"
-    ):
-        read_table(path)
-
-
 @pytest.fixture
 def inflated(tmp_path: Path) -> Path:
     """Write a file of a few kilobytes that holds sixty million rows."""
@@ -150,8 +141,8 @@ def test_what_is_free_decides_on_large_files(
 ) -> None:
     path, memory = tmp_path / "data.parquet", tmp_path / "meminfo"
     pq.write_table(pa.table({"a": np.random.default_rng(0).normal(size=1_000)}), path)
-    monkeypatch.setattr("solah.data.parquet._SMALL", 0)
-    monkeypatch.setattr("solah.data.parquet._MEMORY", memory)
+    monkeypatch.setattr("solah.data.files._SMALL", 0)
+    monkeypatch.setattr("solah.data.files._MEMORY", memory)
     assert read_table(path).n_rows == 1_000  # nobody tells what is free
     memory.write_text("MemTotal: 99 kB\nMemAvailable:      16 kB\n", encoding="ascii")
     assert read_table(path).n_rows == 1_000

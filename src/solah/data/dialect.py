@@ -15,29 +15,36 @@ none like ``-1.5``.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from solah.data.cells import MISSING_WORDS
-from solah.data.fields import SPACES, cut
 from solah.data.options import refuse_many_columns
 from solah.data.spelling import count, is_number
+from solah.data.textfile import MAX_LINE
 from solah.exceptions import ColumnError, FileFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from _csv import Reader
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from solah.data.options import ReadOptions
     from solah.data.textfile import Lines
+
+SPACES = " "
+"""The delimiter that stands for any run of spaces and tabs."""
 
 _NO_DELIMITER = "\x1f"
 _LIKELY = ("\t", ";", "|", ",")
 _MOSTLY = 0.5
 _MOSTLY_SPACES = 0.9
 _COMMA_NUMBER = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_RUN = re.compile(r"[ \t]+")
+_RUN_AT_END = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n])")
 _POINT_NUMBER = re.compile(r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?")
 
 
@@ -45,7 +52,15 @@ _POINT_NUMBER = re.compile(r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?")
 class Dialect:
     """How the rows of a delimited file are written.
 
-    ``trailing`` says that every row ends with a delimiter, so has one field more than names.
+    Attributes
+    ----------
+    delimiter : one character; :data:`SPACES` for any run of spaces and tabs
+    names : the names of the columns
+    has_header : whether they are in the file
+    trailing : whether every row ends with a delimiter, so has one field more than names
+    decimal_comma : whether a comma is the decimal sign
+    first_line : how many lines come before the first row
+    numeric : the columns that are numbers, or missing, in the first lines
     """
 
     delimiter: str
@@ -53,6 +68,8 @@ class Dialect:
     has_header: bool
     trailing: bool
     decimal_comma: bool
+    first_line: int = 0
+    numeric: frozenset[int] = frozenset()
 
     @property
     def n_fields(self) -> int:
@@ -68,8 +85,38 @@ class Dialect:
         return [_with_point(cell) for cell in cells] if self.decimal_comma else cells
 
 
+def cut(lines: Iterable[str], delimiter: str, *, strict: bool = True) -> Reader:
+    """Cut lines into fields, without the spaces around those that are not quoted."""
+    # More than a line can have; only a field that spans lines, likely a stray quote, meets it.
+    csv.field_size_limit(max(csv.field_size_limit(), 2 * MAX_LINE))
+    tidy = _tidy(lines, delimiter)
+    return csv.reader(tidy, delimiter=delimiter, skipinitialspace=True, strict=strict)
+
+
+def _tidy(lines: Iterable[str], delimiter: str) -> Iterator[str]:
+    """Take the spaces behind unquoted fields away; csv itself skips those before them."""
+    # A run of spaces is tried once, from its start, so that a long one costs only its length.
+    behind = re.compile(rf"(?<! ) ++(?=[{re.escape(delimiter)}\r\n])")
+
+    def tidy(text: str) -> str:
+        if delimiter == SPACES:
+            return _RUN.sub(" ", _RUN_AT_END.sub("", text))
+        return behind.sub("", text) if " " in text else text
+
+    within_quotes = False
+    for line in lines:
+        if '"' not in line and not within_quotes:
+            yield tidy(line)
+            continue
+        parts = line.split('"')
+        for j in range(int(within_quotes), len(parts), 2):
+            parts[j] = tidy(parts[j])
+        within_quotes ^= len(parts) % 2 == 0
+        yield '"'.join(parts)
+
+
 def detect(sample: Lines, path: Path, options: ReadOptions) -> Dialect:
-    """Find out how a file is written, from its first lines and what the user says."""
+    """Find out how a file is written, from its first lines and the options."""
     delimiter = options.delimiter or _find_delimiter(sample)
     rows = _rows(sample, delimiter)
     if not rows:
@@ -83,10 +130,25 @@ def detect(sample: Lines, path: Path, options: ReadOptions) -> Dialect:
     has_header = options.header
     if has_header is None:
         has_header = _has_header(first[:n_columns], body, comma)
-    names = tuple(f"x{j}" for j in range(n_columns))
+    names, first_line = tuple(f"x{j}" for j in range(n_columns)), 0
     if has_header:
         names = _names(first, n_columns, path)
-    return Dialect(delimiter, names, has_header, trailing, comma)
+        reader = cut(sample.lines, delimiter, strict=False)
+        next(reader)
+        first_line = sample.n_blank + reader.line_num
+    found = Dialect(delimiter, names, has_header, trailing, comma, first_line)
+    return replace(found, numeric=_numeric(found, body if has_header else rows))
+
+
+def _numeric(dialect: Dialect, rows: list[list[str]]) -> frozenset[int]:
+    """Find the columns that have a number, and nothing else but words for missing."""
+    cells = zip(*(row for row in rows if len(row) == dialect.n_fields), strict=True)
+    present = [[cell for cell in column if cell not in MISSING_WORDS] for column in cells]
+    return frozenset(
+        j
+        for j, column in enumerate(present)
+        if column and all(map(is_number, dialect.respell(column)))
+    )
 
 
 def _with_point(cell: str) -> str:

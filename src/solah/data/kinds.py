@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from solah.data.arrays import no_times
 from solah.data.cells import (
     State,
     are_truth,
@@ -39,6 +38,7 @@ from solah.data.cells import (
     understand,
 )
 from solah.data.dates import are_ambiguous_dates, are_dates
+from solah.data.frames import no_times
 from solah.data.spelling import TRUTH, is_number, plain, spell
 from solah.data.table import Column, Kind, Table
 from solah.exceptions import ColumnError, DataError
