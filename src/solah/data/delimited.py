@@ -45,10 +45,14 @@ def read_delimited(path: Path, options: ReadOptions) -> Table:
     """Read a whole file; columns that are numbers throughout become float64, others stay text."""
     dialect = find_dialect(path, options)
     if _is_for_arrow(path, dialect):
-        # All as text, which remembers its spelling, where a likely number is none.
-        for numeric in dict.fromkeys((_certain_numbers(dialect, options), frozenset())):
-            with suppress(_NotPlainError):
-                return _read_with_arrow(path, dialect, options, numeric)
+        # PyArrow might overlook a missing " -999" in a column of numbers.
+        likely = frozenset() if any(map(is_number, options.missing)) else dialect.numeric
+        with suppress(_NotPlainError):
+            # All as text, which remembers its spelling, where a likely number is none.
+            for numeric in dict.fromkeys((likely, frozenset[int]())):
+                table = _read_with_arrow(path, dialect, options, numeric)
+                if table is not None:
+                    return table
     return _read_with_csv(path, dialect, options)
 
 
@@ -142,11 +146,6 @@ def _is_for_arrow(path: Path, dialect: Dialect) -> bool:
     return True
 
 
-def _certain_numbers(dialect: Dialect, options: ReadOptions) -> frozenset[int]:
-    """Choose the columns that PyArrow takes as numbers; a missing -999 it may overlook."""
-    return frozenset() if any(map(is_number, options.missing)) else dialect.numeric
-
-
 def _arrow_options(
     dialect: Dialect, options: ReadOptions, numeric: frozenset[int]
 ) -> dict[str, Any]:
@@ -172,7 +171,8 @@ def _arrow_options(
 
 def _read_with_arrow(
     path: Path, dialect: Dialect, options: ReadOptions, numeric: frozenset[int]
-) -> Table:
+) -> Table | None:
+    """Read a whole file; None where a cell is not what it should be."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -181,18 +181,18 @@ def _read_with_arrow(
             source = pa.PythonFile(_PlainText(stream, dialect.delimiter), mode="r")
             read = arrow_csv.read_csv(source, **_arrow_options(dialect, options, numeric))
     except pa.ArrowException:
-        raise _NotPlainError from None
+        return None
+    _see_end_is_empty(read, dialect)
     columns = []
     for j, name in enumerate(dialect.names):
         if j in numeric:
             values = numbers = read.column(j).to_numpy()
             if np.isinf(numbers).any():
-                raise _NotPlainError
+                return None
         else:
             values = _text(read.column(j), TextCells(options.missing), dialect)
             numbers = parse_numbers(values)
         columns.append(Column(name, values if numbers is None else numbers))
-    _see_end_is_empty(read, dialect)
     return Table(tuple(columns), read.num_rows)
 
 

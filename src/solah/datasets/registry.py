@@ -188,7 +188,7 @@ GENERAL = (
                     "5": "containers",
                     "6": "tableware",
                     "7": "headlamps",
-                },
+                }
             },
         ),
     ),
