@@ -127,13 +127,11 @@ def test_names_are_not_likely_numbers(cells: list[str]) -> None:
 ONE = [1, 1.0, "1", "01", "1.0", True, "TRUE", "true", "True", np.float32(1.0)]
 
 
-@pytest.mark.parametrize(
-    "states", [(0, 1), (0.0, 1.0), ("0", "1"), (False, True), ("FALSE", "TRUE")]
-)
-@pytest.mark.parametrize("value", ONE)
-def test_one_is_one_in_all_its_forms(states: tuple[Any, ...], value: Any) -> None:
-    values = np.array([value], dtype=object if isinstance(value, str) else None)
-    assert encode_states(Column("x", values), states).tolist() == [1.0]
+def test_one_is_one_in_all_its_forms() -> None:
+    for states in [(0, 1), (0.0, 1.0), ("0", "1"), (False, True), ("FALSE", "TRUE")]:
+        for value in ONE:
+            values = np.array([value], dtype=object if isinstance(value, str) else None)
+            assert encode_states(Column("x", values), states).tolist() == [1.0]
 
 
 def test_texts_that_are_one_number_stay_apart() -> None:

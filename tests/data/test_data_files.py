@@ -42,12 +42,6 @@ def test_what_is_not_there_is_said_at_once(tmp_path: Path, name: str) -> None:
         read_table(tmp_path / name)
 
 
-def test_names_with_dots_spaces_and_accents(tmp_path: Path) -> None:
-    path = tmp_path / "mes données.v1.2.csv"
-    path.write_text("a\n1\n")
-    assert read_table(path).n_rows == 1
-
-
 def test_what_the_system_refuses_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "data.csv"
     path.write_text("a\n1\n")

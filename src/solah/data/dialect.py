@@ -77,7 +77,7 @@ class Dialect:
         return len(self.names) + self.trailing
 
     def fits(self, row: list[str]) -> bool:
-        """Tell whether a row has the fields it must have."""
+        """Whether a row has the fields it must have."""
         return len(row) == self.n_fields and not (self.trailing and row[-1])
 
     def respell(self, cells: Sequence[str]) -> Sequence[str]:
@@ -124,31 +124,28 @@ def detect(sample: Lines, path: Path, options: ReadOptions) -> Dialect:
     first, body = rows[0], rows[1:]
     n_fields = _typical_width(rows)
     refuse_many_columns(n_fields, str(path))
-    trailing = _has_trailing(first, body, n_fields)
-    n_columns = n_fields - trailing
-    comma = _has_decimal_comma(rows, delimiter, options.decimal)
+    full = [row for row in body if len(row) == n_fields]
+    trailing = n_fields > 1 and not any(row[-1] for row in full)
+    trailing &= first[-1] == "" or (len(first) == n_fields - 1 and bool(full))
+    comma = options.decimal == ","
+    if options.decimal is None and delimiter != ",":
+        cells = [cell for row in rows for cell in row]
+        comma = any(map(_COMMA_NUMBER.fullmatch, cells))
+        comma &= not any(map(_POINT_NUMBER.fullmatch, cells))
+    names, first_line = tuple(f"x{j}" for j in range(n_fields - trailing)), 0
     has_header = options.header
     if has_header is None:
-        has_header = _has_header(first[:n_columns], body, comma)
-    names, first_line = tuple(f"x{j}" for j in range(n_columns)), 0
+        has_header = _has_header(first[: len(names)], body, comma)
     if has_header:
-        names = _names(first, n_columns, path)
+        names = _names(first, len(names), path)
         reader = cut(sample.lines, delimiter, strict=False)
         next(reader)
         first_line = sample.n_blank + reader.line_num
     found = Dialect(delimiter, names, has_header, trailing, comma, first_line)
-    return replace(found, numeric=_numeric(found, body if has_header else rows))
-
-
-def _numeric(dialect: Dialect, rows: list[list[str]]) -> frozenset[int]:
-    """Find the columns that have a number, and nothing else but words for missing."""
-    cells = zip(*(row for row in rows if len(row) == dialect.n_fields), strict=True)
-    present = [[cell for cell in column if cell not in MISSING_WORDS] for column in cells]
-    return frozenset(
-        j
-        for j, column in enumerate(present)
-        if column and all(map(is_number, dialect.respell(column)))
-    )
+    columns = zip(*(full if has_header or len(first) != n_fields else [first, *full]), strict=True)
+    present = [[cell for cell in column if cell not in MISSING_WORDS] for column in columns]
+    numeric = [bool(column) and all(map(is_number, found.respell(column))) for column in present]
+    return replace(found, numeric=frozenset(j for j, yes in enumerate(numeric) if yes))
 
 
 def _with_point(cell: str) -> str:
@@ -162,41 +159,24 @@ def _rows(sample: Lines, delimiter: str) -> list[list[str]]:
 
 
 def _find_delimiter(sample: Lines) -> str:
-    agreement = {delimiter: _agreement(_rows(sample, delimiter)) for delimiter in _LIKELY}
-    best = max(_LIKELY, key=lambda delimiter: agreement[delimiter])
-    if agreement[best] >= _MOSTLY:
+    def agreement(rows: list[list[str]]) -> float:
+        """Return the share of rows with the typical number of fields, if that is over one."""
+        width = _typical_width(rows)
+        return sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0
+
+    agreements = {delimiter: agreement(_rows(sample, delimiter)) for delimiter in _LIKELY}
+    best = max(_LIKELY, key=agreements.__getitem__)
+    if agreements[best] >= _MOSTLY:
         return best
-    return SPACES if _has_spaces(_rows(sample, SPACES)) else _NO_DELIMITER
-
-
-def _agreement(rows: list[list[str]]) -> float:
-    """Return the share of the rows that have the typical number of fields, if that is over one."""
-    width = _typical_width(rows)
-    return sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0
-
-
-def _has_spaces(rows: list[list[str]]) -> bool:
-    """Tell spaces that delimit from those of free text, below a name or with changing numbers."""
-    return _agreement(rows) >= _MOSTLY_SPACES and len(rows[0]) == _typical_width(rows)
+    # Spaces that delimit stand also between names, or between numbers in every row.
+    rows = _rows(sample, SPACES)
+    are_fields = agreement(rows) >= _MOSTLY_SPACES and len(rows[0]) == _typical_width(rows)
+    return SPACES if are_fields else _NO_DELIMITER
 
 
 def _typical_width(rows: list[list[str]]) -> int:
     """Return the most common number of fields; among equals that of the earliest row."""
     return Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
-
-
-def _has_trailing(first: list[str], body: list[list[str]], n_fields: int) -> bool:
-    full = [row for row in body if len(row) == n_fields]
-    if n_fields < 2 or any(row[-1] for row in full):
-        return False
-    return first[-1] == "" or (len(first) == n_fields - 1 and bool(full))
-
-
-def _has_decimal_comma(rows: list[list[str]], delimiter: str, decimal: str | None) -> bool:
-    if decimal is not None or delimiter == ",":
-        return decimal == ","
-    cells = [cell for row in rows for cell in row]
-    return any(map(_COMMA_NUMBER.fullmatch, cells)) and not any(map(_POINT_NUMBER.fullmatch, cells))
 
 
 def _has_header(first: list[str], body: list[list[str]], comma: bool) -> bool:

@@ -103,25 +103,11 @@ class Dataset:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a data set without reading it.
+    """What is known of a data set without reading it: its names, shape, source and terms.
 
-    Attributes
-    ----------
-    name : str
-        The name to load it by.
-    aliases : tuple of str
-        Other names for it.
-    rows, attributes, classes : int
-        Its shape.
-    source : str
-        Where it comes from.
-    licence : str
-        Its terms, as far as they are known.
-    at_hand : bool
-        Whether it loads without a network.
-    where : str
-        ``"scikit-learn"``, ``"SOLAH_DATA"`` (the folder of that variable), ``"cache"``,
-        ``"download"`` (fetched on the first load) or ``"by hand"``.
+    ``at_hand`` says whether it loads without a network. ``where`` is ``"scikit-learn"``,
+    ``"SOLAH_DATA"`` (the folder of that variable), ``"cache"``, ``"download"`` (fetched on the
+    first load) or ``"by hand"``.
     """
 
     name: str
