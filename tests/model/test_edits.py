@@ -8,11 +8,11 @@ import jsonschema
 import numpy as np
 import pytest
 
+from model_schema import model_schema
 from random_models import random_model, random_number_model
 from solah.exceptions import ModelFormatError
-from solah.model.edits import Comment, Edit, is_time, spell_time
 from solah.model.format import from_json, to_json
-from solah.model.schema import model_schema
+from solah.model.provenance import Comment, Edit, is_time, spell_time
 
 
 def marked_model():

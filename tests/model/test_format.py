@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_iris
 
+from model_schema import model_schema
 from random_models import any_model, random_model, random_number_model, random_rows
 from small_models import room_model
 from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
@@ -20,7 +21,6 @@ from solah.exceptions import ModelFormatError, ModelVersionError, SolahError
 from solah.model import FeatureGroup, MissingRule, Monotonic, Term, TermInput
 from solah.model.evaluate import run
 from solah.model.format import MAX_BYTES, from_json, to_json
-from solah.model.schema import model_schema
 
 SCHEMA = jsonschema.Draft202012Validator(model_schema())
 SEEDS = st.integers(0, 10_000)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 
+from model_schema import model_schema
 from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_number_model
 from solah import LinguisticTreeClassifier, LinguisticTreeRegressor
 from solah.data import Column, Table
@@ -21,7 +22,6 @@ from solah.model import Task
 from solah.model.format import from_json, to_json
 from solah.model.limits import MOST_NUMBER, what_classes_must_be, what_states_must_be
 from solah.model.predictor import Predictor
-from solah.model.schema import model_schema
 from solah.report import render_markdown, render_page, summarise, summarise_page
 
 HOSTILE = (1e308, -1e308, 1e-308, 5e-324, 0, 10**30, -(10**40), 10**400, 2**63)

@@ -7,9 +7,9 @@ import pytest
 
 from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_number_model, random_rows
 from solah.exceptions import ParameterError
+from solah.model.compile import part_of
 from solah.model.evaluate import run, trace
 from solah.model.format import from_json, to_json
-from solah.model.parting import part_of
 
 
 def made(shape):

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model_schema import model_schema
 from random_models import as_table, random_model, random_rows
 from solah.data import Column, Table
 from solah.exceptions import ModelFormatError
 from solah.model import OutOfFold, Provenance
 from solah.model.format import from_json, to_json
 from solah.model.provenance import digest_columns, digest_data, is_learnt_from
-from solah.model.schema import model_schema
 
 MODEL = random_model(np.random.default_rng(0), "groups")
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)

@@ -13,8 +13,7 @@ from solah import LinguisticTreeClassifier
 from solah.data import Kind
 from solah.exceptions import DataError
 from solah.model.attributes import discrete_attribute
-from solah.model.encode import encode_column
-from solah.model.rows import ValueKind, rows_table, value_kinds
+from solah.model.encode import ValueKind, encode_column, rows_table, value_kinds
 
 COLOUR = discrete_attribute("colour", Kind.CATEGORICAL, ("green", "red"), (0.5, 0.5))
 WET = discrete_attribute("wet", Kind.BINARY, (False, True), (0.5, 0.5))

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from machines import machine_model
+from model_schema import model_schema
 from solah.data.json_reader import Reader
 from solah.exceptions import ModelFormatError
+from solah.model.compile import part_of
 from solah.model.format import from_json, to_json
-from solah.model.parting import part_of
-from solah.model.schema import model_schema
-from solah.model.signals_format import read_signals, signals_record
+from solah.model.signals import read_signals, signals_record
 from solah.signals import describe_signals
 
 

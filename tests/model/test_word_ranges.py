@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from random_models import random_attribute, random_cored
 from solah.data import Kind
-from solah.model.attributes import cored_attribute, discrete_attribute
-from solah.model.word_ranges import rounded_edges
+from solah.model.attributes import cored_attribute, discrete_attribute, rounded_edges
 from solah.report import describe_attribute
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -10,8 +10,7 @@ import numpy as np
 
 from solah.device.fixed_tables import ONE, FixedTables
 from solah.exceptions import ParameterError
-from solah.model.domain import cell_cuts
-from solah.model.policy import Doubt, Policy
+from solah.model.policy import Doubt, Policy, cell_cuts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

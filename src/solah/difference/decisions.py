@@ -15,9 +15,8 @@ from solah.evaluation.scores import brier_score, log_loss, score_numbers
 from solah.exceptions import ColumnError, DataError
 from solah.explain.weights import numbers_of
 from solah.model.document import Task
-from solah.model.encode import warn_of_unseen
+from solah.model.encode import goal_column, read_named, read_truth, warn_of_unseen
 from solah.model.evaluate import predict
-from solah.model.inputs import goal_column, read_named, read_truth
 from solah.model.provenance import is_learnt_from
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from solah.data.json_reader import Reader
 from solah.edit.lexer import STATEMENTS, Cursor, lex
 from solah.exceptions import ModelFormatError, RuleTextError
-from solah.model.edits import MAX_TEXT
+from solah.model.provenance import MAX_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

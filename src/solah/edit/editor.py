@@ -22,9 +22,8 @@ from solah.edit.words import (
 )
 from solah.exceptions import ModelFormatError, ParameterError, cut, did_you_mean, shorten
 from solah.model.document import AdditiveNode, MissingRule, Model, Term, TermInput, TreeNode
-from solah.model.edits import MAX_TEXT, Edit, spell_time
-from solah.model.files import save_document
-from solah.model.format import read_model, to_json
+from solah.model.format import read_model, save_document, to_json
+from solah.model.provenance import MAX_TEXT, Edit, spell_time
 
 if TYPE_CHECKING:
     import os

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from solah.edit.lexer import spell_number
 from solah.edit.sentence import read_class, spell_state
-from solah.model.policy_format import policy_record
+from solah.model.policy import policy_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,8 +16,8 @@ from solah.edit.sentence import read_class, read_conclusion, target_names
 from solah.edit.vocabulary import read_feature, read_scale, read_target
 from solah.exceptions import RuleTextError, did_you_mean, shorten
 from solah.model.attributes import Attribute, belief_attribute
+from solah.model.feature_format import read_attribute, read_goal
 from solah.model.format import FORMAT_NAME, FORMAT_VERSION, MAX_BYTES, read_model
-from solah.model.reading_attributes import read_attribute, read_goal
 
 if TYPE_CHECKING:
     import os

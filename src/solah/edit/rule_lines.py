@@ -12,7 +12,7 @@ from solah.edit.sentence import (
     target_names,
 )
 from solah.exceptions import did_you_mean, shorten
-from solah.model.reading import set_words
+from solah.model.node_format import set_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

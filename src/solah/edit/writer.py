@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from solah.model.attributes import Attribute
     from solah.model.document import Goal, Model, Monotonic, Term, TreeNode
-    from solah.model.edits import Comment, Edit
+    from solah.model.provenance import Comment, Edit
 
 _INDENT = "  "
 

@@ -10,9 +10,8 @@ import numpy as np
 from solah.data.spelling import spell
 from solah.explain.importance import known_of
 from solah.explain.weights import spell_reading
-from solah.model.domain import is_out_of_range, unseen_pairs
 from solah.model.encode import encode
-from solah.model.policy import NO_DOUBT, Doubt, Policy
+from solah.model.policy import NO_DOUBT, Doubt, Policy, is_out_of_range, unseen_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

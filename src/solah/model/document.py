@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from solah.data import State
     from solah.kernels.arrays import Float
     from solah.model.attributes import Attribute
-    from solah.model.edits import Comment, Edit
     from solah.model.policy import Domain, Policy
     from solah.model.program import Program
-    from solah.model.provenance import Provenance
+    from solah.model.provenance import Comment, Edit, Provenance
     from solah.model.signals import Signals
 
 # Shares below count as this where logarithms are taken: a class without rows is not impossible.

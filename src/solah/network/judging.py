@@ -14,8 +14,15 @@ import numpy as np
 
 from solah.explain.novelty import holding_doubts
 from solah.kernels.reference import softmax
-from solah.model.domain import is_out_of_range, unseen_pairs
-from solah.model.policy import NO_DOUBT, UNKNOWN_PLACE, Doubt, Policy, Settling
+from solah.model.policy import (
+    NO_DOUBT,
+    UNKNOWN_PLACE,
+    Doubt,
+    Policy,
+    Settling,
+    is_out_of_range,
+    unseen_pairs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

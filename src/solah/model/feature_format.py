@@ -1,10 +1,10 @@
-"""Read the target and the features of a parsed model file, with every value checked."""
+"""The target and the features in model files: written, and read with every value checked."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from solah.data.table import Kind
 from solah.exceptions import ModelFormatError, shorten
@@ -16,7 +16,6 @@ from solah.model.attributes import (
     discrete_attribute,
 )
 from solah.model.document import Goal, Task
-from solah.model.edits import read_mark
 from solah.model.limits import (
     EXACT_SUM,
     LEAST_GAP,
@@ -29,6 +28,7 @@ from solah.model.limits import (
     what_classes_must_be,
     what_states_must_be,
 )
+from solah.model.provenance import read_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -163,3 +163,38 @@ def read_peaks(reader: Reader, count: int) -> tuple[float, ...]:
     if not are_apart(peaks):
         raise reader.fail(f"a list of increasing numbers, at least {LEAST_GAP:g} apart")
     return peaks
+
+
+def goal_record(goal: Goal) -> dict[str, Any]:
+    """Return the target as JSON's objects."""
+    if goal.is_additive_number:
+        return {"name": goal.name}
+    if goal.task is Task.CLASSIFICATION:
+        record = {"name": goal.name, "classes": list(goal.states)}
+        record |= {"thresholds": list(goal.thresholds)} if goal.thresholds else {}
+        return record | ({"shares": list(goal.prior)} if goal.prior else {})
+    return {
+        "name": goal.name,
+        "words": list(goal.words),
+        "peaks": list(goal.peaks),
+        "centres": list(goal.centres),
+    }
+
+
+def attribute_record(attribute: Attribute) -> dict[str, Any]:
+    """Return a feature as JSON's objects."""
+    record: dict[str, Any] = {"name": attribute.name, "type": attribute.kind.value}
+    if attribute.is_continuous:
+        record |= words_record(attribute) | {"low": attribute.low, "high": attribute.high}
+    else:
+        record |= {"categories": list(attribute.states)}
+    record |= {"missing": list(attribute.ignorance)}
+    return record | ({"moved": True} if attribute.is_moved else {})
+
+
+def words_record(attribute: Attribute) -> dict[str, Any]:
+    """Return the words of a continuous feature as JSON's objects."""
+    if not attribute.cores:
+        return {"words": list(attribute.words), "peaks": list(attribute.peaks)}
+    ranges = [[end if math.isfinite(end) else None for end in core] for core in attribute.cores]
+    return {"words": list(attribute.words), "ranges": ranges}
