@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from model_schema import model_schema
 from policy_cases import POLICY, random_domain, room
 from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_number_model
-from solah.difference import diff
 from solah.edit import Editor, write_rules
+from solah.edit.diff import diff
 from solah.exceptions import ModelFormatError, ParameterError
 from solah.model.compile import part_of
 from solah.model.format import from_json, to_json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, get_args
 
 from solah.data.spelling import count, spell, spell_number
-from solah.difference.rules import (
+from solah.edit.diff_rules import (
     Sides,
     ask_alike,
     baseline_differences,
@@ -14,8 +14,7 @@ from solah.difference.rules import (
     terms_of,
     tree_differences,
 )
-from solah.difference.spelling import instead, measure_instead, named
-from solah.difference.values import Difference, ModelDiff, Part
+from solah.edit.diff_text import Difference, ModelDiff, Part, instead, measure_instead, named
 from solah.exceptions import ParameterError
 from solah.explain.handwork import (
     moved_attributes,
@@ -85,7 +84,7 @@ def diff(a: Any, b: Any, X: Any = None, y: Any = None) -> ModelDiff:
     decisions = None
     if X is not None:
         # Measuring needs scikit-learn, which takes longer to import than models to compare.
-        from solah.difference.decisions import compare_decisions
+        from solah.edit.diff_decisions import compare_decisions
 
         decisions = compare_decisions(first, second, X, y)
     known = spell_edits(first)

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import count, spell, spell_number
-from solah.difference.spelling import instead, measure_instead, named
-from solah.difference.values import Difference
+from solah.edit.diff_text import Difference, instead, measure_instead, named
 from solah.explain.importance import attribute_importances
 from solah.explain.rules import part_rules
 from solah.explain.weights import numbers_of, signed

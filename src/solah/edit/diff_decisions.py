@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solah.data.spelling import spell
-from solah.difference.values import ClassChange, Decisions, Flip
+from solah.edit.diff_text import ClassChange, Decisions, Flip
 from solah.evaluation.calibration import bin_beliefs, calibration_error
 from solah.evaluation.scores import brier_score, log_loss, score_numbers
 from solah.exceptions import ColumnError, DataError
@@ -22,7 +22,7 @@ from solah.model.provenance import is_learnt_from
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from solah.difference.values import Pair
+    from solah.edit.diff_text import Pair
     from solah.kernels.arrays import Float
     from solah.model.document import Model
 
