@@ -224,9 +224,6 @@ def _by_value(
     elif second is None:
         amount = sides.spell(place, old)
         text = f"rules about {last.title} are gone: they added up to {amount} ({where})"
-    elif len(points) == 1:
-        curve = {"readings": points[0], "before": before.tolist(), "after": after.tolist()}
-        details["curve"] = curve
     yield Difference("rule", last.title, text, float(moves.max()), details)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from solah.data.spelling import count, spell
 from solah.exceptions import DataError, ParameterError
-from solah.explain.novelty import holding_doubts, name_doubts, novelty_of
+from solah.explain.novelty import name_doubts, novelty_of
 from solah.model.encode import warn_of_unseen
 from solah.model.evaluate import predict, stage_outputs
 from solah.model.policy import UNKNOWN_PLACE, Doubt, Policy, Settling
@@ -120,7 +120,7 @@ class PolicyDecider:
             )
         self._model, self._n_threads = model, n_threads
         self._policy = model.policy or Policy()
-        self._holding = holding_doubts(model.policy)
+        self._holding = self._policy.holding
         self._memories: dict[Hashable, _Memory] = {}
 
     def take(self, table: Table, groups: Sequence[Hashable] | None = None) -> Decisions:

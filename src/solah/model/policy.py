@@ -139,14 +139,20 @@ class Policy:
         _check(is_count, "max_unseen", "from 0 to 255, or None", self.max_unseen)
 
     @property
+    def holding(self) -> Doubt:
+        """The doubts for which a decision is held back."""
+        asked = {
+            Doubt.LOW_BELIEF: any(self.min_belief),
+            Doubt.FEW_READINGS: self.min_known > 0,
+            Doubt.OUT_OF_RANGE: self.stays_in_range,
+            Doubt.UNSEEN: self.max_unseen is not None,
+        }
+        return Doubt(sum(doubt for doubt, is_asked in asked.items() if is_asked))
+
+    @property
     def holds_back(self) -> bool:
         """Whether it can answer "don't know"."""
-        return (
-            any(self.min_belief)
-            or self.min_known > 0
-            or self.stays_in_range
-            or self.max_unseen is not None
-        )
+        return bool(self.holding)
 
     @property
     def remembers(self) -> bool:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solah.explain.novelty import holding_doubts
 from solah.kernels.reference import softmax
 from solah.model.policy import (
     NO_DOUBT,
@@ -107,7 +106,7 @@ class Judging:
 
     def __init__(self, policy: Policy, goal: Goal) -> None:
         self._policy, self._goal = policy, goal
-        self._holding = holding_doubts(policy)
+        self._holding = policy.holding
         self._settling = Settling(policy)
         self._average: Float | None = None
         self._last: tuple[Float, float, tuple[int, int], bool] | None = None
