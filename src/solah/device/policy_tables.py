@@ -10,7 +10,7 @@ import numpy as np
 
 from solah.device.fixed_tables import ONE, FixedTables
 from solah.exceptions import ParameterError
-from solah.model.policy import UNKNOWN_PLACE, Doubt, Policy, Settling, cell_cuts
+from solah.model.policy import Doubt, Policy, Settling, cell_cuts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +91,7 @@ class PolicyTables:
     min_belief : for each class; none for no limits
     shares : of attributes, where no evidence is added up and ``min_known`` is asked for
     min_known, margin : as in :class:`~solah.model.policy.Policy`
-    holds_back : the doubts for which a decision is held back
+    holding : the doubts for which a decision is held back
     most_unseen : more pairs of cells than these are a doubt
     smoothing_bits, votes, window, dwell : as in the policy; two to the power of the bits
     """
@@ -104,7 +104,7 @@ class PolicyTables:
     shares: tuple[ShareRow, ...]
     min_known: Any
     margin: Any
-    holds_back: Doubt
+    holding: Doubt
     most_unseen: int
     smoothing_bits: int
     votes: int
@@ -152,7 +152,7 @@ def policy_tables(model: Model, tables: Tables, importances: Float) -> PolicyTab
         shares=_shares(model, policy, tables, [share(one) for one in importances]),
         min_known=share(policy.min_known),
         margin=share(policy.margin),
-        holds_back=policy.holding,
+        holding=policy.holding,
         most_unseen=policy.max_unseen or 0,
         smoothing_bits=policy.smoothing.bit_length() - 1,
         votes=policy.votes,
@@ -259,8 +259,7 @@ class Judge:
     def __init__(self, twin: Twin, tables: PolicyTables) -> None:
         self._twin, self._tables = twin, tables
         self._mean: Any = None
-        settles = Policy(votes=tables.votes, window=tables.window, dwell=tables.dwell)
-        self._settling = Settling(settles)
+        self._settling = Settling(tables)
 
     def take(self, rows: NDArray[np.floating]) -> Verdicts:
         """Judge the next rows ``(n_rows, n_attributes)``."""
@@ -272,12 +271,8 @@ class Judge:
         doubts, n_unseen = self._of_readings(evidence)
         decisions, settled = np.empty((2, len(rows)), dtype=np.intp)
         for i, best in enumerate(preferences.argmax(axis=1).tolist()):
-            place = self._kept(best, beliefs[i])
-            if len(self._tables.min_belief) and beliefs[i, place] < self._tables.min_belief[place]:
-                doubts[i] |= Doubt.LOW_BELIEF
-            is_held_back = doubts[i] & self._tables.holds_back
-            decisions[i] = UNKNOWN_PLACE if is_held_back else place
-            settled[i] = self._settling.take(int(decisions[i]))
+            _, decisions[i], doubts[i] = self._settling.decide(best, beliefs[i], int(doubts[i]))
+            settled[i] = self._settling.settled
         stored = beliefs.astype(self._twin.belief_type)
         return Verdicts(decisions, settled, doubts.astype(np.uint8), n_unseen, stored)
 
@@ -327,11 +322,3 @@ class Judge:
         cuts = self._tables.cuts[row.first_cut : row.first_cut + row.n_cuts]
         cells = np.searchsorted(cuts, column, side="right")
         return np.where(self._twin.are_known(column), cells, -1)
-
-    def _kept(self, best: int, beliefs: Numbers) -> int:
-        """Return the class that is settled, where the best one does not exceed it by the margin."""
-        settled = self._settling.settled
-        if self._tables.margin > 0 and settled not in (UNKNOWN_PLACE, best):
-            is_ahead = beliefs[best] - beliefs[settled] >= self._tables.margin
-            return best if is_ahead else settled
-        return best

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, fields
 from enum import IntFlag
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -160,8 +160,29 @@ class Policy:
         return self.smoothing > 1 or self.margin > 0 or self.window > 1 or self.dwell > 1
 
 
+class Limits(Protocol):
+    """The numbers of a policy, in float64 or in those of a device."""
+
+    @property
+    def min_belief(self) -> Sequence[Any] | NDArray[Any]: ...  # noqa: D102
+    @property
+    def margin(self) -> Any: ...  # noqa: D102
+    @property
+    def holding(self) -> Doubt: ...  # noqa: D102
+    @property
+    def votes(self) -> int: ...  # noqa: D102
+    @property
+    def window(self) -> int: ...  # noqa: D102
+    @property
+    def dwell(self) -> int: ...  # noqa: D102
+
+
 class Settling:
-    """Settles decisions that come one after the other; at first nothing is known.
+    """Takes decisions that come one after the other; at first nothing is known.
+
+    Attributes
+    ----------
+    settled : the decision that stands: the index of a class, or -1 for "don't know"
 
     Examples
     --------
@@ -170,14 +191,40 @@ class Settling:
     [-1, 0, 0, 0, 1, 1]
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Limits) -> None:
         self._policy = policy
         self._last = deque([UNKNOWN_PLACE] * policy.window, maxlen=policy.window)
         self._age = policy.dwell
         self.settled = UNKNOWN_PLACE
 
+    def decide(self, best: int, beliefs: Any, doubts: int) -> tuple[int, int, int]:
+        """Decide on the next row, and take the decision.
+
+        Parameters
+        ----------
+        best : int
+            The index of the class that leads.
+        beliefs : sequence of shape (n_classes,)
+        doubts : int
+            The doubts about the row's readings.
+
+        Returns
+        -------
+        leading, decision, doubts : int
+            The class that leads by the margin, that or -1 for "don't know", and all doubts.
+        """
+        policy, leading = self._policy, best
+        if policy.margin > 0 and self.settled not in (UNKNOWN_PLACE, best):
+            leads = beliefs[best] - beliefs[self.settled] >= policy.margin
+            leading = best if leads else self.settled
+        if len(policy.min_belief) and beliefs[leading] < policy.min_belief[leading]:
+            doubts |= Doubt.LOW_BELIEF
+        decision = UNKNOWN_PLACE if doubts & policy.holding else leading
+        self.take(decision)
+        return leading, decision, doubts
+
     def take(self, place: int) -> int:
-        """Take the next decision, the place of a class or -1, and return the settled one."""
+        """Take the next decision, the index of a class or -1, and return the settled one."""
         self._last.append(place)
         self._age = min(self._age + 1, MOST_DWELL + 1)
         agreed = self._last.count(place) >= self._policy.votes
