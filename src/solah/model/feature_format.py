@@ -16,6 +16,7 @@ from solah.model.attributes import (
     discrete_attribute,
 )
 from solah.model.document import Goal, Task
+from solah.model.json_fields import read_choice, read_mark
 from solah.model.limits import (
     EXACT_SUM,
     LEAST_GAP,
@@ -28,7 +29,6 @@ from solah.model.limits import (
     what_classes_must_be,
     what_states_must_be,
 )
-from solah.model.provenance import read_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -96,7 +96,15 @@ def read_words(fields: Mapping[str, Reader], low: float, high: float) -> Attribu
         peaks = read_peaks(fields["peaks"], 2 * len(words) - 1)
         ignorance = read_shares(fields["missing"], len(peaks))
         return Attribute(name, Kind.CONTINUOUS, words, peaks, ignorance, low=low, high=high)
-    cores = [_read_core(item) for item in fields["ranges"].items(len(words), len(words))]
+    cores = []
+    for item in fields["ranges"].items(len(words), len(words)):
+        start, end = item.items(2, 2)
+        cores.append(
+            (
+                -math.inf if start.value is None else start.number(-MOST_NUMBER, MOST_NUMBER),
+                math.inf if end.value is None else end.number(-MOST_NUMBER, MOST_NUMBER),
+            )
+        )
     if not are_cores(cores):
         raise fields["ranges"].fail(
             "a list of increasing intervals, the first from null and the last to null, with "
@@ -105,14 +113,6 @@ def read_words(fields: Mapping[str, Reader], low: float, high: float) -> Attribu
     attribute = cored_attribute(name, words, cores, (), low, high)
     ignorance = read_shares(fields["missing"], attribute.n_focal_sets)
     return replace(attribute, ignorance=ignorance)
-
-
-def _read_core(reader: Reader) -> tuple[float, float]:
-    low, high = reader.items(2, 2)
-    return (
-        -math.inf if low.value is None else low.number(-MOST_NUMBER, MOST_NUMBER),
-        math.inf if high.value is None else high.number(-MOST_NUMBER, MOST_NUMBER),
-    )
 
 
 def _read_states(
@@ -136,14 +136,6 @@ def read_state(reader: Reader) -> State:
     if isinstance(reader.value, int):
         return reader.integer(LEAST_INTEGER, MOST_INTEGER)
     return reader.number(-MOST_NUMBER, MOST_NUMBER)
-
-
-def read_choice(reader: Reader, choices: list[str]) -> str:
-    """Read one of several texts."""
-    text = reader.text()
-    if text not in choices:
-        raise reader.fail("one of " + ", ".join(map(repr, choices)))
-    return text
 
 
 def read_shares(reader: Reader, count: int, least: float = 0.0) -> tuple[float, ...]:

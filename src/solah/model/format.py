@@ -22,9 +22,9 @@ from solah.model.feature_format import (
     attribute_record,
     goal_record,
     read_attributes,
-    read_choice,
     read_goal,
 )
+from solah.model.json_fields import read_choice
 from solah.model.monotone import broken_promises
 from solah.model.node_format import NodesReader, block, dump, node_text
 from solah.model.policy import domain_record, policy_record, read_domain, read_policy

@@ -29,8 +29,8 @@ from solah.model.feature_format import (
     read_words,
     words_record,
 )
+from solah.model.json_fields import read_mark
 from solah.model.limits import LEAST_SUPPORT, MOST_NUMBER, MOST_SCORE, MOST_SUPPORT, MOST_VARIANCE
-from solah.model.provenance import read_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

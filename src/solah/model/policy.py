@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from solah.exceptions import ModelFormatError, ParameterError, did_you_mean, shorten
+from solah.model.json_fields import record_of
 from solah.model.limits import MOST_NUMBER, are_apart
 
 if TYPE_CHECKING:
@@ -383,30 +384,22 @@ def check_policy(policy: Policy, domain: Domain | None, goal: Goal) -> None:
 
 def domain_record(domain: Domain) -> dict[str, Any]:
     """Return a domain as JSON's objects."""
-    record: dict[str, Any] = {"cells": [_cells_record(cells) for cells in domain.cells]}
-    return record | ({"pairs": [_pair_record(one) for one in domain.pairs]} if domain.pairs else {})
-
-
-def _cells_record(cells: Cells) -> dict[str, Any]:
-    record: dict[str, Any] = {"name": cells.name}
-    if cells.low is not None:
-        record |= {"low": cells.low, "high": cells.high}
-    return record | ({"cuts": list(cells.cuts)} if cells.cuts else {})
-
-
-def _pair_record(pair: SeenTogether) -> dict[str, Any]:
-    seen = ["".join("1" if flag else "0" for flag in row) for row in pair.seen]
-    return {"first": pair.first, "second": pair.second, "seen": seen}
+    record: dict[str, Any] = {"cells": [record_of(cells) for cells in domain.cells]}
+    if domain.pairs:
+        record["pairs"] = [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "seen": ["".join("1" if flag else "0" for flag in row) for row in pair.seen],
+            }
+            for pair in domain.pairs
+        ]
+    return record
 
 
 def policy_record(policy: Policy) -> dict[str, Any]:
     """Return a policy as JSON's objects: what is not as it is by default."""
-    values = {one.name: getattr(policy, one.name) for one in fields(Policy)}
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in values.items()
-        if value != getattr(Policy, name)
-    }
+    return record_of(policy)
 
 
 def read_domain(reader: Reader, attributes: Sequence[Attribute]) -> Domain:
@@ -437,15 +430,13 @@ def _read_cells(reader: Reader) -> Cells:
 
 def _read_pair(reader: Reader, most: int) -> SeenTogether:
     parts = reader.record(["first", "second", "seen"])
-    rows = tuple(_read_flags(row, most) for row in parts["seen"].items(1, most))
-    return SeenTogether(parts["first"].text(), parts["second"].text(), rows)
-
-
-def _read_flags(reader: Reader, most: int) -> tuple[bool, ...]:
-    text = reader.text(most=most)
-    if set(text) - {"0", "1"}:
-        raise reader.fail("a text of 0 and 1")
-    return tuple(flag == "1" for flag in text)
+    seen = []
+    for row in parts["seen"].items(1, most):
+        text = row.text(most=most)
+        if set(text) - {"0", "1"}:
+            raise row.fail("a text of 0 and 1")
+        seen.append(tuple(flag == "1" for flag in text))
+    return SeenTogether(parts["first"].text(), parts["second"].text(), tuple(seen))
 
 
 def read_policy(reader: Reader, domain: Domain | None, goal: Goal) -> Policy:
@@ -464,7 +455,9 @@ def read_policy(reader: Reader, domain: Domain | None, goal: Goal) -> Policy:
         if name == "min_belief":
             values[name] = part.numbers(1, max(len(goal.states), 1), 0.0, 1.0)
         elif name == "stays_in_range":
-            values[name] = _read_truth(part)
+            if not isinstance(part.value, bool):
+                raise part.fail("true or false")
+            values[name] = part.value
         else:
             values[name] = part.number(0.0, 1.0) if name in shares else part.integer(*most[name])
     try:
@@ -473,9 +466,3 @@ def read_policy(reader: Reader, domain: Domain | None, goal: Goal) -> Policy:
     except ParameterError as error:
         raise ModelFormatError(f"{reader.place}: {error}") from None
     return policy
-
-
-def _read_truth(reader: Reader) -> bool:
-    if not isinstance(reader.value, bool):
-        raise reader.fail("true or false")
-    return reader.value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from solah.data import to_numbers
 from solah.data.digests import chain, digest_column, digest_numbers
 from solah.model.document import Task
 from solah.model.encode import encode_column, encode_goal
+from solah.model.json_fields import read_mark, record_of
 from solah.model.limits import MOST_NUMBER
 
 if TYPE_CHECKING:
@@ -129,21 +130,9 @@ def is_learnt_from(model: Model, table: Table, goal: Column | None) -> bool | No
 
 def provenance_record(provenance: Provenance) -> dict[str, Any]:
     """Return what a document keeps; what is not known is left out."""
-    record = {
-        "source": provenance.source,
-        "modified": provenance.modified,
-        "rows": provenance.rows,
-        "classes": list(provenance.classes),
-        "digest": provenance.digest,
-        "columns": dict(provenance.columns),
-        "left_out": list(provenance.left_out),
-        "out_of_fold": _known(vars(provenance.out_of_fold or OutOfFold())),
-    }
-    return _known(record)
-
-
-def _known(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in record.items() if value not in ("", None, [], {})}
+    found = provenance.out_of_fold and record_of(provenance.out_of_fold)
+    record = record_of(replace(provenance, out_of_fold=None))
+    return record | ({"out_of_fold": found} if found else {})
 
 
 def read_provenance(reader: Reader, n_classes: int) -> Provenance:
@@ -241,8 +230,7 @@ def is_time(text: str) -> bool:
 
 def edit_record(edit: Edit) -> dict[str, Any]:
     """Return an edit as the document has it."""
-    parts = {"text": edit.text, "author": edit.author, "time": edit.time, "reason": edit.reason}
-    return {key: value for key, value in parts.items() if value}
+    return record_of(edit)
 
 
 def comment_record(comment: Comment) -> dict[str, Any]:
@@ -276,10 +264,3 @@ def _read_comment(reader: Reader) -> Comment:
         raise fields["text"].fail("a text in one line")
     is_behind = "behind" in fields and read_mark(fields["behind"])
     return Comment(fields["on"].text(), text, is_behind)
-
-
-def read_mark(reader: Reader) -> bool:
-    """Read a mark, which is true or not there."""
-    if reader.value is not True:
-        raise reader.fail("true, or left out")
-    return True

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from solah.exceptions import ModelFormatError, ParameterError, did_you_mean, shorten
+from solah.model.json_fields import read_choice, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -244,16 +245,9 @@ def signals_record(signals: Signals) -> dict[str, Any]:
         "window": signals.window,
         "step": signals.step,
         "max_gap": signals.max_gap,
-        "channels": [_channel_record(channel) for channel in signals.channels],
+        "channels": [record_of(channel) for channel in signals.channels],
         "features": [_feature_record(feature) for feature in signals.features],
     }
-
-
-def _channel_record(channel: Channel) -> dict[str, Any]:
-    record: dict[str, Any] = {"name": channel.name}
-    record |= {"every": channel.every} if channel.every > 1 else {}
-    record |= {"unit": channel.unit} if channel.unit else {}
-    return record | ({"axes": list(channel.axes)} if channel.axes else {})
 
 
 def _feature_record(feature: Feature) -> dict[str, Any]:
@@ -308,10 +302,7 @@ def _read_channel(reader: Reader, window: int) -> Channel:
 
 def _read_feature(reader: Reader, rate: float) -> Feature:
     kinds = [kind.value for kind in FeatureKind]
-    named = reader.part("kind")
-    if named.value not in kinds:
-        raise named.fail("one of " + ", ".join(map(repr, kinds)))
-    kind = FeatureKind(named.value)
+    kind = FeatureKind(read_choice(reader.part("kind"), kinds))
     own = {FeatureKind.PERCENTILE: ["at"], FeatureKind.ENERGY: ["low", "high"]}.get(kind, [])
     fields = reader.record(["name", "kind", "channels", *own])
     low = fields["low"].number(0.0, rate) if "low" in fields else 0.0
