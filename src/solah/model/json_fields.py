@@ -17,8 +17,8 @@ def record_of(part: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for one in fields(part):
         value = getattr(part, one.name)
-        is_new = one.default_factory is not MISSING
-        if value != (one.default_factory() if is_new else one.default):
+        make = one.default_factory
+        if value != (one.default if make is MISSING else make()):
             plain = list(value) if isinstance(value, tuple) else value
             found[one.name] = dict(plain) if isinstance(plain, Mapping) else plain
     return found

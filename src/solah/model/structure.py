@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from solah.data.json_reader import JsonParser
 from solah.exceptions import ParameterError, did_you_mean, shorten
+from solah.model.drawing import drawn, quoted
 
 if TYPE_CHECKING:
     import os
@@ -153,13 +153,16 @@ class Hierarchy:
         """The paper's iota: the levels of nodes and, below them, the features."""
         return len(self.levels) + 1
 
+    def height(self, name: str) -> int:
+        """Return the level of a node, from 1 on."""
+        return self._heights[name]
+
     @cached_property
     def _by_name(self) -> dict[str, HierarchyNode]:
         return {node.name: node for node in self.nodes}
 
     @cached_property
     def _heights(self) -> dict[str, int]:
-        """The level of each node, from 1 on."""
         heights: dict[str, int] = {}
         for node in self.nodes:
             below = (heights[child] for child in self.children(node.name))
@@ -266,7 +269,7 @@ class Hierarchy:
             if name not in known:
                 near = did_you_mean(name, known)
                 raise ParameterError(f"the hierarchy has no {shorten(name)} to annotate{near}")
-        return "\n".join(_drawn(self, annotations or {}, width))
+        return "\n".join(drawn(self, annotations or {}, width))
 
     def _repr_html_(self) -> str:
         return (  # screen readers read the label instead
@@ -453,72 +456,4 @@ def _spelled(name: str) -> str:
     """Write a name so that ``parse`` reads it back."""
     match = _TOKEN.fullmatch(name)
     is_name = match is not None and match.lastgroup == "name" and name.isprintable()
-    return name if is_name else _quoted(name)
-
-
-def _quoted(name: str) -> str:
-    return json.dumps(name, ensure_ascii=not name.isprintable())
-
-
-# --- drawings ------------------------------------------------------------------------------------
-
-# Features that need more columns go below the name of their node if it leaves them fewer.
-_MIN_ROOM = 24
-
-
-def _drawn(hierarchy: Hierarchy, notes: Mapping[str, str], width: int) -> Iterator[str]:
-    """Yield the lines of a drawing, from the root down."""
-
-    def label(name: str) -> str:
-        is_plain = name == name.strip() and name.isprintable() and not set(name) & set(',"←')
-        shown = name if is_plain else _quoted(name)
-        return f"{shown} ({notes[name]})" if name in notes else shown
-
-    is_deep = 3 * (len(hierarchy.levels) - 1) > width // 2
-    waiting = [(hierarchy.root, "", "")]  # a node, what is before it, and before the lines below
-    while waiting:
-        name, lead, below = waiting.pop()
-        others = list(hierarchy.children(name))
-        branches = []
-        if others:
-            if is_deep:
-                last = max(others, key=hierarchy._heights.__getitem__)
-                others.remove(last)
-                branches = [(last, f"{below}↑ ", below)]
-            else:
-                branches = [(others.pop(), f"{below}└─ ", f"{below}   ")]
-        head, indent = lead + label(name), below + ("│" if branches else " ")
-        waiting += branches
-        waiting += [(one, f"{below}├─ ", f"{below}│  ") for one in reversed(others)]
-        labels = [label(one) for one in hierarchy.attributes_of(name)]
-        if not labels:
-            yield head
-            continue
-        head += " ←"
-        column = _columns(head) + 1
-        if width - column < min(_MIN_ROOM, _columns(", ".join(labels))):
-            yield head
-            head, column = indent, _columns(indent) + 3
-        for text in _wrapped(labels, max(width - column, _MIN_ROOM)):
-            yield head + " " * (column - _columns(head)) + text
-            head = indent
-
-
-def _wrapped(labels: Sequence[str], room: int) -> Iterator[str]:
-    """Fill lines with labels and break between two of them only."""
-    line = labels[0]
-    for label in labels[1:]:
-        if _columns(line) + _columns(label) + 3 > room:  # the comma that follows has to fit, too
-            yield f"{line},"
-            line = label
-        else:
-            line += f", {label}"
-    yield line
-
-
-def _columns(text: str) -> int:
-    """Count the columns of a text in a terminal, where some characters take two or none."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
+    return name if is_name else quoted(name)
