@@ -406,6 +406,9 @@ def _shares(masses: Float) -> Integers:
     return shares
 
 
+# --- what rules keep while they learn ------------------------------------------------------------
+
+
 class Bound(NamedTuple):
     """An inequality: the higher rule is no less than the lower one.
 

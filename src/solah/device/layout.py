@@ -432,6 +432,9 @@ def _bending(values: Float) -> list[int]:
     return kept or [0]
 
 
+# --- positions in the tables of both simulators --------------------------------------------------
+
+
 @dataclass(frozen=True)
 class CurveRow:
     """A line of the table of curves: where a curve's knots and values stand, and whose they are."""

@@ -226,6 +226,9 @@ def _refuse_more(what: str, number: int) -> None:
         )
 
 
+# --- decisions -----------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
 class Verdicts:
     """What a device says of rows, one after the other.

@@ -238,6 +238,9 @@ def _split_branch(
     ]
 
 
+# --- names ---------------------------------------------------------------------------------------
+
+
 def map_features(model: Model, change: Callable[[Attribute], Attribute]) -> Model:
     """Return a model whose features, and words over outputs of nodes, are changed everywhere."""
 

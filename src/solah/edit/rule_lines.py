@@ -37,6 +37,13 @@ if TYPE_CHECKING:
     from solah.model.policy import Policy
 
 
+Words = tuple[int, ...]
+_Record = dict[str, Any]
+
+
+# --- target and features -------------------------------------------------------------------------
+
+
 def read_target(draft: Draft) -> tuple[Task, dict[str, Any]]:
     """Read the target behind its first word, as the model file has it."""
     cursor = draft.cursor
@@ -213,8 +220,7 @@ def _joined(lines: Sequence[tuple[Token, list[float], int]]) -> list[float]:
     return [mass for _, masses, _ in lines for mass in masses]
 
 
-Words = tuple[int, ...]
-_Record = dict[str, Any]
+# --- rules ---------------------------------------------------------------------------------------
 
 
 class TermLines:
@@ -396,6 +402,8 @@ def rule_anchor(conditions: Iterable[tuple[Attribute, Words]], *, sets: bool) ->
     """Name a rule by the first words of its conditions, for comments."""
     return " and ".join(spell_condition(one, words[:1], sets=sets) for one, words in conditions)
 
+
+# --- the policy ----------------------------------------------------------------------------------
 
 # The words around the numbers of a policy, by the names of these.
 _LINES = {

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from solah.model.document import Goal, Model
 
 
+RULES_VERSION = 1
+
 _Part = TypeVar("_Part")
 
 _ROOT = "the model"
@@ -122,9 +124,6 @@ class Draft:
                 rest = re.sub(r"^\w+", lambda key: _CALLED.get(key[0], key[0]), rest)
                 message = message[: match.start()] + rest + message[match.end() :]
             raise self._tokens[known].fail(message) from None
-
-
-RULES_VERSION = 1
 
 
 def load_rules(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Model:

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 
+# How alike two names must be for one to be taken for the other misspelt.
+_ALIKE = 0.75
+
+
 @dataclass(frozen=True, eq=False)
 class Coded:
     """Rows as numbers: one column per attribute, by name."""
@@ -133,6 +137,9 @@ def find_unseen(column: Column, attribute: Attribute) -> UnseenStateWarning | No
     return UnseenStateWarning(column.name, spell(value), n_value, times.total(), known)
 
 
+# --- rows and the truth about them ---------------------------------------------------------------
+
+
 def is_path(data: object) -> TypeGuard[str | os.PathLike[str]]:
     """Tell whether data are the path of a file, or of several."""
     return isinstance(data, (str, os.PathLike))
@@ -190,7 +197,7 @@ def read_truth(goal: Goal, table: Table, y: Any) -> NDArray[np.float64]:
     return encode_states(column, goal.states)
 
 
-_ALIKE = 0.75
+# --- rows of values by name ----------------------------------------------------------------------
 
 
 def check_row_names(row: Row, names: Sequence[str]) -> Row:

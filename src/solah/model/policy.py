@@ -30,7 +30,7 @@ UNKNOWN_PLACE: Final = -1
 MOST_VOTES = 32
 MOST_DWELL = 65_534
 MOST_SMOOTHING = 256
-MOST_CUTS = 15
+MOST_CUTS, MOST_PAIRS = 15, 255
 
 
 class Doubt(IntFlag):
@@ -161,7 +161,7 @@ class Policy:
         return self.smoothing > 1 or self.margin > 0 or self.window > 1 or self.dwell > 1
 
 
-class Limits(Protocol):
+class PolicyNumbers(Protocol):
     """The numbers of a policy, in float64 or in those of a device."""
 
     @property
@@ -192,7 +192,7 @@ class Settling:
     [-1, 0, 0, 0, 1, 1]
     """
 
-    def __init__(self, policy: Limits) -> None:
+    def __init__(self, policy: PolicyNumbers) -> None:
         self._policy = policy
         self._last = deque([UNKNOWN_PLACE] * policy.window, maxlen=policy.window)
         self._age = policy.dwell
@@ -239,7 +239,7 @@ def _check(holds: bool, name: str, allowed: str, value: object) -> None:
         raise ParameterError(f"{name!r} must be {allowed}. Got {value!r} instead.")
 
 
-MOST_PAIRS = 255
+# --- rows beside the training domain -------------------------------------------------------------
 
 
 def cell_cuts(attribute: Attribute, cells: Cells) -> tuple[float, ...] | None:
@@ -317,6 +317,9 @@ def unseen_pairs(
     return unseen
 
 
+# --- checks --------------------------------------------------------------------------------------
+
+
 def check_domain(domain: Domain, attributes: Sequence[Attribute]) -> None:
     """Raise a ParameterError if a domain is not one of a model with these attributes."""
     by_name = {one.name: one for one in attributes}
@@ -380,6 +383,9 @@ def check_policy(policy: Policy, domain: Domain | None, goal: Goal) -> None:
     if domain is None and (policy.stays_in_range or policy.max_unseen is not None):
         asked = "stays_in_range" if policy.stays_in_range else "max_unseen"
         raise ParameterError(f"{asked!r} needs a domain: what the training rows held")
+
+
+# --- in model files ------------------------------------------------------------------------------
 
 
 def domain_record(domain: Domain) -> dict[str, Any]:

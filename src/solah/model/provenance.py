@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from solah.model.document import Model
 
 
+MAX_EDITS = 10_000
+MAX_COMMENTS = 100_000
+MAX_TEXT = 2_000
 MAX_ROWS = 2**53
 _MAX_LEFT_OUT = 10_000
 _MAX_COLUMNS, _MAX_NAME = 1_000_000, 1_000_000
 _MAX_ORIGIN = 1_000
 _DIGITS = 32
+_TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 _SCORES = {
     "accuracy": (0.0, 1.0),
     "log_loss": (0.0, MOST_NUMBER),
@@ -160,11 +164,7 @@ def read_provenance(reader: Reader, n_classes: int) -> Provenance:
     return Provenance(**found)
 
 
-MAX_EDITS = 10_000
-MAX_COMMENTS = 100_000
-MAX_TEXT = 2_000
-
-_TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+# --- changes by people ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

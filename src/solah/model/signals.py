@@ -238,6 +238,9 @@ class Signals:
             )
 
 
+# --- in model files ------------------------------------------------------------------------------
+
+
 def signals_record(signals: Signals) -> dict[str, Any]:
     """Return signals as JSON's objects."""
     return {
