@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from solah.model.document import Model
     from solah.model.program import Axis, Program, Stage, Term
 
+
 NO_RULE = 2**16 - 1
 """The number of a leaf that is never named as a reason."""
 _MOST_LINES = 255
@@ -471,3 +472,74 @@ def _bending(values: Float) -> list[int]:
     before, after = [True, *level], [*level, True]
     kept = [k for k in range(len(values)) if not (before[k] and after[k])]
     return kept or [0]
+
+
+# --- positions in the tables of both simulators --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CurveRow:
+    """A line of the table of curves: where a curve's knots and values stand, and whose they are."""
+
+    attribute: int
+    n_knots: int
+    knot: int
+    value: int
+    rules: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class StateRow:
+    """A line of the table of attributes with states."""
+
+    attribute: int
+    n_states: int
+    value: int
+    rules: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SideRow:
+    """One of the two axes of a grid: its feature, and where its peaks and slopes begin.
+
+    Of a category, ``n_lines`` is the number of categories, and there are no peaks.
+    """
+
+    attribute: int
+    n_lines: int
+    is_state: bool
+    knot: int
+    value: int
+
+
+@dataclass(frozen=True)
+class GridRow:
+    """A line of the table of grids: both axes, and where cells and values begin."""
+
+    sides: tuple[SideRow, SideRow]
+    cell: int
+    value: int
+    rules: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class StageParts:
+    """The parts of the tables that one stage adds up."""
+
+    curves: slice
+    states: slice
+    grids: slice
+    walks: slice
+
+    @classmethod
+    def behind(cls, stage: StageLayout, *numbers: int) -> StageParts:
+        """Return the parts of a stage behind as many curves, states, grids and walks."""
+        sizes = map(len, (stage.curves, stage.tables, stage.grids, stage.walks))
+        return cls(
+            *(slice(n, n + size) for n, size in zip(numbers, sizes, strict=True)),
+        )
+
+    def firsts_and_numbers(self) -> list[int]:
+        """Return where each part begins and how long it is, as the runtimes read them."""
+        parts = (self.curves, self.states, self.grids, self.walks)
+        return [number for part in parts for number in (part.start, part.stop - part.start)]
