@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
-    from solah.device.places import GridRow
+    from solah.device.layout import GridRow
     from solah.device.units import Unit
     from solah.explain.rules import Rule
     from solah.export.signal_tables import SignalTables

@@ -52,7 +52,7 @@ static const SOLAH_FLASH solah_stage stages[] = {
 
 static solah_model model = {knots, values, curves, tables, NULL, stages, NULL};
 
-/* The rules of knots and states, the first one of each grid, and the rules of nodes of trees. */
+/* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
     0, 1, 1, 2
 };

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers, for the code; what the model learnt belongs to whoever made it.
  *
- * Model 31c6a4d23e66c285, written by solah 0.1.0. Do not edit; write it again from the model.
+ * Model 7ee677e2c1d20566, written by solah 0.1.0. Do not edit; write it again from the model.
  * Compile sample.c with -ffp-contract=off: then every target decides alike, bit for bit.
  * Compile with -ffunction-sections -fdata-sections and link with -Wl,--gc-sections: firmware then carries only
  * what it calls. On AVR compile sample.c as GNU C (-std=gnu99): tables and texts then stay in the flash.
@@ -77,7 +77,7 @@ const char *sample_rule_text(int rule);
 #endif
 
 /* The hash of the model document. */
-#define SAMPLE_MODEL "31c6a4d23e66c285"
+#define SAMPLE_MODEL "7ee677e2c1d20566"
 
 #ifdef __cplusplus
 }

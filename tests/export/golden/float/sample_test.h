@@ -1,4 +1,4 @@
-/* y: does model 31c6a4d23e66c285 decide on this processor as it does in Python?
+/* y: does model 7ee677e2c1d20566 decide on this processor as it does in Python?
  *
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers, for the code.

@@ -55,7 +55,7 @@ static const SOLAH_FLASH solah_stage stages[] = {
 
 static solah_model model = {knots, values, curves, NULL, NULL, stages, NULL};
 
-/* The rules of knots and states, the first one of each grid, and the rules of nodes of trees. */
+/* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
     0, 1, 2, 3, 4, 5, 6, 7
 };

@@ -81,7 +81,7 @@ static const SOLAH_FLASH solah_stage stages[] = {
 
 static solah_model model = {NULL, knots, values, curves, tables, grids, cells, NULL, stages, NULL};
 
-/* The rules of knots and states, the first one of each grid, and the rules of nodes of trees. */
+/* The rules of knots and states, the first one and the number of those of each grid, and the rules of nodes of trees. */
 static const SOLAH_FLASH uint16_t of_knots[] = {
     0, 1, 1, 2, 3, 4, 4, 5, 9, 10, 11, 12, 13, 14, 15, 16, 17, 17, 18
 };
@@ -89,7 +89,7 @@ static const SOLAH_FLASH uint16_t of_states[] = {
     6, 7, 8
 };
 static const SOLAH_FLASH uint16_t of_grids[] = {
-    19, 23, 27
+    19, 4, 23, 4, 27, 4
 };
 static const SOLAH_FLASH solah_rules rules = {of_knots, of_states, of_grids, NULL, NULL};
 

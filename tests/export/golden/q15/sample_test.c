@@ -1,4 +1,4 @@
-/* y: rows, and what model 31c6a4d23e66c285 decides on them in Python; see sample_test.h.
+/* y: rows, and what model 7ee677e2c1d20566 decides on them in Python; see sample_test.h.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the solah developers, for the code. */
