@@ -54,15 +54,6 @@ def test_a_turn_is_detected_and_answered(turned):
     assert stream.metrics.accuracy > 0.9
 
 
-def test_a_stream_beats_a_model_that_stays():
-    X, y = turning(3_000, 1_500)
-    tree = LinguisticTreeClassifier().fit(X[:1_500], y[:1_500])
-    stream = learner(window=1000)
-    fed(stream, X, y, 500)
-    right = (stream.predict(X[2_000:]) == y[2_000:]).mean()
-    assert right > (tree.predict(X[2_000:]) == y[2_000:]).mean() + 0.2
-
-
 def test_a_stationary_stream_raises_no_alarm():
     X, y = turning(2_500, 2_500, seed=3)
     stream = learner(window=1000, check_every=500)
@@ -123,17 +114,6 @@ def test_frames_and_arrays_are_one(tmp_path):
     assert loaded.predict(frame).tolist() == stream.predict(frame).tolist()
 
 
-def test_categories_and_missing_values_are_learned():
-    rng = np.random.default_rng(0)
-    colour = rng.choice(["red", "green", None], size=400)
-    size = np.where(rng.random(400) < 0.1, np.nan, rng.normal(size=400))
-    frame = pd.DataFrame({"colour": colour, "size": size})
-    stream = learner()
-    ripe = np.where(colour == "red", "ripe", "raw")
-    stream.learn(frame, ripe)
-    assert (stream.predict(frame) == ripe).mean() > 0.95
-
-
 def test_there_is_no_model_at_first():
     X, y = turning(59, 59)
     stream = learner()
@@ -146,17 +126,6 @@ def test_there_is_no_model_at_first():
     assert stream.learn(X[:1], y[:1])[0].cause is Cause.START
     assert stream.classes_.tolist() == ["no", "yes"]
     assert stream.predict_proba(X).sum(axis=1) == pytest.approx(1)
-
-
-def test_rows_without_a_class_are_counted_and_not_learned():
-    X, y = turning(200, 200)
-    stream = learner()
-    stream.learn(X, y)
-    before = model_hash(stream.model)
-    stream.learn(X, [None] * 200)
-    stream.learn(X, np.full(200, np.nan))
-    assert model_hash(stream.model) == before
-    assert (stream.metrics.rows, stream.metrics.labelled) == (600, 200)
 
 
 def test_a_single_class_is_an_event_and_not_the_end():
