@@ -24,6 +24,7 @@ from solah.export import export_c
 from solah.export.costs import model_costs
 from solah.learn.online import Pace
 from solah.model.encode import encode
+from solah.model.predictor import Predictor
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -104,9 +105,10 @@ def test_the_reasons_of_an_additive_model_are_what_its_terms_add(numbers, near):
     model = RuleClassifier(max_rules=30).fit(X, y)
     export = export_c(model.model_, numbers=numbers)
     unit = 1.0 if numbers == "float" else export.unit
+    found = Predictor(model.model_).semantics(X)
     terms = {term.name for term in model.model_.program.stages[-1].terms}
     rows = encode(from_frame(X), model.model_.attributes)
-    for reasons, semantics in zip(export.twin.why(rows, 99), model.semantics(X), strict=True):
+    for reasons, semantics in zip(export.twin.why(rows, 99), found, strict=True):
         following, best = np.argsort(semantics.steps[-1].belief)[-2:]
         added = (one for step in semantics.steps for one in getattr(step, "trees", ()))
         leads = {
