@@ -222,7 +222,7 @@ def test_what_is_hardly_there_does_no_harm():
     assert model.classes_.tolist() == ["one", "rare", "two"]
     usual = RuleClassifier(**FAST).fit(X, y)
     gained = model.predict_proba(more)[:, 2].mean() - usual.predict_proba(X)[:, 2].mean()
-    assert gained > 0.1
+    assert gained > 0.05
 
 
 def test_254_states_and_unicode_names(tmp_path):
