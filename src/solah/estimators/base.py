@@ -29,9 +29,8 @@ from solah.labels.limits import LIMITS, Limits
 from solah.learn.memory import MemoryRows, is_large
 from solah.learn.passed import PassedRows
 from solah.model import save_document
-from solah.model.encode import encode, warn_of_unseen
+from solah.model.encode import encode, is_path, warn_of_unseen
 from solah.model.evaluate import predict as run_model
-from solah.model.inputs import is_path
 from solah.model.predictor import Predictor
 from solah.scale import is_dask, is_scan, predict_partitions
 from solah.sklearn_private import fit_context

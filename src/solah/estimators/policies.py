@@ -14,7 +14,7 @@ from solah.evaluation.policies import ChosenPolicy, RowsApart, select_policy, wi
 from solah.exceptions import ParameterError
 from solah.explain.novelty import novelty_of
 from solah.learn.domain import learn_domain
-from solah.model.domain import check_policy
+from solah.model.policy import check_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
