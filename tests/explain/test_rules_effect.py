@@ -27,6 +27,7 @@ from solah.model import (
     TreeNode,
 )
 from solah.model.attributes import belief_attribute
+from solah.model.predictor import Predictor
 
 
 def binary(name):
@@ -90,7 +91,7 @@ def test_the_effect_of_a_rule_is_the_evidence_of_its_term_when_it_fires_alone():
     model = RuleClassifier(interactions=0, max_rules=None, feature_groups=None)
     model.fit(X, y)
     effects = {str(rule): (rule.effect, rule.effect_class) for rule in model.rules()}
-    for semantics in model.semantics(X[:5]):
+    for semantics in Predictor(model.model_).semantics(X[:5]):
         *terms, total = semantics.steps
         evidence = {one.tree: (one.strength, one.decision) for one in total.trees}
         for step in terms:

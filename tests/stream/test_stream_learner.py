@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.tree import DecisionTreeClassifier
 from stream_rows import turning
 
 from solah import (
@@ -13,10 +12,9 @@ from solah import (
     LinguisticTreeClassifier,
     LinguisticTreeRegressor,
     RuleClassifier,
-    SelfOrganisedHierarchyClassifier,
     load_model,
 )
-from solah.exceptions import DataError, ForeignNodeError, ParameterError
+from solah.exceptions import DataError, ParameterError
 from solah.model import save_document
 from solah.model.format import model_hash
 from solah.stream import Cause, EventKind, StreamLearner
@@ -235,9 +233,6 @@ def test_bad_input_is_refused():
     ):
         with pytest.raises(ParameterError, match=message):
             StreamLearner(**parameters)
-    foreign = SelfOrganisedHierarchyClassifier(node=DecisionTreeClassifier())
-    with pytest.raises(ForeignNodeError, match="leave 'node' out"):
-        StreamLearner(foreign, **QUICK).learn(X, y)
     stream = learner()
     stream.learn(X, y)
     with pytest.raises(ValueError, match="2 features"):
