@@ -36,7 +36,7 @@ def test_all_rows_are_streamed(run, model):
     assert len(lines) == 178
     assert json.loads(lines[0])["changes"] is None, "the search is for chosen rows"
     with_changes = run("explain", model, "wine", "--row", "3", "--json").document
-    assert with_changes["changes"]["leeways"]
+    assert with_changes["changes"]["safe_ranges"]
     without = run("explain", model, "wine", "--row", "3", "--no-changes", "--json").document
     assert without["changes"] is None
 
@@ -101,11 +101,11 @@ def test_attributes_can_be_fixed_and_ranges_given(run, model):
     words = ("explain", model, "wine", "--row", "1", "--json")
     free = run(*words).document["changes"]
     fixed = run(*words, "--fixed", "alcohol,proline").document["changes"]
-    assert {"alcohol", "proline"} <= {one["attribute"] for one in free["leeways"]}
-    assert not {"alcohol", "proline"} & {one["attribute"] for one in fixed["leeways"]}
+    assert {"alcohol", "proline"} <= {one["attribute"] for one in free["safe_ranges"]}
+    assert not {"alcohol", "proline"} & {one["attribute"] for one in fixed["safe_ranges"]}
     tight = run(*words, "--range", "proline=1000:1100").document["changes"]
-    (leeway,) = [one for one in tight["leeways"] if one["attribute"] == "proline"]
-    assert 1000 <= leeway["low"] <= leeway["high"] <= 1100
+    (safe_range,) = [one for one in tight["safe_ranges"] if one["attribute"] == "proline"]
+    assert 1000 <= safe_range["low"] <= safe_range["high"] <= 1100
 
 
 def test_a_number_is_explained_without_changes(run, write, tmp_path):

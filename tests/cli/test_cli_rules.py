@@ -212,7 +212,7 @@ def test_a_file_is_written_whole_or_not_at_all(run, fruit_model, tmp_path, monke
     files = set(tmp_path.iterdir())
     run("rules", fruit_model, "-o", tmp_path).check_error("is a folder")
     run("rules", fruit_model, "--class", "no", "-o", tmp_path / "r.csv").check_error("no class")
-    monkeypatch.setattr("solah.explain.rule_list.Rules.to_csv", broken)
+    monkeypatch.setattr("solah.explain.rules.Rules.to_csv", broken)
     run("rules", fruit_model, "-o", tmp_path / "r.csv").check_error("No space left")
     assert (tmp_path / "r.csv").read_text(encoding="utf-8") == "before"
     assert set(tmp_path.iterdir()) == files

@@ -13,7 +13,7 @@ from solah.difference.values import ClassChange, Decisions, Flip
 from solah.evaluation.calibration import bin_beliefs, calibration_error
 from solah.evaluation.scores import brier_score, log_loss, score_numbers
 from solah.exceptions import ColumnError, DataError
-from solah.explain.weights import numbers_of
+from solah.explain.traversal import numbers_of
 from solah.model.document import Task
 from solah.model.encode import warn_of_unseen
 from solah.model.evaluate import predict

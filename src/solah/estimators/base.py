@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from solah.edit import Editor
     from solah.explain import Explanation, Semantics
-    from solah.explain.rule_list import Rules
+    from solah.explain.rules import Rules
     from solah.kernels.arrays import Float
 
 

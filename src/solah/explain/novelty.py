@@ -9,7 +9,7 @@ import numpy as np
 
 from solah.data.spelling import spell
 from solah.explain.importance import known_of
-from solah.explain.weights import spell_reading
+from solah.explain.rule_text import spell_value
 from solah.model.domain import is_out_of_range, unseen_pairs
 from solah.model.encode import encode
 from solah.model.policy import NO_DOUBT, Doubt, Policy
@@ -174,7 +174,7 @@ def _beyond(
 ) -> list[str]:
     assert model.domain is not None
     return [
-        f"{cells.name} {spell_reading(readings[place])} lies beyond {cells.low:.4g} to "
+        f"{cells.name} {spell_value(readings[place])} lies beyond {cells.low:.4g} to "
         f"{cells.high:.4g}"
         for place, cells in enumerate(model.domain.cells)
         if out_of_range[place]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solah.exceptions import DataError, ParameterError
-from solah.explain.counterfactuals.question import compared_scores
-from solah.explain.counterfactuals.ways import Ways
+from solah.explain.counterfactuals.boundaries import compared_scores
+from solah.explain.counterfactuals.paths import Paths
 from solah.explain.importance import attribute_importances
 from solah.model.document import Task
 from solah.model.evaluate import run
@@ -151,7 +151,7 @@ class _StressedRows:
 
     def __init__(self, model: Model, rows: Float, truth: Places) -> None:
         self._model, self._rows, self._truth = model, rows, truth
-        self._ways = Ways(model)
+        self._ways = Paths(model)
         self._decisions = self._decide(rows)
         self._right: Right = np.asarray(self._decisions == truth)
 
@@ -233,7 +233,7 @@ class _StressedRows:
         return knots
 
     def _within_reach(self, place: int, readings: Float, budget: float) -> Iterator[Float]:
-        """Yield readings that a budget reaches: the ends, and the knots on the way."""
+        """Yield readings that a budget reaches: the ends, and the knots on the path."""
         attribute = self._model.attributes[place]
         reach = budget * self._ways.span(place)
         if attribute.is_continuous:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
     from solah.device.units import Unit
-    from solah.explain.rules import Rule
+    from solah.explain.rule_text import Rule
     from solah.export.signal_tables import SignalTables
     from solah.model.document import Model
     from solah.model.signals import Signals

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from solah.device.float_tables import FloatTables, WalkTables
     from solah.device.layout import Layout
     from solah.device.policy_tables import PolicyTables
-    from solah.explain.rules import Rule
+    from solah.explain.rule_text import Rule
     from solah.learn.online import Pace
     from solah.model.attributes import Attribute
     from solah.model.document import Model

@@ -8,7 +8,7 @@ import numpy as np
 
 from solah.data.spelling import spell, spell_number
 from solah.exceptions import DataError
-from solah.explain.weights import numbers_of
+from solah.explain.traversal import numbers_of
 from solah.model.document import Task
 from solah.model.encode import encode, warn_of_unseen
 from solah.model.evaluate import run

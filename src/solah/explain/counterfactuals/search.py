@@ -1,4 +1,4 @@
-"""Finds what would change the decision on a row: one reading or two, and the leeway of each."""
+"""Finds what would change the decision on a row: one reading or two, and the safe range of each."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from solah.data.spelling import spell
 from solah.exceptions import DataError
+from solah.explain.counterfactuals.boundaries import Boundary, Question, find_boundaries
 from solah.explain.counterfactuals.pairs import find_pair
-from solah.explain.counterfactuals.question import Boundary, Question, find_boundaries
-from solah.explain.counterfactuals.ways import N_ROUNDINGS, Ways, rounded_outward
-from solah.explain.weights import spell_reading
+from solah.explain.counterfactuals.paths import N_ROUNDINGS, Paths, rounded_outward
+from solah.explain.rule_text import spell_value
 from solah.model.document import Task
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Move:
     before : the reading
     after : the nearest reading that does it
     rounded : a reading of few digits, hardly farther, that does it too
-    size : the way as a share of the attribute's range; 1 for a state without order
+    size : the path as a share of the attribute's range; 1 for a state without order
     """
 
     attribute: str
@@ -45,9 +45,7 @@ class Move:
     size: float
 
     def __str__(self) -> str:
-        return (
-            f"{self.attribute} from {spell_reading(self.before)} to {spell_reading(self.rounded)}"
-        )
+        return f"{self.attribute} from {spell_value(self.before)} to {spell_value(self.rounded)}"
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,11 @@ class Change:
         }
 
     def __str__(self) -> str:
-        return f"{' and '.join(map(str, self.moves))} → {spell(self.decision)}"
+        return f"{' and '.join(map(str, self.moves))}: {spell(self.decision)}"
 
 
 @dataclass(frozen=True)
-class Leeway:
+class SafeRange:
     """How far one reading may move, all others kept, with the decision unchanged.
 
     Attributes
@@ -105,7 +103,7 @@ class Leeway:
     def __str__(self) -> str:
         if self.states:
             return f"{self.attribute}: {', '.join(map(spell, self.states))}"
-        return f"{self.attribute}: from {spell_reading(self.low)} to {spell_reading(self.high)}"
+        return f"{self.attribute}: from {spell_value(self.low)} to {spell_value(self.high)}"
 
 
 @dataclass(frozen=True)
@@ -118,20 +116,20 @@ class Changes:
     one : for each attribute that can change it alone the smallest change, the smallest first
     two : the smallest change of two readings together that was found, if it is smaller than any
         of one; else None
-    leeways : how far each known reading may move, in the order of the attributes
+    safe_ranges : how far each known reading may move, in the order of the attributes
     """
 
     decision: State
     one: tuple[Change, ...]
     two: Change | None
-    leeways: tuple[Leeway, ...]
+    safe_ranges: tuple[SafeRange, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         return {
             "one": [change.to_dict() for change in self.one],
             "two": None if self.two is None else self.two.to_dict(),
-            "leeways": [{**vars(one), "states": list(one.states)} for one in self.leeways],
+            "safe_ranges": [{**vars(one), "states": list(one.states)} for one in self.safe_ranges],
         }
 
 
@@ -157,8 +155,8 @@ class ChangeFinder:
     >>> row = encode(wine.table, model.attributes)[1]
     >>> found = ChangeFinder(model, fixed=["flavanoids"]).of_row(row)
     >>> print(found.one[0])
-    proline from 1050 to 630 → class_1
-    >>> print(found.leeways[0])
+    proline 1050 → 630: class_1
+    >>> print(found.safe_ranges[0])
     alcohol: from 11.03 to 14.83
     """
 
@@ -175,7 +173,7 @@ class ChangeFinder:
                 "for a choice between classes"
             )
         self._model = model
-        self._limits = Ways(model, ranges, fixed, columns)
+        self._limits = Paths(model, ranges, fixed, columns)
 
     def of_row(self, row: Float) -> Changes:
         """Find what would change the decision on a row.
@@ -195,7 +193,7 @@ class ChangeFinder:
 class _Answer:
     """Puts together what would change the decision on one row."""
 
-    def __init__(self, model: Model, limits: Ways, row: Float) -> None:
+    def __init__(self, model: Model, limits: Paths, row: Float) -> None:
         self._attributes, self._states = model.attributes, model.goal.states
         self._row, self._limits = row, limits
         self._question = Question(model, limits, row)
@@ -207,16 +205,16 @@ class _Answer:
             decision=self._states[self._question.decision],
             one=tuple(one),
             two=self._two(one[0].size if one else np.inf),
-            leeways=tuple(self._leeways()),
+            safe_ranges=tuple(self._safe_ranges()),
         )
 
     def _one(self) -> Iterator[Change]:
         """Describe the nearest change of each attribute alone."""
         nearest: dict[int, float] = {}
-        for way, boundary in zip(self._question.ways, self._boundaries, strict=True):
+        for path, boundary in zip(self._question.paths, self._boundaries, strict=True):
             if boundary.outside is not None:
-                here, known = self._row[way.place], nearest.get(way.place, np.inf)
-                nearest[way.place] = min(boundary.outside, known, key=lambda one: abs(one - here))
+                here, known = self._row[path.place], nearest.get(path.place, np.inf)
+                nearest[path.place] = min(boundary.outside, known, key=lambda one: abs(one - here))
         for place, reading in nearest.items():
             options = self._roundings((place,), (reading,))
             decisions = self._question.decide(self._points((place,), options))
@@ -285,25 +283,25 @@ class _Answer:
         )
         return [min(max(number, low), high) for number in rounded]
 
-    def _leeways(self) -> Iterator[Leeway]:
+    def _safe_ranges(self) -> Iterator[SafeRange]:
         by_place: dict[int, list[int]] = {}
-        for i, way in enumerate(self._question.ways):
-            by_place.setdefault(way.place, []).append(i)
+        for i, path in enumerate(self._question.paths):
+            by_place.setdefault(path.place, []).append(i)
         for place, along in by_place.items():
             attribute, reading = self._attributes[place], float(self._row[place])
             if attribute.is_continuous:
-                ends = {self._question.ways[i].direction: self._boundaries[i] for i in along}
+                ends = {self._question.paths[i].direction: self._boundaries[i] for i in along}
                 low, high = (ends.get(direction, Boundary(reading)) for direction in (-1, 1))
                 below, above = (
                     None if end.outside is None else self._states[end.decision]
                     for end in (low, high)
                 )
-                yield Leeway(attribute.name, reading, low.inside, high.inside, below, above)
+                yield SafeRange(attribute.name, reading, low.inside, high.inside, below, above)
                 continue
-            way, decisions = self._question.ways[along[0]], self._question.decisions[along[0]]
-            kept = way.knots[decisions == self._question.decision].tolist()
+            path, decisions = self._question.paths[along[0]], self._question.decisions[along[0]]
+            kept = path.knots[decisions == self._question.decision].tolist()
             states = tuple(_as_read(attribute, number) for number in sorted([reading, *kept]))
-            yield Leeway(attribute.name, _as_read(attribute, reading), states=states)
+            yield SafeRange(attribute.name, _as_read(attribute, reading), states=states)
 
 
 def _as_read(attribute: Attribute, number: float) -> State:
