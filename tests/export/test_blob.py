@@ -174,7 +174,7 @@ def test_a_board_reads_files_by_names(wine, tmp_path):
     assert module["decide"](reading)[0] == "0"
     numbered = module["why"](reading, 2)
     module["load"](str(tmp_path / "wine.bin"), str(tmp_path / "wine_rules.txt"))
-    assert module["why"](reading, 2) == [(blob.rules[n].sentence, amount) for n, amount in numbered]
+    assert module["why"](reading, 2) == [(blob.rules[n].short, amount) for n, amount in numbered]
     (tmp_path / "others.txt").write_text("if anything then nothing\n")
     with pytest.raises(ValueError, match="not the rules of the blob"):
         module["load"](blob.data, str(tmp_path / "others.txt"))
@@ -257,7 +257,7 @@ def test_both_runtimes_know_the_same_sections(wine):
 
 def test_rules_stand_a_line_each(wine):
     lines = wine[0].files["wine_rules.txt"].splitlines()
-    assert lines == [rule.sentence for rule in wine[0].rules]
+    assert lines == [rule.short for rule in wine[0].rules]
 
 
 # --- what does not fit -----------------------------------------------------------------------

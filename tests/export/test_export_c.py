@@ -108,11 +108,10 @@ def test_the_reasons_of_an_additive_model_are_what_its_terms_add(numbers, near):
     rows = encode(from_frame(X), model.model_.attributes)
     for reasons, semantics in zip(export.twin.why(rows, 99), model.semantics(X), strict=True):
         following, best = np.argsort(semantics.steps[-1].belief)[-2:]
-        added = (one for step in semantics.steps for one in getattr(step, "trees", ()))
         leads = {
-            one.tree: one.evidence[best] - one.evidence[following]
-            for one in added
-            if one.tree in terms
+            step.tree: step.adds[best] - step.adds[following]
+            for step in semantics.steps
+            if step.tree in terms
         }
         assert leads.keys() == terms
         found = {export.rules[rule].tree: amount * unit for rule, amount in reasons}

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Text drops rules with less weight, and parts that add less; the objects have them all.
 WORTH_SHOWING = 0.1
+_ROUNDING = 1e-9
 
 
 class FiredRule(NamedTuple):
@@ -229,8 +230,10 @@ class FiredRows:
     def _applying(self) -> Float:
         """The same weights, without the rules of terms that add nothing, as a value is missing."""
         weights = self._weights.copy()
-        for name, places in self._finder.places.items():
-            weights[~self._rows.added[name].any(axis=1), places] = 0.0
+        for term in self._finder.terms:
+            least = _ROUNDING * np.abs(term.weights).max(initial=0.0)
+            adds_nothing = np.abs(self._rows.added[term.name]).max(axis=1) <= least
+            weights[adds_nothing, self._finder.places[term.name]] = 0.0
         return weights
 
     def _fired(self, numbers: NDArray[np.intp], weights: Float) -> list[FiredRule]:

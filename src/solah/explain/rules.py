@@ -214,10 +214,10 @@ class Rules(list["Rule"]):
     >>> tree = LinguisticTreeClassifier(max_rules=4).fit(iris.table, iris.goal)
     >>> rules = tree.rules()
     >>> print(rules[:2])
-    if petal width (cm) is low then class setosa (1.00), support 19.5
-    if petal width (cm) is medium then class versicolor (0.91), support 41.6
+    if petal width (cm) is low then setosa 100% | 20 rows
+    if petal width (cm) is medium then versicolor 91% | 42 rows
     >>> print(rules.filter(class_="virginica").sort("support")[0])
-    if petal width (cm) is at least medium-or-high then class virginica (0.84), support 56.4
+    if petal width (cm) is at least medium-or-high then virginica 84% | 56 rows
     >>> rules[0].effect, rules[0].effect_class
     (0.666..., 'setosa')
     """

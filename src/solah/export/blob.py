@@ -171,7 +171,7 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     data = _bytes(model, {**_sections(model, tables), **parts}, tables)
     rules = rules_of(model, tables.layout)
     texts = {
-        f"{name}_rules.txt": "".join(f"{one_line(rule.sentence)}\n" for rule in rules),
+        f"{name}_rules.txt": "".join(f"{one_line(rule.short)}\n" for rule in rules),
         **{header: runtime_text(header) for header in _HEADERS},
         "solah_blob.py": _python_runtime(),
     }

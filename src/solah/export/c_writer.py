@@ -154,7 +154,7 @@ def _values(
         "rules": rules,
         "sizes_of_texts": {
             "class_name": _text_size(str(state) for state in model.goal.states),
-            "rule_text": _text_size(rule.sentence for rule in rules),
+            "rule_text": _text_size(rule.short for rule in rules),
         },
         "rule_numbers": rule_numbers(tables),
         "amount": _amount(tables),
