@@ -85,7 +85,7 @@ def test_a_rule_that_is_removed_adds_nothing(editor):
     editor.remove("if smoke is high")
     assert weights(editor)[-1] == [0, 0]
     texts = [str(rule) for rule in rules_of(editor.model)]
-    assert "if smoke is high: yes +0.00 | 25 rows, 60% yes (50% overall)" in texts
+    assert "if smoke is high: yes +0.00 | 25 rows, 60% yes (25% overall)" in texts
     assert editor.model.edits[0].text == "removed the rule: if smoke is high"
 
 

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from solah.explain.counterfactuals.ways import has_whole_numbers, rounded_outward
 
 from random_models import ADDITIVE_SHAPES, SHAPES, random_model, random_rows
 from solah import RuleClassifier
 from solah.data import Kind
 from solah.exceptions import ColumnError, DataError, ParameterError
 from solah.explain import ChangeFinder
+from solah.explain.counterfactuals.paths import has_whole_numbers, rounded_outward
 from solah.model import (
     AdditiveNode,
     Attribute,
@@ -227,7 +227,7 @@ def test_a_reading_outside_its_range_moves_into_it():
         ({"x0": (2.0, 1.0)}, (), ParameterError, "range of 'x0' must go from a number"),
         ({"x0": (0.0, np.nan)}, (), ParameterError, "range of 'x0' must go from a number"),
         ({"x0": (-1e308, 1e308)}, (), ParameterError, "within 1e.36 up and down"),
-        ({"x2": (0.0, 1.0)}, (), ParameterError, "'x2' has states"),
+        ({"x2": (0.0, 1.0)}, (), ParameterError, "'x2' is categorical"),
         ({"x9": (0.0, 1.0)}, (), ColumnError, "the model has no column 'x9'"),
         ({}, ["ash"], ColumnError, "the model has no column 'ash'"),
     ],

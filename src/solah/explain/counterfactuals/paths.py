@@ -1,4 +1,4 @@
-"""Lists the paths that each reading of a row may go, and rounds readings to few digits."""
+"""Lists the paths that each value of a row may take, and rounds values to few digits."""
 
 from __future__ import annotations
 
@@ -229,12 +229,14 @@ class Paths:
         return self._given.get(attribute.name, (attribute.low, attribute.high))
 
     def _of_reading(self, place: int, reading: float, finer: bool) -> Iterator[Path]:
-        if self.attributes[place].is_continuous:
-            yield from self._of_measured(place, reading, finer)
-        elif self.attributes[place].n_focal_sets > 1:
-            yield self._of_states(place, reading)
-
-    def _of_measured(self, place: int, reading: float, finer: bool) -> Iterator[Path]:
+        attribute = self.attributes[place]
+        if not attribute.is_continuous:
+            if attribute.n_focal_sets > 1:
+                others = np.array([peak for peak in attribute.peaks if peak != reading])
+                sizes = self.sizes(place, reading, others)
+                nearest = np.argsort(sizes, kind="stable")
+                yield Path(place, reading, others[nearest], sizes[nearest], direction=0)
+            return
         low, high = self.allowed(place, reading)
         start, is_whole = min(max(reading, low), high), self.is_whole(place, reading)
         down = self.between(place, low, start, finer=finer)[::-1]
@@ -245,13 +247,6 @@ class Paths:
             if len(knots) > 1:
                 sizes = self.sizes(place, reading, ahead)
                 yield Path(place, start, ahead, sizes, direction, is_whole)
-
-    def _of_states(self, place: int, reading: float) -> Path:
-        attribute = self.attributes[place]
-        others = np.array([peak for peak in attribute.peaks if peak != reading])
-        sizes = self.sizes(place, reading, others)
-        nearest = np.argsort(sizes, kind="stable")
-        return Path(place, reading, others[nearest], sizes[nearest], direction=0)
 
 
 def _around(readings: Float) -> Float:
@@ -264,13 +259,16 @@ def _checked_ranges(
 ) -> dict[str, tuple[float, float]]:
     checked = {}
     for name, ends in ranges.items():
-        low, high = _two_numbers(name, ends)
+        try:
+            low, high = map(float, ends)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"the range of {name!r} must be two numbers, from low to high. Got {ends!r}."
+            ) from None
         _refuse_unknown(name, known)
         attribute = known[name]
         if attribute is not None and not attribute.is_continuous:
-            raise ParameterError(
-                f"{name!r} has states, so it has no range; fix it, or leave it free"
-            )
+            raise ParameterError(f"{name!r} is categorical, so it has no range; fix it or not")
         if not -MOST_NUMBER <= low <= high <= MOST_NUMBER:
             raise ParameterError(
                 f"the range of {name!r} must go from a number to one not below it, within "
@@ -278,16 +276,6 @@ def _checked_ranges(
             )
         checked[name] = (low, high)
     return checked
-
-
-def _two_numbers(name: str, ends: tuple[float, float]) -> tuple[float, float]:
-    try:
-        low, high = ends
-        return float(low), float(high)
-    except (TypeError, ValueError):
-        raise ParameterError(
-            f"the range of {name!r} must be two numbers, from low to high. Got {ends!r}."
-        ) from None
 
 
 def _refuse_unknown(name: str, known: Collection[str]) -> None:
