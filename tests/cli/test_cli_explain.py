@@ -177,7 +177,7 @@ def test_a_model_of_one_class_is_explained(run, tmp_path):
 
     LinguisticTreeClassifier().fit([[1.0], [2.0], [3.0]], [0, 0, 0]).save(tmp_path / "one.json")
     out = run("explain", tmp_path / "one.json", "--row", "x0=2").out
-    assert "No change of one reading or two makes it anything but 0." in out
+    assert "No change to one or two values flips it." in out
 
 
 def test_what_hides_in_names_does_not_reach_the_terminal(run, write, tmp_path):

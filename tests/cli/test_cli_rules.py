@@ -38,7 +38,7 @@ def test_filters(run, tmp_path):
     outcome = run("rules", model, "--class", "class_1", "--attribute", "proline", "--limit", 4)
     header, *rest = outcome.out.splitlines()
     assert header.endswith("rules, 4 shown")
-    assert all("class class_1 (" in line and "proline is" in line for line in rest[:4])
+    assert all(" then class_1 " in line and "proline is" in line for line in rest[:4])
     assert rest[4:6] == ["", "The words"]
     assert any(line.startswith("proline ") and "fully up to" in line for line in rest)
 
@@ -240,5 +240,5 @@ def test_rules_that_add_come_behind_what_there_is_to_begin_with(run, tmp_path, i
     assert [one["adds"] for one in found["rules"]] == [one["adds"] for one in rules.to_dicts()]
     run("rules", path, "-o", tmp_path / "rules.csv")
     run("rules", path, "-o", tmp_path / "rules.md")
-    assert (tmp_path / "rules.csv").read_text(encoding="utf-8").count("to begin with: ") == 1
-    assert "To begin with: " in (tmp_path / "rules.md").read_text(encoding="utf-8")
+    assert (tmp_path / "rules.csv").read_text(encoding="utf-8").count("baseline: ") == 1
+    assert "Baseline: " in (tmp_path / "rules.md").read_text(encoding="utf-8")

@@ -135,7 +135,7 @@ def test_names_that_look_like_markup_are_text():
 def test_both_ways_of_a_notebook_to_ask(tree):
     bundle = tree._repr_mimebundle_()
     assert bundle["text/plain"] == repr(tree)
-    assert "What matters most" in bundle["text/html"]
+    assert "Feature importance" in bundle["text/html"]
     with config_context(display="text"):
         assert list(tree._repr_mimebundle_()) == ["text/plain"]
         assert not hasattr(tree, "_repr_html_")

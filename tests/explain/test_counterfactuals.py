@@ -152,7 +152,7 @@ def test_two_states_can_do_together_what_none_does_alone():
     model = Model(Goal("y", ("c0", "c1"), prior=(0.5, 0.5)), tuple(states), (node,))
     found = ChangeFinder(model).of_row(np.zeros(2))
     assert found.one == ()
-    assert str(found.two) == "a from no to yes and b from no to yes → c1"
+    assert str(found.two) == "a no → yes and b no → yes: c1"
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, *ADDITIVE_SHAPES])

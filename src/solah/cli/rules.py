@@ -159,7 +159,7 @@ def _show(screen: Screen, rules: "Rules") -> None:
 
     model = rules.model
     screen.say(heading(f"{model.goal.name}: {explain_number(rules)}"))
-    for about in explain_rules(rules):
+    for about in explain_rules(rules)[:-1]:
         screen.say(about)
     if rules.start:
         screen.result(*rules.start.splitlines())

@@ -90,22 +90,22 @@ def spell_policy(model: Model) -> list[str]:
     least = sorted(set(policy.min_belief))
     if len(least) > 1:
         pairs = zip(map(spell, model.goal.states), policy.min_belief, strict=True)
-        limits = [f"{name} needs a probability of at least {one:.4g}" for name, one in pairs]
+        limits = [f"{name} is decided for at a belief of at least {one:.4g}" for name, one in pairs]
     else:
-        limits = [f"a decision needs a probability of at least {one:.4g}" for one in least if one]
+        limits = [f"a decision needs a belief of at least {one:.4g}" for one in least if one]
     pairs_seen = f"all but {count(policy.max_unseen, 'pair')}" if policy.max_unseen else "each pair"
     told = {
-        f"completeness must be at least {policy.min_known:.4g}": policy.min_known > 0,
-        "values must be within the range of the training rows": policy.stays_in_range,
-        f"{pairs_seen} of values must have occurred together in training": (
+        f"at least {policy.min_known:.4g} of the evidence must be known": policy.min_known > 0,
+        "known readings must lie within the range of the training rows": policy.stays_in_range,
+        f"{pairs_seen} of readings must have occurred together in training": (
             policy.max_unseen is not None
         ),
-        f"scores are averaged over {policy.smoothing} decisions": policy.smoothing > 1,
-        f"another class must lead the stable one by a probability of {policy.margin:.4g}": (
+        f"evidence is averaged over {policy.smoothing} decisions": policy.smoothing > 1,
+        f"another class must lead the settled one by a belief of {policy.margin:.4g}": (
             policy.margin > 0
         ),
         f"{policy.votes} of the last {policy.window} decisions must agree": policy.window > 1,
-        f"a stable decision is held for at least {policy.dwell}": policy.dwell > 1,
+        f"a settled decision stays for at least {policy.dwell}": policy.dwell > 1,
     }
     return [*limits, *(text for text, holds in told.items() if holds)]
 
