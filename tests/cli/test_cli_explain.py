@@ -230,4 +230,4 @@ def test_models_that_add_up_are_explained(run, write, tmp_path, is_number):
     assert known[0] < 1
     assert known[1:] == [1.0, 1.0]
     run("explain", tmp_path / "m.json", data, "-o", tmp_path / "why.html")
-    assert "is unknown: " in (tmp_path / "why.html").read_text(encoding="utf-8")
+    assert "Missing: x2" in (tmp_path / "why.html").read_text(encoding="utf-8")

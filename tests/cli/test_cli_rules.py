@@ -123,7 +123,7 @@ def test_names_that_look_like_markup_are_printed_as_they_are(run, write, tmp_pat
     rows = ["1,[b]:smile:", "2,[/b]", "3,[b]:smile:", "4,[/b]"] * 10
     table = write("t.csv", "[red]x[/red],y", *rows)
     run("fit", table, "-t", "y", "-o", tmp_path / "m.json", "--categorical", "[red]x[/red]")
-    assert "if [red]x[/red] is 1 or 3: [b]:smile: +" in run("rules", tmp_path / "m.json").out
+    assert 'if [red]x[/red] is 1 or 3: "[b]:smile:" +' in run("rules", tmp_path / "m.json").out
 
 
 @pytest.mark.parametrize(("words", "measure"), [((), "effect"), (("--sort", "support"), "support")])
