@@ -141,7 +141,8 @@ def _adding_rule(
 ) -> Rule:
     gain = gain_of(weights, goal.states)
     decision = _decision(belief, goal) if gain.state is None else gain.state
-    named = overall = None
+    named: State | None = None
+    overall: float | None = None
     if goal.states:
         named = decision if len(goal.states) > 2 else named_class(goal)
         overall = goal.prior[goal.states.index(named)] if goal.prior else None

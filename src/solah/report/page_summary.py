@@ -60,7 +60,8 @@ def picture_of(
     if low == high:
         room = max(0.5, abs(low) * _ROOM)  # which is more than the distance to the next float
         low, high = low - room, high + room
-    counts, totals = None, np.array(attribute.ignorance)
+    counts: dict[str, Any] | None = None
+    totals = np.array(attribute.ignorance)
     if readings is not None:
         known = ~np.isnan(readings)
         bins, places = _places(attribute, readings[known], low, high)

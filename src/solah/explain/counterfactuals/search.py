@@ -237,8 +237,8 @@ class ChangeFinder:
         for place, after, spelled in zip(places, readings, rounded, strict=True):
             attribute = self._model.attributes[place]
             numbers = (float(question.row[place]), after, spelled)
-            values = (_as_read(attribute, number) for number in numbers)
-            moves.append(Move(attribute.name, *values, size=question.size(place, after)))
+            old, new, short = (_as_read(attribute, number) for number in numbers)
+            moves.append(Move(attribute.name, old, new, short, question.size(place, after)))
         return Change(tuple(moves), self._model.goal.states[decision])
 
     def _roundings(
