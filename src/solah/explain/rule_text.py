@@ -260,7 +260,8 @@ class Rule:
         return self._of(self.named, self.belief) if self.adds else self.certainty
 
     def _of(self, state: State | None, numbers: Sequence[float]) -> float:
-        return numbers[[one for one, _ in self.adds].index(state)]
+        states: list[State | None] = [one for one, _ in self.adds]
+        return numbers[states.index(state)]
 
     @property
     def premise(self) -> str:
