@@ -43,7 +43,7 @@ def test_the_rule_is_there_as_it_was_given(parameters):
     assert door.weights.tolist() == [[-0.5, 0.5], [0.0, 0.0]]
     assert all(term.origins == (term.inputs[0].name,) for term in (smoke, door))
     assert "if smoke is high" in str(model.rules())
-    assert "adds +3.00 for alarm" in str(model.rules())
+    assert ": alarm +3.00" in str(model.rules())
     assert from_json(to_json(model.model_).encode()) == model.model_
 
 

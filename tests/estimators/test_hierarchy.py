@@ -104,9 +104,7 @@ def test_the_semantics_are_the_decision(fitted, wine):
     composed = row.composed()
     assert composed.weight == pytest.approx(np.prod([step.fired[0].weight for step in row.steps]))
     z1, z2, top = (step.fired[0].rule for step in row.steps)
-    assert (
-        str(composed) == f"({z1.premise}) and ({z2.premise}) => {top.premise} => {top.conclusion}"
-    )
+    assert str(composed) == f"({z1.premise}) and ({z2.premise}) => {top.premise} => {top.result}"
     assert any("z1 is " in str(rule) for rule in fitted.rules())
 
 

@@ -33,7 +33,7 @@ def test_pandas_polars_and_arrays_give_the_same_tree(wine):
     tree = LinguisticTreeClassifier().fit(polars, y.rename("cultivar"))
     assert str(tree.rules()[0]) == (
         "if flavanoids is low and color_intensity is at least medium-or-high "
-        "then cultivar 2 (1.00), support 16.7"
+        "then cultivar=2 100% | 17 rows"
     )
     assert list(tree.feature_names_in_) == list(X.columns)
     with pytest.raises(ValueError, match="yet now missing:\n- hue"):
@@ -94,7 +94,7 @@ def test_one_class_and_one_row_are_enough_to_stand():
     one_class = LinguisticTreeClassifier().fit([[1.5], [2.5], [4.5]], ["a", "a", "a"])
     assert one_class.predict([[3.0]]) == ["a"]
     assert (one_class.n_rules_, one_class.n_branches_) == (1, 1)
-    assert str(one_class.rules()[0]) == "class a (1.00), support 3.0"
+    assert str(one_class.rules()[0]) == "a 100% | 3 rows"
     one_row = LinguisticTreeClassifier().fit([[1.5, 2.5]], [7])
     assert one_row.predict([[0.0, np.nan]]) == [7]
 

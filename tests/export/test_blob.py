@@ -131,7 +131,7 @@ def test_a_board_reads_files_by_names(wine, tmp_path):
     assert module["decide"](reading)[0] == "0"
     numbered = module["why"](reading, 2)
     module["load"](str(tmp_path / "wine.bin"), str(tmp_path / "wine_rules.txt"))
-    assert module["why"](reading, 2) == [(blob.rules[n].sentence, amount) for n, amount in numbered]
+    assert module["why"](reading, 2) == [(blob.rules[n].short, amount) for n, amount in numbered]
     (tmp_path / "others.txt").write_text("if anything then nothing\n")
     with pytest.raises(ValueError, match="not the rules of the blob"):
         module["load"](blob.data, str(tmp_path / "others.txt"))

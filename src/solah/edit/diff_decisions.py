@@ -18,7 +18,7 @@ from solah.evaluation.scores import (
     score_numbers,
 )
 from solah.exceptions import ColumnError, DataError
-from solah.explain.weights import numbers_of
+from solah.explain.traversal import numbers_of
 from solah.model.document import Task
 from solah.model.encode import goal_column, read_named, read_truth, warn_of_unseen
 from solah.model.evaluate import predict

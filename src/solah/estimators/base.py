@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from solah.data.digests import UInt64
     from solah.edit import Editor
     from solah.explain import Explanation
-    from solah.explain.rule_list import Rules
+    from solah.explain.rules import Rules
     from solah.kernels.arrays import Float
     from solah.labels.describe import LabelSettings
     from solah.labels.goals import ClassGoal

@@ -222,7 +222,7 @@ class LinguisticTreeClassifier(TreeMixin, LinguisticClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = LinguisticTreeClassifier(max_depth=1).fit(X, y)
     >>> print(tree.rules()[0])
-    if x3 is low then class 0 (1.00), support 19.5
+    if x3 is low then class=0 100% | 20 rows
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from solah.device.fixed_tables import FixedStage, FixedTables, FixedWalk
     from solah.device.layout import GridRow
     from solah.device.units import Unit
-    from solah.explain.rules import Rule
+    from solah.explain.rule_text import Rule
     from solah.export.signal_tables import SignalTables
     from solah.model.document import Model
     from solah.model.signals import Signals
@@ -175,7 +175,7 @@ def export_blob(model: Model, *, name: str = "model") -> Blob:
     data = _bytes(model, {**_sections(model, tables), **parts}, tables)
     rules = rules_of(model, tables.layout)
     texts = {
-        f"{name}_rules.txt": "".join(f"{one_line(rule.sentence)}\n" for rule in rules),
+        f"{name}_rules.txt": "".join(f"{one_line(rule.short)}\n" for rule in rules),
         **{header: runtime_text(header) for header in _HEADERS},
         "solah_blob.py": _python_runtime(),
     }
